@@ -1,0 +1,13 @@
+/* The two clocks: wall time in UTC for what is stored, monotonic for durations. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+int64_t clock_utc_ms(void);        /* milliseconds since 1970 */
+int64_t clock_monotonic_ns(void);  /* CLOCK_MONOTONIC */
+int64_t clock_thread_cpu_ns(void); /* CPU time this thread has used */
+
+#define CLOCK_TEXT_SIZE 32
+/* "2026-11-21T03:11:26.123Z" for UTC milliseconds; returns `out`. */
+const char *clock_format_utc(int64_t utc_ms, char out[CLOCK_TEXT_SIZE]);

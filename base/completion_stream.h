@@ -1,0 +1,45 @@
+/* Reads a streamed completion (server-sent events of /v1/completions or /v1/chat/completions) as
+ * its bytes arrive: a byte scanner for the common events, the JSON parser only for unusual ones.
+ * The edge cases are those of the OpenAI-compatible servers in the field: role-only and empty
+ * chunks are no tokens, usage may come in any chunk, lines may end in CRLF, events may be split
+ * over reads, an error object may come inside a 200 stream. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct completion_stream;
+
+/* One event that matters; strings are borrowed for the call and not NUL-terminated. */
+struct completion_event {
+    bool done;          /* data: [DONE] */
+    bool error;         /* an error object: `text` is its message */
+    bool has_content;   /* visible text: content, or text */
+    bool has_reasoning; /* reasoning or reasoning_content, or tool call arguments */
+    bool has_finish;    /* finish_reason is a string: `finish` */
+    bool has_usage;     /* the three counts below are set; -1 where the server does not say */
+    int64_t prompt_tokens, completion_tokens, cached_tokens;
+    int64_t token_ids; /* how many the chunk lists (return_token_ids); -1: not listed */
+    /* JSON-unescaped, and only if the stream was created with `want_text`; else NULL: visible text,
+     * and what came as reasoning. Of an error, `text` is always the message. */
+    const char *text, *reasoning;
+    size_t text_length, reasoning_length;
+    char finish[24];
+};
+
+/* `want_text`: deliver the text of content chunks (for queries; the load generator does without).
+ * An event longer than 1 MiB is malformed. */
+struct completion_stream *completion_stream_create(bool want_text);
+void completion_stream_destroy(struct completion_stream *stream);
+/* For the next answer on the same memory. */
+void completion_stream_reset(struct completion_stream *stream);
+/* Feeds bytes; calls `each` per event. False when an event is not JSON or too long: the stream is
+ * broken, and stays so. */
+bool completion_stream_feed(struct completion_stream *stream, const char *bytes, size_t length,
+                            void (*each)(void *context, const struct completion_event *event),
+                            void *context);
+/* The body ended: what stands behind its last line end is taken as a line. */
+bool completion_stream_end(struct completion_stream *stream,
+                           void (*each)(void *context, const struct completion_event *event),
+                           void *context);

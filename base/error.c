@@ -1,0 +1,37 @@
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+bool(error_set)(struct error *error, enum error_kind kind, const char *format, ...)
+{
+    char message[sizeof error->message]; /* an argument may be the old message */
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    error->kind = kind;
+    memcpy(error->message, message, sizeof message);
+    return false;
+}
+
+const char *error_kind_name(enum error_kind kind)
+{
+    static const char *const names[] = {
+        [ERROR_NONE] = "none",
+        [ERROR_INVALID] = "invalid",
+        [ERROR_UNAUTHENTICATED] = "unauthenticated",
+        [ERROR_FORBIDDEN] = "forbidden",
+        [ERROR_NOT_FOUND] = "not_found",
+        [ERROR_CONFLICT] = "conflict",
+        [ERROR_BUSY] = "busy",
+        [ERROR_TIMEOUT] = "timeout",
+        [ERROR_CANCELLED] = "cancelled",
+        [ERROR_UPSTREAM] = "upstream",
+        [ERROR_INTERNAL] = "internal",
+    };
+
+    return names[kind];
+}

@@ -1,0 +1,33 @@
+/* Why something failed: a kind, which the protocol layer maps, and a sentence for people. */
+#pragma once
+
+#include <stdbool.h>
+
+enum error_kind {
+    ERROR_NONE,
+    ERROR_INVALID,         /* the caller's input is wrong */
+    ERROR_UNAUTHENTICATED, /* the caller did not say, or could not prove, who he is */
+    ERROR_FORBIDDEN,       /* the caller may not do this */
+    ERROR_NOT_FOUND,       /* no such thing */
+    ERROR_CONFLICT,  /* the thing is in a state that does not allow it, or a stale holder wrote */
+    ERROR_BUSY,      /* a queue or a lock is full; worth trying again */
+    ERROR_TIMEOUT,   /* a deadline passed */
+    ERROR_CANCELLED, /* the caller, or our shutdown, asked to stop */
+    ERROR_UPSTREAM,  /* a server we called failed us */
+    ERROR_INTERNAL,  /* our own fault: logged in full, shown as "internal error" */
+};
+
+struct error {
+    enum error_kind kind;
+    char message[480];
+};
+
+/* Fills `error` and returns false, so that a failing function ends in one line. */
+bool error_set(struct error *error, enum error_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+#ifdef __clang_analyzer__ /* which cannot see that it is always false */
+#define error_set(...) (error_set(__VA_ARGS__) && false)
+#endif
+
+/* The kind's short name for logs, results and the audit ("invalid", "not_found", ...). Static. */
+const char *error_kind_name(enum error_kind kind);

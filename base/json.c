@@ -1,0 +1,165 @@
+#include "base/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+/* 15 digits: what people wrote (0.1) comes back as they wrote it, and writing, reading and writing
+ * again gives the same text, which digests rely on. */
+#define WRITE_FLAGS (JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15))
+#define SHOWN_BYTES 200
+
+/* jansson itself goes 2,048 levels deep. Brackets inside strings do not count. */
+static bool check_depth(const char *bytes, size_t length, struct error *error)
+{
+    bool in_string = false;
+    size_t depth = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        char c = bytes[i];
+
+        if (in_string && c == '\\')
+            i++;
+        else if (c == '"')
+            in_string = !in_string;
+        else if (!in_string && (c == '[' || c == '{'))
+            depth++;
+        else if (!in_string && (c == ']' || c == '}') && depth > 0)
+            depth--;
+        if (depth > JSON_DEPTH_LIMIT)
+            return error_set(error, ERROR_INVALID,
+                             "the JSON is nested deeper than %d levels at byte %zu",
+                             JSON_DEPTH_LIMIT, i);
+    }
+    return true;
+}
+
+/* jansson overlooks a NUL right behind a number or word. */
+static bool check_no_nul(const char *bytes, size_t length, struct error *error)
+{
+    const char *found = length > 0 ? memchr(bytes, '\0', length) : NULL;
+
+    if (found != NULL)
+        return error_set(error, ERROR_INVALID, "the JSON has a control character (NUL) at byte %zu",
+                         (size_t)(found - bytes));
+    return true;
+}
+
+bool json_parse(const char *bytes, size_t length, json_t **out, struct error *error)
+{
+    json_error_t problem;
+    TEXT_AUTO shown = { 0 };
+    json_t *value;
+
+    if (!check_no_nul(bytes, length, error) || !check_depth(bytes, length, error))
+        return false;
+    value = json_loadb(bytes, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &problem);
+    if (value == NULL && json_error_code(&problem) == json_error_null_character)
+        return error_set(error, ERROR_INVALID,
+                         "the JSON has \\u0000 in a text at byte %d, which nothing takes: leave "
+                         "it out",
+                         problem.position);
+    if (value == NULL) {
+        text_add_printable(&shown, problem.text, strlen(problem.text), SHOWN_BYTES);
+        return error_set(error, ERROR_INVALID, "the JSON is wrong at line %d, column %d: %s",
+                         problem.line, problem.column, text_string(&shown));
+    }
+    *out = value;
+    return true;
+}
+
+const char *json_get_text(const json_t *object, const char *name, const char *fallback)
+{
+    const json_t *value = json_object_get(object, name);
+
+    return json_is_string(value) ? json_string_value(value) : fallback;
+}
+
+int64_t json_get_integer(const json_t *object, const char *name, int64_t fallback)
+{
+    const json_t *value = json_object_get(object, name);
+
+    return json_is_integer(value) ? json_integer_value(value) : fallback;
+}
+
+double json_get_number(const json_t *object, const char *name, double fallback)
+{
+    const json_t *value = json_object_get(object, name);
+
+    return json_is_number(value) ? json_number_value(value) : fallback;
+}
+
+bool json_get_boolean(const json_t *object, const char *name, bool fallback)
+{
+    const json_t *value = json_object_get(object, name);
+
+    return json_is_boolean(value) ? json_is_true(value) : fallback;
+}
+
+static char *write_with(const json_t *value, size_t flags)
+{
+    char *written = json_dumps(value, flags);
+
+    if (written == NULL) { /* only without memory: every json_t can be written */
+        log_error("out of memory while writing JSON");
+        abort();
+    }
+    return written;
+}
+
+char *json_write(const json_t *value)
+{
+    return write_with(value, WRITE_FLAGS);
+}
+
+char *json_write_canonical(const json_t *value)
+{
+    return write_with(value, WRITE_FLAGS | JSON_SORT_KEYS);
+}
+
+static void add_escaped(struct text *text, unsigned char c)
+{
+    switch (c) {
+    case '"':
+    case '\\':
+        text_add_char(text, '\\');
+        text_add_char(text, (char)c);
+        break;
+    case '\n':
+        text_add(text, "\\n");
+        break;
+    case '\r':
+        text_add(text, "\\r");
+        break;
+    case '\t':
+        text_add(text, "\\t");
+        break;
+    default:
+        text_addf(text, "\\u%04x", c);
+    }
+}
+
+void json_add_string(struct text *text, const char *string, size_t length)
+{
+    text_add_char(text, '"');
+    for (size_t at = 0; at < length;) {
+        unsigned char c = (unsigned char)string[at];
+        size_t size = text_utf8_sequence(string + at, length - at);
+
+        if (size == 0)
+            text_add(text, "\xef\xbf\xbd");
+        else if (c == '"' || c == '\\' || c < 0x20)
+            add_escaped(text, c);
+        else
+            text_add_bytes(text, string + at, size);
+        at += size > 0 ? size : 1;
+    }
+    text_add_char(text, '"');
+}
+
+json_t *json_number_or_null(double value)
+{
+    return isfinite(value) ? json_real(value == 0 ? 0.0 : value) : json_null();
+}

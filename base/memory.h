@@ -1,0 +1,13 @@
+/* Small allocations: exhausted memory ends the process with a log line, so that callers need no
+ * error path. Sizes that come from outside are bounded before they get here. */
+#pragma once
+
+#include <stddef.h>
+
+void *memory_zeroed(size_t count, size_t size)
+    __attribute__((malloc, returns_nonnull)); /* free() it */
+void *memory_resize(void *old, size_t count, size_t size) __attribute__((returns_nonnull));
+char *memory_copy_text(const char *text) __attribute__((malloc, returns_nonnull));
+
+void memory_free_pointer(void *pointer_to_pointer); /* for the cleanup attribute */
+#define FREE_AUTO __attribute__((cleanup(memory_free_pointer)))

@@ -1,0 +1,60 @@
+/* Calls to other servers, one at a time, on the caller's thread: bounded, cancellable, and never to
+ * an address that is refused (the connected address is checked on every use; redirects are off).
+ * Load generation has its own client. */
+#pragma once
+
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "base/error.h"
+#include "base/failure.h"
+#include "base/text.h"
+
+struct outbound_request {
+    const char *method; /* NULL: GET, or POST where there is a body */
+    const char *url;
+    const char *bearer; /* secret; NULL for none */
+    const char *body;   /* JSON; NULL for none */
+    size_t body_length;
+    const char *accept; /* NULL: application/json */
+    /* 0: 10 s, 60 s, none. idle: no byte for so long, the wait for the first one included. */
+    int64_t connect_timeout_ms, total_timeout_ms, idle_timeout_ms;
+    size_t response_limit_bytes; /* 0: 16 MiB; more is FAILURE_PROTOCOL */
+    /* Streaming: called with each piece of a 2xx body instead of keeping it; false stops the
+     * transfer. */
+    bool (*on_bytes)(void *context, const char *bytes, size_t length);
+    bool (*cancelled)(void *context); /* asked at least 5 times a second; NULL: never */
+    void *context;
+};
+
+struct outbound_response {
+    long status;
+    char content_type[128];
+    char server[128];
+    int64_t retry_after_s; /* -1: not said */
+    struct text body;      /* of errors also when streaming (first 64 KiB) */
+    enum failure failure;  /* FAILURE_NONE exactly when the status is 2xx and the body came whole */
+    int64_t sent_ns, first_byte_ns, end_ns; /* monotonic; 0: did not happen */
+};
+
+/* True when a 2xx answer came whole. On false `response` is filled as far as it went, its `failure`
+ * says the class and `error` the sentence (URL's host and port, never the bearer). Free with
+ * outbound_response_finish either way. */
+bool outbound_perform(const struct outbound_request *request, struct outbound_response *response,
+                      struct error *error);
+void outbound_response_finish(struct outbound_response *response);
+
+bool outbound_global_init(struct error *error); /* once, before threads; ignores SIGPIPE */
+void outbound_global_finish(void);
+
+/* Addresses that no deployment may have: cloud metadata (169.254.0.0/16, fd00:ec2::254, fe80::/10,
+ * fd20:ce::254, 100.100.100.200, 192.0.0.192, 168.63.129.16), unspecified, multicast, reserved, and
+ * what embeds them in IPv6 (mapped, NAT64, 6to4). For CURLOPT_OPENSOCKETFUNCTION and registration.
+ */
+bool address_is_refused(const struct sockaddr *address);
+
+#define URL_HOST_SIZE 256
+/* Checks a base URL: http or https, host, optional port and path, no user, query or fragment, at
+ * most 1,024 bytes, and no literal refused address (FORBIDDEN). *host (lower case, no brackets) and
+ * *port are filled. Trailing '/' or '/v1' is the caller's to trim. */
+bool url_check(const char *url, char host[URL_HOST_SIZE], int *port, struct error *error);

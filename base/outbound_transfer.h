@@ -1,0 +1,26 @@
+/* One outbound call under way. Private to base/outbound*.c. */
+#pragma once
+
+#include <curl/curl.h>
+#include <netinet/in.h>
+
+#include "base/outbound.h"
+
+struct transfer {
+    const struct outbound_request *request;
+    struct outbound_response *response;
+    CURLM *multi;
+    CURL *easy;
+    struct curl_slist *headers;
+    size_t received_bytes, limit_bytes;
+    int64_t last_byte_ns;
+    enum failure stopped;           /* why we ended it ourselves */
+    bool enough;                    /* of an error's body */
+    char refused[INET6_ADDRSTRLEN]; /* the address we would not connect to */
+    char detail[CURL_ERROR_SIZE];
+};
+
+/* The class of how it ended, from what stopped it, libcurl's code and the status. */
+enum failure transfer_classify(const struct transfer *transfer, CURLcode code);
+/* The sentence for a failure already classified in its response; returns false. */
+bool transfer_explain(const struct transfer *transfer, CURLcode code, struct error *error);

@@ -1,0 +1,38 @@
+/* A growing string, for everything that is written piece by piece. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct text {
+    char *data; /* NUL-terminated once anything was added; NULL before */
+    size_t length;
+    size_t capacity;
+};
+
+#define TEXT_AUTO __attribute__((cleanup(text_finish))) struct text
+
+void text_add(struct text *text, const char *string);
+void text_add_bytes(struct text *text, const char *bytes, size_t length);
+void text_add_char(struct text *text, char c);
+void text_addf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_clear(struct text *text);               /* length 0, memory kept */
+const char *text_string(const struct text *text); /* never NULL */
+char *text_take(struct text *text); /* the string, now yours to free; `text` is empty again */
+void text_finish(struct text *text);
+
+/* Bytes of the UTF-8 sequence that `bytes` starts with; 0 if it is not well-formed. */
+size_t text_utf8_sequence(const char *bytes, size_t length);
+/* Well-formed UTF-8 without overlong forms or surrogates? */
+bool text_is_utf8(const char *bytes, size_t length);
+/* Copies at most size-1 bytes, never splitting a UTF-8 sequence; returns the bytes copied. */
+size_t text_copy(char *out, size_t size, const char *string);
+/* Whole-string decimal integer within [low, high]? */
+bool text_to_integer(const char *string, int64_t low, int64_t high, int64_t *out);
+/* [A-Za-z0-9][A-Za-z0-9._-]{0,62}: what a name of ours may look like. */
+bool text_is_name(const char *string);
+bool text_equal_constant_time(const char *a, const char *b);
+/* Adds at most `limit` bytes: control characters (but \n and \t) and what is not UTF-8 become
+ * U+FFFD, no sequence is split. So that foreign text can be shown. */
+void text_add_printable(struct text *text, const char *bytes, size_t length, size_t limit);
