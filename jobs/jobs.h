@@ -1,0 +1,70 @@
+/* Durable work. Threads claim queued jobs (store/jobs.h), run the kind's function top to bottom,
+ * and beat for it: lease and progress once a second. Whoever waits for a job is woken when it
+ * moves. */
+#pragma once
+
+#include "store/jobs.h"
+
+struct jobs;
+
+/* What a running job holds; borrowed for the duration of run(). */
+struct job_run {
+    struct jobs *jobs;
+    struct store *store;
+    struct claim claim;
+    struct job job; /* as claimed */
+    void *services; /* of jobs_create */
+};
+
+/* Ends a job: COMPLETED, FAILED or CANCELLED with its outcome (JSON object, heap, taken); YIELDED
+ * gives it back to the queue for the next process. */
+enum job_end { JOB_END_COMPLETED, JOB_END_FAILED, JOB_END_CANCELLED, JOB_END_YIELDED };
+
+struct job_kind {
+    const char *name;
+    /* Blocking. Asks job_run_stop() often. On JOB_END_FAILED `error` says why. *outcome may stay
+     * NULL. */
+    enum job_end (*run)(struct job_run *run, char **outcome_json, struct error *error);
+};
+
+/* Takes up what a dead process left and starts threads, of which `at_once` are at work at a time;
+ * those that stand in line for an endpoint do not count. `kinds` ends with a NULL name and is
+ * borrowed, as is `services`, which every run gets. */
+bool jobs_create(struct store *store, const struct job_kind *kinds, unsigned at_once,
+                 void *services, struct jobs **out, struct error *error);
+/* Asks every run to yield and waits for them, at most timeout_ms; then joins. NULL is fine. */
+void jobs_destroy(struct jobs *jobs, int64_t timeout_ms);
+
+void jobs_kick(struct jobs *jobs); /* a job was queued: claim it now */
+
+/* For run(): progress is kept in memory, shown at once to those who wait, stored with the next
+ * beat. */
+void job_run_progress(struct job_run *run, double progress, double total, const char *message);
+enum job_stop {
+    JOB_STOP_NO,
+    JOB_STOP_CANCEL,
+    JOB_STOP_YIELD,
+    JOB_STOP_LOST
+}; /* LOST: the claim is stale, write nothing */
+enum job_stop job_run_stop(const struct job_run *run);
+/* Sleeps until timeout_ms passed or the run should stop; returns job_run_stop(). */
+enum job_stop job_run_wait(struct job_run *run, int64_t timeout_ms);
+/* Stands in line for an endpoint and waits for it, telling in its progress who holds it. */
+bool job_run_acquire(struct job_run *run, const char *endpoint, const char *purpose,
+                     struct error *error);
+
+/* The job as it is now: the stored row with the newest progress of memory. */
+bool jobs_show(struct jobs *jobs, const char *id, struct job *out, struct error *error);
+/* Waits until the job changed against `seen` (state, progress or message), or timeout_ms passed, or
+ * `cancelled` says so (asked at least 5 times a second; NULL: never). */
+bool jobs_wait(struct jobs *jobs, const char *id, const struct job *seen, int64_t timeout_ms,
+               bool (*cancelled)(void *context), void *context, struct job *out,
+               struct error *error);
+bool jobs_cancel(struct jobs *jobs, const char *id, struct change *change, struct job *out,
+                 struct error *error);
+size_t jobs_running(struct jobs *jobs);
+
+/* Called with a job's id whenever it moved, from any thread; for event streams. One listener, set
+ * before jobs run. */
+void jobs_listen(struct jobs *jobs, void (*moved)(void *context, const char *job_id),
+                 void *context);

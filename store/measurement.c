@@ -1,0 +1,225 @@
+#include "store/measurement.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/json.h"
+
+#define ROW(group, kind, member, help)                                                             \
+    {                                                                                              \
+        group, #member, MEASUREMENT_##kind, offsetof(struct measurement, member), help             \
+    }
+
+const struct measurement_field measurement_fields[] = {
+    ROW("window", REAL, warmup_s, "seconds of warm-up before the window"),
+    ROW("window", REAL, window_s, "seconds of the measured window"),
+    ROW("window", REAL, drain_s, "seconds from the window's end until the last request ended"),
+    ROW("window", INTEGER, window_start_ms, "when the window began, UTC milliseconds"),
+    ROW("requests", INTEGER, attempted, "requests that ended in the window, or were cut off in it"),
+    ROW("requests", INTEGER, succeeded, "of those, with a whole answer"),
+    ROW("requests", REAL, success_rate, "succeeded / attempted"),
+    ROW("requests", INTEGER, stale_connections,
+        "reused connections that the server had closed; sent again on a fresh one"),
+    ROW("load", REAL, concurrency_actual, "time average of the requests in flight in the window"),
+    ROW("load", INTEGER, concurrency_min, "fewest requests in flight"),
+    ROW("load", INTEGER, concurrency_max, "most requests in flight"),
+    ROW("load", REAL, little_ratio,
+        "throughput x mean latency / concurrency_actual: 1 in a steady state"),
+    ROW("tokens", INTEGER, input_tokens_requested, "per request, as asked for"),
+    ROW("tokens", INTEGER, input_tokens_min, "per request, by the server's usage"),
+    ROW("tokens", INTEGER, input_tokens_max, "per request, by the server's usage"),
+    ROW("tokens", REAL, input_tokens_mean, "per request, by the server's usage"),
+    ROW("tokens", INTEGER, output_tokens_requested, "per request, as asked for"),
+    ROW("tokens", INTEGER, output_tokens_min, "per request, by the server's usage"),
+    ROW("tokens", INTEGER, output_tokens_max, "per request, by the server's usage"),
+    ROW("tokens", REAL, output_tokens_mean, "per request, by the server's usage"),
+    ROW("tokens", INTEGER, input_tokens, "in the window"),
+    ROW("tokens", INTEGER, cached_tokens, "of the input tokens, from the server's prefix cache"),
+    ROW("tokens", INTEGER, output_tokens, "that arrived in the window"),
+    ROW("tokens", INTEGER, chunks, "stream chunks with content in the window"),
+    ROW("tokens", BOOLEAN, tokens_estimated,
+        "the server gave no usage: tokens were counted from chunks"),
+    ROW("rates", REAL, request_throughput, "requests ended per second"),
+    ROW("rates", REAL, input_throughput, "input tokens per second"),
+    ROW("rates", REAL, output_throughput, "output tokens per second"),
+    ROW("rates", REAL, goodput, "successful requests per second, within the stated limits if any"),
+    ROW("rates", REAL, output_throughput_deviation,
+        "standard deviation of the output throughput over one-second slices"),
+    ROW("rates", REAL, cold_ttft_ms, "TTFT of the first request of this shape, before any warm-up"),
+    ROW("client", REAL, lag_p50_ms, "how late the client handled what had arrived, median"),
+    ROW("client", REAL, lag_p99_ms, "the same, 99th percentile"),
+    ROW("client", REAL, start_lag_p99_ms, "how late the client sent what was due"),
+    ROW("client", REAL, cpu_percent, "CPU of the client's threads, 100 is one core"),
+    ROW("client", BOOLEAN, client_limited,
+        "the client was late or busy: the server may be faster than measured"),
+    { 0 },
+};
+
+#define QUANTILE(name, help)                                                                       \
+    { "latency", #name "_ms", MEASUREMENT_REAL, offsetof(struct latency_summary, name##_ms),       \
+      help },                                                                                      \
+    {                                                                                              \
+        "latency", #name "_at_least", MEASUREMENT_BOOLEAN,                                         \
+            offsetof(struct latency_summary, name##_censored),                                     \
+            "only where true: the value above was cut off by a timeout"                            \
+    }
+#define PLAIN(kind, member, help)                                                                  \
+    {                                                                                              \
+        "latency", #member, MEASUREMENT_##kind, offsetof(struct latency_summary, member), help     \
+    }
+
+const struct measurement_field latency_fields[] = {
+    PLAIN(INTEGER, count, "values, those that were cut off included"),
+    PLAIN(INTEGER, censored, "values cut off by a timeout: the true ones are larger"),
+    PLAIN(REAL, mean_ms, "arithmetic mean"),
+    PLAIN(REAL, min_ms, "smallest"),
+    QUANTILE(p50, "median"),
+    QUANTILE(p90, "90th percentile"),
+    QUANTILE(p95, "95th percentile"),
+    QUANTILE(p99, "99th percentile"),
+    QUANTILE(p999, "99.9th percentile"),
+    PLAIN(REAL, max_ms, "largest"),
+    { 0 },
+};
+
+const char *metric_name(enum metric metric)
+{
+    static const char *const names[METRIC_COUNT] = {
+        [METRIC_TTFT] = "ttft",
+        [METRIC_ITL] = "itl",
+        [METRIC_TPOT] = "tpot",
+        [METRIC_E2E] = "e2e",
+    };
+
+    return names[metric];
+}
+
+static double quantile_ms(const struct histogram *histogram, double q, bool *censored)
+{
+    return (double)histogram_quantile(histogram, q, censored) / 1e6;
+}
+
+void latency_summarize(const struct histogram *histogram_ns, struct latency_summary *out)
+{
+    *out = (struct latency_summary){
+        .count = (int64_t)histogram_count(histogram_ns),
+        .censored = (int64_t)histogram_censored(histogram_ns),
+    };
+    if (out->count == 0) {
+        out->mean_ms = out->min_ms = out->max_ms = NAN;
+        out->p50_ms = out->p90_ms = out->p95_ms = out->p99_ms = out->p999_ms = NAN;
+        return;
+    }
+    out->mean_ms = histogram_mean(histogram_ns) / 1e6;
+    out->min_ms = (double)histogram_min(histogram_ns) / 1e6;
+    out->max_ms = (double)histogram_max(histogram_ns) / 1e6;
+    out->p50_ms = quantile_ms(histogram_ns, 0.50, &out->p50_censored);
+    out->p90_ms = quantile_ms(histogram_ns, 0.90, &out->p90_censored);
+    out->p95_ms = quantile_ms(histogram_ns, 0.95, &out->p95_censored);
+    out->p99_ms = quantile_ms(histogram_ns, 0.99, &out->p99_censored);
+    out->p999_ms = quantile_ms(histogram_ns, 0.999, &out->p999_censored);
+}
+
+static json_t *field_to_json(const struct measurement_field *field, const void *base)
+{
+    const void *member = (const char *)base + field->offset;
+
+    switch (field->type) {
+    case MEASUREMENT_INTEGER:
+        return json_integer(*(const int64_t *)member);
+    case MEASUREMENT_REAL:
+        return json_number_or_null(*(const double *)member);
+    case MEASUREMENT_BOOLEAN:
+        return json_boolean(*(const bool *)member);
+    }
+    return NULL;
+}
+
+/* What is missing becomes zero, false or, of reals, NaN. */
+static void field_from_json(const struct measurement_field *field, const json_t *object, void *base)
+{
+    void *member = (char *)base + field->offset;
+
+    switch (field->type) {
+    case MEASUREMENT_INTEGER:
+        *(int64_t *)member = json_get_integer(object, field->name, 0);
+        break;
+    case MEASUREMENT_REAL:
+        *(double *)member = json_get_number(object, field->name, NAN);
+        break;
+    case MEASUREMENT_BOOLEAN:
+        *(bool *)member = json_get_boolean(object, field->name, false);
+        break;
+    }
+}
+
+static json_t *latency_to_json(const struct latency_summary *latency)
+{
+    json_t *object = json_object();
+
+    for (const struct measurement_field *field = latency_fields; field->name != NULL; field++) {
+        const void *member = (const char *)latency + field->offset;
+
+        if (field->type != MEASUREMENT_BOOLEAN || *(const bool *)member)
+            json_object_set_new(object, field->name, field_to_json(field, latency));
+    }
+    return object;
+}
+
+static void add_failures(json_t *json, const struct measurement *measurement)
+{
+    json_t *failures = json_object();
+
+    for (int i = FAILURE_NONE + 1; i < FAILURE_COUNT; i++)
+        if (measurement->failures[i] != 0)
+            json_object_set_new(failures, failure_name((enum failure)i),
+                                json_integer(measurement->failures[i]));
+    json_object_set_new(json, "failures", failures);
+    if (*measurement->first_error != '\0')
+        json_object_set_new(json_object_get(json, "requests"), "first_error",
+                            json_string(measurement->first_error));
+}
+
+json_t *measurement_to_json(const struct measurement *measurement)
+{
+    json_t *json = json_object();
+    json_t *latency = json_object();
+
+    for (const struct measurement_field *field = measurement_fields; field->name != NULL; field++) {
+        json_t *group = json_object_get(json, field->group);
+
+        if (group == NULL) {
+            group = json_object();
+            json_object_set_new(json, field->group, group);
+        }
+        json_object_set_new(group, field->name, field_to_json(field, measurement));
+    }
+    add_failures(json, measurement);
+    for (int i = 0; i < METRIC_COUNT; i++)
+        json_object_set_new(latency, metric_name((enum metric)i),
+                            latency_to_json(&measurement->latency[i]));
+    json_object_set_new(json, "latency", latency);
+    return json;
+}
+
+void measurement_from_json(const json_t *json, struct measurement *out)
+{
+    const json_t *requests = json_object_get(json, "requests");
+    const json_t *failures = json_object_get(json, "failures");
+    const json_t *latency = json_object_get(json, "latency");
+
+    *out = (struct measurement){ 0 };
+    for (const struct measurement_field *field = measurement_fields; field->name != NULL; field++)
+        field_from_json(field, json_object_get(json, field->group), out);
+    for (int i = FAILURE_NONE + 1; i < FAILURE_COUNT; i++)
+        out->failures[i] = json_get_integer(failures, failure_name((enum failure)i), 0);
+    text_copy(out->first_error, sizeof out->first_error,
+              json_get_text(requests, "first_error", ""));
+    for (int i = 0; i < METRIC_COUNT; i++) {
+        const json_t *object = json_object_get(latency, metric_name((enum metric)i));
+
+        for (const struct measurement_field *field = latency_fields; field->name != NULL; field++)
+            field_from_json(field, object, &out->latency[i]);
+    }
+}

@@ -1,0 +1,80 @@
+/* What one attempt at a cell measured. The table of fields gives the JSON form, both ways, and its
+ * documentation. */
+#pragma once
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "base/failure.h"
+#include "base/histogram.h"
+#include "base/text.h"
+
+/* Quantiles of one metric over the requests of the window; milliseconds. NaN: nothing to say. */
+struct latency_summary {
+    int64_t count, censored;
+    double mean_ms, p50_ms, p90_ms, p95_ms, p99_ms, p999_ms, min_ms, max_ms;
+    bool p50_censored, p90_censored, p95_censored, p99_censored,
+        p999_censored; /* the true value is at least this */
+};
+void latency_summarize(const struct histogram *histogram_ns, struct latency_summary *out);
+
+enum metric { METRIC_TTFT, METRIC_ITL, METRIC_TPOT, METRIC_E2E, METRIC_COUNT };
+const char *metric_name(enum metric metric); /* "ttft", ... */
+
+struct measurement {
+    /* The window: seconds on the monotonic clock. */
+    double warmup_s, window_s, drain_s;
+    int64_t window_start_ms; /* UTC */
+    /* Requests that ended in the window (or were begun and censored in it). */
+    int64_t attempted, succeeded;
+    int64_t failures[FAILURE_COUNT];
+    double success_rate; /* succeeded / attempted */
+    /* Load: time average of requests in flight in the window; asked for is the cell's concurrency.
+     */
+    double concurrency_actual;
+    int64_t concurrency_min, concurrency_max;
+    double little_ratio; /* throughput x mean latency / concurrency_actual; 1 in a steady state */
+    /* Tokens. Per request: requested and actual (by the server's usage). In the window: those that
+     * arrived in it. */
+    int64_t input_tokens_requested, input_tokens_min, input_tokens_max;
+    int64_t output_tokens_requested, output_tokens_min, output_tokens_max;
+    double input_tokens_mean, output_tokens_mean;
+    int64_t input_tokens, cached_tokens, output_tokens, chunks;
+    bool tokens_estimated; /* no usage from the server: counted from chunks */
+    /* Rates over the window, per second. Goodput: successes only. */
+    double request_throughput, input_throughput, output_throughput, goodput;
+    double output_throughput_deviation; /* of one-second slices */
+    /* The first request of this shape on this deployment in the sweep, before any warm-up; NaN if
+     * none. */
+    double cold_ttft_ms;
+    /* The client: how late it handled what had arrived, how late it started what was due, CPU of
+     * its thread(s). */
+    double lag_p50_ms, lag_p99_ms, start_lag_p99_ms, cpu_percent;
+    bool client_limited;
+    int64_t stale_connections; /* reused connections that the server had closed; retried once on a
+                                  fresh one */
+    struct latency_summary latency[METRIC_COUNT];
+    char first_error[512]; /* of the most frequent class: what the server said */
+};
+
+/* One row per number of the struct: its place in the JSON, and what it means. Ends with a NULL
+ * name. Names repeat the struct's; the group is the JSON object they stand in. */
+enum measurement_type { MEASUREMENT_INTEGER, MEASUREMENT_REAL, MEASUREMENT_BOOLEAN };
+struct measurement_field {
+    const char *group, *name;
+    enum measurement_type type;
+    size_t offset; /* into struct measurement: int64_t, double or bool */
+    const char *help;
+};
+extern const struct measurement_field measurement_fields[];
+/* The same for each metric of the group `latency`; offsets into struct latency_summary. */
+extern const struct measurement_field latency_fields[];
+
+/* The measurement as JSON: groups window, requests, failures, load, tokens, rates, client, latency.
+ * NaN is null. `failures` has the classes that occurred. `latency` has an object per metric;
+ * "p99_at_least": true stands beside "p99_ms" where the percentile was cut off by a timeout, so
+ * that the true one is at least that (likewise p50, p90, p95, p999), and is missing otherwise. New
+ * reference. */
+json_t *measurement_to_json(const struct measurement *measurement);
+/* Reads what measurement_to_json wrote; members that are missing become zero or NaN. */
+void measurement_from_json(const json_t *json, struct measurement *out);

@@ -1,0 +1,224 @@
+#include "store/principals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "store/private.h"
+#include "store/touches.h"
+
+static const char *const role_names[] = {
+    [ROLE_VIEWER] = "viewer",
+    [ROLE_OPERATOR] = "operator",
+    [ROLE_ADMIN] = "admin",
+};
+
+const char *role_name(enum role role)
+{
+    return role_names[role];
+}
+
+bool role_find(const char *name, enum role *out)
+{
+    for (size_t i = 0; i < sizeof role_names / sizeof role_names[0]; i++) {
+        if (strcmp(name, role_names[i]) == 0) {
+            *out = (enum role)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+struct adding {
+    struct api_key key;
+    const uint8_t *digest;
+};
+
+static bool upsert_principal(struct connection *connection, const struct api_key *key, int64_t *id,
+                             struct error *error)
+{
+    SQL_AUTO sql =
+        sql_begin(connection, "INSERT INTO principals (name, role, created_ms) VALUES (?1, ?2, ?3) "
+                              "ON CONFLICT (name) DO UPDATE SET role = ?2 RETURNING id");
+
+    sql_bind_text(&sql, 1, key->principal);
+    sql_bind_text(&sql, 2, role_names[key->role]);
+    sql_bind_integer(&sql, 3, key->created_ms);
+    if (sql_step(&sql, error) != SQL_ROW)
+        return false;
+    *id = sql_integer(&sql, 0);
+    return true;
+}
+
+static bool apply_add(struct connection *connection, void *context, struct error *error)
+{
+    const struct adding *adding = context;
+    const struct api_key *key = &adding->key;
+    int64_t principal_id;
+    SQL_AUTO sql = sql_begin(connection, "INSERT INTO api_keys (id, principal_id, digest, "
+                                         "created_ms, expires_ms) VALUES (?1, ?2, ?3, ?4, ?5)");
+
+    if (!upsert_principal(connection, key, &principal_id, error))
+        return false;
+    sql_bind_text(&sql, 1, key->id);
+    sql_bind_integer(&sql, 2, principal_id);
+    sql_bind_blob(&sql, 3, adding->digest, DIGEST_BYTES);
+    sql_bind_integer(&sql, 4, key->created_ms);
+    sql_bind_time(&sql, 5, key->expires_ms);
+    return sql_run(&sql, error);
+}
+
+bool key_add(struct store *store, const char *principal, enum role role,
+             const uint8_t digest[DIGEST_BYTES], int64_t expires_ms, struct change *change,
+             struct api_key *out, struct error *error)
+{
+    struct adding adding = {
+        .key = { .role = role, .created_ms = clock_utc_ms(), .expires_ms = expires_ms },
+        .digest = digest,
+    };
+
+    if (!text_is_name(principal))
+        return error_set(
+            error, ERROR_INVALID,
+            "\"%.64s\" cannot be a principal's name: use 1 to 63 letters, digits, '.', "
+            "'_' and '-', beginning with a letter or digit",
+            principal);
+    text_copy(adding.key.principal, sizeof adding.key.principal, principal);
+    id_create("key", adding.key.id);
+    if (!store_change(store, change, apply_add, &adding, adding.key.id, principal, error))
+        return false;
+    *out = adding.key;
+    return true;
+}
+
+static void read_key(const struct sql *sql, struct api_key *row)
+{
+    char role[16];
+
+    *row = (struct api_key){
+        .created_ms = sql_integer(sql, 3),
+        .expires_ms = sql_integer(sql, 4),
+        .revoked_ms = sql_integer(sql, 5),
+        .last_used_ms = sql_integer(sql, 6),
+    };
+    sql_text(sql, 0, row->id, sizeof row->id);
+    sql_text(sql, 1, row->principal, sizeof row->principal);
+    sql_text(sql, 2, role, sizeof role);
+    role_find(role, &row->role);
+}
+
+#define COLUMNS                                                                                    \
+    "k.id, p.name, p.role, k.created_ms, k.expires_ms, k.revoked_ms, k.last_used_ms "              \
+    "FROM api_keys k JOIN principals p ON p.id = k.principal_id "
+
+static bool read_by_digest(struct store *store, const uint8_t digest[DIGEST_BYTES],
+                           struct api_key *key, bool *found, struct error *error)
+{
+    READER_AUTO reader = database_reader(store->main);
+    SQL_AUTO sql = sql_begin(reader.connection, "SELECT " COLUMNS "WHERE k.digest = ?1");
+
+    sql_bind_blob(&sql, 1, digest, DIGEST_BYTES);
+    if (!sql_find(&sql, found, error))
+        return false;
+    if (*found)
+        read_key(&sql, key);
+    return true;
+}
+
+bool key_find(struct store *store, const uint8_t digest[DIGEST_BYTES], int64_t now_ms,
+              struct principal *out, struct error *error)
+{
+    static const char USED[] = "UPDATE api_keys SET last_used_ms = max(?2, "
+                               "coalesce(last_used_ms, 0)) WHERE id = ?1";
+    struct api_key key;
+    bool found;
+    char when[CLOCK_TEXT_SIZE];
+
+    if (!read_by_digest(store, digest, &key, &found, error))
+        return false;
+    if (!found)
+        return error_set(error, ERROR_UNAUTHENTICATED,
+                         "the API key is unknown: ask an administrator for one (opsbrain key add)");
+    if (key.revoked_ms != 0)
+        return error_set(error, ERROR_UNAUTHENTICATED, "the API key %s was revoked at %s", key.id,
+                         clock_format_utc(key.revoked_ms, when));
+    if (key.expires_ms != 0 && key.expires_ms <= now_ms)
+        return error_set(error, ERROR_UNAUTHENTICATED, "the API key %s expired at %s", key.id,
+                         clock_format_utc(key.expires_ms, when));
+    touches_note(store->touches, USED, key.id, now_ms);
+    text_copy(out->name, sizeof out->name, key.principal);
+    out->role = key.role;
+    return true;
+}
+
+bool key_list(struct store *store, struct api_key **out, size_t *count, struct error *error)
+{
+    struct api_key *rows = NULL;
+    size_t length = 0;
+    enum sql_step step;
+    READER_AUTO reader = database_reader(store->main);
+    SQL_AUTO sql = sql_begin(reader.connection, "SELECT " COLUMNS "ORDER BY k.created_ms, k.rowid");
+
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        rows = rows_grow(rows, length, sizeof *rows);
+        read_key(&sql, &rows[length++]);
+    }
+    if (step == SQL_FAILED) {
+        free(rows);
+        return false;
+    }
+    *out = rows;
+    *count = length;
+    return true;
+}
+
+struct revoking {
+    const char *name;
+    int64_t now_ms, revoked;
+};
+
+static bool apply_revoke(struct connection *connection, void *context, struct error *error)
+{
+    struct revoking *revoking = context;
+    SQL_AUTO sql =
+        sql_begin(connection, "UPDATE api_keys SET revoked_ms = ?2 WHERE revoked_ms IS NULL AND "
+                              "(id = ?1 OR principal_id = (SELECT id FROM principals WHERE name = "
+                              "?1))");
+
+    sql_bind_text(&sql, 1, revoking->name);
+    sql_bind_integer(&sql, 2, revoking->now_ms);
+    if (!sql_run(&sql, error))
+        return false;
+    revoking->revoked = sql_changes(&sql);
+    return revoking->revoked > 0
+           || error_set(error, ERROR_NOT_FOUND,
+                        "\"%s\" is neither the id of a key nor the name of a principal with keys "
+                        "that are not revoked yet: opsbrain key list shows them",
+                        revoking->name);
+}
+
+bool key_revoke(struct store *store, const char *id_or_principal, int64_t now_ms,
+                struct change *change, int64_t *revoked, struct error *error)
+{
+    struct revoking revoking = { .name = id_or_principal, .now_ms = now_ms };
+
+    if (!store_change(store, change, apply_revoke, &revoking, id_or_principal, "", error))
+        return false;
+    *revoked = revoking.revoked;
+    return true;
+}
+
+bool key_any(struct store *store, bool *out, struct error *error)
+{
+    bool found;
+    READER_AUTO reader = database_reader(store->main);
+    SQL_AUTO sql = sql_begin(reader.connection, "SELECT 1 FROM api_keys WHERE revoked_ms IS NULL "
+                                                "AND (expires_ms IS NULL OR expires_ms > ?1)");
+
+    sql_bind_integer(&sql, 1, clock_utc_ms());
+    if (!sql_find(&sql, &found, error))
+        return false;
+    *out = found;
+    return true;
+}

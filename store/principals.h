@@ -1,0 +1,57 @@
+/* Who may call: principals, their API keys (digests only), and the sessions of the older protocol
+ * eras. */
+#pragma once
+
+#include "base/digest.h"
+#include "base/random.h"
+#include "store/store.h"
+
+enum role { ROLE_VIEWER, ROLE_OPERATOR, ROLE_ADMIN };
+const char *role_name(enum role role);
+bool role_find(const char *name, enum role *out);
+
+struct principal {
+    char name[64];
+    enum role role;
+};
+
+struct api_key {
+    char id[ID_SIZE];
+    char principal[64];
+    enum role role;
+    int64_t created_ms, expires_ms, revoked_ms, last_used_ms; /* 0: none */
+};
+
+/* Creates the principal where it is new (its role is set to `role`) and a key for it; only the
+ * digest is stored. */
+bool key_add(struct store *store, const char *principal, enum role role,
+             const uint8_t digest[DIGEST_BYTES], int64_t expires_ms, struct change *change,
+             struct api_key *out, struct error *error);
+/* By digest: UNAUTHENTICATED if unknown, expired at now_ms or revoked. Notes its use (flushed
+ * later). */
+bool key_find(struct store *store, const uint8_t digest[DIGEST_BYTES], int64_t now_ms,
+              struct principal *out, struct error *error);
+bool key_list(struct store *store, struct api_key **out, size_t *count,
+              struct error *error); /* free(*out) */
+/* By key id, or every key of a principal by name; NOT_FOUND says so. *revoked: how many. */
+bool key_revoke(struct store *store, const char *id_or_principal, int64_t now_ms,
+                struct change *change, int64_t *revoked, struct error *error);
+bool key_any(struct store *store, bool *out,
+             struct error *error); /* is there a key that is valid now? */
+
+struct session_row {
+    char id[ID_SIZE];
+    char principal[64];
+    char protocol_version[16];
+    char client[128];
+    char *capabilities; /* JSON, heap */
+    int64_t created_ms, last_seen_ms;
+};
+bool session_add(struct store *store, const struct session_row *session, struct error *error);
+bool session_touch(struct store *store, const char *id, int64_t now_ms, struct error *error);
+bool session_remove(struct store *store, const char *id, struct error *error);
+/* All that were seen since `since_ms`, to be taken up at start; the older ones are deleted. Free
+ * each capabilities and the array with session_rows_free. */
+bool session_load(struct store *store, int64_t since_ms, struct session_row **rows, size_t *count,
+                  struct error *error);
+void session_rows_free(struct session_row *rows, size_t count);

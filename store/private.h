@@ -1,0 +1,61 @@
+/* What the files of store/ share. Private to store/. */
+#pragma once
+
+#include "store/database.h"
+#include "store/jobs.h"
+#include "store/store.h"
+#include "store/sweeps.h"
+
+struct touches;
+struct series_cache;
+
+struct store {
+    struct database *main;    /* opsbrain.db */
+    struct database *scrapes; /* scrapes.db */
+    struct touches *touches;
+    struct series_cache *series;
+    int lock_file;
+};
+
+/* Runs the closure and adds the audit row of `change` (NULL: none) with outcome 'ok', in one
+ * transaction. `subject` and `detail` are read after the closure has run, so it may fill them. */
+bool store_change(struct store *store, struct change *change, database_apply *apply, void *context,
+                  const char *subject, const char *detail, struct error *error);
+
+#define CLIP_LIMIT 4096
+/* JSON that is kept up to `limit` bytes with its NUL: what is longer becomes
+ * {"truncated":true,"bytes":N,"start":"..."}. NULL becomes {}. Heap. */
+char *json_clip(const char *json, size_t limit);
+
+/* CONFLICT unless the claim is the job's newest and the job runs. */
+bool claim_check(struct connection *connection, const struct claim *claim, struct error *error);
+/* In the caller's transaction. */
+bool job_insert(struct connection *connection, const struct job *job, struct error *error);
+/* A caller's key, and what it was used for. Borrowed strings. */
+struct idempotency {
+    const char *principal, *tool, *key, *arguments_digest;
+};
+bool idempotency_insert(struct connection *connection, const struct idempotency *idempotency,
+                        const char *subject, int64_t now_ms, struct error *error);
+/* CONFLICT if the key was used with other arguments. */
+bool idempotency_read(struct connection *connection, const struct idempotency *idempotency,
+                      char subject[ID_SIZE], bool *found, struct error *error);
+
+/* Who does it; "local" where nobody is said. */
+const char *change_principal(const struct change *change);
+/* NOT_FOUND names the id. */
+bool sweep_read(struct connection *connection, const char *id, struct sweep_row *out,
+                struct error *error);
+
+#define JOB_COLUMNS                                                                                \
+    "id, kind, subject, state, principal, created_ms, started_ms, finished_ms, owner, "            \
+    "lease_until_ms, fence, cancel_requested_ms, progress, progress_total, message, outcome "
+/* A row of JOB_COLUMNS. */
+void job_read_row(const struct sql *sql, struct job *row);
+bool job_read(struct connection *connection, const char *id, struct job *out, struct error *error);
+/* Runs a statement whose parameters are a job's id and, where it is not 0, a time. */
+bool job_execute(struct connection *connection, const char *statement, const char *id,
+                 int64_t time_ms, struct error *error);
+/* Ends a sweep whose job failed or was cancelled without saying how the sweep ended. */
+bool job_end_sweep(struct connection *connection, const char *job_id, enum job_state state,
+                   int64_t now_ms, struct error *error);

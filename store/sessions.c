@@ -1,0 +1,110 @@
+/* Sessions of the protocol eras that begin with `initialize`. */
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "store/principals.h"
+#include "store/private.h"
+#include "store/touches.h"
+
+static bool apply_add(struct connection *connection, void *context, struct error *error)
+{
+    const struct session_row *session = *(const struct session_row *const *)context;
+    SQL_AUTO sql = sql_begin(connection, "INSERT INTO sessions (id, principal, protocol_version, "
+                                         "client, capabilities, created_ms, last_seen_ms) "
+                                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
+
+    sql_bind_text(&sql, 1, session->id);
+    sql_bind_text(&sql, 2, session->principal);
+    sql_bind_text(&sql, 3, session->protocol_version);
+    sql_bind_text(&sql, 4, session->client);
+    sql_bind_text(&sql, 5, session->capabilities == NULL ? "{}" : session->capabilities);
+    sql_bind_integer(&sql, 6, session->created_ms);
+    sql_bind_integer(&sql, 7, session->last_seen_ms);
+    return sql_run(&sql, error);
+}
+
+bool session_add(struct store *store, const struct session_row *session, struct error *error)
+{
+    return database_write(store->main, apply_add, &session, error);
+}
+
+bool session_touch(struct store *store, const char *id, int64_t now_ms, struct error *error)
+{
+    static const char SEEN[] =
+        "UPDATE sessions SET last_seen_ms = max(?2, last_seen_ms) WHERE id = ?1";
+
+    (void)error;
+    touches_note(store->touches, SEEN, id, now_ms);
+    return true;
+}
+
+static bool apply_remove(struct connection *connection, void *context, struct error *error)
+{
+    SQL_AUTO sql = sql_begin(connection, "DELETE FROM sessions WHERE id = ?1");
+
+    sql_bind_text(&sql, 1, context);
+    return sql_run(&sql, error);
+}
+
+bool session_remove(struct store *store, const char *id, struct error *error)
+{
+    char copy[ID_SIZE];
+
+    text_copy(copy, sizeof copy, id);
+    return database_write(store->main, apply_remove, copy, error);
+}
+
+static bool apply_expire(struct connection *connection, void *context, struct error *error)
+{
+    const int64_t *since_ms = context;
+    SQL_AUTO sql = sql_begin(connection, "DELETE FROM sessions WHERE last_seen_ms < ?1");
+
+    sql_bind_integer(&sql, 1, *since_ms);
+    return sql_run(&sql, error);
+}
+
+static void read_row(const struct sql *sql, struct session_row *row)
+{
+    *row = (struct session_row){
+        .capabilities = sql_text_copy(sql, 4),
+        .created_ms = sql_integer(sql, 5),
+        .last_seen_ms = sql_integer(sql, 6),
+    };
+    sql_text(sql, 0, row->id, sizeof row->id);
+    sql_text(sql, 1, row->principal, sizeof row->principal);
+    sql_text(sql, 2, row->protocol_version, sizeof row->protocol_version);
+    sql_text(sql, 3, row->client, sizeof row->client);
+}
+
+bool session_load(struct store *store, int64_t since_ms, struct session_row **rows, size_t *count,
+                  struct error *error)
+{
+    struct session_row *list = NULL;
+    size_t length = 0;
+    enum sql_step step;
+
+    if (!database_write(store->main, apply_expire, &since_ms, error))
+        return false;
+    READER_AUTO reader = database_reader(store->main);
+    SQL_AUTO sql = sql_begin(reader.connection,
+                             "SELECT id, principal, protocol_version, client, capabilities, "
+                             "created_ms, last_seen_ms FROM sessions ORDER BY created_ms");
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        list = rows_grow(list, length, sizeof *list);
+        read_row(&sql, &list[length++]);
+    }
+    if (step == SQL_FAILED) {
+        session_rows_free(list, length);
+        return false;
+    }
+    *rows = list;
+    *count = length;
+    return true;
+}
+
+void session_rows_free(struct session_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(rows[i].capabilities);
+    free(rows);
+}

@@ -1,0 +1,95 @@
+#include "store/store.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "store/folder.h"
+#include "store/private.h"
+#include "store/series.h"
+#include "store/touches.h"
+
+#define SCRAPE_READERS 2
+#define CHECK_INTERVAL_NS 1000000000
+
+static bool open_files(struct store *store, const char *folder, unsigned readers,
+                       struct error *error)
+{
+    TEXT_AUTO main = { 0 };
+    TEXT_AUTO scrapes = { 0 };
+
+    text_addf(&main, "%s/opsbrain.db", folder);
+    text_addf(&scrapes, "%s/scrapes.db", folder);
+    return folder_lock(folder, &store->lock_file, error)
+           && database_open(text_string(&main), &migrations_main, readers, &store->main, error)
+           && database_open(text_string(&scrapes), &migrations_scrapes, SCRAPE_READERS,
+                            &store->scrapes, error);
+}
+
+bool store_open(const char *folder, unsigned readers, struct store **out, struct error *error)
+{
+    struct store *store = memory_zeroed(1, sizeof *store);
+
+    store->lock_file = -1;
+    if (!open_files(store, folder, readers, error)) {
+        store_close(store);
+        return false;
+    }
+    store->touches = touches_create(store->main);
+    store->series = series_cache_create();
+    *out = store;
+    return true;
+}
+
+void store_close(struct store *store)
+{
+    if (store == NULL)
+        return;
+    database_close(store->scrapes);
+    database_close(store->main);
+    touches_destroy(store->touches);
+    series_cache_destroy(store->series);
+    if (store->lock_file >= 0)
+        close(store->lock_file);
+    free(store);
+}
+
+/* A real write that changes nothing: sqlite3 does not compare. */
+static bool rewrite_version(struct connection *connection, void *context, struct error *error)
+{
+    TEXT_AUTO script = { 0 };
+
+    (void)context;
+    text_addf(&script, "PRAGMA user_version = %d", migrations_main.count);
+    return connection_run(connection, text_string(&script), error);
+}
+
+static bool check_read(struct store *store, struct error *error)
+{
+    READER_AUTO reader = database_reader(store->main);
+    SQL_AUTO sql =
+        sql_begin(reader.connection, "SELECT count(*) FROM (SELECT 1 FROM jobs LIMIT 1)");
+
+    return sql_step(&sql, error) != SQL_FAILED;
+}
+
+bool store_check(struct store *store, struct error *error)
+{
+    if (!check_read(store, error))
+        return false;
+    if (clock_monotonic_ns() - database_committed_ns(store->main) < CHECK_INTERVAL_NS)
+        return true;
+    return database_write(store->main, rewrite_version, NULL, error);
+}
+
+int64_t store_size_bytes(struct store *store)
+{
+    return database_size_bytes(store->main) + database_size_bytes(store->scrapes);
+}
+
+size_t store_queued(struct store *store)
+{
+    return database_queued(store->main) + database_queued(store->scrapes);
+}

@@ -1,0 +1,187 @@
+/* A new sweep: its job, runs and cells at once. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "store/private.h"
+#include "store/sweeps.h"
+
+#define REPETITIONS_MAX 1000
+#define CELLS_MAX 1000000
+
+struct run_made {
+    int64_t repetition;
+    char id[ID_SIZE];
+};
+
+struct creation {
+    const struct sweep_order *order;
+    const char *principal;
+    struct idempotency idempotency; /* key NULL: none */
+    int64_t now_ms;
+    struct run_made *runs; /* room for `order->repetitions` */
+    size_t run_count;
+    char sweep_id[ID_SIZE], detail[96];
+    struct sweep_row row;
+};
+
+static bool insert_job(struct connection *connection, const struct creation *creation,
+                       const char *job_id, struct error *error)
+{
+    struct job job = { .created_ms = creation->now_ms };
+
+    text_copy(job.id, sizeof job.id, job_id);
+    text_copy(job.kind, sizeof job.kind, "sweep");
+    text_copy(job.subject, sizeof job.subject, creation->sweep_id);
+    text_copy(job.principal, sizeof job.principal, creation->principal);
+    return job_insert(connection, &job, error);
+}
+
+static bool insert_sweep(struct connection *connection, const struct creation *creation,
+                         const char *job_id, struct error *error)
+{
+    SQL_AUTO sql =
+        sql_begin(connection, "INSERT INTO sweeps (id, deployment_id, revision, job_id, plan, "
+                              "plan_digest, state, principal, created_ms) "
+                              "VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'planned', ?7, ?8)");
+
+    sql_bind_text(&sql, 1, creation->sweep_id);
+    sql_bind_integer(&sql, 2, creation->order->deployment->id);
+    sql_bind_integer(&sql, 3, creation->order->deployment->revision);
+    sql_bind_text(&sql, 4, job_id);
+    sql_bind_text(&sql, 5, creation->order->plan_json);
+    sql_bind_text(&sql, 6, creation->order->plan_digest);
+    sql_bind_text(&sql, 7, creation->principal);
+    sql_bind_integer(&sql, 8, creation->now_ms);
+    return sql_run(&sql, error);
+}
+
+static bool insert_run(struct connection *connection, const struct creation *creation,
+                       const struct run_made *run, struct error *error)
+{
+    SQL_AUTO sql = sql_begin(connection, "INSERT INTO runs (id, sweep_id, repetition, provenance, "
+                                         "created_ms) VALUES (?1, ?2, ?3, ?4, ?5)");
+
+    sql_bind_text(&sql, 1, run->id);
+    sql_bind_text(&sql, 2, creation->sweep_id);
+    sql_bind_integer(&sql, 3, run->repetition);
+    sql_bind_text(&sql, 4, creation->order->provenance_json);
+    sql_bind_integer(&sql, 5, creation->now_ms);
+    return sql_run(&sql, error);
+}
+
+/* The run of this repetition, made where it is new. */
+static bool run_of(struct connection *connection, struct creation *creation, int64_t repetition,
+                   const char **id, struct error *error)
+{
+    struct run_made *run = creation->runs;
+    const struct run_made *end = run + creation->run_count;
+
+    while (run < end && run->repetition != repetition)
+        run++;
+    *id = run->id;
+    if (run < end)
+        return true;
+    if (creation->run_count == (size_t)creation->order->repetitions)
+        return error_set(error, ERROR_INVALID, "the cells name more than %lld repetitions",
+                         (long long)creation->order->repetitions);
+    creation->run_count++;
+    run->repetition = repetition;
+    id_create("run", run->id);
+    return insert_run(connection, creation, run, error);
+}
+
+static bool insert_cells(struct connection *connection, struct creation *creation,
+                         struct error *error)
+{
+    SQL_AUTO sql =
+        sql_begin(connection, "INSERT INTO cells (sweep_id, run_id, position, concurrency, "
+                              "input_tokens, output_tokens, state) "
+                              "VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending')");
+
+    for (size_t i = 0; i < creation->order->cell_count; i++) {
+        const struct cell_plan *cell = &creation->order->cells[i];
+        const char *run_id;
+
+        if (!run_of(connection, creation, cell->repetition, &run_id, error))
+            return false;
+        sql_bind_text(&sql, 1, creation->sweep_id);
+        sql_bind_text(&sql, 2, run_id);
+        sql_bind_integer(&sql, 3, cell->position);
+        sql_bind_integer(&sql, 4, cell->concurrency);
+        sql_bind_integer(&sql, 5, cell->input_tokens);
+        sql_bind_integer(&sql, 6, cell->output_tokens);
+        if (!sql_run(&sql, error))
+            return false;
+    }
+    return creation->run_count == (size_t)creation->order->repetitions
+           || error_set(error, ERROR_INVALID, "the cells name %zu repetitions, not %lld",
+                        creation->run_count, (long long)creation->order->repetitions);
+}
+
+static bool insert_all(struct connection *connection, struct creation *creation,
+                       struct error *error)
+{
+    char job_id[ID_SIZE];
+
+    id_create("swp", creation->sweep_id);
+    id_create("job", job_id);
+    if (!insert_job(connection, creation, job_id, error)
+        || !insert_sweep(connection, creation, job_id, error)
+        || !insert_cells(connection, creation, error))
+        return false;
+    if (creation->idempotency.key != NULL
+        && !idempotency_insert(connection, &creation->idempotency, creation->sweep_id,
+                               creation->now_ms, error))
+        return false;
+    return sweep_read(connection, creation->sweep_id, &creation->row, error);
+}
+
+static bool apply_create(struct connection *connection, void *context, struct error *error)
+{
+    struct creation *creation = context;
+    bool used = false;
+
+    if (creation->idempotency.key != NULL
+        && !idempotency_read(connection, &creation->idempotency, creation->sweep_id, &used, error))
+        return false;
+    if (!used)
+        return insert_all(connection, creation, error);
+    text_copy(creation->detail, sizeof creation->detail,
+              "the idempotency key was used before: nothing new was started");
+    return sweep_read(connection, creation->sweep_id, &creation->row, error);
+}
+
+static bool check_order(const struct sweep_order *order, struct error *error)
+{
+    if (order->repetitions >= 1 && order->repetitions <= REPETITIONS_MAX && order->cell_count >= 1
+        && order->cell_count <= CELLS_MAX)
+        return true;
+    return error_set(error, ERROR_INVALID,
+                     "a sweep has 1 to %d repetitions and 1 to %d cells, not %lld and %zu",
+                     REPETITIONS_MAX, CELLS_MAX, (long long)order->repetitions, order->cell_count);
+}
+
+bool sweep_create(struct store *store, const struct sweep_order *order, int64_t now_ms,
+                  struct change *change, struct sweep_row *out, struct error *error)
+{
+    struct creation creation = {
+        .order = order,
+        .principal = change_principal(change),
+        .idempotency = { change_principal(change), change == NULL ? "" : change->tool,
+                         order->idempotency_key, order->arguments_digest },
+        .now_ms = now_ms,
+    };
+
+    if (!check_order(order, error))
+        return false;
+    FREE_AUTO struct run_made *runs = memory_zeroed((size_t)order->repetitions, sizeof *runs);
+    creation.runs = runs;
+    if (!store_change(store, change, apply_create, &creation, creation.sweep_id, creation.detail,
+                      error)) {
+        sweep_row_finish(&creation.row);
+        return false;
+    }
+    *out = creation.row;
+    return true;
+}
