@@ -1,0 +1,26 @@
+/* The report of a sweep or a run: pure functions on stored cells. */
+#pragma once
+
+#include <jansson.h>
+
+#include "base/text.h"
+#include "store/sweeps.h"
+
+/* Peak, saturation and limits, per context and over all; the figures behind the report. */
+struct report_input {
+    const struct sweep_row *sweep;
+    const struct run_row *runs; /* of the sweep */
+    size_t run_count;
+    const struct cell_row *cells; /* all repetitions, in order of measuring */
+    size_t cell_count;
+    const struct attempt_row *interrupted;
+    size_t interrupted_count;
+};
+
+/* Markdown: fingerprint, latency matrix (rows context, columns users) and throughput matrix, TTFT,
+ * ITL, TPOT and E2E percentiles, peak, saturation point, where and how failures begin, marks and
+ * warnings, key takeaways. Tables fit 100 columns (more users than fit: further blocks).
+ * Repetitions are shown with mean and spread, never silently averaged. */
+void report_markdown(const struct report_input *input, struct text *out);
+/* The same figures, structured: matrices, peak, saturation, failures, warnings. New reference. */
+json_t *report_json(const struct report_input *input);

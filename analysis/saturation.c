@@ -1,0 +1,83 @@
+#include "analysis/saturation.h"
+
+#include <math.h>
+
+struct peak peak_find(const struct grid *grid, size_t output)
+{
+    struct peak best = { 0 };
+
+    for (size_t context = 0; context < grid->contexts.count; context++)
+        for (size_t user = 0; user < grid->users.count; user++) {
+            struct point point = grid_point(grid, output, context, user);
+            double tokens = figure_mean(&point, QUANTITY_OUTPUT_TOKENS);
+
+            if (point_is_sound(&point) && tokens > best.output_tokens_per_s)
+                best = (struct peak){ true, point, tokens };
+        }
+    return best;
+}
+
+/* The peak of one context; *sound and *last say how many points are sound and which is the greatest
+ * load of them. */
+static struct peak peak_of_context(const struct grid *grid, size_t output, size_t context,
+                                   size_t *sound, size_t *last)
+{
+    struct peak best = { 0 };
+
+    *sound = 0;
+    for (size_t user = 0; user < grid->users.count; user++) {
+        struct point point = grid_point(grid, output, context, user);
+        double tokens = figure_mean(&point, QUANTITY_OUTPUT_TOKENS);
+
+        if (!point_is_sound(&point) || !isfinite(tokens))
+            continue;
+        ++*sound;
+        *last = user;
+        if (tokens > best.output_tokens_per_s)
+            best = (struct peak){ true, point, tokens };
+    }
+    return best;
+}
+
+static int64_t find_doubled(const struct grid *grid, size_t output, size_t context)
+{
+    double base = NAN;
+
+    for (size_t user = 0; user < grid->users.count; user++) {
+        struct point point = grid_point(grid, output, context, user);
+        double latency = figure_mean(&point, QUANTITY_E2E_P50);
+
+        if (!point_is_sound(&point) || !isfinite(latency))
+            continue;
+        if (isnan(base))
+            base = latency;
+        else if (latency >= 2 * base)
+            return point.users;
+    }
+    return 0;
+}
+
+struct saturation saturation_find(const struct grid *grid, size_t output, size_t context)
+{
+    struct saturation out = { 0 };
+    size_t sound, last = 0;
+    struct peak peak = peak_of_context(grid, output, context, &sound, &last);
+
+    if (!peak.found || sound < 2)
+        return out;
+    out.peak = peak.point;
+    out.peak_tokens_per_s = peak.output_tokens_per_s;
+    out.doubled_users = find_doubled(grid, output, context);
+    for (size_t user = 0; user <= last && !out.found; user++) {
+        struct point point = grid_point(grid, output, context, user);
+        double tokens = figure_mean(&point, QUANTITY_OUTPUT_TOKENS);
+
+        if (!point_is_sound(&point) || !(tokens >= SATURATION_SHARE * peak.output_tokens_per_s))
+            continue;
+        out.found = true;
+        out.reached = user < last;
+        out.at = point;
+        out.output_tokens_per_s = tokens;
+    }
+    return out;
+}

@@ -1,0 +1,25 @@
+/* Where throughput peaks and from where more users only wait. Private to analysis/. */
+#pragma once
+
+#include "analysis/figure.h"
+
+/* The sound point with the most output tokens per second of one output length. */
+struct peak {
+    bool found;
+    struct point point;
+    double output_tokens_per_s;
+};
+struct peak peak_find(const struct grid *grid, size_t output);
+
+/* Of one context: the smallest load whose output tokens per second reach SATURATION_SHARE of that
+ * context's peak, over its sound points. */
+#define SATURATION_SHARE 0.95
+struct saturation {
+    bool found;   /* two sound points or more */
+    bool reached; /* false: the greatest load measured is the first to come that near */
+    struct point at, peak;
+    double output_tokens_per_s, peak_tokens_per_s;
+    int64_t doubled_users; /* smallest load at which the E2E median is twice that of the smallest
+                              load; 0: at none */
+};
+struct saturation saturation_find(const struct grid *grid, size_t output, size_t context);

@@ -1,0 +1,171 @@
+#include "analysis/warnings.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+
+/* ---- Of one measured cell ---- */
+
+static bool is_client_limited(const struct cell_row *cell)
+{
+    return cell->measurement.client_limited;
+}
+
+static bool lacks_users(const struct cell_row *cell)
+{
+    return cell->measurement.concurrency_actual < 0.95 * (double)cell->concurrency;
+}
+
+static bool lost_requests(const struct cell_row *cell)
+{
+    return cell->measurement.success_rate < 0.99;
+}
+
+static bool was_cut_off(const struct cell_row *cell)
+{
+    return cell->measurement.latency[METRIC_E2E].censored > 0
+           || cell->measurement.latency[METRIC_TTFT].censored > 0;
+}
+
+static bool has_short_output(const struct cell_row *cell)
+{
+    return cell->measurement.output_tokens_mean < DECODE_TOKENS;
+}
+
+static bool is_estimated(const struct cell_row *cell)
+{
+    return cell->measurement.tokens_estimated;
+}
+
+/* One token, or 1 %, is within what templates and tokenizers do. */
+static bool differs(int64_t requested, int64_t actual)
+{
+    int64_t off = requested > actual ? requested - actual : actual - requested;
+
+    return off > 1 && off * 100 > requested;
+}
+
+static bool has_other_input(const struct cell_row *cell)
+{
+    const struct measurement *m = &cell->measurement;
+
+    return !m->tokens_estimated && m->input_tokens_max > 0
+           && (differs(m->input_tokens_requested, m->input_tokens_min)
+               || differs(m->input_tokens_requested, m->input_tokens_max));
+}
+
+static bool has_other_output(const struct cell_row *cell)
+{
+    const struct measurement *m = &cell->measurement;
+
+    return !m->tokens_estimated && m->output_tokens_max > 0
+           && (m->output_tokens_min < m->output_tokens_requested
+               || m->output_tokens_max > m->output_tokens_requested);
+}
+
+static bool was_cached(const struct cell_row *cell)
+{
+    return cell->measurement.cached_tokens * 100 > cell->measurement.input_tokens;
+}
+
+/* Throughput x latency is the number of requests in flight (Little 1961): else the window caught a
+ * ramp or a burst. */
+static bool is_unsteady(const struct cell_row *cell)
+{
+    return fabs(cell->measurement.little_ratio - 1) > 0.2;
+}
+
+static double witnessed(const struct cell_row *cell, const char *name)
+{
+    json_auto_t *witness = NULL;
+    struct error error;
+
+    if (cell->witness == NULL
+        || !json_parse(cell->witness, strlen(cell->witness), &witness, &error))
+        return 0;
+    return json_is_true(json_object_get(witness, name)) ? 1 : json_get_number(witness, name, 0);
+}
+
+static bool saw_preemptions(const struct cell_row *cell)
+{
+    return witnessed(cell, "preemptions") > 0;
+}
+
+static bool saw_restart(const struct cell_row *cell)
+{
+    return witnessed(cell, "restarted") > 0;
+}
+
+/* ---- Of a point ---- */
+
+static bool is_partly_measured(const struct point *point)
+{
+    return point_state(point) == CELL_MEASURED && point_count(point, CELL_MEASURED) < point->count
+           && point_count(point, CELL_PENDING) == 0;
+}
+
+static bool is_scattered(const struct point *point)
+{
+    const struct figure tokens = figure_of(point, QUANTITY_OUTPUT_TOKENS);
+
+    return tokens.count > 1 && tokens.high - tokens.low > 0.1 * tokens.mean;
+}
+
+static bool has_few_samples(const struct point *point)
+{
+    return figure_of(point, QUANTITY_E2E_P99).few || figure_of(point, QUANTITY_TTFT_P99).few;
+}
+
+const struct warning warnings[] = {
+    { "client_limited",
+      "opsbrain itself was late or busy there: the server may be faster than shown", true,
+      is_client_limited, NULL },
+    { "concurrency", "fewer than 95 % of the users were at work on average", true, lacks_users,
+      NULL },
+    { "success", "fewer than 99 % of the requests succeeded: left out of peak and saturation", true,
+      lost_requests, NULL },
+    { "partly_measured", "not every repetition could be measured; figures are of those that could",
+      true, NULL, is_partly_measured },
+    { "restarted", "the server's own counters fell: it restarted, or another replica answered",
+      true, saw_restart, NULL },
+    { "unsteady", "throughput x latency is more than 20 % off the requests in flight", true,
+      is_unsteady, NULL },
+    { "input_length", "prompts were not as long as asked for, by the server's count", true,
+      has_other_input, NULL },
+    { "output_length", "answers were not as long as asked for, by the server's count", true,
+      has_other_output, NULL },
+    { "cached", "more than 1 % of the input tokens came from the server's prefix cache", true,
+      was_cached, NULL },
+    { "scattered", "repetitions differ by more than 10 % in output tokens/s", false, NULL,
+      is_scattered },
+    { "censored", "requests were cut off at a timeout: \">=\" means the true value is greater",
+      false, was_cut_off, NULL },
+    { "few_samples", "\"~\": fewer than 100 requests behind a p99", false, NULL, has_few_samples },
+    { "short_output", "fewer than 16 output tokens: nothing is concluded about decoding", false,
+      has_short_output, NULL },
+    { "tokens_estimated", "the server gives no usage: tokens are counted from stream chunks", false,
+      is_estimated, NULL },
+    { "preempted", "the server preempted requests: its KV cache was full", false, saw_preemptions,
+      NULL },
+};
+const size_t warning_count = sizeof warnings / sizeof *warnings;
+
+bool warning_holds(const struct warning *warning, const struct point *point)
+{
+    if (warning->of_point != NULL)
+        return warning->of_point(point);
+    for (size_t i = 0; i < point->count; i++)
+        if (point->cells[i] != NULL && point->cells[i]->state == CELL_MEASURED
+            && warning->of_cell(point->cells[i]))
+            return true;
+    return false;
+}
+
+bool point_is_marked(const struct point *point)
+{
+    for (size_t i = 0; i < warning_count; i++)
+        if (warnings[i].marks && warning_holds(&warnings[i], point))
+            return true;
+    return false;
+}

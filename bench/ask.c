@@ -1,0 +1,153 @@
+#include "bench/ask.h"
+
+#include <string.h>
+
+#include "base/completion_stream.h"
+#include "base/json.h"
+
+#define TIMEOUT_MS 300000 /* a server that scales to zero loads its model first */
+#define STREAM_PIECES 8
+#define STREAM_TOKENS 2
+
+/* What a call's callbacks need. */
+struct call {
+    const struct asker *asker;
+    struct completion_stream *stream; /* NULL: the answer is kept */
+    bool broken, tells_usage, told_error;
+    int64_t events;
+    char said[240];
+};
+
+static bool is_stopped(void *context)
+{
+    const struct call *call = context;
+
+    return call->asker->stopped(call->asker->context);
+}
+
+static void on_event(void *context, const struct completion_event *event)
+{
+    struct call *call = context;
+
+    call->events++;
+    if (event->has_usage && event->completion_tokens >= 0)
+        call->tells_usage = true;
+    if (!event->error || call->told_error)
+        return;
+    call->told_error = true;
+    snprintf(call->said, sizeof call->said, "%.*s", (int)event->text_length, event->text);
+}
+
+static bool on_bytes(void *context, const char *bytes, size_t length)
+{
+    struct call *call = context;
+
+    call->broken = !completion_stream_feed(call->stream, bytes, length, on_event, call);
+    return !call->broken;
+}
+
+static bool perform(struct call *call, const char *path, const struct text *body,
+                    struct outbound_response *response, struct error *error)
+{
+    const struct endpoint *endpoint = call->asker->endpoint;
+    TEXT_AUTO url = { 0 };
+
+    text_addf(&url, "%s%s", endpoint->url, path);
+    const struct outbound_request request = {
+        .url = url.data,
+        .bearer = endpoint->bearer[0] != '\0' ? endpoint->bearer : NULL,
+        .body = body->data,
+        .body_length = body->length,
+        .accept = call->stream != NULL ? "text/event-stream" : NULL,
+        .total_timeout_ms = TIMEOUT_MS,
+        .cancelled = is_stopped,
+        .on_bytes = call->stream != NULL ? on_bytes : NULL,
+        .context = call,
+    };
+    return outbound_perform(&request, response, error);
+}
+
+bool ask_post(const struct asker *asker, const char *path, const struct text *body,
+              struct outbound_response *response, struct error *error)
+{
+    struct call call = { .asker = asker };
+
+    return perform(&call, path, body, response, error);
+}
+
+static void write_request(const struct asker *asker, const struct workload *workload,
+                          const size_t *which, size_t count, int64_t output_tokens, bool stream,
+                          struct text *out)
+{
+    workload_open(workload, asker->endpoint->model, output_tokens, stream, out);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 || workload->form == PROMPT_WORDS)
+            text_add_char(out, workload_separator(workload));
+        text_add(out, workload->pieces[which != NULL ? which[i] : i % workload->piece_count]);
+    }
+    text_add(out, workload_close(workload));
+}
+
+static bool read_count(const struct outbound_response *response, int64_t *tokens,
+                       struct error *error)
+{
+    json_auto_t *json = NULL;
+    const json_t *usage;
+
+    if (!json_parse(text_string(&response->body), response->body.length, &json, error))
+        return error_set(error, ERROR_UPSTREAM, "the server's answer to a completion: %s",
+                         error->message);
+    usage = json_object_get(json, "usage");
+    *tokens = json_get_integer(usage, "prompt_tokens", -1);
+    return true;
+}
+
+bool ask_count(const struct asker *asker, const struct workload *workload, const size_t *which,
+               size_t count, int64_t *tokens, long *status, struct error *error)
+{
+    struct outbound_response response = { 0 };
+    TEXT_AUTO body = { 0 };
+    bool done;
+
+    write_request(asker, workload, which, count, 1, false, &body);
+    done = ask_post(asker, workload_path(workload->api), &body, &response, error);
+    *status = response.status;
+    done = done && read_count(&response, tokens, error);
+    outbound_response_finish(&response);
+    return done;
+}
+
+/* False with the sentence where it was no stream of events after all. */
+static bool judge_stream(const struct call *call, const struct outbound_response *response,
+                         struct error *error)
+{
+    if (call->told_error)
+        return error_set(error, ERROR_UPSTREAM, "the server sent an error inside its stream: %s",
+                         call->said);
+    if (call->broken || call->events == 0
+        || strncmp(response->content_type, "text/event-stream", 17) != 0)
+        return error_set(error, ERROR_UPSTREAM,
+                         "the server does not stream: it answered a request for a stream with "
+                         "'%s', where text/event-stream is needed",
+                         response->content_type);
+    return true;
+}
+
+bool ask_stream(const struct asker *asker, const struct workload *workload, bool *tells_usage,
+                long *status, struct error *error)
+{
+    struct call call = { .asker = asker, .stream = completion_stream_create(false) };
+    struct outbound_response response = { 0 };
+    TEXT_AUTO body = { 0 };
+    bool done;
+
+    write_request(asker, workload, NULL, STREAM_PIECES, STREAM_TOKENS, true, &body);
+    done = perform(&call, workload_path(workload->api), &body, &response, error) || call.broken;
+    *status = response.status;
+    done = done && judge_stream(&call, &response, error);
+    if (done)
+        *tells_usage = call.tells_usage;
+    completion_stream_destroy(call.stream);
+    outbound_response_finish(&response);
+    return done;
+}

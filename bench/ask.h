@@ -1,0 +1,27 @@
+/* Single requests to a model server, to learn how to talk to it. */
+#pragma once
+
+#include "base/endpoint.h"
+#include "base/outbound.h"
+#include "bench/workload.h"
+
+struct asker {
+    const struct endpoint *endpoint;
+    bool (*stopped)(void *context); /* asked at least 5 times a second */
+    void *context;
+};
+
+/* POSTs JSON to `path`; outbound_perform's promise. */
+bool ask_post(const struct asker *asker, const char *path, const struct text *body,
+              struct outbound_response *response, struct error *error);
+
+/* What the server counts for a prompt of `count` pieces (which: their places in the workload, NULL:
+ * the first ones). *tokens is -1 where it answers but does not count. *status is that of the
+ * answer, 0 without one; false on anything but 2xx. */
+bool ask_count(const struct asker *asker, const struct workload *workload, const size_t *which,
+               size_t count, int64_t *tokens, long *status, struct error *error);
+
+/* A streamed answer of two tokens to a prompt of a few pieces, with all of the workload's fields.
+ * *tells_usage: it ended with token counts. */
+bool ask_stream(const struct asker *asker, const struct workload *workload, bool *tells_usage,
+                long *status, struct error *error);

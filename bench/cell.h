@@ -1,0 +1,27 @@
+/* One cell: so many users, prompts and answers of one length, over one window. */
+#pragma once
+
+#include "base/endpoint.h"
+#include "bench/workload.h"
+#include "store/sweeps.h"
+
+struct cell_order {
+    const struct endpoint *endpoint;
+    const struct workload *workload;
+    const struct plan *plan; /* window, timeouts, seed, goodput limits */
+    int64_t concurrency, input_tokens, output_tokens;
+    uint64_t nonce;   /* another one for each attempt, of any sweep: prompts are unique by it */
+    bool probe;       /* a request by itself first: the cold one, and whether it works at all */
+    unsigned shards;  /* load threads at most */
+    double stagger_s; /* how long a request takes, roughly: users start spread over that time, so
+                       * that they do not go in step; 0: not known (a probe tells) */
+    /* Asked about ten times a second: whether to stop. May tell the progress on. */
+    bool (*stopped)(void *context, const char *doing, double elapsed_s);
+    void *context;
+};
+
+/* Blocking: probe, warm-up, window, drain. A server that fails makes a result of its own (failed,
+ * or infeasible for this shape), with counts and a reason; false only where it was stopped
+ * (CANCELLED) or this machine could not do it at all (INTERNAL). Free with cell_result_finish. */
+bool cell_measure(const struct cell_order *order, struct cell_result *out, struct error *error);
+void cell_result_finish(struct cell_result *result);

@@ -1,0 +1,119 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "bench/cell_private.h"
+#include "bench/summary.h"
+
+#define LATE_MS 2.0
+#define LATE_SHARE 0.02
+#define START_LATE_SHARE 0.05 /* of a request: users pause that much */
+#define BUSY_PERCENT 85
+
+/* Figures are promised to be right within 2 % or 3 ms, whichever is more: a client that was as late
+ * as that leaves no room for anything else that is. */
+static bool is_client_limited(const struct measurement *measurement)
+{
+    const struct latency_summary *latency = measurement->latency;
+    double gap_ms =
+        latency[METRIC_ITL].count > 0 ? latency[METRIC_ITL].p50_ms : latency[METRIC_TTFT].p50_ms;
+
+    return measurement->cpu_percent > BUSY_PERCENT
+           || measurement->failures[FAILURE_CLIENT_LIMIT] > 0
+           || measurement->lag_p99_ms > fmax(LATE_MS, LATE_SHARE * gap_ms)
+           || measurement->start_lag_p99_ms
+                  > fmax(LATE_MS, START_LATE_SHARE * latency[METRIC_E2E].p50_ms);
+}
+
+static double busiest_percent(const struct cell *cell)
+{
+    int64_t most_ns = 0;
+
+    for (size_t i = 0; i < cell->shard_count; i++)
+        most_ns = cell->cpu_ns[i] > most_ns ? cell->cpu_ns[i] : most_ns;
+    return 100 * (double)most_ns / (double)cell->cpu_clock_ns;
+}
+
+static void fill_measurement(struct cell *cell, struct measurement *out)
+{
+    int64_t start_ns = atomic_load(&cell->load.window_start_ns);
+    double window_s = (double)(atomic_load(&cell->load.window_end_ns) - start_ns) / 1e9;
+    const struct request *probe = &cell->total.probe;
+
+    summary_fill(&cell->total, window_s, cell->order->input_tokens, out);
+    out->window_start_ms = cell->window_start_ms;
+    out->warmup_s = (double)(start_ns - cell->begun_ns) / 1e9;
+    out->drain_s = (double)(cell->ended_ns - cell->drain_ns) / 1e9;
+    out->cpu_percent = busiest_percent(cell);
+    out->client_limited = is_client_limited(out);
+    out->cold_ttft_ms =
+        probe->first_ns != 0 ? (double)(probe->first_ns - probe->sent_ns) / 1e6 : NAN;
+}
+
+static void take_samples(struct cell *cell, struct cell_result *out)
+{
+    struct error error;
+    void *packed;
+
+    for (int i = 0; i < METRIC_COUNT; i++) {
+        out->histograms[i] = cell->total.latency[i];
+        cell->total.latency[i] = NULL;
+    }
+    if (!records_pack(&cell->total.records, &packed, &out->records_length, &error)) {
+        log_warning("the request records of a cell are not kept: %s", error.message);
+        return;
+    }
+    out->records = packed;
+    out->records_count = (int64_t)cell->total.records.count;
+}
+
+/* A shape that the server refuses is infeasible, anything else has failed. */
+static void explain_failure(const struct cell *cell, struct cell_result *out)
+{
+    enum failure failure = summary_main_failure(&cell->total);
+    TEXT_AUTO reason = { 0 };
+
+    out->state = failure == FAILURE_TOO_LONG || failure == FAILURE_REFUSED_400 ? CELL_INFEASIBLE
+                                                                               : CELL_FAILED;
+    if (failure == FAILURE_NONE)
+        text_addf(&reason, "no request ended within the window of %.0f s",
+                  out->measurement.window_s);
+    else
+        text_addf(&reason, "%s: %s", failure_name(failure), cell->total.said[failure]);
+    text_copy(out->reason, sizeof out->reason, reason.data);
+}
+
+void cell_result_fill(struct cell *cell, struct cell_result *out)
+{
+    struct measurement *measurement = &out->measurement;
+
+    prompts_digest(cell->prompts, out->workload_digest);
+    if (atomic_load(&cell->load.window_start_ns) == INT64_MAX)
+        summary_fill_early(&cell->total, cell->order->input_tokens, measurement);
+    else
+        fill_measurement(cell, measurement);
+    take_samples(cell, out);
+    out->state = CELL_MEASURED;
+    if (measurement->succeeded == 0)
+        explain_failure(cell, out);
+}
+
+void cell_result_fill_unsent(const struct error *why, struct cell_result *out)
+{
+    out->state = CELL_FAILED;
+    text_copy(out->reason, sizeof out->reason, why->message);
+    out->measurement.failures[why->kind == ERROR_UPSTREAM ? FAILURE_DNS : FAILURE_CLIENT_LIMIT] = 1;
+    out->measurement.client_limited = why->kind != ERROR_UPSTREAM;
+    text_copy(out->measurement.first_error, sizeof out->measurement.first_error, why->message);
+}
+
+void cell_result_finish(struct cell_result *result)
+{
+    for (int i = 0; i < METRIC_COUNT; i++)
+        histogram_destroy(result->histograms[i]);
+    memory_free_pointer(&result->records);
+    *result = (struct cell_result){ 0 };
+}

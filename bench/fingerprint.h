@@ -1,0 +1,9 @@
+/* What a sweep measured, so that two runs can be told alike or not. */
+#pragma once
+
+#include "bench/workload.h"
+
+/* Unknown members are null: nothing is equal to them. Who measured, when and why is provenance and
+ * not here. Heap memory. */
+char *fingerprint_write(const struct deployment *deployment, const struct model_facts *facts,
+                        const struct workload *workload, const struct plan *plan);

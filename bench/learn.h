@@ -1,0 +1,10 @@
+/* Finds out, by a few small requests, how prompts of a wanted length are made for a server. */
+#pragma once
+
+#include "bench/ask.h"
+
+/* In this order: token ids (completions only, where the server tells ids and takes them), words of
+ * one token each, words by their average. UPSTREAM with the server's words where it does not answer
+ * or does not stream. */
+bool learn_workload(const struct asker *asker, enum bench_api api, struct workload *out,
+                    struct error *error);

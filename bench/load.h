@@ -1,0 +1,52 @@
+/* What the threads that load one cell share: what to send, and the phase, which the controlling
+ * thread moves on. */
+#pragma once
+
+#include <stdatomic.h>
+
+#include "base/endpoint.h"
+#include "bench/prompts.h"
+
+enum phase {
+    PHASE_PROBE, /* one user sends one request at a time, as often as `probes` says */
+    PHASE_LOAD,  /* every user sends the next request when the last one ended */
+    PHASE_DRAIN, /* no new requests; what is under way ends */
+    PHASE_ABORT, /* what is under way is cut */
+};
+
+struct load {
+    const struct endpoint *endpoint;
+    const struct prompts *prompts;
+    const struct workload *workload;
+    uint64_t nonce; /* of this attempt: request ids and prompt heads */
+    int64_t output_tokens;
+    int64_t ttft_timeout_ns, idle_timeout_ns, request_timeout_ns;
+    int64_t goodput_ttft_ns, goodput_tpot_ns; /* 0: no limit */
+    struct curl_slist *addresses;             /* the host, already resolved; may be NULL */
+
+    atomic_int_fast64_t stagger_ns; /* over which the users start, so that they do not go in step */
+    _Atomic enum phase phase;
+    atomic_int_fast64_t probes;
+    atomic_uint_fast64_t requests; /* begun so far: the next one's index */
+    /* The measured window; INT64_MAX: not yet. It starts and ends with the end of a request, so
+     * that it holds whole ones: the next one that ends sets what is asked for. */
+    atomic_int_fast64_t window_start_ns, window_end_ns;
+    atomic_bool window_start_asked, window_end_asked;
+};
+
+/* A request ended at at_ns (which then lies before the window, or in it). */
+static inline void load_request_ended(struct load *load, int64_t at_ns)
+{
+    if (atomic_load_explicit(&load->window_start_asked, memory_order_relaxed)
+        && atomic_exchange(&load->window_start_asked, false))
+        atomic_store(&load->window_start_ns, at_ns + 1);
+    else if (atomic_load_explicit(&load->window_end_asked, memory_order_relaxed)
+             && atomic_exchange(&load->window_end_asked, false))
+        atomic_store(&load->window_end_ns, at_ns + 1);
+}
+
+static inline bool load_in_window(const struct load *load, int64_t at_ns)
+{
+    return at_ns >= atomic_load_explicit(&load->window_start_ns, memory_order_relaxed)
+           && at_ns < atomic_load_explicit(&load->window_end_ns, memory_order_relaxed);
+}

@@ -1,0 +1,290 @@
+#include "bench/plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "base/json.h"
+#include "base/memory.h"
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+struct list_field {
+    const char *name;
+    int64_t low, high, fallback; /* fallback 0: must be given */
+    size_t values, count;        /* where in struct plan */
+};
+
+static const struct list_field lists[] = {
+    { "concurrency", 1, 10000, 0, offsetof(struct plan, concurrency),
+      offsetof(struct plan, concurrency_count) },
+    { "input_tokens", 1, 1000000, 0, offsetof(struct plan, input_tokens),
+      offsetof(struct plan, input_count) },
+    { "output_tokens", 1, 100000, 128, offsetof(struct plan, output_tokens),
+      offsetof(struct plan, output_count) },
+};
+
+struct number_field {
+    const char *name;
+    double low, high, fallback;
+    size_t value; /* where in struct plan */
+};
+
+static const struct number_field numbers[] = {
+    { "window_s", 1, 600, 30, offsetof(struct plan, window_s) },
+    { "warmup_limit_s", 0, 600, 30, offsetof(struct plan, warmup_limit_s) },
+    { "time_limit_s", 1, 604800, 21600, offsetof(struct plan, time_limit_s) },
+    { "ttft_timeout_s", 1, 3600, 120, offsetof(struct plan, ttft_timeout_s) },
+    { "idle_timeout_s", 1, 3600, 60, offsetof(struct plan, idle_timeout_s) },
+    { "request_timeout_s", 1, 3600, 600, offsetof(struct plan, request_timeout_s) },
+    { "goodput_ttft_ms", 0, 3600000, 0, offsetof(struct plan, goodput_ttft_ms) },
+    { "goodput_tpot_ms", 0, 3600000, 0, offsetof(struct plan, goodput_tpot_ms) },
+};
+
+#define LISTS (sizeof lists / sizeof *lists)
+#define NUMBERS (sizeof numbers / sizeof *numbers)
+
+static void *member(struct plan *plan, size_t offset)
+{
+    return (char *)plan + offset;
+}
+
+static const void *member_of(const struct plan *plan, size_t offset)
+{
+    return (const char *)plan + offset;
+}
+
+static int compare(const void *a, const void *b)
+{
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+
+    return (left > right) - (left < right);
+}
+
+/* Ascending, each once. */
+static size_t sort_levels(int64_t *levels, size_t count)
+{
+    size_t kept = 0;
+
+    qsort(levels, count, sizeof *levels, compare);
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || levels[kept - 1] != levels[i])
+            levels[kept++] = levels[i];
+    return kept;
+}
+
+static bool read_level(const struct list_field *field, const json_t *value, int64_t *out,
+                       struct error *error)
+{
+    if (!json_is_integer(value))
+        return error_set(error, ERROR_INVALID, "'%s' is a list of whole numbers", field->name);
+    if (json_integer_value(value) < field->low || json_integer_value(value) > field->high)
+        return error_set(error, ERROR_INVALID, "'%s' contains %lld: it must be from %ld to %ld",
+                         field->name, (long long)json_integer_value(value), field->low,
+                         field->high);
+    *out = json_integer_value(value);
+    return true;
+}
+
+static bool read_list(const json_t *arguments, const struct list_field *field, struct plan *plan,
+                      struct error *error)
+{
+    const json_t *list = json_object_get(arguments, field->name), *value;
+    int64_t *levels = member(plan, field->values);
+    size_t *count = member(plan, field->count), i;
+
+    if (list == NULL && field->fallback > 0) {
+        levels[0] = field->fallback;
+        *count = 1;
+        return true;
+    }
+    if (!json_is_array(list) || json_array_size(list) == 0)
+        return error_set(error, ERROR_INVALID,
+                         "'%s' is missing: give a list of 1 to %d whole numbers from %ld to %ld",
+                         field->name, PLAN_LEVELS, field->low, field->high);
+    if (json_array_size(list) > PLAN_LEVELS)
+        return error_set(error, ERROR_INVALID, "'%s' has %zu values: give at most %d", field->name,
+                         json_array_size(list), PLAN_LEVELS);
+    json_array_foreach(list, i,
+                       value) if (!read_level(field, value, &levels[i], error)) return false;
+    *count = sort_levels(levels, json_array_size(list));
+    return true;
+}
+
+static bool read_number(const json_t *arguments, const struct number_field *field,
+                        struct plan *plan, struct error *error)
+{
+    double value = json_get_number(arguments, field->name, field->fallback);
+
+    if (!(value >= field->low && value <= field->high))
+        return error_set(error, ERROR_INVALID, "'%s' is %g: it must be from %g to %g", field->name,
+                         value, field->low, field->high);
+    *(double *)member(plan, field->value) = value;
+    return true;
+}
+
+static bool read_api(const json_t *arguments, struct plan *plan, struct error *error)
+{
+    const char *api = json_get_text(arguments, "api", "completions");
+
+    if (strcmp(api, "completions") != 0 && strcmp(api, "chat") != 0)
+        return error_set(error, ERROR_INVALID, "'api' is '%.40s': it must be completions or chat",
+                         api);
+    plan->api = strcmp(api, "chat") == 0 ? BENCH_CHAT : BENCH_COMPLETIONS;
+    return true;
+}
+
+static bool read_integers(const json_t *arguments, struct plan *plan, struct error *error)
+{
+    int64_t seed = json_get_integer(arguments, "seed", 1);
+
+    plan->repetitions = json_get_integer(arguments, "repetitions", 1);
+    if (plan->repetitions < 1 || plan->repetitions > 20)
+        return error_set(error, ERROR_INVALID, "'repetitions' is %ld: it must be from 1 to 20",
+                         plan->repetitions);
+    if (seed < 0)
+        return error_set(error, ERROR_INVALID, "'seed' is %ld: it must not be negative", seed);
+    plan->seed = (uint64_t)seed;
+    return true;
+}
+
+static size_t count_cells(const struct plan *plan)
+{
+    return plan->concurrency_count * plan->input_count * plan->output_count
+           * (size_t)plan->repetitions;
+}
+
+static bool check_cells(const struct plan *plan, struct error *error)
+{
+    if (count_cells(plan) <= PLAN_CELLS)
+        return true;
+    return error_set(error, ERROR_INVALID,
+                     "the grid would have %zu cells (%zu concurrency x %zu input_tokens x %zu "
+                     "output_tokens x %ld repetitions): at most %d are measured in one sweep",
+                     count_cells(plan), plan->concurrency_count, plan->input_count,
+                     plan->output_count, plan->repetitions, PLAN_CELLS);
+}
+
+bool plan_read(const json_t *arguments, struct plan *out, struct error *error)
+{
+    struct plan plan = { 0 };
+
+    for (size_t i = 0; i < LISTS; i++)
+        if (!read_list(arguments, &lists[i], &plan, error))
+            return false;
+    for (size_t i = 0; i < NUMBERS; i++)
+        if (!read_number(arguments, &numbers[i], &plan, error))
+            return false;
+    if (!read_integers(arguments, &plan, error) || !read_api(arguments, &plan, error)
+        || !check_cells(&plan, error))
+        return false;
+    *out = plan;
+    return true;
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+static json_t *list_to_json(const struct plan *plan, const struct list_field *field)
+{
+    const int64_t *levels = member_of(plan, field->values);
+    size_t count = *(const size_t *)member_of(plan, field->count);
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, json_integer(levels[i]));
+    return list;
+}
+
+json_t *plan_to_json(const struct plan *plan)
+{
+    json_t *json = json_object();
+
+    for (size_t i = 0; i < LISTS; i++)
+        json_object_set_new(json, lists[i].name, list_to_json(plan, &lists[i]));
+    json_object_set_new(json, "repetitions", json_integer(plan->repetitions));
+    json_object_set_new(json, "api", json_string(plan->api == BENCH_CHAT ? "chat" : "completions"));
+    json_object_set_new(json, "seed", json_integer((json_int_t)plan->seed));
+    for (size_t i = 0; i < NUMBERS; i++) {
+        double value = *(const double *)member_of(plan, numbers[i].value);
+
+        json_object_set_new(json, numbers[i].name, json_real(value));
+    }
+    return json;
+}
+
+void plan_digest(const struct plan *plan, const struct deployment *deployment, char out[65])
+{
+    json_auto_t *json = json_pack("{s:o, s:s, s:I, s:I}", "plan", plan_to_json(plan), "deployment",
+                                  deployment->name, "id", (json_int_t)deployment->id, "revision",
+                                  (json_int_t)deployment->revision);
+    FREE_AUTO char *written = json_write_canonical(json);
+
+    digest_sha256_text(written, strlen(written), out);
+}
+
+/* ---- Cells ----------------------------------------------------------------------------------- */
+
+void plan_cells(const struct plan *plan, struct cell_plan **out, size_t *count)
+{
+    size_t total = count_cells(plan), levels = plan->concurrency_count;
+    struct cell_plan *cells = memory_zeroed(total, sizeof *cells);
+
+    for (size_t i = 0; i < total; i++) {
+        size_t shape = i / levels;
+
+        cells[i] = (struct cell_plan){
+            .concurrency = plan->concurrency[i % levels],
+            .output_tokens = plan->output_tokens[shape % plan->output_count],
+            .input_tokens = plan->input_tokens[shape / plan->output_count % plan->input_count],
+            .repetition = (int64_t)(shape / plan->output_count / plan->input_count),
+            .position = (int64_t)i,
+        };
+    }
+    *out = cells;
+    *count = total;
+}
+
+/* ---- Estimate -------------------------------------------------------------------------------- */
+
+/* The fast server that is assumed. */
+#define FIRST_TOKEN_S 0.01
+#define USER_OUTPUT_TOKENS_S 100.0
+#define ALL_OUTPUT_TOKENS_S 10000.0
+#define ALL_INPUT_TOKENS_S 100000.0
+
+/* Requests per second that the server answers in this cell. */
+static double request_rate(const struct cell_plan *cell)
+{
+    double input = (double)cell->input_tokens, output = (double)cell->output_tokens;
+    double latency_s = FIRST_TOKEN_S + input / ALL_INPUT_TOKENS_S + output / USER_OUTPUT_TOKENS_S;
+    double rate = (double)cell->concurrency / latency_s;
+
+    return fmin(rate, fmin(ALL_OUTPUT_TOKENS_S / output, ALL_INPUT_TOKENS_S / input));
+}
+
+void plan_estimate(const struct plan *plan, struct plan_estimate *out)
+{
+    FREE_AUTO struct cell_plan *cells = NULL;
+    size_t count;
+
+    *out = (struct plan_estimate){ 0 };
+    plan_cells(plan, &cells, &count);
+    for (size_t i = 0; i < count; i++) {
+        double rate = request_rate(&cells[i]);
+        double measured_s = plan->warmup_limit_s + plan->window_s;
+        int64_t requests = (int64_t)ceil(rate * measured_s) + cells[i].concurrency;
+
+        out->requests += requests;
+        out->input_tokens += requests * cells[i].input_tokens;
+        out->output_tokens += requests * cells[i].output_tokens;
+        out->duration_s += measured_s + (double)cells[i].concurrency / rate;
+    }
+    out->cells = (int64_t)count;
+    out->duration_s = fmin(out->duration_s, plan->time_limit_s);
+    snprintf(out->assumption, sizeof out->assumption,
+             "warm-up takes its whole limit; the server gives a user %g and all together %g output "
+             "and %g input tokens/s",
+             USER_OUTPUT_TOKENS_S, ALL_OUTPUT_TOKENS_S, ALL_INPUT_TOKENS_S);
+}

@@ -1,0 +1,257 @@
+#include "bench/sweep_private.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/outbound.h"
+#include "bench/fingerprint.h"
+#include "bench/learn.h"
+
+#define STORE_RETRY_MS 1000
+/* ---- Stopping, and the store ----------------------------------------------------------------- */
+
+double sweep_elapsed_s(const struct sweep_work *work)
+{
+    return (double)(clock_monotonic_ns() - work->begun_ns) / 1e9;
+}
+
+bool sweep_is_stopped(void *context)
+{
+    const struct sweep_work *work = context;
+
+    return job_run_stop(work->run) != JOB_STOP_NO;
+}
+
+bool sweep_wait_for_store(struct sweep_work *work, const struct error *error)
+{
+    TEXT_AUTO message = { 0 };
+
+    if (error->kind == ERROR_CONFLICT)
+        return false;
+    text_addf(&message, "waiting for the store: %s", error->message);
+    job_run_progress(work->run, (double)work->done, (double)work->count, message.data);
+    return job_run_wait(work->run, STORE_RETRY_MS) == JOB_STOP_NO;
+}
+
+/* ---- Before the first cell ------------------------------------------------------------------- */
+
+static bool read_plan(struct sweep_work *work, struct error *error)
+{
+    json_auto_t *json = NULL;
+
+    return json_parse(work->row.plan, strlen(work->row.plan), &json, error)
+           && plan_read(json, &work->plan, error);
+}
+
+static bool load(struct sweep_work *work, struct error *error)
+{
+    struct store *store = work->run->store;
+
+    if (!sweep_find(store, work->run->job.subject, &work->row, error) || !read_plan(work, error)
+        || !deployment_find_revision(store, work->row.deployment_id, work->row.revision,
+                                     &work->deployment, error)
+        || !cell_list(store, work->row.id, NULL, &work->cells, &work->count, error))
+        return false;
+    for (size_t i = 0; i < work->count; i++)
+        work->done += work->cells[i].state != CELL_PENDING;
+    return true;
+}
+
+bool sweep_resolve(struct sweep_work *work, struct error *error)
+{
+    const struct sweep_host *host = work->sweep->host;
+
+    if (!host->resolve(host->context, &work->deployment, &work->endpoint, error))
+        return false;
+    if (work->endpoint.model[0] == '\0')
+        text_copy(work->endpoint.model, sizeof work->endpoint.model, work->facts.model);
+    return true;
+}
+
+/* This machine has several names, and it is one endpoint by all of them. */
+static const char *one_name(const char *host)
+{
+    return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ? "127.0.0.1" : host;
+}
+
+/* One measurement at a time on an endpoint: stands in line for it. */
+static bool acquire(struct sweep_work *work, struct error *error)
+{
+    char host[URL_HOST_SIZE], endpoint[URL_HOST_SIZE + 8];
+    int port;
+
+    if (!url_check(work->endpoint.url, host, &port, error))
+        return false;
+    snprintf(endpoint, sizeof endpoint, "%s:%d", one_name(host), port);
+    return job_run_acquire(work->run, endpoint, work->row.id, error);
+}
+
+static bool discover(struct sweep_work *work, struct error *error)
+{
+    const struct sweep_host *host = work->sweep->host;
+
+    job_run_progress(work->run, (double)work->done, (double)work->count, "asking the server");
+    if (!host->discover(host->context, &work->deployment, &work->endpoint, &work->facts, error)
+        || !sweep_resolve(work, error))
+        return false;
+    work->facts.observed_ms = clock_utc_ms();
+    return model_facts_note(work->run->store, &work->facts, error);
+}
+
+/* A sweep that is taken up again goes on with the workload it began with. */
+static bool find_workload(struct sweep_work *work, struct error *error)
+{
+    const struct asker asker = { &work->endpoint, sweep_is_stopped, work };
+    json_auto_t *kept = NULL;
+    struct error ignored;
+
+    if (json_parse(work->row.workload, strlen(work->row.workload), &kept, &ignored)
+        && workload_from_json(kept, &work->workload, &ignored)
+        && work->workload.api == work->plan.api)
+        return true;
+    job_run_progress(work->run, (double)work->done, (double)work->count,
+                     "finding out how prompts are made for this server");
+    return learn_workload(&asker, work->plan.api, &work->workload, error);
+}
+
+static bool begin(struct sweep_work *work, struct error *error)
+{
+    json_auto_t *json = workload_to_json(&work->workload);
+    FREE_AUTO char *written = json_write(json);
+    FREE_AUTO char *fingerprint =
+        fingerprint_write(&work->deployment, &work->facts, &work->workload, &work->plan);
+    struct job_run *run = work->run;
+
+    return sweep_begin(run->store, &run->claim, work->row.id, written, clock_utc_ms(), error)
+           && run_fingerprint_set(run->store, &run->claim, work->row.id, fingerprint, error);
+}
+
+static bool prepare(struct sweep_work *work, struct error *error)
+{
+    if (!load(work, error) || !sweep_resolve(work, error) || !acquire(work, error))
+        return false;
+    work->begun_ns = clock_monotonic_ns();
+    return discover(work, error) && find_workload(work, error) && begin(work, error);
+}
+
+/* ---- The end --------------------------------------------------------------------------------- */
+
+static char *write_outcome(const struct sweep_work *work, const char *state, const char *reason)
+{
+    json_auto_t *outcome = json_pack("{s:s, s:s}", "sweep", work->row.id, "state", state);
+
+    for (enum cell_state of = CELL_PENDING; of <= CELL_SKIPPED; of++) {
+        json_int_t count = 0;
+
+        for (size_t i = 0; i < work->count; i++)
+            count += work->cells[i].state == of;
+        json_object_set_new(outcome, cell_state_name(of), json_integer(count));
+    }
+    json_object_set_new(outcome, "seconds", json_real(round(sweep_elapsed_s(work))));
+    if (reason[0] != '\0')
+        json_object_set_new(outcome, "reason", json_string(reason));
+    return json_write(outcome);
+}
+
+/* Nothing was measured, and not because it could not be: the first reason. */
+static const char *why_all_failed(const struct sweep_work *work)
+{
+    const char *reason = NULL;
+
+    for (size_t i = 0; i < work->count; i++) {
+        if (work->cells[i].state == CELL_MEASURED)
+            return NULL;
+        if (reason == NULL && work->cells[i].state == CELL_FAILED)
+            reason = work->cells[i].reason;
+    }
+    return reason;
+}
+
+static enum job_end end_sweep(struct sweep_work *work, enum job_end end, const char *state,
+                              const char *reason, char **outcome, struct error *error)
+{
+    struct job_run *run = work->run;
+    struct error stored;
+    char message[64];
+
+    snprintf(message, sizeof message, "%zu of %zu cells done", work->done, work->count);
+    job_run_progress(run, (double)work->done, (double)work->count, message);
+    while (
+        !sweep_end(run->store, &run->claim, work->row.id, state, reason, clock_utc_ms(), &stored))
+        if (!sweep_wait_for_store(work, &stored))
+            return JOB_END_YIELDED; /* what is left to do is to end it */
+    if (end == JOB_END_FAILED)
+        error_set(error, ERROR_UPSTREAM, "%s", reason);
+    else
+        *outcome = write_outcome(work, state, reason);
+    return end;
+}
+
+static enum job_end end_of_cells(struct sweep_work *work, char **outcome, struct error *error)
+{
+    const char *failed = why_all_failed(work);
+
+    if (work->fails_steadily)
+        return end_sweep(work, JOB_END_FAILED, "stopped", work->stopped, outcome, error);
+    if (work->stopped[0] != '\0')
+        return end_sweep(work, JOB_END_COMPLETED, "stopped", work->stopped, outcome, error);
+    if (failed != NULL)
+        return end_sweep(work, JOB_END_FAILED, "failed", failed, outcome, error);
+    return end_sweep(work, JOB_END_COMPLETED, "completed", "", outcome, error);
+}
+
+/* It could not begin, or the store failed: the sweep says why, the job too. */
+static enum job_end end_in_error(struct sweep_work *work, struct error *error)
+{
+    struct job_run *run = work->run;
+    struct error stored;
+
+    if (work->row.id[0] != '\0'
+        && !sweep_end(run->store, &run->claim, work->row.id, "failed", error->message,
+                      clock_utc_ms(), &stored))
+        return stored.kind == ERROR_CONFLICT ? JOB_END_FAILED : JOB_END_YIELDED;
+    return JOB_END_FAILED;
+}
+
+static enum job_end finish(struct sweep_work *work, bool done, char **outcome, struct error *error)
+{
+    enum job_stop stop = job_run_stop(work->run);
+
+    if (done && work->done == work->count && stop != JOB_STOP_LOST)
+        return end_of_cells(work, outcome, error);
+    switch (stop) {
+    case JOB_STOP_CANCEL:
+        return end_sweep(work, JOB_END_CANCELLED, "cancelled", "cancelled", outcome, error);
+    case JOB_STOP_YIELD:
+    case JOB_STOP_LOST:
+        return JOB_END_YIELDED;
+    case JOB_STOP_NO:
+        break;
+    }
+    return done ? end_of_cells(work, outcome, error) : end_in_error(work, error);
+}
+
+enum job_end sweep_job_run(const struct sweep_job *sweep, struct job_run *run, char **outcome_json,
+                           struct error *error)
+{
+    struct sweep_work *work = memory_zeroed(1, sizeof *work);
+    enum job_end end;
+    bool done;
+
+    work->sweep = sweep;
+    work->run = run;
+    work->begun_ns = clock_monotonic_ns();
+    done = prepare(work, error) && sweep_cells_run(work, error);
+    end = finish(work, done, outcome_json, error);
+    cell_rows_free(work->cells, work->count);
+    sweep_row_finish(&work->row);
+    explicit_bzero(work, sizeof *work);
+    free(work);
+    return end;
+}

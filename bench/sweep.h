@@ -1,0 +1,32 @@
+/* The job kind `sweep`: takes a plan cell by cell through the load generator into the store. */
+#pragma once
+
+#include "base/endpoint.h"
+#include "jobs/jobs.h"
+#include "store/deployments.h"
+
+/* What a sweep needs of the rooms beside it; handlers/ hands it in. Each may be called from the
+ * sweep's thread. */
+struct sweep_host {
+    void *context;
+    /* Address, model and credential of a revision, resolved now. */
+    bool (*resolve)(void *context, const struct deployment *deployment, struct endpoint *out,
+                    struct error *error);
+    /* What the server says of itself now. */
+    bool (*discover)(void *context, const struct deployment *deployment,
+                     const struct endpoint *endpoint, struct model_facts *out, struct error *error);
+    /* The second witness of a cell: begin scrapes the server's metrics, end scrapes again and
+     * returns JSON (heap) or NULL where there are none. Optional. */
+    void *(*witness_begin)(void *context, const struct endpoint *endpoint);
+    char *(*witness_end)(void *context, void *witness);
+};
+
+struct sweep_job {
+    const struct sweep_host *host;
+    unsigned shards; /* load threads per cell at most */
+};
+
+/* job_kind.run of kind "sweep"; run->services points to `struct sweep_job` by way of the member
+ * that `jobs_create` got: handlers/ wraps this with its own services. */
+enum job_end sweep_job_run(const struct sweep_job *sweep, struct job_run *run, char **outcome_json,
+                           struct error *error);

@@ -1,0 +1,245 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/text.h"
+#include "bench/cell.h"
+#include "bench/sweep_private.h"
+
+#define FAILED_CELLS_LIMIT 3 /* so many in a row: the deployment fails steadily */
+#define TELL_EVERY_NS 1000000000
+#define CELL_OVERHEAD_S 5.0 /* probe and drain, for the first guess of a cell's time */
+
+/* ---- Progress and stopping ------------------------------------------------------------------- */
+
+static double expected_cell_s(const struct sweep_work *work)
+{
+    if (work->cells_run == 0)
+        return work->plan.window_s + work->plan.warmup_limit_s / 2 + CELL_OVERHEAD_S;
+    return work->cells_s / (double)work->cells_run;
+}
+
+static void write_time_left(const struct sweep_work *work, double elapsed_s, struct text *out)
+{
+    double left_s = expected_cell_s(work) * (double)(work->count - work->done) - elapsed_s;
+
+    if (work->cells_run == 0 || left_s <= 0)
+        return;
+    if (left_s < 90)
+        text_addf(out, "; %.0f s left", left_s);
+    else
+        text_addf(out, "; %.0f min left", left_s / 60);
+}
+
+/* "cell 12 of 156: 64 users x 1024 tokens, measuring; 3 min left" */
+static void tell(struct sweep_work *work, const char *doing, double elapsed_s)
+{
+    const struct cell_row *cell = work->current;
+    double share = fmin(elapsed_s / expected_cell_s(work), 0.95);
+    int64_t now_ns = clock_monotonic_ns();
+    TEXT_AUTO message = { 0 };
+
+    text_addf(&message, "cell %" PRId64 " of %zu: %" PRId64 " user%s x %" PRId64 " tokens, %s",
+              cell->position + 1, work->count, cell->concurrency, cell->concurrency == 1 ? "" : "s",
+              cell->input_tokens, doing);
+    if (now_ns - work->told_ns < TELL_EVERY_NS
+        && strncmp(message.data, work->told, message.length) == 0)
+        return;
+    text_copy(work->told, sizeof work->told, message.data);
+    work->told_ns = now_ns;
+    write_time_left(work, elapsed_s, &message);
+    job_run_progress(work->run, (double)work->done + share, (double)work->count, message.data);
+}
+
+static bool is_out_of_time(struct sweep_work *work)
+{
+    if (sweep_elapsed_s(work) < work->plan.time_limit_s)
+        return false;
+    snprintf(work->stopped, sizeof work->stopped,
+             "the time limit of %.0f s passed; sweep_resume measures the cells that are left",
+             work->plan.time_limit_s);
+    return true;
+}
+
+/* Of a cell: whether to stop. */
+static bool cell_is_stopped(void *context, const char *doing, double elapsed_s)
+{
+    struct sweep_work *work = context;
+
+    tell(work, doing, elapsed_s);
+    return job_run_stop(work->run) != JOB_STOP_NO || is_out_of_time(work);
+}
+
+/* ---- Cells ----------------------------------------------------------------------------------- */
+
+static bool same_shape(const struct cell_row *a, const struct cell_row *b)
+{
+    return a->input_tokens == b->input_tokens && a->output_tokens == b->output_tokens;
+}
+
+/* A cell of the same shape that ended so; NULL if there is none. The latest one. */
+static const struct cell_row *find_sibling(const struct sweep_work *work, enum cell_state state)
+{
+    for (size_t i = work->count; i > 0; i--)
+        if (work->cells[i - 1].state == state && same_shape(&work->cells[i - 1], work->current))
+            return &work->cells[i - 1];
+    return NULL;
+}
+
+static uint64_t nonce_of(const struct sweep_work *work, int64_t attempt_id)
+{
+    char name[128];
+    uint8_t digest[DIGEST_BYTES];
+    uint64_t nonce;
+    int length = snprintf(name, sizeof name, "%s attempt %" PRId64, work->row.id, attempt_id);
+
+    digest_sha256(name, (size_t)length, digest);
+    memcpy(&nonce, digest, sizeof nonce);
+    return nonce;
+}
+
+/* *told is what the witness said, heap memory. */
+static bool measure(struct sweep_work *work, int64_t attempt_id, struct cell_result *out,
+                    char **told, struct error *error)
+{
+    const struct cell_row *cell = work->current;
+    const struct cell_row *sibling = find_sibling(work, CELL_MEASURED);
+    const struct sweep_host *host = work->sweep->host;
+    const struct cell_order order = {
+        .endpoint = &work->endpoint,
+        .workload = &work->workload,
+        .plan = &work->plan,
+        .concurrency = cell->concurrency,
+        .input_tokens = cell->input_tokens,
+        .output_tokens = cell->output_tokens,
+        .nonce = nonce_of(work, attempt_id),
+        .probe = sibling == NULL || work->failed_in_a_row > 0,
+        .shards = work->sweep->shards,
+        .stagger_s = sibling != NULL ? sibling->measurement.latency[METRIC_E2E].mean_ms / 1e3 : 0,
+        .stopped = cell_is_stopped,
+        .context = work,
+    };
+    void *witness = NULL;
+    bool done;
+
+    if (host->witness_begin != NULL)
+        witness = host->witness_begin(host->context, &work->endpoint);
+    done = cell_measure(&order, out, error);
+    if (host->witness_end != NULL)
+        out->witness_json = *told = host->witness_end(host->context, witness);
+    return done;
+}
+
+/* What the server refused for this shape, it refuses for any number of users. */
+static bool take_from_sibling(const struct sweep_work *work, struct cell_result *out)
+{
+    const struct cell_row *sibling = find_sibling(work, CELL_INFEASIBLE);
+
+    if (sibling == NULL)
+        return false;
+    out->state = CELL_INFEASIBLE;
+    text_copy(out->reason, sizeof out->reason, sibling->reason);
+    return true;
+}
+
+static void note_result(struct sweep_work *work, const struct cell_result *result)
+{
+    struct cell_row *cell = work->current;
+
+    cell->state = result->state;
+    cell->measurement = result->measurement;
+    text_copy(cell->reason, sizeof cell->reason, result->reason);
+    work->done++;
+    work->failed_in_a_row = result->state == CELL_FAILED ? work->failed_in_a_row + 1 : 0;
+    if (work->failed_in_a_row < FAILED_CELLS_LIMIT)
+        return;
+    work->fails_steadily = true;
+    snprintf(work->stopped, sizeof work->stopped,
+             "%d cells in a row failed, the last with %.120s; sweep_resume with retry_failed tries "
+             "them again",
+             work->failed_in_a_row, cell->reason);
+}
+
+static bool store_result(struct sweep_work *work, int64_t attempt_id,
+                         const struct cell_result *result, struct error *error)
+{
+    struct job_run *run = work->run;
+
+    while (!attempt_accept(run->store, &run->claim, attempt_id, result, clock_utc_ms(), error))
+        if (!sweep_wait_for_store(work, error))
+            return false;
+    note_result(work, result);
+    return true;
+}
+
+static const char *why_interrupted(const struct sweep_work *work)
+{
+    switch (job_run_stop(work->run)) {
+    case JOB_STOP_CANCEL:
+        return "cancelled";
+    case JOB_STOP_YIELD:
+        return "opsbrain was shut down";
+    case JOB_STOP_NO:
+    case JOB_STOP_LOST:
+        break;
+    }
+    return work->stopped;
+}
+
+/* False with the attempt interrupted where it was stopped, and where the store failed. */
+static bool attempt(struct sweep_work *work, int64_t attempt_id, struct error *error)
+{
+    struct cell_result result = { 0 };
+    struct job_run *run = work->run;
+    struct error ignored;
+    char *witness = NULL;
+    bool done;
+
+    done = sweep_resolve(work, error)
+           && (take_from_sibling(work, &result)
+               || measure(work, attempt_id, &result, &witness, error));
+    if (done)
+        done = store_result(work, attempt_id, &result, error);
+    else
+        attempt_interrupt(run->store, &run->claim, attempt_id,
+                          error->kind == ERROR_CANCELLED ? why_interrupted(work) : error->message,
+                          clock_utc_ms(), &ignored);
+    free(witness);
+    cell_result_finish(&result);
+    return done;
+}
+
+static bool run_cell(struct sweep_work *work, struct cell_row *cell, struct error *error)
+{
+    struct job_run *run = work->run;
+    int64_t begun_ns = clock_monotonic_ns(), attempt_id;
+
+    work->current = cell;
+    while (!attempt_begin(run->store, &run->claim, cell->id, clock_utc_ms(), &attempt_id, error))
+        if (!sweep_wait_for_store(work, error))
+            return false;
+    if (!attempt(work, attempt_id, error))
+        return false;
+    if (cell->state == CELL_MEASURED) {
+        work->cells_s += (double)(clock_monotonic_ns() - begun_ns) / 1e9;
+        work->cells_run++;
+    }
+    return true;
+}
+
+bool sweep_cells_run(struct sweep_work *work, struct error *error)
+{
+    for (size_t i = 0; i < work->count; i++) {
+        if (work->cells[i].state != CELL_PENDING)
+            continue;
+        if (sweep_is_stopped(work) || is_out_of_time(work) || work->stopped[0] != '\0')
+            return true;
+        if (!run_cell(work, &work->cells[i], error))
+            return error->kind == ERROR_CANCELLED;
+    }
+    return true;
+}

@@ -1,0 +1,42 @@
+/* A sweep while its job runs. Private to bench/sweep.c, which begins and ends it, and
+ * bench/sweep_cells.c, which takes its cells one by one. */
+#pragma once
+
+#include "bench/sweep.h"
+#include "bench/workload.h"
+#include "store/sweeps.h"
+
+/* One run of the job, from its claim to its end. */
+struct sweep_work {
+    const struct sweep_job *sweep;
+    struct job_run *run;
+    struct sweep_row row;
+    struct plan plan;
+    struct deployment deployment;
+    struct endpoint endpoint;
+    struct model_facts facts;
+    struct workload workload;
+    struct cell_row *cells;
+    size_t count, done; /* cells, and those no longer pending */
+    int64_t begun_ns;
+    double cells_s; /* what the cells of this run took, */
+    int64_t cells_run;
+    struct cell_row *current;
+    int64_t told_ns;
+    char told[256];
+    int failed_in_a_row;
+    char stopped[256]; /* why the sweep stops early; "" while it does not */
+    bool fails_steadily;
+};
+
+/* Measures all cells that are pending, until the job is to stop or `stopped` says why not to go on.
+ * False where an attempt could not be stored, or could not be begun. */
+bool sweep_cells_run(struct sweep_work *work, struct error *error);
+/* The endpoint as it is now: tokens run out, so each cell asks again. */
+bool sweep_resolve(struct sweep_work *work, struct error *error);
+/* Is the job to stop? `context` is the struct sweep_work. */
+bool sweep_is_stopped(void *context);
+/* The store does not take something (a full disk, say): waits a moment. False where the claim is
+ * lost, or the job is to stop. */
+bool sweep_wait_for_store(struct sweep_work *work, const struct error *error);
+double sweep_elapsed_s(const struct sweep_work *work); /* since the job got its endpoint */

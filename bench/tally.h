@@ -1,0 +1,79 @@
+/* What one thread of a cell has counted; tallies of several threads merge. */
+#pragma once
+
+#include "base/failure.h"
+#include "base/histogram.h"
+#include "bench/load.h"
+#include "bench/records.h"
+#include "store/measurement.h"
+
+#define TALLY_SECONDS 3600 /* of the window whose seconds are told apart */
+#define TALLY_SAID_SIZE 512
+
+/* One request, as far as it went. Times are monotonic nanoseconds, 0: did not happen. */
+struct request {
+    uint64_t index;
+    bool is_probe;
+    int64_t due_ns;              /* its user was free */
+    int64_t sent_ns;             /* connected, the first byte about to go out */
+    int64_t first_ns, latest_ns; /* first and latest chunk with content or reasoning */
+    int64_t bytes_ns;            /* latest byte of the answer */
+    int64_t end_ns;              /* done with it: bytes_ns, or when it was given up */
+    int64_t chunks, window_chunks;
+    int64_t prompt_tokens, completion_tokens, cached_tokens; /* -1: the server did not say */
+    long status;
+    unsigned sends;     /* 2: again, on a fresh connection */
+    bool is_stream;     /* the answer is one */
+    bool done;          /* [DONE] */
+    bool finished;      /* a finish reason came, */
+    bool stopped_early; /* and it is "stop" */
+    enum failure failure;
+    char said[TALLY_SAID_SIZE]; /* about its failure */
+    size_t said_length;
+};
+
+struct range {
+    int64_t low, high; /* INT64_MAX and 0: nothing noted */
+};
+
+/* Requests in flight over the window. */
+struct flight {
+    int64_t count, changed_ns;
+    double busy_ns; /* sum over requests of their time in the window */
+    struct range range;
+};
+
+struct tally {
+    const struct load *load;
+    struct histogram *latency[METRIC_COUNT]; /* of requests that ended in the window; ns */
+    struct histogram *lag;       /* from being readable, at the earliest, to being read */
+    struct histogram *wake;      /* of a timer, from its time to its turn */
+    struct histogram *start_lag; /* from being due to being sent, on a connection that was open */
+    int64_t attempted, succeeded, good;
+    int64_t failures[FAILURE_COUNT], early_failures[FAILURE_COUNT]; /* early: before it */
+    char said[FAILURE_COUNT][TALLY_SAID_SIZE];
+    struct range input, output;          /* tokens of a request that succeeded */
+    int64_t input_told;                  /* how many told their input tokens: */
+    int64_t input_tokens, cached_tokens; /* sums over those */
+    int64_t output_tokens, chunks;       /* sums over all that succeeded */
+    double e2e_ns;                       /* sum over those that succeeded */
+    double window_tokens; /* tokens that arrived in the window, of requests that told their count */
+    int64_t window_chunks, untold_chunks; /* in the window: all, and of requests that told none */
+    int64_t second_chunks[TALLY_SECONDS]; /* per second of the window */
+    int64_t stale_connections;
+    atomic_int_fast64_t arrived; /* chunks, ever; the only member that other threads read */
+    struct flight flight;
+    struct request probe; /* the latest one that ended */
+    struct records records;
+};
+
+void tally_init(struct tally *tally, const struct load *load);
+void tally_finish(struct tally *tally);
+
+void tally_sent(struct tally *tally, int64_t now_ns); /* one more in flight */
+void tally_chunk(struct tally *tally, struct request *request, int64_t now_ns);
+/* The request ended, well or not; in flight until now if it was sent. */
+void tally_request(struct tally *tally, const struct request *request, int64_t now_ns);
+/* Before merging: brings the time in flight up to the window's end. */
+void tally_close(struct tally *tally, int64_t now_ns);
+void tally_merge(struct tally *into, const struct tally *from);

@@ -1,0 +1,132 @@
+#include "bench/verdict.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/outbound_code.h"
+#include "base/text.h"
+
+/* Without usage a chunk may be several tokens or a token no chunk; what says that the answer is
+ * short then is that the model stopped by itself. */
+static bool is_short(const struct connection *connection)
+{
+    const struct request *request = &connection->request;
+    int64_t wanted = connection->load->output_tokens;
+
+    if (request->completion_tokens >= 0)
+        return request->completion_tokens < wanted;
+    return request->stopped_early && request->chunks < wanted;
+}
+
+enum failure verdict_reach(const struct connection *connection, CURLcode code)
+{
+    const struct request *request = &connection->request;
+    bool whole = request->done || request->finished;
+
+    if (request->failure != FAILURE_NONE)
+        return request->failure;
+    if (request->status != 0 && request->status / 100 != 2)
+        return failure_of_status(request->status, request->said, request->said_length);
+    if (connection->gave_up)
+        return FAILURE_PROTOCOL;
+    if (code != CURLE_OK && !whole)
+        return outbound_failure_of_code(connection->easy, code, false); /* we time answers */
+    if (!request->is_stream)
+        return FAILURE_PROTOCOL;
+    if (!whole)
+        return FAILURE_TRUNCATED;
+    if (request->chunks == 0)
+        return FAILURE_EMPTY;
+    return is_short(connection) ? FAILURE_SHORT_OUTPUT : FAILURE_NONE;
+}
+
+/* Our own finding, in one sentence; false where the failure is the server's or libcurl's to
+ * explain. */
+static bool describe(const struct connection *connection, char *out, size_t size)
+{
+    const struct request *request = &connection->request;
+    double waited_s = (double)(request->end_ns - request->sent_ns) / 1e9;
+
+    switch ((int)request->failure) {
+    case FAILURE_TTFT_TIMEOUT:
+        return snprintf(out, size, "no token within %.1f s", waited_s) > 0;
+    case FAILURE_IDLE_TIMEOUT:
+        return snprintf(out, size, "nothing came for %.1f s after %ld chunks",
+                        (double)(request->end_ns - request->bytes_ns) / 1e9, request->chunks)
+               > 0;
+    case FAILURE_TOTAL_TIMEOUT:
+        return snprintf(out, size, "not finished after %.1f s, with %ld chunks", waited_s,
+                        request->chunks)
+               > 0;
+    case FAILURE_TRUNCATED:
+        return snprintf(out, size,
+                        "the stream ended after %ld chunks with neither [DONE] nor a finish reason",
+                        request->chunks)
+               > 0;
+    case FAILURE_EMPTY:
+        return snprintf(out, size, "the answer had no content at all") > 0;
+    case FAILURE_SHORT_OUTPUT:
+        return snprintf(out, size,
+                        "the model stopped after %ld of %ld output tokens: the server heeds "
+                        "neither ignore_eos nor min_tokens",
+                        request->completion_tokens >= 0 ? request->completion_tokens
+                                                        : request->chunks,
+                        connection->load->output_tokens)
+               > 0;
+    default:
+        return false;
+    }
+}
+
+/* The sentence in an error's JSON: {"error": {"message": ...}} of OpenAI and its likes, {"error":
+ * ...} of TGI and Ollama, {"message": ...} of older vLLM, {"detail": ...} of FastAPI. */
+static void take_sentence(struct request *request)
+{
+    json_auto_t *body = NULL;
+    struct error ignored;
+    const char *sentence;
+
+    if (request->said[0] != '{'
+        || !json_parse(request->said, strlen(request->said), &body, &ignored))
+        return;
+    sentence = json_get_text(json_object_get(body, "error"), "message", NULL);
+    sentence = json_get_text(body, "error", sentence);
+    sentence = json_get_text(body, "message", sentence);
+    sentence = json_get_text(body, "detail", sentence);
+    if (sentence != NULL)
+        text_copy(request->said, sizeof request->said, sentence);
+}
+
+/* What a server says is kept as text that can be shown. */
+static void clean(struct request *request)
+{
+    TEXT_AUTO shown = { 0 };
+
+    text_add_printable(&shown, request->said, strlen(request->said), sizeof request->said - 1);
+    text_copy(request->said, sizeof request->said, text_string(&shown));
+}
+
+/* `said`: our finding, else what the server said, else what libcurl says. */
+void verdict_explain(struct connection *connection, CURLcode code)
+{
+    struct request *request = &connection->request;
+    const char *bearer = connection->load->endpoint->bearer;
+    char *said = request->said;
+    size_t size = sizeof request->said;
+
+    if (request->failure == FAILURE_NONE)
+        said[0] = '\0';
+    else if (describe(connection, said, size))
+        return;
+    else if (connection->gave_up)
+        snprintf(said, size, "an event of the stream is not JSON, or longer than 1 MiB");
+    else if (said[0] == '\0' && connection->curl_said[0] != '\0')
+        snprintf(said, size, "%s", connection->curl_said);
+    else if (said[0] == '\0' && code != CURLE_OK)
+        snprintf(said, size, "%s", curl_easy_strerror(code));
+    if (bearer[0] != '\0' && strstr(said, bearer) != NULL)
+        snprintf(said, size, "(the server repeated the credential)");
+    take_sentence(request);
+    clean(request);
+}

@@ -1,0 +1,55 @@
+/* How prompts of a wanted length are made for one server, and which fields its requests may have:
+ * found once per sweep (bench/learn.h) and kept with it.
+ *
+ * A prompt is a sequence of pieces: token ids where the server takes arrays of them, else words.
+ * tokens = overhead_tokens + tokens_per_piece x pieces, by the server's own count. */
+#pragma once
+
+#include "bench/plan.h"
+
+#define WORKLOAD_PIECES 1024
+#define WORKLOAD_PIECE_SIZE 12 /* [a-z0-9], and NUL */
+
+enum prompt_form { PROMPT_IDS, PROMPT_WORDS };
+
+/* Fields beyond model, prompt, temperature and stream that the server takes. */
+enum request_field {
+    FIELD_MAX_TOKENS = 1,
+    FIELD_MAX_COMPLETION_TOKENS = 2,
+    FIELD_STREAM_USAGE = 4, /* stream_options.include_usage */
+    FIELD_IGNORE_EOS = 8,
+    FIELD_MIN_TOKENS = 16,
+};
+
+struct workload {
+    enum bench_api api;
+    enum prompt_form form;
+    char source[32];         /* how the pieces were found */
+    int64_t overhead_tokens; /* a BOS token, the chat template, the first word */
+    double tokens_per_piece; /* 1: lengths are exact */
+    unsigned fields;         /* enum request_field */
+    bool tells_usage;        /* streams end with the server's token counts */
+    size_t piece_count;
+    char pieces[WORKLOAD_PIECES][WORKLOAD_PIECE_SIZE];
+};
+
+/* New references. The specification is what of it belongs into a fingerprint: the pieces as their
+ * digest. */
+json_t *workload_to_json(const struct workload *workload);
+json_t *workload_specification(const struct workload *workload);
+/* Reads what workload_to_json wrote. */
+bool workload_from_json(const json_t *json, struct workload *out, struct error *error);
+
+/* How many pieces a prompt of so many tokens has. INVALID, with the shortest there is, where the
+ * server's own tokens leave no room for one. */
+bool workload_count(const struct workload *workload, int64_t input_tokens, int64_t *pieces,
+                    struct error *error);
+
+/* A request's JSON as far as the prompt's first piece, and what follows the last one. Pieces go
+ * between them, each behind workload_separator(), but no separator before the first id. */
+void workload_open(const struct workload *workload, const char *model, int64_t output_tokens,
+                   bool stream, struct text *out);
+const char *workload_close(const struct workload *workload);
+char workload_separator(const struct workload *workload);
+/* "/v1/completions" or "/v1/chat/completions". */
+const char *workload_path(enum bench_api api);

@@ -1,0 +1,76 @@
+#include "fleet/ask.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/outbound.h"
+
+#define TIMEOUT_MS 5000
+#define LIMIT_BYTES (4 << 20)
+#define PATH_SIZE 64
+
+struct ask ask_begin(const struct endpoint *endpoint, int64_t all_within_ms)
+{
+    return (struct ask){ .endpoint = endpoint,
+                         .deadline_ns = clock_monotonic_ns() + all_within_ms * 1000000 };
+}
+
+static bool perform(const struct ask *ask, const char *path, const char *body,
+                    struct outbound_response *response, struct error *error)
+{
+    const struct endpoint *endpoint = ask->endpoint;
+    int64_t left_ms = (ask->deadline_ns - clock_monotonic_ns()) / 1000000;
+    char url[sizeof endpoint->url + PATH_SIZE];
+    struct outbound_request request = {
+        .url = url,
+        .bearer = endpoint->bearer[0] != '\0' ? endpoint->bearer : NULL,
+        .body = body,
+        .body_length = body != NULL ? strlen(body) : 0,
+        .accept = "*/*",
+        .connect_timeout_ms = left_ms < TIMEOUT_MS ? left_ms : TIMEOUT_MS,
+        .total_timeout_ms = left_ms < TIMEOUT_MS ? left_ms : TIMEOUT_MS,
+        .response_limit_bytes = LIMIT_BYTES,
+        .cancelled = ask->cancelled,
+        .context = ask->context,
+    };
+
+    if (left_ms <= 0) {
+        response->failure = FAILURE_TOTAL_TIMEOUT;
+        return error_set(error, ERROR_TIMEOUT, "the server is too slow to be asked for %s as well",
+                         path);
+    }
+    snprintf(url, sizeof url, "%s%s", endpoint->url, path);
+    return outbound_perform(&request, response, error);
+}
+
+bool ask_json(const struct ask *ask, const char *path, const char *body, json_t **out,
+              enum failure *failure, struct error *error)
+{
+    struct outbound_response response = { 0 };
+    struct error problem;
+    bool ok = perform(ask, path, body, &response, error);
+
+    *failure = response.failure;
+    if (ok && !json_parse(text_string(&response.body), response.body.length, out, &problem)) {
+        *failure = FAILURE_PROTOCOL;
+        ok = error_set(error, ERROR_UPSTREAM, "the answer to %s cannot be used: %s", path,
+                       problem.message);
+    }
+    outbound_response_finish(&response);
+    return ok;
+}
+
+bool ask_text(const struct ask *ask, const char *path, struct text *out, enum failure *failure,
+              struct error *error)
+{
+    struct outbound_response response = { 0 };
+    bool ok = perform(ask, path, NULL, &response, error);
+
+    *failure = response.failure;
+    if (ok)
+        text_add_bytes(out, text_string(&response.body), response.body.length);
+    outbound_response_finish(&response);
+    return ok;
+}

@@ -1,0 +1,25 @@
+/* Small questions to a model server: bounded in bytes, 5 s each, all of them before one deadline.
+ * Private to fleet/. */
+#pragma once
+
+#include <jansson.h>
+
+#include "base/endpoint.h"
+#include "base/failure.h"
+#include "base/text.h"
+
+struct ask {
+    const struct endpoint *endpoint;
+    int64_t deadline_ns;              /* monotonic; of all questions together */
+    bool (*cancelled)(void *context); /* NULL: never */
+    void *context;
+};
+
+struct ask ask_begin(const struct endpoint *endpoint, int64_t all_within_ms);
+/* GET, or POST where there is a JSON body. `path` begins with '/'. On false *failure is the class.
+ * *out is yours. */
+bool ask_json(const struct ask *ask, const char *path, const char *body, json_t **out,
+              enum failure *failure, struct error *error);
+/* GET of a text, at most 4 MiB, appended to *out. */
+bool ask_text(const struct ask *ask, const char *path, struct text *out, enum failure *failure,
+              struct error *error);

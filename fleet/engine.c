@@ -1,0 +1,261 @@
+#include "fleet/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/promtext.h"
+#include "fleet/probe.h"
+
+#define ALL_WITHIN_MS 15000
+
+/* ---- The models list ---- */
+
+/* By the names that servers in the field use. */
+static int64_t context_of(const json_t *row)
+{
+    static const char *const names[] = { "max_model_len", "context_length", "max_context_length",
+                                         "context_window" };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (json_get_integer(row, names[i], 0) > 0)
+            return json_get_integer(row, names[i], 0);
+    return 0;
+}
+
+static void read_models(struct probe *probe, const json_t *list)
+{
+    static const char *const of_model[] = { "root", NULL };
+    static const char *const of_meta[] = { "n_vocab", "n_ctx_train", "n_params",
+                                           "size",    "n_embd",      NULL };
+    const json_t *row;
+    size_t i;
+
+    json_array_foreach(list, i, row)
+    {
+        const char *id = json_get_text(row, "id", "");
+
+        probe_add_model(probe, id, context_of(row));
+        if (i == 0)
+            text_copy(probe->owner, sizeof probe->owner, json_get_text(row, "owned_by", ""));
+        if (strcmp(id, probe_model(probe)) == 0) {
+            probe_note_members(probe, row, of_model);
+            probe_note_members(probe, json_object_get(row, "meta"), of_meta);
+        }
+    }
+}
+
+/* True also where there is no such path: then an engine's own list may do. */
+static bool ask_models(struct probe *probe, struct error *error)
+{
+    struct engine_report *report = probe->report;
+    json_auto_t *answer = NULL;
+    struct error problem;
+
+    if (!ask_json(&probe->ask, "/v1/models", NULL, &answer, &report->failure, &problem)) {
+        bool may_go_on = report->failure == FAILURE_NOT_FOUND;
+
+        error_set(error, ERROR_UPSTREAM, "the models list cannot be read (%s): %s",
+                  failure_name(report->failure), problem.message);
+        return may_go_on;
+    }
+    if (!json_is_array(json_object_get(answer, "data"))) {
+        report->failure = FAILURE_PROTOCOL;
+        return error_set(error, ERROR_UPSTREAM,
+                         "the models list cannot be read (%s): %s/v1/models answers without a "
+                         "list \"data\"; is it an OpenAI-compatible server?",
+                         failure_name(FAILURE_PROTOCOL), probe->ask.endpoint->url);
+    }
+    read_models(probe, json_object_get(answer, "data"));
+    return true;
+}
+
+/* ---- What else it can do ---- */
+
+static bool count_sample(void *context, const struct prom_sample *sample)
+{
+    (void)sample;
+    ++*(size_t *)context;
+    return true;
+}
+
+/* A page for people is no metrics, even if a line of it happens to read like one. */
+static void ask_metrics(struct probe *probe)
+{
+    size_t samples = 0, skipped = 0;
+    enum failure failure;
+    struct error error;
+
+    if (!ask_text(&probe->ask, "/metrics", &probe->metrics, &failure, &error))
+        return;
+    prom_read(text_string(&probe->metrics), probe->metrics.length, count_sample, &samples,
+              &skipped);
+    probe->report->has_metrics = samples > skipped;
+    if (!probe->report->has_metrics)
+        text_clear(&probe->metrics);
+}
+
+/* vLLM and SGLang want `prompt`, llama.cpp `content`; all answer with `tokens`. */
+static void ask_tokenize(struct probe *probe)
+{
+    json_auto_t *question = json_pack("{s:s, s:s, s:s}", "model", probe_model(probe), "prompt",
+                                      "word", "content", "word");
+    json_auto_t *answer = NULL;
+    char *body = json_write(question);
+    enum failure failure;
+    struct error error;
+
+    if (ask_json(&probe->ask, "/tokenize", body, &answer, &failure, &error))
+        probe->report->has_tokenize = json_is_array(json_object_get(answer, "tokens"));
+    free(body);
+}
+
+/* The one its models list names, else the first that answers as itself. */
+static void ask_engine(struct probe *probe)
+{
+    const struct engine *found = NULL;
+
+    for (size_t i = 0; i < engine_count && found == NULL; i++)
+        if (engines[i].owner != NULL && strcmp(engines[i].owner, probe->owner) == 0) {
+            found = &engines[i];
+            found->read(probe);
+        }
+    for (size_t i = 0; i < engine_count && found == NULL; i++)
+        if (engines[i].read(probe))
+            found = &engines[i];
+    text_copy(probe->report->engine, sizeof probe->report->engine,
+              found != NULL ? found->name : "openai-compatible");
+}
+
+/* Members that do not fit are left out, the last first. */
+static void write_details(struct probe *probe)
+{
+    struct engine_report *report = probe->report;
+
+    json_object_set_new(probe->details, "metrics", json_boolean(report->has_metrics));
+    json_object_set_new(probe->details, "tokenize", json_boolean(report->has_tokenize));
+    for (;;) {
+        char *written = json_write(probe->details);
+        bool fits = strlen(written) < sizeof report->details;
+        const char *last = NULL, *name;
+        json_t *value;
+
+        if (fits)
+            text_copy(report->details, sizeof report->details, written);
+        free(written);
+        if (fits)
+            return;
+        json_object_foreach(probe->details, name, value) last = name;
+        json_object_del(probe->details, last);
+    }
+}
+
+static bool probe_all(struct probe *probe, struct error *error)
+{
+    if (!ask_models(probe, error))
+        return false;
+    ask_metrics(probe);
+    ask_engine(probe);
+    if (probe->report->model_count == 0)
+        return probe->report->failure != FAILURE_NONE
+                   ? false
+                   : error_set(error, ERROR_UPSTREAM, "%s lists no model: none is loaded",
+                               probe->ask.endpoint->url);
+    probe->report->failure = FAILURE_NONE;
+    ask_tokenize(probe);
+    write_details(probe);
+    return true;
+}
+
+bool engine_probe(const struct endpoint *endpoint, struct engine_report *out, struct error *error)
+{
+    struct engine_report *report = memory_zeroed(1, sizeof *report);
+    struct probe probe = { .ask = ask_begin(endpoint, ALL_WITHIN_MS),
+                           .details = json_object(),
+                           .report = report };
+    bool ok = probe_all(&probe, error);
+
+    if (ok)
+        *out = *report;
+    else
+        out->failure = report->failure;
+    text_finish(&probe.metrics);
+    json_decref(probe.details);
+    free(report);
+    return ok;
+}
+
+/* ---- Of deployments ---- */
+
+bool endpoint_resolve(const struct deployment *deployment, const char *secrets_folder,
+                      struct endpoint *out, struct error *error)
+{
+    char bearer[SECRET_VALUE_SIZE] = "";
+
+    if (deployment->secret[0] != '\0'
+        && !secret_read(secrets_folder, deployment->secret, bearer, error))
+        return false;
+    text_copy(out->url, sizeof out->url, deployment->url);
+    text_copy(out->model, sizeof out->model, deployment->model);
+    memcpy(out->bearer, bearer, sizeof bearer);
+    explicit_bzero(bearer, sizeof bearer);
+    return true;
+}
+
+static bool refuse_unlisted(const struct engine_report *report, const struct endpoint *endpoint,
+                            struct error *error)
+{
+    static const size_t named = 5;
+    TEXT_AUTO names = { 0 };
+
+    for (size_t i = 0; i < report->model_count && i < named; i++)
+        text_addf(&names, "%s\"%.60s\"", i > 0 ? ", " : "", report->models[i].id);
+    if (report->model_count > named)
+        text_addf(&names, " and %zu more", report->model_count - named);
+    return error_set(error, ERROR_NOT_FOUND, "the server has no model \"%.80s\"; it has %s",
+                     endpoint->model, text_string(&names));
+}
+
+/* What the server shows itself to be; what people said of it only where it shows nothing. */
+static const char *engine_name(const struct engine_report *report,
+                               const struct deployment *deployment)
+{
+    if (deployment->engine[0] != '\0' && strcmp(report->engine, "openai-compatible") == 0)
+        return deployment->engine;
+    return report->engine;
+}
+
+static bool gather_facts(const struct deployment *deployment, struct endpoint *endpoint,
+                         struct engine_report *report, struct model_facts *out, struct error *error)
+{
+    const struct engine_model *model;
+
+    if (!engine_probe(endpoint, report, error))
+        return false;
+    model = engine_model_find(report, endpoint->model);
+    if (model == NULL)
+        return refuse_unlisted(report, endpoint, error);
+    if (endpoint->model[0] == '\0')
+        text_copy(endpoint->model, sizeof endpoint->model, model->id);
+    *out = (struct model_facts){ .deployment_id = deployment->id,
+                                 .revision = deployment->revision,
+                                 .observed_ms = clock_utc_ms(),
+                                 .context_tokens = model->context_tokens };
+    text_copy(out->model, sizeof out->model, endpoint->model);
+    text_copy(out->engine, sizeof out->engine, engine_name(report, deployment));
+    text_copy(out->engine_version, sizeof out->engine_version, report->version);
+    text_copy(out->details, sizeof out->details, report->details);
+    return true;
+}
+
+bool engine_facts(const struct deployment *deployment, struct endpoint *endpoint,
+                  struct model_facts *out, struct error *error)
+{
+    struct engine_report *report = memory_zeroed(1, sizeof *report);
+    bool ok = gather_facts(deployment, endpoint, report, out, error);
+
+    free(report);
+    return ok;
+}

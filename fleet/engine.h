@@ -1,0 +1,40 @@
+/* What runs behind an endpoint: engine, version, models, context length; asked of the server
+ * itself. */
+#pragma once
+
+#include "base/endpoint.h"
+#include "base/failure.h"
+#include "store/deployments.h"
+
+#define ENGINE_MODELS 64
+
+struct engine_model {
+    char id[256];
+    int64_t context_tokens; /* 0: not told */
+};
+
+struct engine_report {
+    char engine[32]; /* vllm, llama.cpp, sglang, ollama, tgi, llama-cpp-python, openai-compatible */
+    char version[64];
+    struct engine_model models[ENGINE_MODELS];
+    size_t model_count;
+    bool has_metrics;     /* GET /metrics answers in the text format */
+    bool has_tokenize;    /* POST /tokenize answers */
+    enum failure failure; /* of the models request */
+    char details[4096];   /* JSON object: what else it tells (flags, quantization, parameters) */
+};
+
+/* Asks a handful of small questions, 5 s each and 15 s together. False (UPSTREAM, with the
+ * failure's class in the sentence) when not even the models list answers; then only out->failure is
+ * set. */
+bool engine_probe(const struct endpoint *endpoint, struct engine_report *out, struct error *error);
+
+/* Address, model and credential of a deployment: its secret is read now; the model is the
+ * deployment's, or "". */
+bool endpoint_resolve(const struct deployment *deployment, const char *secrets_folder,
+                      struct endpoint *out, struct error *error);
+/* Probes, and picks the facts of the deployment's model (its first model where none is named:
+ * endpoint->model is then filled in). A model the server does not list: NOT_FOUND naming those it
+ * has. */
+bool engine_facts(const struct deployment *deployment, struct endpoint *endpoint,
+                  struct model_facts *out, struct error *error);

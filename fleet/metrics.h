@@ -1,0 +1,34 @@
+/* A model server's own metrics, from whichever engine, in one vocabulary. */
+#pragma once
+
+#include <jansson.h>
+
+#include "base/endpoint.h"
+#include "store/scrapes.h"
+
+/* Names are ours, snake case with unit; NaN: the server does not tell. Counters are totals since
+ * the server's start. */
+struct metrics_snapshot {
+    int64_t at_ms, at_ns;                                    /* UTC; monotonic */
+    double requests_running, requests_waiting, kv_cache_use; /* kv 0..1 */
+    double prompt_tokens_total, generation_tokens_total, requests_total, preemptions_total;
+    double prefix_queries_total, prefix_hits_total; /* tokens */
+    double drafts_total, draft_tokens_total, accepted_tokens_total;
+    double ttft_sum_s, ttft_count, itl_sum_s, itl_count, e2e_sum_s, e2e_count, queue_sum_s,
+        queue_count;
+    double process_start_s; /* UTC seconds; to see a restart */
+};
+
+/* Scrapes /metrics once; engine-specific names are mapped by a table (vLLM, SGLang, llama.cpp, TGI,
+ * JetStream). */
+bool metrics_scrape(const struct endpoint *endpoint, struct metrics_snapshot *out,
+                    struct error *error);
+/* The same, keeping every mapped series for the store: values are the snapshot's members under our
+ * names. */
+size_t metrics_values(const struct metrics_snapshot *snapshot, struct scrape_value *out,
+                      size_t capacity);
+/* Rates and derived figures between two snapshots of one server: tokens/s in and out, requests/s,
+ * mean TTFT, ITL, E2E and queue time of the interval, prefix hit rate, acceptance length and rate;
+ * "restarted" where counters fell. */
+json_t *metrics_between(const struct metrics_snapshot *first, const struct metrics_snapshot *last);
+json_t *metrics_to_json(const struct metrics_snapshot *snapshot); /* nulls left out */

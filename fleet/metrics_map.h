@@ -1,0 +1,13 @@
+/* What the engines call the figures that we keep. Private to fleet/. */
+#pragma once
+
+#include "fleet/ask.h"
+#include "fleet/metrics.h"
+
+/* metrics_scrape within the deadline of `ask`, and cancellable. */
+bool metrics_ask(const struct ask *ask, struct metrics_snapshot *out, struct error *error);
+
+/* Every figure NaN. */
+void metrics_clear(struct metrics_snapshot *out);
+/* Reads an exposition text into a cleared snapshot; how many figures it tells. */
+size_t metrics_map(const char *bytes, size_t length, struct metrics_snapshot *out);

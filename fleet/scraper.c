@@ -1,0 +1,308 @@
+#include "fleet/scraper.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/workers.h"
+#include "fleet/engine.h"
+#include "fleet/metrics_map.h"
+#include "fleet/schedule.h"
+#include "store/deployments.h"
+#include "store/scrapes.h"
+
+#define WORKERS 8
+#define QUEUE_LIMIT 256
+#define TIMEOUT_MS 5000
+#define LOWEST_INTERVAL_MS 100
+#define LOOK_AGAIN_NS 60000000000 /* for targets that nobody told of */
+#define VALUES_LIMIT 64
+#define DEPLOYMENTS_PAGE 100
+#define SHOWN_ERROR_BYTES 256
+
+struct scraper {
+    struct store *store;
+    char secrets_folder[CONFIG_TEXT_SIZE];
+    struct workers *workers;
+    pthread_t thread;
+    atomic_bool stopping;
+    pthread_mutex_t lock; /* of the rest */
+    pthread_cond_t changed;
+    bool kicked;
+    struct schedule schedule;
+};
+
+/* ---- One scrape, on a worker ---- */
+
+struct errand {
+    struct scraper *scraper;
+    struct due due;
+};
+
+static bool is_stopping(void *context)
+{
+    struct scraper *scraper = context;
+
+    return atomic_load(&scraper->stopping);
+}
+
+static bool ask_deployment(struct scraper *scraper, const char *name, struct metrics_snapshot *out,
+                           struct error *error)
+{
+    struct deployment deployment;
+    struct endpoint endpoint;
+    struct ask ask;
+    bool ok;
+
+    if (!deployment_find(scraper->store, name, &deployment, error)
+        || !endpoint_resolve(&deployment, scraper->secrets_folder, &endpoint, error))
+        return false;
+    ask = ask_begin(&endpoint, TIMEOUT_MS);
+    ask.cancelled = is_stopping;
+    ask.context = scraper;
+    ok = metrics_ask(&ask, out, error);
+    explicit_bzero(endpoint.bearer, sizeof endpoint.bearer);
+    return ok;
+}
+
+static void scrape(struct scraper *scraper, const struct due *due)
+{
+    struct scrape_value values[VALUES_LIMIT];
+    char shown[SHOWN_ERROR_BYTES] = "";
+    struct metrics_snapshot snapshot;
+    struct error problem, error;
+    int64_t at_ms = clock_utc_ms();
+    size_t count = 0;
+    bool ok = ask_deployment(scraper, due->name, &snapshot, &problem);
+
+    if (is_stopping(scraper))
+        return;
+    if (ok) {
+        count = metrics_values(&snapshot, values, VALUES_LIMIT);
+        at_ms = snapshot.at_ms;
+    } else {
+        text_copy(shown, sizeof shown, problem.message);
+    }
+    if (!scrape_add(scraper->store, due->deployment_id, at_ms, values, count, ok ? NULL : shown,
+                    &error))
+        log_warning("metrics of %s are not kept: %s", due->name, error.message);
+}
+
+static void run_errand(void *context)
+{
+    struct errand *errand = context;
+    struct scraper *scraper = errand->scraper;
+
+    if (!is_stopping(scraper))
+        scrape(scraper, &errand->due);
+    pthread_mutex_lock(&scraper->lock);
+    schedule_done(&scraper->schedule, errand->due.deployment_id);
+    pthread_cond_signal(&scraper->changed);
+    pthread_mutex_unlock(&scraper->lock);
+    free(errand);
+}
+
+/* ---- The schedule, on its own thread ---- */
+
+static const struct scrape_target *find_target(const struct scrape_target *targets, size_t count,
+                                               int64_t deployment_id)
+{
+    for (size_t i = 0; i < count; i++)
+        if (targets[i].deployment_id == deployment_id && targets[i].interval_ms > 0)
+            return &targets[i];
+    return NULL;
+}
+
+static void set_row(struct scraper *scraper, const struct deployment *deployment,
+                    const struct scrape_target *target)
+{
+    int64_t interval_ms =
+        target->interval_ms > LOWEST_INTERVAL_MS ? target->interval_ms : LOWEST_INTERVAL_MS;
+
+    pthread_mutex_lock(&scraper->lock);
+    schedule_set(&scraper->schedule, deployment->id, deployment->name, interval_ms * 1000000,
+                 clock_monotonic_ns());
+    pthread_mutex_unlock(&scraper->lock);
+}
+
+/* The deployments that there are (not those that are retired), page by page, with their targets. */
+static bool set_rows(struct scraper *scraper, const struct scrape_target *targets, size_t count,
+                     struct error *error)
+{
+    char after[64] = "";
+    size_t listed;
+
+    do {
+        FREE_AUTO struct deployment *page = NULL;
+
+        listed = 0;
+        if (!deployment_list(scraper->store, after, DEPLOYMENTS_PAGE, &page, &listed, error))
+            return false;
+        for (size_t i = 0; i < listed; i++) {
+            const struct scrape_target *target = find_target(targets, count, page[i].id);
+
+            if (target != NULL)
+                set_row(scraper, &page[i], target);
+            text_copy(after, sizeof after, page[i].name);
+        }
+    } while (listed == DEPLOYMENTS_PAGE);
+    return true;
+}
+
+/* Where the store cannot be read the old schedule stays. */
+static void load(struct scraper *scraper)
+{
+    FREE_AUTO struct scrape_target *targets = NULL;
+    struct error error;
+    size_t count = 0;
+    bool ok;
+
+    pthread_mutex_lock(&scraper->lock);
+    schedule_begin(&scraper->schedule);
+    pthread_mutex_unlock(&scraper->lock);
+    ok = scrape_target_list(scraper->store, &targets, &count, &error)
+         && set_rows(scraper, targets, count, &error);
+    if (!ok) {
+        log_warning("the list of watched deployments cannot be read: %s", error.message);
+        return;
+    }
+    pthread_mutex_lock(&scraper->lock);
+    schedule_end(&scraper->schedule);
+    pthread_mutex_unlock(&scraper->lock);
+}
+
+/* Call with the lock held. */
+static void submit_due(struct scraper *scraper)
+{
+    struct errand *errand;
+    struct error error;
+    struct due due;
+
+    while (schedule_take(&scraper->schedule, clock_monotonic_ns(), &due)) {
+        errand = memory_zeroed(1, sizeof *errand);
+        *errand = (struct errand){ scraper, due };
+        if (workers_submit(scraper->workers, run_errand, errand, &error))
+            continue;
+        log_warning("metrics of %s are left out once: %s", due.name, error.message);
+        schedule_done(&scraper->schedule, due.deployment_id);
+        free(errand);
+    }
+}
+
+/* Call with the lock held: until something is due, changes, or `latest_ns`. */
+static void wait_for_change(struct scraper *scraper, int64_t latest_ns)
+{
+    int64_t next_ns = schedule_next(&scraper->schedule);
+    int64_t until_ns = next_ns < latest_ns ? next_ns : latest_ns;
+    const struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
+
+    if (!scraper->kicked && !is_stopping(scraper))
+        pthread_cond_timedwait(&scraper->changed, &scraper->lock, &until);
+}
+
+static void *run(void *context)
+{
+    struct scraper *scraper = context;
+    int64_t look_again_ns = 0;
+
+    pthread_setname_np(pthread_self(), "scraper");
+    while (!is_stopping(scraper)) {
+        bool look = clock_monotonic_ns() >= look_again_ns;
+
+        pthread_mutex_lock(&scraper->lock);
+        look |= scraper->kicked;
+        scraper->kicked = false;
+        pthread_mutex_unlock(&scraper->lock);
+        if (look) {
+            load(scraper);
+            look_again_ns = clock_monotonic_ns() + LOOK_AGAIN_NS;
+        }
+        pthread_mutex_lock(&scraper->lock);
+        submit_due(scraper);
+        wait_for_change(scraper, look_again_ns);
+        pthread_mutex_unlock(&scraper->lock);
+    }
+    return NULL;
+}
+
+/* ---- Life ---- */
+
+/* Signals are the main thread's: a new thread inherits the mask it is made under. */
+static bool start_thread(struct scraper *scraper)
+{
+    sigset_t all, before;
+    bool started;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    started = pthread_create(&scraper->thread, NULL, run, scraper) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+static void init_lock(struct scraper *scraper)
+{
+    pthread_condattr_t monotonic;
+
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&scraper->lock, NULL);
+    pthread_cond_init(&scraper->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
+static void release(struct scraper *scraper)
+{
+    workers_destroy(scraper->workers);
+    pthread_cond_destroy(&scraper->changed);
+    pthread_mutex_destroy(&scraper->lock);
+    schedule_finish(&scraper->schedule);
+    free(scraper);
+}
+
+bool scraper_create(struct store *store, const char *secrets_folder, struct scraper **out,
+                    struct error *error)
+{
+    struct scraper *scraper = memory_zeroed(1, sizeof *scraper);
+
+    scraper->store = store;
+    text_copy(scraper->secrets_folder, sizeof scraper->secrets_folder, secrets_folder);
+    init_lock(scraper);
+    if (!workers_create("scrape", WORKERS, QUEUE_LIMIT, &scraper->workers, error)) {
+        release(scraper);
+        return false;
+    }
+    if (!start_thread(scraper)) {
+        release(scraper);
+        return error_set(error, ERROR_INTERNAL, "cannot start the thread of the scraper");
+    }
+    *out = scraper;
+    return true;
+}
+
+void scraper_kick(struct scraper *scraper)
+{
+    pthread_mutex_lock(&scraper->lock);
+    scraper->kicked = true;
+    pthread_cond_signal(&scraper->changed);
+    pthread_mutex_unlock(&scraper->lock);
+}
+
+void scraper_destroy(struct scraper *scraper)
+{
+    if (scraper == NULL)
+        return;
+    pthread_mutex_lock(&scraper->lock);
+    atomic_store(&scraper->stopping, true);
+    pthread_cond_signal(&scraper->changed);
+    pthread_mutex_unlock(&scraper->lock);
+    pthread_join(scraper->thread, NULL);
+    release(scraper);
+}
