@@ -1,0 +1,65 @@
+/* What tools write their answers with: times, foreign text, pages, sums. */
+#pragma once
+
+#include "handlers/tool.h"
+
+/* UTC milliseconds as "2026-11-21T03:11:26.123Z"; null for 0 (not yet). New reference. */
+json_t *json_time(int64_t utc_ms);
+/* The same for tables, to the second: "2026-11-21 03:11:26"; "-" for 0. Returns `out`. */
+#define TIME_SHOWN_SIZE 24
+const char *time_show(int64_t utc_ms, char out[TIME_SHOWN_SIZE]);
+/* "41 s", "12 min", "3 h 20 min". Returns `out`. */
+#define DURATION_SHOWN_SIZE 32
+const char *duration_show(double seconds, char out[DURATION_SHOWN_SIZE]);
+/* "950", "12.5 thousand", "10.3 million". Returns `out`. */
+const char *count_show(int64_t count, char out[DURATION_SHOWN_SIZE]);
+
+/* Text or null where it is empty; foreign bytes made printable and cut at `limit`. New references.
+ */
+json_t *json_text_or_null(const char *string);
+json_t *json_foreign(const char *bytes, size_t length, size_t limit);
+/* JSON text that the store keeps, as a value; {} where it is not an object. New reference. */
+json_t *json_stored(const char *json);
+
+/* Adds text that a model or a server wrote, under a heading that says so, every line quoted with
+ * "> ", so that nothing in it can pass for ours. At most `limit` bytes. */
+void answer_quote(struct text *out, const char *heading, const char *bytes, size_t length,
+                  size_t limit);
+
+/* Lists: at most `limit` rows a page, the next page by `cursor`. */
+#define PARAM_LIMIT                                                                                \
+    {                                                                                              \
+        "limit", VALUE_INTEGER, .low = 1, .high = 100, .initial = "20", .help = "Rows per page."   \
+    }
+#define PARAM_CURSOR                                                                               \
+    {                                                                                              \
+        "cursor", VALUE_TEXT, .low = 1, .high = 80,                                                \
+                              .help = "next_cursor of the page before; left out: from the start."  \
+    }
+#define FIELD_NEXT_CURSOR                                                                          \
+    {                                                                                              \
+        "next_cursor", VALUE_TEXT,                                                                 \
+            .optional = true,                                                                      \
+            .help = "Pass it as `cursor` for the next page; null: this is the last."               \
+    }
+
+/* Tools that start or change something take one; where doing it again changes nothing anyway it is
+ * only accepted. */
+#define PARAM_IDEMPOTENCY_KEY                                                                      \
+    {                                                                                              \
+        "idempotency_key", VALUE_TEXT,                                                             \
+            .low = 1, .high = 64,                                                                  \
+            .help = "Any text of your choice: the same call with the same key again does it only " \
+                    "once and gives the same answer. Use one when an answer may get lost."         \
+    }
+
+size_t page_limit(const struct call *call);
+/* The cursor of lists by time (or by number); 0 without one. */
+bool page_cursor(const struct call *call, int64_t *out, struct error *error);
+/* Of `count` rows, newest first, asked for as limit + 1: how many make this page. It never ends
+ * between two rows of one time, which a cursor of time could not tell apart. */
+size_t page_length(size_t count, size_t limit, int64_t (*time_of)(const void *rows, size_t index),
+                   const void *rows);
+/* Sets next_cursor, and says so in the text. `cursor` NULL: last page. */
+void page_end(struct answer *answer, const char *cursor);
+void page_end_at(struct answer *answer, bool more, int64_t at);

@@ -1,0 +1,251 @@
+/* Checks and completes a call's arguments against the tool's rows; each refusal is one sentence
+ * with the argument's name, what was given and what is allowed. */
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "handlers/values.h"
+
+static const struct param *find_param(const struct tool *tool, const char *name)
+{
+    for (const struct param *param = tool->params; param->name != NULL; param++)
+        if (strcmp(param->name, name) == 0)
+            return param;
+    return NULL;
+}
+
+static const char *nearest_param(const struct tool *tool, const char *given)
+{
+    const char *best = NULL;
+
+    for (const struct param *param = tool->params; param->name != NULL; param++)
+        if (name_is_near(given, param->name)
+            && (best == NULL || name_distance(given, param->name) < name_distance(given, best)))
+            best = param->name;
+    return best;
+}
+
+static bool refuse_unknown(const struct tool *tool, const char *given, struct error *error)
+{
+    char shown[VALUE_SHOWN_SIZE];
+    json_auto_t *name = json_string(given);
+    const char *near = nearest_param(tool, given);
+    TEXT_AUTO known = { 0 };
+
+    value_show(name, shown);
+    if (near != NULL)
+        return error_set(error, ERROR_INVALID, "%s takes no argument %s: did you mean \"%s\"?",
+                         tool->name, shown, near);
+    for (const struct param *param = tool->params; param->name != NULL; param++)
+        text_addf(&known, "%s%s", known.length == 0 ? "" : ", ", param->name);
+    return error_set(error, ERROR_INVALID, "%s takes no argument %s; it takes %s", tool->name,
+                     shown, known.length == 0 ? "none" : text_string(&known));
+}
+
+static bool check_known(const struct tool *tool, const json_t *arguments, struct error *error)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach(json_iterable(arguments), name,
+                        value) if (find_param(tool, name) == NULL) return refuse_unknown(tool, name,
+                                                                                         error);
+    return true;
+}
+
+static bool outside(double value, double low, double high)
+{
+    return (low != 0 || high != 0) && !(value >= low && value <= high);
+}
+
+static bool check_number(const struct param *param, const json_t *value, struct error *error)
+{
+    char shown[VALUE_SHOWN_SIZE];
+
+    if (outside(json_number_value(value), param->low, param->high))
+        return error_set(error, ERROR_INVALID, "\"%s\" is %s: it must be from %.16g to %.16g",
+                         param->name, value_show(value, shown), param->low, param->high);
+    return true;
+}
+
+static bool check_text(const struct param *param, const json_t *value, struct error *error)
+{
+    size_t length = json_string_length(value);
+
+    if (outside((double)length, param->low, param->high))
+        return error_set(error, ERROR_INVALID,
+                         "\"%s\" is %zu bytes long: it must be from %.0f to %.0f", param->name,
+                         length, param->low, param->high);
+    return true;
+}
+
+static bool check_choice(const struct param *param, const json_t *value, struct error *error)
+{
+    char shown[VALUE_SHOWN_SIZE];
+    TEXT_AUTO allowed = { 0 };
+
+    for (size_t i = 0; param->choices[i] != NULL; i++) {
+        if (strcmp(param->choices[i], json_string_value(value)) == 0)
+            return true;
+        text_addf(&allowed, "%s\"%s\"", i == 0 ? "" : ", ", param->choices[i]);
+    }
+    return error_set(error, ERROR_INVALID, "\"%s\" is %s: it must be one of %s", param->name,
+                     value_show(value, shown), text_string(&allowed));
+}
+
+static bool check_count(const struct param *param, size_t count, struct error *error)
+{
+    if (outside((double)count, param->low, param->high))
+        return error_set(error, ERROR_INVALID,
+                         "\"%s\" has %zu entries: it must have from %.0f to %.0f", param->name,
+                         count, param->low, param->high);
+    return true;
+}
+
+static bool check_integers(const struct param *param, const json_t *value, struct error *error)
+{
+    char shown[VALUE_SHOWN_SIZE];
+    size_t i;
+    json_t *item;
+
+    json_array_foreach(value, i, item) if (
+        outside(
+            json_number_value(item), param->item_low,
+            param->item_high)) return error_set(error, ERROR_INVALID,
+                                                "\"%s\"[%zu] is %s: each must be from %.0f to %.0f",
+                                                param->name, i, value_show(item, shown),
+                                                param->item_low, param->item_high);
+    return check_count(param, json_array_size(value), error);
+}
+
+static bool check_text_map(const struct param *param, const json_t *value, struct error *error)
+{
+    const char *key;
+    json_t *item;
+
+    json_object_foreach(json_iterable(value), key, item)
+    {
+        if (!text_is_name(key))
+            return error_set(error, ERROR_INVALID,
+                             "a name in \"%s\" is not allowed: names are 1 to 63 of letters, "
+                             "digits, '.', '_' and '-', beginning with a letter or digit",
+                             param->name);
+        if (outside((double)json_string_length(item), param->item_low, param->item_high))
+            return error_set(
+                error, ERROR_INVALID, "\"%s\".%s is %zu bytes long: it must be from %.0f to %.0f",
+                param->name, key, json_string_length(item), param->item_low, param->item_high);
+    }
+    return check_count(param, json_object_size(value), error);
+}
+
+static bool check_limits(const struct param *param, const json_t *value, struct error *error)
+{
+    switch (param->type) {
+    case VALUE_TEXT:
+        return check_text(param, value, error);
+    case VALUE_INTEGER:
+    case VALUE_NUMBER:
+        return check_number(param, value, error);
+    case VALUE_CHOICE:
+        return check_choice(param, value, error);
+    case VALUE_INTEGERS:
+        return check_integers(param, value, error);
+    case VALUE_TEXT_MAP:
+        return check_text_map(param, value, error);
+    case VALUE_BOOLEAN:
+    case VALUE_OBJECT:
+    case VALUE_LIST:
+        break;
+    }
+    return true;
+}
+
+static bool check_value(const struct param *param, const json_t *value, struct error *error)
+{
+    const struct value_kind *kind = value_kind(param->type);
+    char shown[VALUE_SHOWN_SIZE];
+
+    if (!kind->accepts(value))
+        return error_set(error, ERROR_INVALID, "\"%s\" is %s: it must be %s", param->name,
+                         value_show(value, shown), kind->phrase);
+    return check_limits(param, value, error);
+}
+
+static json_t *whole_number(const json_t *value)
+{
+    return json_integer(json_is_integer(value) ? json_integer_value(value)
+                                               : (json_int_t)json_real_value(value));
+}
+
+/* 4.0 becomes 4, so that what runs sees one form. New reference. */
+static json_t *normal_form(const struct param *param, json_t *value)
+{
+    size_t i;
+    json_t *item, *list;
+
+    if (param->type == VALUE_INTEGER)
+        return whole_number(value);
+    if (param->type != VALUE_INTEGERS)
+        return json_incref(value);
+    list = json_array();
+    json_array_foreach(value, i, item) json_array_append_new(list, whole_number(item));
+    return list;
+}
+
+static bool complete(const struct tool *tool, const struct param *param, json_t *checked,
+                     struct error *error)
+{
+    if (param->required)
+        return error_set(error, ERROR_INVALID, "%s needs \"%s\", %s: %s", tool->name, param->name,
+                         value_kind(param->type)->phrase, param->help);
+    if (param->initial != NULL)
+        json_object_set_new(checked, param->name,
+                            json_loads(param->initial, JSON_DECODE_ANY, NULL));
+    return true;
+}
+
+bool tool_check(const struct tool *tool, const json_t *arguments, json_t **out, struct error *error)
+{
+    json_auto_t *checked = json_object();
+
+    if (arguments != NULL && !json_is_object(arguments))
+        return error_set(error, ERROR_INVALID,
+                         "the arguments of %s must be an object of names and values", tool->name);
+    if (!check_known(tool, arguments, error))
+        return false;
+    for (const struct param *param = tool->params; param->name != NULL; param++) {
+        json_t *value = json_object_get(arguments, param->name);
+
+        if (value == NULL || json_is_null(value)) {
+            if (!complete(tool, param, checked, error))
+                return false;
+            continue;
+        }
+        if (!check_value(param, value, error))
+            return false;
+        json_object_set_new(checked, param->name, normal_form(param, value));
+    }
+    *out = json_incref(checked);
+    return true;
+}
+
+const char *call_text(const struct call *call, const char *name)
+{
+    return json_get_text(call->arguments, name, NULL);
+}
+
+int64_t call_integer(const struct call *call, const char *name, int64_t fallback)
+{
+    return json_get_integer(call->arguments, name, fallback);
+}
+
+double call_number(const struct call *call, const char *name, double fallback)
+{
+    return json_get_number(call->arguments, name, fallback);
+}
+
+bool call_boolean(const struct call *call, const char *name, bool fallback)
+{
+    return json_get_boolean(call->arguments, name, fallback);
+}

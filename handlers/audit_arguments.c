@@ -1,0 +1,96 @@
+#include "handlers/audit_arguments.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/secrets.h"
+#include "handlers/values.h"
+
+#define TEXT_LIMIT 256
+#define LIST_LIMIT 64
+#define WHOLE_LIMIT 4000
+
+static json_t *kept_text(const char *string)
+{
+    TEXT_AUTO masked = { 0 };
+    TEXT_AUTO kept = { 0 };
+
+    text_add_masked(&masked, string);
+    text_add_printable(&kept, text_string(&masked), masked.length, TEXT_LIMIT);
+    if (masked.length > TEXT_LIMIT)
+        text_addf(&kept, "... (%zu bytes)", masked.length);
+    return json_string(text_string(&kept));
+}
+
+/* Nobody's password gets here by having been typed where its name belongs. */
+static json_t *kept_secret_name(const json_t *value)
+{
+    struct error ignored;
+    const char *name = json_string_value(value);
+
+    if (name != NULL && !text_is_credential(name)
+        && (name[0] == '\0' || secret_name_check(name, &ignored)))
+        return json_string(name);
+    return json_string("(hidden: not a secret's name)");
+}
+
+static json_t *kept_map(const json_t *map)
+{
+    json_t *kept = json_object(), *value;
+    const char *key;
+
+    json_object_foreach(json_iterable(map), key, value) if (json_is_string(value)
+                                                            && json_object_size(kept) < LIST_LIMIT
+                                                            && text_is_name(key))
+        json_object_set_new(kept, key, kept_text(json_string_value(value)));
+    return kept;
+}
+
+static json_t *kept_list(const json_t *list)
+{
+    json_t *kept = json_array(), *item;
+    size_t i;
+
+    json_array_foreach(list, i, item) if (i < LIST_LIMIT && json_is_number(item))
+        json_array_append(kept, item);
+    return kept;
+}
+
+static json_t *kept_value(const struct param *param, json_t *value)
+{
+    if (strcmp(param->name, "secret") == 0)
+        return kept_secret_name(value);
+    if (json_is_string(value))
+        return kept_text(json_string_value(value));
+    if (json_is_object(value))
+        return kept_map(value);
+    if (json_is_array(value))
+        return kept_list(value);
+    return json_incref(value);
+}
+
+char *audit_arguments(const struct tool *tool, const json_t *arguments)
+{
+    json_auto_t *kept = json_object();
+    size_t known = 0;
+    char *written;
+
+    for (const struct param *param = tool->params; param->name != NULL; param++) {
+        json_t *value = json_object_get(arguments, param->name);
+
+        if (value == NULL)
+            continue;
+        known++;
+        json_object_set_new(kept, param->name, kept_value(param, value));
+    }
+    if (known < json_object_size(arguments))
+        json_object_set_new(kept, "unknown arguments",
+                            json_integer((json_int_t)(json_object_size(arguments) - known)));
+    written = json_write(kept);
+    if (strlen(written) <= WHOLE_LIMIT)
+        return written;
+    free(written);
+    return memory_copy_text("{\"too long\":true}");
+}

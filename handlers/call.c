@@ -1,0 +1,178 @@
+/* The whole of a call: role, arguments, run, conformity, and the audit of what the store did not
+ * audit itself. */
+
+#include "handlers/call.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "handlers/answer.h"
+#include "handlers/audit_arguments.h"
+#include "handlers/values.h"
+#include "store/audit.h"
+
+static bool check_role(const struct tool *tool, const struct call *call, struct error *error)
+{
+    if (call->principal.role >= tool->role)
+        return true;
+    return error_set(error, ERROR_FORBIDDEN, "%s needs the role %s; %s has the role %s", tool->name,
+                     role_name(tool->role), call->principal.name, role_name(call->principal.role));
+}
+
+/* What has effects outside is announced before it happens: no audit, no effect. */
+static bool announce(const struct tool *tool, struct call *call, struct error *error)
+{
+    if (tool->read_only || !tool->open_world)
+        return true;
+    return audit_add(call->services->store, &call->change, "intent", "", "", "", error);
+}
+
+static bool run_checked(const struct tool *tool, struct call *call, struct answer *answer,
+                        struct error *error)
+{
+    if (!announce(tool, call, error) || !tool->run(call, answer, error))
+        return false;
+    return tool_conforms(tool, answer->structured, error);
+}
+
+bool call_run(const struct tool *tool, struct call *call, struct answer *answer,
+              struct error *error)
+{
+    const json_t *raw = call->arguments;
+    json_auto_t *checked = NULL;
+    bool done;
+
+    if (!check_role(tool, call, error) || !tool_check(tool, raw, &checked, error))
+        return false;
+    call->arguments = checked;
+    done = run_checked(tool, call, answer, error);
+    call->arguments = raw;
+    if (!done)
+        answer_finish(answer);
+    return done;
+}
+
+static void note(struct call *call, const char *outcome, const char *detail)
+{
+    struct error problem;
+
+    if (!audit_add(call->services->store, &call->change, "outcome", outcome, detail, "", &problem))
+        log_error("request %s: %s by %s ended \"%s\" without an audit row: %s",
+                  call->change.actor.request_id, call->change.tool, call->change.actor.principal,
+                  outcome, problem.message);
+}
+
+/* What someone typed in the wrong place is in no sentence of ours, wherever it was written. */
+static void mask(struct error *error)
+{
+    TEXT_AUTO masked = { 0 };
+    TEXT_AUTO shown = { 0 };
+
+    text_add_masked(&masked, error->message);
+    text_add_printable(&shown, text_string(&masked), masked.length, sizeof error->message - 1);
+    text_copy(error->message, sizeof error->message, text_string(&shown));
+}
+
+/* Our own faults are for the log; the caller gets the id to find them by. */
+static void hide_internal(const struct call *call, struct error *error)
+{
+    if (error->kind != ERROR_INTERNAL)
+        return;
+    log_error("request %s: %s: %s", call->change.actor.request_id, call->change.tool,
+              error->message);
+    error_set(error, ERROR_INTERNAL, "internal error, see request %s in the server's log",
+              call->change.actor.request_id);
+}
+
+static void complete_actor(struct call *call)
+{
+    struct actor *actor = &call->change.actor;
+
+    actor->principal = call->principal.name;
+    actor->role = role_name(call->principal.role);
+    if (actor->client == NULL)
+        actor->client = "";
+    if (actor->request_id == NULL)
+        actor->request_id = "";
+}
+
+void call_begin(struct call *call, const char *name, const char *arguments)
+{
+    complete_actor(call);
+    call->change.tool = name;
+    call->change.arguments = arguments;
+    call->change.written = false;
+}
+
+void call_refused(struct call *call, struct error *error)
+{
+    mask(error);
+    note(call, error_kind_name(error->kind), error->message);
+    hide_internal(call, error);
+}
+
+bool tool_call(const struct tool *tool, struct call *call, struct answer *answer,
+               struct error *error)
+{
+    FREE_AUTO char *arguments = audit_arguments(tool, call->arguments);
+    bool done;
+
+    call_begin(call, tool->name, arguments);
+    done = call_run(tool, call, answer, error);
+    if (!done)
+        call_refused(call, error);
+    else if (!tool->read_only && !call->change.written)
+        note(call, "ok", "nothing changed");
+    call->change.arguments = NULL;
+    return done;
+}
+
+static const char *nearest_tool(const char *name)
+{
+    const char *best = NULL;
+
+    for (size_t i = 0; tools[i] != NULL; i++)
+        if (name_is_near(name, tools[i]->name)
+            && (best == NULL || name_distance(name, tools[i]->name) < name_distance(name, best)))
+            best = tools[i]->name;
+    return best;
+}
+
+/* "sweep_begin": the tools that begin with "sweep_". */
+static void list_subject(const char *name, struct text *out)
+{
+    size_t subject = strcspn(name, "_") + 1;
+
+    for (size_t i = 0; tools[i] != NULL; i++)
+        if (strncmp(tools[i]->name, name, subject) == 0)
+            text_addf(out, "%s%s", out->length == 0 ? "" : ", ", tools[i]->name);
+}
+
+static bool refuse_missing(const char *name, struct error *error)
+{
+    char shown[VALUE_SHOWN_SIZE];
+    json_auto_t *given = json_string(name);
+    const char *near = nearest_tool(name);
+    TEXT_AUTO others = { 0 };
+
+    value_show(given, shown);
+    if (near != NULL)
+        return error_set(error, ERROR_NOT_FOUND, "no tool is called %s: did you mean \"%s\"?",
+                         shown, near);
+    list_subject(name, &others);
+    if (others.length > 0)
+        return error_set(error, ERROR_NOT_FOUND, "no tool is called %s: there are %s", shown,
+                         text_string(&others));
+    return error_set(error, ERROR_NOT_FOUND, "no tool is called %s: tools/list names all there are",
+                     shown);
+}
+
+bool tool_missing(struct call *call, const char *name, struct error *error)
+{
+    refuse_missing(name, error);
+    call_begin(call, "(unknown)", "{}");
+    note(call, error_kind_name(error->kind), error->message);
+    return false;
+}

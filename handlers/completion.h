@@ -1,0 +1,22 @@
+/* What could stand for an argument of a prompt, or for the variable of a resource template. */
+#pragma once
+
+#include "handlers/prompt.h"
+#include "handlers/resource.h"
+
+#define COMPLETION_VALUES 100     /* told at most */
+#define COMPLETION_LOOKED_AT 1000 /* of names, or of the newest ids */
+
+struct completion {
+    json_t *values; /* texts that begin with what was typed; taken by the caller */
+    size_t total;   /* how many there are among those looked at */
+};
+
+/* NOT_FOUND: there is no such prompt or template; INVALID: it has no such argument. An argument
+ * that may be anything has no values. */
+bool completion_of_prompt(const struct prompt *const *table, const struct services *services,
+                          const char *name, const char *argument, const char *typed,
+                          struct completion *out, struct error *error);
+bool completion_of_resource(const struct resource *const *table, const struct services *services,
+                            const char *uri_template, const char *argument, const char *typed,
+                            struct completion *out, struct error *error);

@@ -1,0 +1,147 @@
+#include "handlers/deployment_of.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "fleet/engine.h"
+
+#define NAMES_SHOWN 8
+
+static bool refuse_many(const struct deployment *deployments, size_t count, struct error *error)
+{
+    TEXT_AUTO names = { 0 };
+
+    for (size_t i = 0; i < count && i < NAMES_SHOWN; i++)
+        text_addf(&names, "%s%s", i == 0 ? "" : ", ", deployments[i].name);
+    return error_set(error, ERROR_INVALID,
+                     "\"deployment\" is missing, and more than one is registered: say which (%s%s)",
+                     text_string(&names), count > NAMES_SHOWN ? ", ..." : "");
+}
+
+static bool find_only(struct store *store, struct deployment *out, struct error *error)
+{
+    FREE_AUTO struct deployment *deployments = NULL;
+    size_t count;
+
+    if (!deployment_list(store, "", NAMES_SHOWN + 1, &deployments, &count, error))
+        return false;
+    if (count == 0)
+        return error_set(error, ERROR_NOT_FOUND,
+                         "no deployment is registered yet: call deployment_register with a name "
+                         "and the URL of a running model server");
+    if (count > 1)
+        return refuse_many(deployments, count, error);
+    *out = deployments[0];
+    return true;
+}
+
+bool deployment_of(const struct call *call, struct deployment *out, struct error *error)
+{
+    const char *name = call_text(call, "deployment");
+
+    if (name == NULL)
+        return find_only(call->services->store, out, error);
+    return deployment_find(call->services->store, name, out, error);
+}
+
+static const struct field limit_fields[] = {
+    { "max_instances", VALUE_INTEGER, .optional = true,
+      .help = "Instances behind the URL at most, as registered." },
+    { "container_concurrency", VALUE_INTEGER, .optional = true,
+      .help = "Requests that one instance is let through at a time, as registered." },
+    { "max_running", VALUE_INTEGER, .optional = true,
+      .help = "Sequences the engine runs at a time, as registered." },
+    { 0 },
+};
+
+const struct field deployment_fields[] = {
+    { "name", VALUE_TEXT, .help = "Registered name." },
+    { "revision", VALUE_INTEGER, .help = "Counts changes; measured runs point at a revision." },
+    { "url", VALUE_TEXT, .help = "Base URL, without /v1." },
+    { "provider", VALUE_TEXT,
+      .help = "Where it comes from; endpoint: a server that runs already." },
+    { "model", VALUE_TEXT, .optional = true,
+      .help = "Model that is meant; null: the server's first." },
+    { "engine", VALUE_TEXT, .optional = true,
+      .help = "Engine as registered; null: as the server tells." },
+    { "hardware", VALUE_TEXT, .optional = true, .help = "Hardware as registered." },
+    { "region", VALUE_TEXT, .optional = true, .help = "Region as registered." },
+    { "secret", VALUE_TEXT, .optional = true,
+      .help = "Name of the secret that holds its bearer token; null: none is sent." },
+    { "labels", VALUE_TEXT_MAP, .help = "Labels as registered." },
+    { "limits", VALUE_OBJECT, .help = "Limits in front of the model, as registered.",
+      .fields = limit_fields },
+    { "created_by", VALUE_TEXT, .help = "Who made this revision." },
+    { "created_at", VALUE_TEXT, .optional = true, .help = "First registration, UTC." },
+    { "changed_at", VALUE_TEXT, .optional = true, .help = "This revision, UTC." },
+    { 0 },
+};
+
+json_t *deployment_json(const struct deployment *deployment)
+{
+    return json_pack(
+        "{s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o}", "name",
+        deployment->name, "revision", (json_int_t)deployment->revision, "url", deployment->url,
+        "provider", deployment->provider, "model", json_text_or_null(deployment->model), "engine",
+        json_text_or_null(deployment->engine), "hardware", json_text_or_null(deployment->hardware),
+        "region", json_text_or_null(deployment->region), "secret",
+        json_text_or_null(deployment->secret), "labels", json_stored(deployment->labels), "limits",
+        json_stored(deployment->limits), "created_by", deployment->created_by, "created_at",
+        json_time(deployment->created_ms), "changed_at", json_time(deployment->changed_ms));
+}
+
+void endpoint_wipe(struct endpoint *endpoint)
+{
+    explicit_bzero(endpoint, sizeof *endpoint);
+}
+
+bool deployment_discover(const struct services *services, const struct deployment *deployment,
+                         struct endpoint *endpoint, struct model_facts *facts, struct error *error)
+{
+    struct error problem;
+
+    if (!endpoint_resolve(deployment, services->secrets_folder, endpoint, error)
+        || !engine_facts(deployment, endpoint, facts, error))
+        return false;
+    if (!model_facts_note(services->store, facts, &problem))
+        log_warning("the facts of deployment %s were not kept: %s", deployment->name,
+                    problem.message);
+    return true;
+}
+
+bool deployment_endpoint(const struct services *services, const struct deployment *deployment,
+                         struct endpoint *endpoint, struct error *error)
+{
+    struct model_facts facts;
+    bool found = false;
+
+    if (deployment->model[0] == '\0'
+        && !model_facts_latest(services->store, deployment->id, &facts, &found, error))
+        return false;
+    if (deployment->model[0] == '\0' && (!found || facts.revision != deployment->revision))
+        return deployment_discover(services, deployment, endpoint, &facts, error);
+    if (!endpoint_resolve(deployment, services->secrets_folder, endpoint, error))
+        return false;
+    if (deployment->model[0] == '\0')
+        text_copy(endpoint->model, sizeof endpoint->model, facts.model);
+    return true;
+}
+
+bool deployment_model_moved(const struct services *services, const struct deployment *deployment,
+                            struct endpoint *endpoint)
+{
+    ENDPOINT_AUTO fresh = { 0 };
+    struct model_facts facts;
+    struct error ignored;
+
+    if (deployment->model[0] != '\0'
+        || !deployment_discover(services, deployment, &fresh, &facts, &ignored)
+        || strcmp(fresh.model, endpoint->model) == 0)
+        return false;
+    *endpoint = fresh;
+    return true;
+}

@@ -1,0 +1,40 @@
+/* The deployment that a call is about: found by its registered name, shown, and asked how it is. */
+#pragma once
+
+#include "base/endpoint.h"
+#include "handlers/answer.h"
+#include "store/deployments.h"
+
+#define PARAM_DEPLOYMENT                                                                           \
+    {                                                                                              \
+        "deployment", VALUE_TEXT,                                                                  \
+            .low = 1, .high = 63,                                                                  \
+            .help =                                                                                \
+                "Registered name of the deployment (see deployment_list). May be left out where "  \
+                "exactly one is registered."                                                       \
+    }
+
+/* By the argument `deployment`; without it the only one there is. NOT_FOUND and INVALID say which
+ * names there are. */
+bool deployment_of(const struct call *call, struct deployment *out, struct error *error);
+
+/* How deployments are told in structured answers. */
+extern const struct field deployment_fields[];
+json_t *deployment_json(const struct deployment *deployment); /* new reference */
+
+/* An endpoint with its credential; wiped when it goes out of scope. */
+#define ENDPOINT_AUTO __attribute__((cleanup(endpoint_wipe))) struct endpoint
+void endpoint_wipe(struct endpoint *endpoint);
+
+/* Address, model and credential now, and what the server says of itself now, which is also noted in
+ * the store. UPSTREAM with the failure's class when it does not answer; NOT_FOUND names its models
+ * when it has not the deployment's. */
+bool deployment_discover(const struct services *services, const struct deployment *deployment,
+                         struct endpoint *endpoint, struct model_facts *facts, struct error *error);
+/* The same without asking the server where the model is known already: for what is to be quick. */
+bool deployment_endpoint(const struct services *services, const struct deployment *deployment,
+                         struct endpoint *endpoint, struct error *error);
+/* After a model was not found: where the deployment means the server's first model, and that is
+ * another one by now, true with the endpoint filled in anew. */
+bool deployment_model_moved(const struct services *services, const struct deployment *deployment,
+                            struct endpoint *endpoint);

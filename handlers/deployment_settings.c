@@ -1,0 +1,202 @@
+#include "handlers/deployment_settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/outbound.h"
+#include "base/secrets.h"
+#include "handlers/answer.h"
+#include "handlers/values.h"
+
+static bool read_url(const struct call *call, struct deployment *deployment, struct error *error)
+{
+    const char *url = call_text(call, "url");
+    char host[URL_HOST_SIZE];
+    size_t length;
+    int port;
+
+    if (url == NULL)
+        return true;
+    if (!url_check(url, host, &port, error))
+        return false;
+    length = text_copy(deployment->url, sizeof deployment->url, url);
+    while (length > 0 && deployment->url[length - 1] == '/')
+        length--;
+    if (length > 3 && strncmp(deployment->url + length - 3, "/v1", 3) == 0)
+        length -= 3;
+    while (length > 0 && deployment->url[length - 1] == '/')
+        length--;
+    deployment->url[length] = '\0';
+    return true;
+}
+
+/* Whatever is wrong with it, the value is not shown: it may be the secret itself. */
+static bool read_secret(const struct call *call, struct deployment *deployment, struct error *error)
+{
+    const char *name = call_text(call, "secret");
+
+    if (name == NULL)
+        return true;
+    if (text_is_credential(name))
+        return error_set(error, ERROR_INVALID,
+                         "\"secret\" looks like a credential (it is not repeated here): give the "
+                         "name of a secret, set its value on the server as "
+                         "OPSBRAIN_SECRET_<NAME>, and consider this one as leaked");
+    if (name[0] != '\0' && !secret_name_check(name, error))
+        return error_set(error, ERROR_INVALID,
+                         "\"secret\" is not the name of a secret (1 to 63 of A-Z, 0-9 and _, "
+                         "beginning with a letter); the value itself is set on the server as "
+                         "OPSBRAIN_SECRET_<NAME> and never given here");
+    text_copy(deployment->secret, sizeof deployment->secret, name);
+    return true;
+}
+
+static bool read_text(const struct call *call, const char *name, char *out, size_t size,
+                      struct error *error)
+{
+    const char *value = call_text(call, name);
+
+    if (value == NULL)
+        return true;
+    if (text_is_credential(value))
+        return error_set(error, ERROR_INVALID,
+                         "\"%s\" looks like a credential (it is not repeated here)", name);
+    for (const unsigned char *c = (const unsigned char *)value; *c != '\0'; c++)
+        if (*c < 0x20 || *c == 0x7f)
+            return error_set(error, ERROR_INVALID,
+                             "\"%s\" has a control character: give one line of plain text", name);
+    text_copy(out, size, value);
+    return true;
+}
+
+static bool write_json(const json_t *value, const char *name, char *out, size_t size,
+                       struct error *error)
+{
+    FREE_AUTO char *written = json_write_canonical(value);
+
+    if (strlen(written) >= size)
+        return error_set(error, ERROR_INVALID, "\"%s\" is too long: at most %zu bytes as JSON",
+                         name, size - 1);
+    text_copy(out, size, written);
+    return true;
+}
+
+static bool read_labels(const struct call *call, struct deployment *deployment, struct error *error)
+{
+    const json_t *labels = json_object_get(call->arguments, "labels");
+    const char *key;
+    json_t *value;
+
+    if (labels == NULL)
+        return true;
+    json_object_foreach(json_iterable(labels), key, value) if (
+        text_is_credential(
+            json_string_value(value))) return error_set(error, ERROR_INVALID,
+                                                        "\"labels\".%s looks like a credential (it "
+                                                        "is not repeated here)",
+                                                        key);
+    return write_json(labels, "labels", deployment->labels, sizeof deployment->labels, error);
+}
+
+static bool read_limits(const struct call *call, struct deployment *deployment, struct error *error)
+{
+    static const char *const names[] = { "max_instances", "container_concurrency", "max_running" };
+    json_auto_t *limits = json_stored(deployment->limits);
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        int64_t value = call_integer(call, names[i], -1);
+
+        if (value == 0)
+            json_object_del(limits, names[i]);
+        else if (value > 0)
+            json_object_set_new(limits, names[i], json_integer(value));
+    }
+    return write_json(limits, "limits", deployment->limits, sizeof deployment->limits, error);
+}
+
+bool deployment_settings_read(const struct call *call, struct deployment *deployment,
+                              struct error *error)
+{
+    return read_url(call, deployment, error)
+           && read_text(call, "model", deployment->model, sizeof deployment->model, error)
+           && read_text(call, "engine", deployment->engine, sizeof deployment->engine, error)
+           && read_text(call, "hardware", deployment->hardware, sizeof deployment->hardware, error)
+           && read_text(call, "region", deployment->region, sizeof deployment->region, error)
+           && read_secret(call, deployment, error) && read_labels(call, deployment, error)
+           && read_limits(call, deployment, error);
+}
+
+static bool is_encrypted(const char *url)
+{
+    return strncmp(url, "https://", 8) == 0;
+}
+
+/* Another host, or the same one without encryption from now on. */
+static bool is_elsewhere(const char *url, const char *other)
+{
+    struct error ignored;
+    char host[URL_HOST_SIZE] = "", other_host[URL_HOST_SIZE] = "";
+    int port;
+
+    if (!url_check(url, host, &port, &ignored) || !url_check(other, other_host, &port, &ignored))
+        return true;
+    return strcmp(host, other_host) != 0 || (is_encrypted(url) && !is_encrypted(other));
+}
+
+#define PAGE 100
+
+/* Does a deployment of another name use this secret for another host? */
+static bool find_conflict(struct store *store, const struct deployment *after, char other[64],
+                          struct error *error)
+{
+    char last[64] = "";
+    size_t count;
+
+    other[0] = '\0';
+    do {
+        FREE_AUTO struct deployment *page = NULL;
+
+        if (!deployment_list(store, last, PAGE, &page, &count, error))
+            return false;
+        for (size_t i = 0; i < count; i++)
+            if (strcmp(page[i].name, after->name) != 0 && strcmp(page[i].secret, after->secret) == 0
+                && is_elsewhere(page[i].url, after->url))
+                text_copy(other, 64, page[i].name);
+        if (count > 0)
+            text_copy(last, sizeof last, page[count - 1].name);
+    } while (count == PAGE && other[0] == '\0');
+    return true;
+}
+
+bool deployment_secret_check(const struct call *call, const struct deployment *before,
+                             const struct deployment *after, struct error *error)
+{
+    char other[64];
+
+    if (after->secret[0] == '\0' || call->principal.role >= ROLE_ADMIN)
+        return true;
+    if (before != NULL && before->secret[0] != '\0' && call_text(call, "secret") == NULL
+        && is_elsewhere(before->url, after->url))
+        return error_set(error, ERROR_FORBIDDEN,
+                         "the secret %s of %s was registered for %s: to send it to another host, "
+                         "name it again in \"secret\", or let an admin do it",
+                         before->secret, before->name, before->url);
+    if (!find_conflict(call->services->store, after, other, error))
+        return false;
+    if (other[0] != '\0')
+        return error_set(error, ERROR_FORBIDDEN,
+                         "the secret %s is registered for the host of %s: only an admin may have "
+                         "it sent to another host; use a secret of its own",
+                         after->secret, other);
+    return true;
+}
+
+bool deployment_settings_same(const struct deployment *a, const struct deployment *b)
+{
+    return strcmp(a->url, b->url) == 0 && strcmp(a->model, b->model) == 0
+           && strcmp(a->engine, b->engine) == 0 && strcmp(a->hardware, b->hardware) == 0
+           && strcmp(a->region, b->region) == 0 && strcmp(a->secret, b->secret) == 0
+           && strcmp(a->labels, b->labels) == 0 && strcmp(a->limits, b->limits) == 0;
+}

@@ -1,0 +1,49 @@
+/* The settings of a deployment as deployment_register and deployment_update take them. */
+#pragma once
+
+#include "handlers/tool.h"
+#include "store/deployments.h"
+
+#define URL_HELP                                                                                   \
+    "Base URL of an OpenAI-compatible model server that runs already, such as "                    \
+    "http://10.0.0.5:8000 or https://model.example.com (http or https, no user, query or "         \
+    "fragment; a trailing /v1 is cut off)."
+
+/* Rows shared by both tools. */
+#define PARAMS_DEPLOYMENT_SETTINGS                                                                 \
+    { "model", VALUE_TEXT, .high = 255,                                                            \
+      .help = "Id of the model as requests name it. Left out or \"\": the first that the server "  \
+              "lists." },                                                                          \
+        { "engine", VALUE_TEXT, .high = 31,                                                        \
+          .help = "Engine, such as vllm, llama.cpp, sglang or ollama. Left out or \"\": as the "   \
+                  "server tells." },                                                               \
+        { "hardware", VALUE_TEXT, .high = 127,                                                     \
+          .help = "What it runs on, such as \"1x NVIDIA L4\"; part of what results are compared "  \
+                  "by." },                                                                         \
+        { "region", VALUE_TEXT, .high = 63, .help = "Where it runs, such as us-central1." },       \
+        { "secret", VALUE_TEXT, .high = 63,                                                        \
+          .help = "NAME of the secret that holds the bearer token (A-Z, 0-9 and _), never the "    \
+                  "token: the server reads it from OPSBRAIN_SECRET_<NAME> or its secrets folder. " \
+                  "Left out or \"\": no token is sent. The secret is bound to the URL's host." },  \
+        { "labels", VALUE_TEXT_MAP, .high = 16, .item_high = 120,                                  \
+          .help = "Labels, name to text, at most 16; replace the earlier ones." },                 \
+        { "max_instances", VALUE_INTEGER, .high = 100000,                                          \
+          .help = "Instances behind the URL at most; 0: unknown." },                               \
+        { "container_concurrency", VALUE_INTEGER, .high = 1000000,                                 \
+          .help = "Requests that the front door lets through to one instance at a time; 0: "       \
+                  "unknown." },                                                                    \
+    {                                                                                              \
+        "max_running", VALUE_INTEGER,                                                              \
+            .high = 1000000,                                                                       \
+            .help = "Sequences that the engine runs at a time (vLLM: max_num_seqs); 0: unknown."   \
+    }
+
+/* Takes over what the call names (url too); what it does not name stays. Checks each value. */
+bool deployment_settings_read(const struct call *call, struct deployment *deployment,
+                              struct error *error);
+/* A secret stays with the host it was registered for: `before` (NULL: a new deployment) may move
+ * with its secret only if the call names the secret again, or for an admin; and a secret that other
+ * deployments use for another host is an admin's to give. */
+bool deployment_secret_check(const struct call *call, const struct deployment *before,
+                             const struct deployment *after, struct error *error);
+bool deployment_settings_same(const struct deployment *a, const struct deployment *b);

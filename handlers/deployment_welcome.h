@@ -1,0 +1,10 @@
+/* The first look at a deployment that was just registered or changed. */
+#pragma once
+
+#include "handlers/deployment_of.h"
+
+extern const struct field deployment_welcome_fields[];
+/* Asks the server who it is and writes the answer of deployment_register and deployment_update. A
+ * server that does not answer is no error here: it may be scaled to zero. */
+void deployment_welcome(const struct call *call, const struct deployment *deployment, bool changed,
+                        struct answer *answer);

@@ -1,0 +1,25 @@
+/* The things that resources are of: deployments, sweeps, runs and jobs, listed page by page. */
+#pragma once
+
+#include "handlers/services.h"
+
+#define INSTANCE_VALUE_SIZE 64 /* of a name or an id */
+
+struct instance {
+    char value[INSTANCE_VALUE_SIZE];
+    char title[160];    /* "of llama, completed"; may be empty */
+    int64_t changed_ms; /* when it last changed, as far as a list knows */
+};
+
+struct instances {
+    const char *noun; /* "deployment" */
+    /* At most `limit`, always in the same order, after the cursor ("": from the start). `next` is
+     * "" on the last page. INVALID: a cursor that is none of ours. free(*out). */
+    bool (*list)(const struct services *services, const char *after, size_t limit,
+                 struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
+                 struct error *error);
+    /* NOT_FOUND names what there is not. */
+    bool (*find)(const struct services *services, const char *value, struct error *error);
+};
+
+extern const struct instances deployment_instances, sweep_instances, run_instances, job_instances;

@@ -1,0 +1,91 @@
+#include "handlers/job_answer.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "store/sweeps.h"
+
+const struct field job_fields[] = {
+    { "id", VALUE_TEXT, .help = "Id of the job." },
+    { "kind", VALUE_TEXT, .help = "What it does: sweep." },
+    { "subject", VALUE_TEXT, .help = "What it works on: the sweep's id." },
+    { "state", VALUE_TEXT, .help = "queued, running, completed, failed or cancelled." },
+    { "principal", VALUE_TEXT, .help = "Who started it." },
+    { "progress", VALUE_NUMBER, .help = "How much is done, of progress_total." },
+    { "progress_total", VALUE_NUMBER, .help = "How much there is; 0: not known yet." },
+    { "message", VALUE_TEXT, .optional = true, .help = "What it is doing." },
+    { "cancel_requested", VALUE_BOOLEAN, .help = "Was it asked to stop?" },
+    { "created_at", VALUE_TEXT, .optional = true, .help = "When it was asked for, UTC." },
+    { "started_at", VALUE_TEXT, .optional = true, .help = "When it was first taken up, UTC." },
+    { "finished_at", VALUE_TEXT, .optional = true, .help = "When it ended, UTC; null: not yet." },
+    { "outcome", VALUE_OBJECT, .help = "What came of it; of a failed job {\"error\": ...}." },
+    { 0 },
+};
+
+json_t *job_json(const struct job *job)
+{
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:o, s:b, s:o, s:o, s:o, s:o}", "id", job->id, "kind",
+        job->kind, "subject", job->subject, "state", job_state_name(job->state), "principal",
+        job->principal, "progress", job->progress, "progress_total", job->progress_total, "message",
+        json_text_or_null(job->message), "cancel_requested", job->cancel_requested_ms != 0,
+        "created_at", json_time(job->created_ms), "started_at", json_time(job->started_ms),
+        "finished_at", json_time(job->finished_ms), "outcome", json_stored(job->outcome));
+}
+
+static void add_news(const char *news, struct text *out)
+{
+    if (news[0] == '\0')
+        return;
+    text_add(out, ": ");
+    text_add_printable(out, news, strlen(news), 480);
+}
+
+void job_describe(const struct job *job, struct text *out)
+{
+    json_auto_t *outcome = json_stored(job->outcome);
+
+    text_addf(out, "%s (%s %s) is %s", job->id, job->kind, job->subject,
+              job_state_name(job->state));
+    if (job->progress_total > 0)
+        text_addf(out, ", %.0f of %.0f", job->progress, job->progress_total);
+    if (job->cancel_requested_ms != 0 && !job_is_over(job))
+        text_add(out, ", asked to stop");
+    if (!job_is_over(job))
+        add_news(job->message, out);
+    else if (job->state == JOB_FAILED)
+        add_news(json_get_text(outcome, "error", ""), out);
+    text_add_char(out, '\n');
+}
+
+bool job_is_over(const struct job *job)
+{
+    return job->state != JOB_QUEUED && job->state != JOB_RUNNING;
+}
+
+bool job_of(const struct call *call, char out[ID_SIZE], struct error *error)
+{
+    const char *id = call_text(call, "job");
+    struct sweep_row sweep;
+
+    if (strncmp(id, "swp_", 4) != 0) {
+        text_copy(out, ID_SIZE, id);
+        return true;
+    }
+    if (!sweep_find(call->services->store, id, &sweep, error))
+        return false;
+    text_copy(out, ID_SIZE, sweep.job_id);
+    sweep_row_finish(&sweep);
+    return true;
+}
+
+bool job_stop_check(const struct call *call, const char *what, const char *principal,
+                    struct error *error)
+{
+    if (call->principal.role >= ROLE_ADMIN || strcmp(call->principal.name, principal) == 0)
+        return true;
+    return error_set(error, ERROR_FORBIDDEN,
+                     "%s was started by %s: only %s or an admin may stop it", what, principal,
+                     principal);
+}

@@ -1,0 +1,23 @@
+/* How jobs are told, and whose they are. */
+#pragma once
+
+#include "handlers/answer.h"
+#include "store/jobs.h"
+
+#define PARAM_JOB                                                                                  \
+    {                                                                                              \
+        "job", VALUE_TEXT,                                                                         \
+            .required = true, .low = 1, .high = 39,                                                \
+            .help = "Id of the job (job_...), or of the sweep (swp_...) whose job is meant."       \
+    }
+
+extern const struct field job_fields[];
+json_t *job_json(const struct job *job);                    /* new reference */
+void job_describe(const struct job *job, struct text *out); /* one line */
+bool job_is_over(const struct job *job);
+
+/* The job's id that the argument `job` means. */
+bool job_of(const struct call *call, char out[ID_SIZE], struct error *error);
+/* Operators stop what is their own; admins everything. */
+bool job_stop_check(const struct call *call, const char *what, const char *principal,
+                    struct error *error);

@@ -1,0 +1,39 @@
+/* What a prompt is: instructions for an agent, with arguments, that name the tools to call in order
+ * and say how to read what they tell. */
+#pragma once
+
+#include "handlers/instances.h"
+#include "handlers/tool.h"
+
+#define PROMPT_VALUE_BYTES 200 /* of an argument */
+
+struct prompt_argument {
+    const char *name;
+    const char *help;
+    bool required;
+    const char *const *choices;        /* ends with NULL; NULL: any text */
+    const struct instances *instances; /* what its values name; NULL: nothing */
+};
+
+struct prompt {
+    const char *name;
+    const char *title;
+    const char *help;
+    const struct prompt_argument *arguments; /* ends with a NULL name */
+    enum role role;                          /* what its tools need */
+    /* Adds the messages; the arguments are checked. */
+    bool (*write)(struct call *call, json_t *messages, struct error *error);
+};
+
+extern const struct prompt *const prompts[]; /* in order of name; ends with NULL */
+const struct prompt *prompt_find(const struct prompt *const *table, const char *name); /* NULL */
+
+json_t *prompts_list(const struct prompt *const *table); /* MCP's Prompt objects; new reference */
+
+/* The whole of it: role, `call->arguments` (an object or NULL), messages, and the audit row of a
+ * refusal. *out: MCP's PromptMessage objects, new reference. */
+bool prompt_get(const struct prompt *const *table, struct call *call, const char *name,
+                const struct prompt **prompt, json_t **out, struct error *error);
+
+/* For write(): one message with text, by the user. */
+void prompt_say(json_t *messages, const char *text);

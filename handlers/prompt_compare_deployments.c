@@ -1,0 +1,70 @@
+/* compare_deployments: two deployments under the same load. */
+
+#include <string.h>
+
+#include "handlers/prompt.h"
+
+static const char *const aims[] = { "latency", "throughput", "both", NULL };
+
+static const struct prompt_argument arguments[] = {
+    { "first", "Registered name of one deployment.", .required = true,
+      .instances = &deployment_instances },
+    { "second", "Registered name of the other.", .required = true,
+      .instances = &deployment_instances },
+    { "aim", "What decides: latency, throughput or both (left out).", .choices = aims },
+    { 0 },
+};
+
+static const char how_to_read[] =
+    "\nHow to compare:\n"
+    "- Compare cell with cell: the same users, the same context, the same answer length. The "
+    "workload in both fingerprints must be the same; whatever else differs between the "
+    "fingerprints (model, engine, hardware, limits) is what is compared: list it first.\n"
+    "- Use the repetitions: a difference that is smaller than the spread between repetitions is "
+    "none. Say so instead of naming a winner.\n"
+    "- Leave out cells that are client limited, infeasible or failed on either side, and say "
+    "which. A value with >= is a lower bound: it can lose, it cannot win by a factor.\n"
+    "- Compare the saturation points too: which one carries more users before TTFT grows.\n";
+
+static bool write(struct call *call, json_t *messages, struct error *error)
+{
+    const char *first = call_text(call, "first"), *second = call_text(call, "second");
+    const char *aim = call_text(call, "aim");
+    TEXT_AUTO text = { 0 };
+
+    if (strcmp(first, second) == 0)
+        return error_set(error, ERROR_INVALID,
+                         "\"first\" and \"second\" are both %s: name two deployments", first);
+    text_addf(&text, "Compare the deployments %s and %s with the tools of opsbrain:\n", first,
+              second);
+    text_addf(&text,
+              "1. deployment_show for %s and for %s: both must be up. Note what differs: model, "
+              "engine, hardware, limits.\n",
+              first, second);
+    text_add(&text, "2. run_list for each: where both have runs with the same plan, use those and "
+                    "go on with step 5.\n");
+    text_addf(&text,
+              "3. sweep_plan, then sweep_start for %s with repetitions 2 or more; job_show with "
+              "wait_s 50 until `over` is true.\n",
+              first);
+    text_addf(&text,
+              "4. The same arguments, seed included, for %s. One after the other where they share "
+              "hardware: lease_list shows who measures where.\n",
+              second);
+    text_addf(&text,
+              "5. run_report for each sweep, then one table side by side; what decides is %s.\n",
+              aim == NULL || strcmp(aim, "both") == 0 ? "latency and throughput" : aim);
+    text_add(&text, how_to_read);
+    prompt_say(messages, text_string(&text));
+    return true;
+}
+
+const struct prompt prompt_compare_deployments = {
+    .name = "compare_deployments",
+    .title = "Compare two deployments",
+    .help = "Measures two deployments under the same load and compares them cell by cell, with "
+            "what the spread between repetitions allows to say.",
+    .arguments = arguments,
+    .role = ROLE_OPERATOR,
+    .write = write,
+};

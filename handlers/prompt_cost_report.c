@@ -1,0 +1,80 @@
+/* cost_report: what tokens cost on a deployment, from measured throughput and its price per hour.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "handlers/prompt.h"
+
+static const struct prompt_argument arguments[] = {
+    { "price_per_hour", "What the deployment's hardware costs per hour, as a number: 4.5.",
+      .required = true },
+    { "deployment", "Registered name; left out: the one of the sweep, or the only one there is.",
+      .instances = &deployment_instances },
+    { "sweep", "Sweep whose figures to use; left out: the newest.", .instances = &sweep_instances },
+    { "currency", "Of the price; left out: USD." },
+    { 0 },
+};
+
+static const char how_to_read[] =
+    "\nHow to reckon and read it:\n"
+    "- Cost of a million output tokens = price per hour / (output tokens per second * 3600) * "
+    "1000000. Take output tokens per second of one cell as run_report tells it, all users "
+    "together; reckon each cell for itself and show the division.\n"
+    "- It holds for a deployment that is busy with this load around the clock: at half the use it "
+    "doubles. Say so next to the figure.\n"
+    "- The cheapest cell is mostly the one with the longest waiting: give the cheapest cell whose "
+    "TTFT and ITL are good enough as well as the cheapest of all.\n"
+    "- Leave out cells that failed, that are client limited or whose tokens were estimated, or "
+    "mark them. Input tokens are in the price too: costs compare only at the same lengths of "
+    "prompt and answer.\n";
+
+static bool check_price(const char *text, struct error *error)
+{
+    char *end;
+    double price = strtod(text, &end);
+
+    if (*end == '\0' && isfinite(price) && price > 0 && price < 1e6)
+        return true;
+    return error_set(error, ERROR_INVALID,
+                     "\"price_per_hour\" must be a number above 0 and below a million, as in 4.5");
+}
+
+static bool write(struct call *call, json_t *messages, struct error *error)
+{
+    const char *deployment = call_text(call, "deployment"), *sweep = call_text(call, "sweep");
+    const char *price = call_text(call, "price_per_hour"), *currency = call_text(call, "currency");
+    TEXT_AUTO text = { 0 };
+
+    if (!check_price(price, error))
+        return false;
+    text_addf(&text,
+              "Report what tokens cost%s%s at %s %s per hour, from measured figures of "
+              "opsbrain:\n",
+              deployment != NULL ? " on the deployment " : "", deployment != NULL ? deployment : "",
+              price, currency != NULL ? currency : "USD");
+    text_addf(&text,
+              "1. run_report with %s%s. Nothing measured yet: say so, and offer to measure "
+              "with sweep_plan and sweep_start.\n",
+              sweep != NULL        ? "the sweep "
+              : deployment != NULL ? "this deployment"
+                                   : "no arguments",
+              sweep != NULL ? sweep : "");
+    text_add(&text,
+             "2. run_show with the report's run for cells whose figures the report rounds.\n"
+             "3. One table: users, context, output tokens per second, TTFT p99, cost of a million "
+             "output tokens.\n");
+    text_add(&text, how_to_read);
+    prompt_say(messages, text_string(&text));
+    return true;
+}
+
+const struct prompt prompt_cost_report = {
+    .name = "cost_report",
+    .title = "Report what tokens cost",
+    .help = "Reckons the cost of a million output tokens from measured throughput and the price "
+            "of an hour, cell by cell, and says what the figure assumes.",
+    .arguments = arguments,
+    .role = ROLE_VIEWER,
+    .write = write,
+};

@@ -1,0 +1,54 @@
+/* What a resource is: something that can be read by its URI. The rows are the published list and
+ * templates, and what takes a URI apart: there is no second copy. */
+#pragma once
+
+#include "handlers/instances.h"
+#include "handlers/tool.h"
+
+#define RESOURCE_URI_SIZE 256  /* a longer URI is none of ours */
+#define RESOURCES_PER_PAGE 100 /* of the list */
+#define RESOURCE_CURSOR_SIZE 128
+
+struct resource {
+    const char *name;
+    /* As it is, or a template (RFC 6570, level 1) with one variable: "opsbrain://runs/{id}". */
+    const char *uri;
+    const char *title;
+    const char *help;
+    const char *mime_type;
+    bool binary; /* what read() gives is bytes, not text */
+    enum role role;
+    enum placement placement;          /* of read() */
+    const struct instances *instances; /* values of the variable; NULL: there is none */
+    /* `value` is the variable's; "" without one. */
+    bool (*read)(struct call *call, const char *value, struct text *out, struct error *error);
+};
+
+extern const struct resource *const resources[]; /* ends with NULL */
+
+bool resource_is_template(const struct resource *resource);
+/* The variable's name in `out`; "" for a resource without one. */
+void resource_variable(const struct resource *resource, char out[INSTANCE_VALUE_SIZE]);
+/* The URI of one instance. */
+void resource_uri(const struct resource *resource, const char *value, char out[RESOURCE_URI_SIZE]);
+
+/* The row that a URI is of, with the variable's value. NOT_FOUND says what URIs look like. */
+bool resource_match(const struct resource *const *table, const char *uri,
+                    const struct resource **out, char value[INSTANCE_VALUE_SIZE],
+                    struct error *error);
+/* The same, and the thing is there now. */
+bool resource_find(const struct resource *const *table, const struct services *services,
+                   const char *uri, struct error *error);
+
+/* One page of what there is to read now, in the order of the table, as MCP's Resource objects.
+ * `cursor` "": from the start; `next` is "" on the last page. INVALID: a cursor that is none of
+ * ours. *out: new reference. */
+bool resources_page(const struct resource *const *table, const struct services *services,
+                    const char *cursor, json_t **out, char next[RESOURCE_CURSOR_SIZE],
+                    struct error *error);
+json_t *resource_templates(const struct resource *const *table); /* new reference */
+
+/* The whole of a reading: role, text, and the audit row of a refusal. *resource tells what was
+ * read. */
+bool resource_read(const struct resource *const *table, struct call *call, const char *uri,
+                   const struct resource **resource, struct text *out, struct error *error);

@@ -1,0 +1,76 @@
+/* opsbrain://guide: how to use the product, written from the tables. */
+
+#include <string.h>
+
+#include "handlers/prompt.h"
+#include "handlers/resource_answer.h"
+
+static const struct {
+    const char *term, *meaning;
+} terms[] = {
+    { "deployment", "A model server under a registered name. Every change makes a new revision; "
+                    "runs point at the revision they measured." },
+    { "sweep", "A benchmark: a grid of concurrency and context, with repetitions." },
+    { "run", "One repetition of a sweep's grid, under one fingerprint." },
+    { "cell", "One point of the grid: so many users, so long a prompt, so long an answer." },
+    { "fingerprint", "Digest of what was measured: model, engine, hardware, limits, workload. Runs "
+                     "compare where it is the same." },
+    { "concurrency", "Users at once: each sends its next request when its last one ended." },
+    { "TTFT", "Time to first token: from sending the request to the first token." },
+    { "ITL", "Gap between two tokens (or chunks) of an answer." },
+    { "TPOT", "Time per output token after the first, of a whole request." },
+    { "E2E", "The whole request, from sending to the last token." },
+    { "throughput", "Output tokens (or requests) per second of all users together." },
+    { "goodput", "Requests per second that met the plan's limits of latency." },
+    { "saturation", "Where more users bring no more throughput, only longer waiting." },
+    { "censored", "Timeouts cut the tail: such a percentile is \"at least\" (>=)." },
+    { "client limited", "The load generator was late or busy: not the server's limit." },
+    { "witness", "What the server's own metrics said of the same window." },
+    { "job", "Long work with an id: it goes on when a call ends, and after a restart." },
+    { "lease", "Who measures on an endpoint now: two never measure at once." },
+};
+
+static void add_tools(struct text *out)
+{
+    for (size_t i = 0; tools[i] != NULL; i++) {
+        size_t subject = strcspn(tools[i]->name, "_");
+
+        if (i == 0 || strncmp(tools[i - 1]->name, tools[i]->name, subject + 1) != 0)
+            text_addf(out, "\n### %.*s\n\n", (int)subject, tools[i]->name);
+        text_addf(out, "- `%s` (%s): %s\n", tools[i]->name, role_name(tools[i]->role),
+                  tools[i]->help);
+    }
+}
+
+static bool read(struct call *call, const char *value, struct text *out, struct error *error)
+{
+    (void)call;
+    (void)value;
+    (void)error;
+    text_add(out, "# opsbrain\n\n");
+    tools_instructions(out);
+    text_add(out, "\n## Tools by subject\n");
+    add_tools(out);
+    text_add(out, "\n## Resources\n\n");
+    for (size_t i = 0; resources[i] != NULL; i++)
+        text_addf(out, "- `%s`: %s\n", resources[i]->uri, resources[i]->help);
+    text_add(out, "\n## Prompts\n\n");
+    for (size_t i = 0; prompts[i] != NULL; i++)
+        text_addf(out, "- `%s`: %s\n", prompts[i]->name, prompts[i]->help);
+    text_add(out, "\n## Terms\n\n");
+    for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++)
+        text_addf(out, "- %s: %s\n", terms[i].term, terms[i].meaning);
+    return true;
+}
+
+const struct resource resource_guide = {
+    .name = "guide",
+    .uri = "opsbrain://guide",
+    .title = "Guide to opsbrain",
+    .help = "How to use the product: the usual ways, the tools by subject, the resources, the "
+            "prompts and the terms.",
+    .mime_type = "text/markdown",
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .read = read,
+};

@@ -1,0 +1,141 @@
+/* The published lists of resources and templates, page by page. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "handlers/resource.h"
+
+/* ---- Entries ---- */
+
+static const char *path_of(const char *uri)
+{
+    const char *path = strstr(uri, "://");
+
+    return path == NULL ? uri : path + 3;
+}
+
+static json_t *describe(const struct resource *resource)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:s}", "uri", resource->uri, "name", resource->name,
+                     "title", resource->title, "description", resource->help, "mimeType",
+                     resource->mime_type);
+}
+
+static json_t *describe_instance(const struct resource *resource, const struct instance *instance)
+{
+    char uri[RESOURCE_URI_SIZE], title[256], time[CLOCK_TEXT_SIZE];
+    json_t *entry;
+
+    resource_uri(resource, instance->value, uri);
+    snprintf(title, sizeof title, "%s %s%s%s", resource->title, instance->value,
+             instance->title[0] != '\0' ? " " : "", instance->title);
+    entry = json_pack("{s:s, s:s, s:s, s:s}", "uri", uri, "name", path_of(uri), "title", title,
+                      "mimeType", resource->mime_type);
+    if (instance->changed_ms > 0)
+        json_object_set_new(
+            entry, "annotations",
+            json_pack("{s:s}", "lastModified", clock_format_utc(instance->changed_ms, time)));
+    return entry;
+}
+
+json_t *resource_templates(const struct resource *const *table)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; table[i] != NULL; i++) {
+        const struct resource *resource = table[i];
+
+        if (resource_is_template(resource))
+            json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:s}", "uriTemplate",
+                                                  resource->uri, "name", resource->name, "title",
+                                                  resource->title, "description", resource->help,
+                                                  "mimeType", resource->mime_type));
+    }
+    return list;
+}
+
+/* ---- Pages ---- */
+
+/* Lists by time lose nothing while fewer than so many share a millisecond, so a row is never asked
+ * for less: a page is begun with it, or half full. */
+#define INSTANCES_AT_ONCE (RESOURCES_PER_PAGE / 2)
+
+/* Where a page begins: a row, and where in its list. As a cursor "<row's name>:<after>". */
+struct place {
+    size_t row;
+    char after[INSTANCE_VALUE_SIZE];
+};
+
+static bool read_cursor(const struct resource *const *table, const char *cursor, struct place *out,
+                        struct error *error)
+{
+    size_t length = strcspn(cursor, ":");
+
+    *out = (struct place){ 0 };
+    if (cursor[0] == '\0')
+        return true;
+    for (; table[out->row] != NULL; out->row++) {
+        const char *name = table[out->row]->name;
+
+        if (cursor[length] == ':' && strlen(name) == length && strncmp(name, cursor, length) == 0
+            && strlen(cursor + length + 1) < sizeof out->after) {
+            text_copy(out->after, sizeof out->after, cursor + length + 1);
+            return true;
+        }
+    }
+    return error_set(error, ERROR_INVALID, "the cursor is none of ours");
+}
+
+/* Adds what still fits of the row's instances; `place` moves on. */
+static bool add_instances(const struct resource *resource, const struct services *services,
+                          struct place *place, json_t *list, struct error *error)
+{
+    FREE_AUTO struct instance *rows = NULL;
+    char next[INSTANCE_VALUE_SIZE];
+    size_t count;
+
+    if (!resource->instances->list(services, place->after, INSTANCES_AT_ONCE, &rows, &count, next,
+                                   error))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, describe_instance(resource, &rows[i]));
+    text_copy(place->after, sizeof place->after, next);
+    if (next[0] == '\0')
+        place->row++;
+    return true;
+}
+
+static bool add_row(const struct resource *resource, const struct services *services,
+                    struct place *place, json_t *list, struct error *error)
+{
+    if (resource->instances != NULL)
+        return add_instances(resource, services, place, list, error);
+    if (place->after[0] != '\0')
+        return error_set(error, ERROR_INVALID, "the cursor is none of ours");
+    if (!resource_is_template(resource))
+        json_array_append_new(list, describe(resource));
+    place->row++;
+    return true;
+}
+
+bool resources_page(const struct resource *const *table, const struct services *services,
+                    const char *cursor, json_t **out, char next[RESOURCE_CURSOR_SIZE],
+                    struct error *error)
+{
+    json_auto_t *list = json_array();
+    struct place place;
+
+    if (!read_cursor(table, cursor, &place, error))
+        return false;
+    while (table[place.row] != NULL && json_array_size(list) < INSTANCES_AT_ONCE)
+        if (!add_row(table[place.row], services, &place, list, error))
+            return false;
+    next[0] = '\0';
+    if (table[place.row] != NULL)
+        snprintf(next, RESOURCE_CURSOR_SIZE, "%s:%s", table[place.row]->name, place.after);
+    *out = json_incref(list);
+    return true;
+}

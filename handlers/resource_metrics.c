@@ -1,0 +1,24 @@
+/* opsbrain://deployments/{name}/metrics: a server's own metrics, read now. */
+
+#include "handlers/resource_answer.h"
+
+static bool read(struct call *call, const char *value, struct text *out, struct error *error)
+{
+    return resource_of_tool(call, "metrics_show",
+                            json_pack("{s:s, s:i}", "deployment", value, "interval_s", 0),
+                            RESOURCE_JSON, out, error);
+}
+
+const struct resource resource_metrics = {
+    .name = "metrics",
+    .uri = "opsbrain://deployments/{name}/metrics",
+    .title = "Metrics of",
+    .help = "A deployment's own metrics as of this moment, in one vocabulary for all engines: "
+            "requests running and waiting, KV cache use, counters since the start. Rates: the tool "
+            "metrics_show.",
+    .mime_type = "application/json",
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WAITING,
+    .instances = &deployment_instances,
+    .read = read,
+};

@@ -1,0 +1,23 @@
+/* opsbrain://runs/{id}/report: the report of one run. */
+
+#include "handlers/resource_answer.h"
+
+static bool read(struct call *call, const char *value, struct text *out, struct error *error)
+{
+    return resource_of_tool(call, "run_report", json_pack("{s:s}", "run", value), RESOURCE_TEXT,
+                            out, error);
+}
+
+const struct resource resource_report = {
+    .name = "report",
+    .uri = "opsbrain://runs/{id}/report",
+    .title = "Report of run",
+    .help = "The report of one run: latency and throughput matrices, percentiles, peak, "
+            "saturation, where failures begin, warnings, key takeaways. Its figures come from "
+            "stored measurements: quote them, do not recompute them.",
+    .mime_type = "text/markdown",
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .instances = &run_instances,
+    .read = read,
+};

@@ -1,0 +1,23 @@
+/* opsbrain://runs/{id}: one repetition of a sweep, with its fingerprint. */
+
+#include "handlers/resource_answer.h"
+
+static bool read(struct call *call, const char *value, struct text *out, struct error *error)
+{
+    return resource_of_tool(call, "run_show", json_pack("{s:s, s:i}", "run", value, "limit", 200),
+                            RESOURCE_JSON, out, error);
+}
+
+const struct resource resource_run = {
+    .name = "run",
+    .uri = "opsbrain://runs/{id}",
+    .title = "Run",
+    .help =
+        "One repetition of a sweep: fingerprint (what was measured), provenance (who, when, from "
+        "where) and its first 200 cells (further ones: the tool run_show with next_cursor).",
+    .mime_type = "application/json",
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .instances = &run_instances,
+    .read = read,
+};

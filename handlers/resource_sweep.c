@@ -1,0 +1,24 @@
+/* opsbrain://sweeps/{id}: how far a sweep is, and what its cells measured. */
+
+#include "handlers/resource_answer.h"
+
+static bool read(struct call *call, const char *value, struct text *out, struct error *error)
+{
+    return resource_of_tool(call, "sweep_show",
+                            json_pack("{s:s, s:i}", "sweep", value, "limit", 200), RESOURCE_JSON,
+                            out, error);
+}
+
+const struct resource resource_sweep = {
+    .name = "sweep",
+    .uri = "opsbrain://sweeps/{id}",
+    .title = "Sweep",
+    .help = "A benchmark over a grid: its plan, its state, its job and its first 200 cells with "
+            "their figures (further ones: the tool sweep_show with next_cursor). Subscribe to "
+            "follow it while it runs.",
+    .mime_type = "application/json",
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .instances = &sweep_instances,
+    .read = read,
+};

@@ -1,0 +1,14 @@
+#include "handlers/resource.h"
+
+#include <string.h>
+
+/* Every resource there is, in the order of their list. To add one: write resource_<name>.c and name
+ * it here, twice. */
+extern const struct resource resource_cells, resource_deployment, resource_guide, resource_job,
+    resource_metrics, resource_report, resource_run, resource_sweep;
+
+const struct resource *const resources[] = {
+    &resource_guide, &resource_deployment, &resource_metrics,
+    &resource_sweep, &resource_run,        &resource_report,
+    &resource_cells, &resource_job,        NULL,
+};

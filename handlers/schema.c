@@ -1,0 +1,153 @@
+/* The published schemas: written from a tool's rows, so that they cannot differ from the checks. */
+
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "handlers/values.h"
+
+static json_t *number(double value, bool whole)
+{
+    return whole ? json_integer((json_int_t)value) : json_real(value);
+}
+
+/* `low` and `high` both 0: no limits. */
+static void add_limits(json_t *schema, const char *least, const char *most, double low, double high,
+                       bool whole)
+{
+    if (low == 0 && high == 0)
+        return;
+    json_object_set_new(schema, least, number(low, whole));
+    json_object_set_new(schema, most, number(high, whole));
+}
+
+static void add_kind_limits(json_t *schema, const struct param *param)
+{
+    switch (param->type) {
+    case VALUE_TEXT:
+        add_limits(schema, "minLength", "maxLength", param->low, param->high, true);
+        break;
+    case VALUE_INTEGER:
+    case VALUE_NUMBER:
+        add_limits(schema, "minimum", "maximum", param->low, param->high,
+                   param->type == VALUE_INTEGER);
+        break;
+    case VALUE_INTEGERS:
+        add_limits(schema, "minItems", "maxItems", param->low, param->high, true);
+        break;
+    case VALUE_TEXT_MAP:
+        add_limits(schema, "minProperties", "maxProperties", param->low, param->high, true);
+        break;
+    case VALUE_BOOLEAN:
+    case VALUE_CHOICE:
+    case VALUE_OBJECT:
+    case VALUE_LIST:
+        break;
+    }
+}
+
+static json_t *choices_schema(const char *const *choices)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; choices[i] != NULL; i++)
+        json_array_append_new(list, json_string(choices[i]));
+    return list;
+}
+
+static json_t *item_schema(const struct param *param)
+{
+    json_t *item = json_object();
+
+    if (param->type == VALUE_INTEGERS) {
+        json_object_set_new(item, "type", json_string("integer"));
+        add_limits(item, "minimum", "maximum", param->item_low, param->item_high, true);
+    } else {
+        json_object_set_new(item, "type", json_string("string"));
+        add_limits(item, "minLength", "maxLength", param->item_low, param->item_high, true);
+    }
+    return item;
+}
+
+static json_t *param_schema(const struct param *param)
+{
+    json_t *schema = json_object();
+
+    json_object_set_new(schema, "type", json_string(value_kind(param->type)->schema_type));
+    json_object_set_new(schema, "description", json_string(param->help));
+    if (param->type == VALUE_CHOICE)
+        json_object_set_new(schema, "enum", choices_schema(param->choices));
+    if (param->type == VALUE_INTEGERS)
+        json_object_set_new(schema, "items", item_schema(param));
+    if (param->type == VALUE_TEXT_MAP)
+        json_object_set_new(schema, "additionalProperties", item_schema(param));
+    add_kind_limits(schema, param);
+    if (param->initial != NULL)
+        json_object_set_new(schema, "default", json_loads(param->initial, JSON_DECODE_ANY, NULL));
+    return schema;
+}
+
+json_t *tool_input_schema(const struct tool *tool)
+{
+    json_t *properties = json_object(), *required = json_array();
+    json_t *schema = json_pack("{s:s, s:o, s:b}", "type", "object", "properties", properties,
+                               "additionalProperties", false);
+
+    for (const struct param *param = tool->params; param->name != NULL; param++) {
+        json_object_set_new(properties, param->name, param_schema(param));
+        if (param->required)
+            json_array_append_new(required, json_string(param->name));
+    }
+    if (json_array_size(required) > 0)
+        json_object_set(schema, "required", required);
+    json_decref(required);
+    return schema;
+}
+
+static json_t *fields_schema(const struct field *fields);
+
+static json_t *field_type(const struct field *field)
+{
+    const char *name = value_kind(field->type)->schema_type;
+
+    return field->optional ? json_pack("[s, s]", name, "null") : json_string(name);
+}
+
+static json_t *field_schema(const struct field *field)
+{
+    bool nested = field->fields != NULL;
+    json_t *schema =
+        nested && field->type == VALUE_OBJECT ? fields_schema(field->fields) : json_object();
+
+    json_object_set_new(schema, "type", field_type(field));
+    json_object_set_new(schema, "description", json_string(field->help));
+    if (field->type == VALUE_INTEGERS)
+        json_object_set_new(schema, "items", json_pack("{s:s}", "type", "integer"));
+    if (field->type == VALUE_TEXT_MAP)
+        json_object_set_new(schema, "additionalProperties", json_pack("{s:s}", "type", "string"));
+    if (nested && field->type == VALUE_LIST)
+        json_object_set_new(schema, "items", fields_schema(field->fields));
+    return schema;
+}
+
+/* Members may be added later without breaking a client that kept an old schema: additional ones are
+ * not forbidden here, though tool_conforms() knows none. */
+static json_t *fields_schema(const struct field *fields)
+{
+    json_t *properties = json_object(), *required = json_array();
+    json_t *schema = json_pack("{s:s, s:o}", "type", "object", "properties", properties);
+
+    for (const struct field *field = fields; field->name != NULL; field++) {
+        json_object_set_new(properties, field->name, field_schema(field));
+        if (!field->optional)
+            json_array_append_new(required, json_string(field->name));
+    }
+    if (json_array_size(required) > 0)
+        json_object_set(schema, "required", required);
+    json_decref(required);
+    return schema;
+}
+
+json_t *tool_output_schema(const struct tool *tool)
+{
+    return fields_schema(tool->fields);
+}

@@ -1,0 +1,15 @@
+/* The parts of the process that tools may use. Built by server/, borrowed by everything here. */
+#pragma once
+
+#include "fleet/scraper.h"
+#include "jobs/jobs.h"
+#include "store/store.h"
+
+struct services {
+    struct store *store;
+    struct jobs *jobs;
+    struct scraper *scraper;
+    const char *secrets_folder; /* "" where only the environment may hold secrets */
+    unsigned sweep_shards;      /* load threads per cell at most */
+    const char *version, *host; /* provenance of what is measured here */
+};

@@ -1,0 +1,228 @@
+#include "handlers/sweep_answer.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/table.h"
+
+const struct field sweep_fields[] = {
+    { "id", VALUE_TEXT, .help = "Id of the sweep." },
+    { "deployment", VALUE_TEXT, .help = "Deployment that is measured." },
+    { "revision", VALUE_INTEGER, .help = "Its revision when the sweep was started." },
+    { "state", VALUE_TEXT,
+      .help = "planned, running, completed, stopped (time limit or steady failure), cancelled or "
+              "failed." },
+    { "reason", VALUE_TEXT, .optional = true, .help = "Why it is not completed." },
+    { "job", VALUE_TEXT, .help = "The latest job that works on it: for job_show." },
+    { "principal", VALUE_TEXT, .help = "Who started it." },
+    { "cells_total", VALUE_INTEGER, .help = "Cells of the grid times repetitions." },
+    { "cells_done", VALUE_INTEGER, .help = "Cells that are no longer pending." },
+    { "repetitions", VALUE_INTEGER, .help = "Runs of the grid." },
+    { "plan", VALUE_OBJECT, .help = "The plan, in the words of sweep_start's arguments." },
+    { "plan_digest", VALUE_TEXT, .help = "Digest of plan, deployment and revision." },
+    { "created_at", VALUE_TEXT, .optional = true, .help = "When it was asked for, UTC." },
+    { "started_at", VALUE_TEXT, .optional = true, .help = "When measuring began, UTC." },
+    { "finished_at", VALUE_TEXT, .optional = true, .help = "When it ended, UTC." },
+    { 0 },
+};
+
+json_t *sweep_json(const struct sweep_row *sweep)
+{
+    return json_pack("{s:s, s:s, s:I, s:s, s:o, s:s, s:s, s:I, s:I, s:I, s:o, s:s, s:o, s:o, s:o}",
+                     "id", sweep->id, "deployment", sweep->deployment, "revision",
+                     (json_int_t)sweep->revision, "state", sweep->state, "reason",
+                     json_text_or_null(sweep->reason), "job", sweep->job_id, "principal",
+                     sweep->principal, "cells_total", (json_int_t)sweep->cells_total, "cells_done",
+                     (json_int_t)sweep->cells_done, "repetitions", (json_int_t)sweep->repetitions,
+                     "plan", json_stored(sweep->plan), "plan_digest", sweep->plan_digest,
+                     "created_at", json_time(sweep->created_ms), "started_at",
+                     json_time(sweep->started_ms), "finished_at", json_time(sweep->finished_ms));
+}
+
+const struct field run_fields[] = {
+    { "id", VALUE_TEXT, .help = "Id of the run." },
+    { "sweep", VALUE_TEXT, .help = "Sweep it belongs to." },
+    { "repetition", VALUE_INTEGER, .help = "Which repetition of the sweep's grid, from 1." },
+    { "deployment", VALUE_TEXT, .help = "Deployment that was measured." },
+    { "sweep_state", VALUE_TEXT, .help = "State of the sweep." },
+    { "fingerprint", VALUE_TEXT, .optional = true,
+      .help = "Digest of what was measured; null before the first cell. Runs compare where it is "
+              "the same." },
+    { "cells_total", VALUE_INTEGER, .help = "Cells of the grid." },
+    { "cells_done", VALUE_INTEGER, .help = "Cells that are no longer pending." },
+    { "created_at", VALUE_TEXT, .optional = true, .help = "When it was asked for, UTC." },
+    { "finished_at", VALUE_TEXT, .optional = true, .help = "When it ended, UTC; null: not yet." },
+    { 0 },
+};
+
+json_t *run_json(const struct run_row *run)
+{
+    return json_pack(
+        "{s:s, s:s, s:I, s:s, s:s, s:o, s:I, s:I, s:o, s:o}", "id", run->id, "sweep", run->sweep_id,
+        "repetition", (json_int_t)run->repetition + 1, "deployment", run->deployment, "sweep_state",
+        run->sweep_state, "fingerprint", json_text_or_null(run->fingerprint), "cells_total",
+        (json_int_t)run->cells_total, "cells_done", (json_int_t)run->cells_done, "created_at",
+        json_time(run->created_ms), "finished_at", json_time(run->finished_ms));
+}
+
+const struct field cell_fields[] = {
+    { "position", VALUE_INTEGER, .help = "Place in the order of measuring, from 0." },
+    { "repetition", VALUE_INTEGER, .help = "Repetition, from 1." },
+    { "concurrency", VALUE_INTEGER, .help = "Users at once." },
+    { "input_tokens", VALUE_INTEGER, .help = "Prompt length asked for." },
+    { "output_tokens", VALUE_INTEGER, .help = "Answer length asked for." },
+    { "state", VALUE_TEXT,
+      .help = "pending, measured, infeasible (longer than the context), failed or skipped." },
+    { "reason", VALUE_TEXT, .optional = true, .help = "Why it is not measured." },
+    { "attempts", VALUE_INTEGER, .help = "How often it was begun; at most one attempt counts." },
+    { "success_rate", VALUE_NUMBER, .optional = true, .help = "Requests that succeeded, 0 to 1." },
+    { "concurrency_actual", VALUE_NUMBER, .optional = true,
+      .help = "Time average of requests in flight in the window." },
+    { "ttft_p50_ms", VALUE_NUMBER, .optional = true, .help = "Time to first token, median." },
+    { "ttft_p99_ms", VALUE_NUMBER, .optional = true, .help = "Time to first token, p99." },
+    { "itl_p50_ms", VALUE_NUMBER, .optional = true, .help = "Gap between chunks, median." },
+    { "itl_p99_ms", VALUE_NUMBER, .optional = true, .help = "Gap between chunks, p99." },
+    { "e2e_p50_ms", VALUE_NUMBER, .optional = true, .help = "Whole request, median." },
+    { "e2e_p99_ms", VALUE_NUMBER, .optional = true, .help = "Whole request, p99." },
+    { "requests_per_s", VALUE_NUMBER, .optional = true, .help = "Requests per second." },
+    { "output_tokens_per_s", VALUE_NUMBER, .optional = true,
+      .help = "Output tokens per second, all users together." },
+    { "goodput_per_s", VALUE_NUMBER, .optional = true,
+      .help = "Requests per second that met the plan's limits." },
+    { "censored", VALUE_BOOLEAN,
+      .help = "True: timeouts cut the tail; a p99 above them is \"at least\"." },
+    { "client_limited", VALUE_BOOLEAN,
+      .help = "True: opsbrain itself was late or busy (lag, CPU); do not read it as the server's "
+              "limit." },
+    { "tokens_estimated", VALUE_BOOLEAN,
+      .help = "True: the server told no usage, tokens were counted from chunks." },
+    { 0 },
+};
+
+static void add_latency(json_t *json, const char *p50, const char *p99,
+                        const struct latency_summary *latency)
+{
+    json_object_set_new(json, p50, json_number_or_null(latency->p50_ms));
+    json_object_set_new(json, p99, json_number_or_null(latency->p99_ms));
+}
+
+static bool is_censored(const struct measurement *measurement)
+{
+    for (size_t i = 0; i < METRIC_COUNT; i++)
+        if (measurement->latency[i].censored > 0)
+            return true;
+    return false;
+}
+
+static void add_figures(json_t *json, const struct measurement *measurement)
+{
+    if (measurement->attempted == 0)
+        return;
+    json_object_set_new(json, "success_rate", json_number_or_null(measurement->success_rate));
+    json_object_set_new(json, "concurrency_actual",
+                        json_number_or_null(measurement->concurrency_actual));
+    add_latency(json, "ttft_p50_ms", "ttft_p99_ms", &measurement->latency[METRIC_TTFT]);
+    add_latency(json, "itl_p50_ms", "itl_p99_ms", &measurement->latency[METRIC_ITL]);
+    add_latency(json, "e2e_p50_ms", "e2e_p99_ms", &measurement->latency[METRIC_E2E]);
+    json_object_set_new(json, "requests_per_s",
+                        json_number_or_null(measurement->request_throughput));
+    json_object_set_new(json, "output_tokens_per_s",
+                        json_number_or_null(measurement->output_throughput));
+    json_object_set_new(json, "goodput_per_s", json_number_or_null(measurement->goodput));
+}
+
+json_t *cell_json(const struct cell_row *cell)
+{
+    json_t *json = json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:I, s:b, s:b, s:b}", "position",
+        (json_int_t)cell->position, "repetition", (json_int_t)cell->repetition + 1, "concurrency",
+        (json_int_t)cell->concurrency, "input_tokens", (json_int_t)cell->input_tokens,
+        "output_tokens", (json_int_t)cell->output_tokens, "state", cell_state_name(cell->state),
+        "reason", json_text_or_null(cell->reason), "attempts", (json_int_t)cell->attempts,
+        "censored", is_censored(&cell->measurement), "client_limited",
+        cell->measurement.client_limited, "tokens_estimated", cell->measurement.tokens_estimated);
+
+    add_figures(json, &cell->measurement);
+    return json;
+}
+
+bool sweep_is_active(const struct sweep_row *sweep)
+{
+    return strcmp(sweep->state, "running") == 0 || strcmp(sweep->state, "planned") == 0;
+}
+
+void sweep_describe(const struct sweep_row *sweep, struct text *out)
+{
+    text_addf(out,
+              "%s on %s (revision %" PRId64 ") is %s: %" PRId64 " of %" PRId64
+              " cells done; job %s, by %s.\n",
+              sweep->id, sweep->deployment, sweep->revision, sweep->state, sweep->cells_done,
+              sweep->cells_total, sweep->job_id, sweep->principal);
+    if (sweep->reason[0] != '\0') {
+        text_add(out, "Reason: ");
+        text_add_printable(out, sweep->reason, strlen(sweep->reason), sizeof sweep->reason);
+        text_add_char(out, '\n');
+    }
+}
+
+static void figure_cell(struct table *table, bool present, double value, bool at_least)
+{
+    if (!present || !isfinite(value))
+        table_cell(table, "-");
+    else
+        table_cell(table, "%s%.*f", at_least ? ">=" : "", value < 100 ? 1 : 0, value);
+}
+
+static void state_cell(struct table *table, const struct cell_row *cell)
+{
+    const struct measurement *measurement = &cell->measurement;
+
+    table_cell(table, "%s%s%s", cell_state_name(cell->state),
+               measurement->client_limited ? ", client limited" : "",
+               measurement->attempted > 0 && measurement->success_rate < 0.99 ? ", failures" : "");
+}
+
+static void cell_table_row(struct table *table, const struct cell_row *cell)
+{
+    const struct measurement *measurement = &cell->measurement;
+    const struct latency_summary *ttft = &measurement->latency[METRIC_TTFT];
+    const struct latency_summary *itl = &measurement->latency[METRIC_ITL];
+    bool present = measurement->attempted > 0;
+
+    table_cell(table, "%" PRId64, cell->repetition + 1);
+    table_cell(table, "%" PRId64, cell->concurrency);
+    table_cell(table, "%" PRId64, cell->input_tokens);
+    table_cell(table, "%" PRId64, cell->output_tokens);
+    figure_cell(table, present, ttft->p50_ms, ttft->p50_censored);
+    figure_cell(table, present, ttft->p99_ms, ttft->p99_censored);
+    figure_cell(table, present, itl->p50_ms, itl->p50_censored);
+    figure_cell(table, present, itl->p99_ms, itl->p99_censored);
+    figure_cell(table, present, measurement->output_throughput, false);
+    figure_cell(table, present, measurement->request_throughput, false);
+    state_cell(table, cell);
+}
+
+void cells_table(const struct cell_row *cells, size_t count, struct text *out)
+{
+    static const char *const headings[] = { "Rep", "Users",      "In",  "Out",      "TTFT p50 ms",
+                                            "p99", "ITL p50 ms", "p99", "Tokens/s", "Req/s" };
+    struct table *table = table_create();
+
+    for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++)
+        table_column(table, headings[i], true);
+    table_column(table, "State", false);
+    for (size_t i = 0; i < count; i++)
+        cell_table_row(table, &cells[i]);
+    table_render(table, out);
+    table_destroy(table);
+}
+
+void sweep_rows_free(struct sweep_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        sweep_row_finish(&rows[i]);
+    free(rows);
+}

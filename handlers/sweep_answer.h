@@ -1,0 +1,17 @@
+/* How sweeps, runs and cells are told. */
+#pragma once
+
+#include "handlers/answer.h"
+#include "store/sweeps.h"
+
+extern const struct field sweep_fields[], run_fields[], cell_fields[];
+json_t *sweep_json(const struct sweep_row *sweep); /* new reference, as are the next two */
+json_t *run_json(const struct run_row *run);
+json_t *cell_json(const struct cell_row *cell);
+
+bool sweep_is_active(const struct sweep_row *sweep);
+void sweep_describe(const struct sweep_row *sweep, struct text *out); /* a line or two */
+/* A row per cell: load, state, latencies, throughput; ">=" before what is only known to be at least
+ * so. */
+void cells_table(const struct cell_row *cells, size_t count, struct text *out);
+void sweep_rows_free(struct sweep_row *rows, size_t count);

@@ -1,0 +1,107 @@
+/* What sweep_plan and sweep_start ask for: the grid, what it would take, and the go-ahead that
+ * large ones need. */
+#pragma once
+
+#include "bench/plan.h"
+#include "handlers/deployment_of.h"
+
+/* More than this needs the digest of the plan that was looked at. */
+#define GO_AHEAD_MINUTES 60
+#define GO_AHEAD_TOKENS 10000000
+
+extern const char *const bench_apis[]; /* choices of `api`; ends with NULL */
+
+/* Rows of both tools; the defaults are those of bench/plan.c, which a test compares. */
+#define PARAMS_PLAN                                                                                   \
+    { "concurrency",                                                                                  \
+      VALUE_INTEGERS,                                                                                 \
+      .required = true,                                                                               \
+      .low = 1,                                                                                       \
+      .high = PLAN_LEVELS,                                                                            \
+      .item_low = 1,                                                                                  \
+      .item_high = 10000,                                                                             \
+      .help =                                                                                         \
+          "Users at once, a list such as [1, 4, 16, 64]: each sends its next request when the "       \
+          "last one ended. 1 to 64 levels of 1 to 10000." },                                          \
+        { "input_tokens",                                                                             \
+          VALUE_INTEGERS,                                                                             \
+          .required = true,                                                                           \
+          .low = 1,                                                                                   \
+          .high = PLAN_LEVELS,                                                                        \
+          .item_low = 1,                                                                              \
+          .item_high = 1000000,                                                                       \
+          .help = "Prompt lengths in tokens, a list such as [128, 1024]. 1 to 64 of 1 to "            \
+                  "1000000. Longer than the model's context: the cell is told as infeasible." },      \
+        { "output_tokens",                                                                            \
+          VALUE_INTEGERS,                                                                             \
+          .low = 1,                                                                                   \
+          .high = PLAN_LEVELS,                                                                        \
+          .item_low = 1,                                                                              \
+          .item_high = 100000,                                                                        \
+          .initial = "[128]",                                                                         \
+          .help = "Answer lengths in tokens, a list. Under 16 says nothing about generation "         \
+                  "speed." },                                                                         \
+        { "repetitions",                                                                              \
+          VALUE_INTEGER,                                                                              \
+          .low = 1,                                                                                   \
+          .high = 20,                                                                                 \
+          .initial = "1",                                                                             \
+          .help =                                                                                     \
+              "How often the whole grid is measured, interleaved; 3 or more show the spread." },      \
+        { "window_s",  VALUE_NUMBER,    .low = 1,                                                     \
+          .high = 600, .initial = "30", .help = "Seconds that count, per cell, after the warm-up." }, \
+        { "warmup_limit_s",                                                                           \
+          VALUE_NUMBER,                                                                               \
+          .low = 0,                                                                                   \
+          .high = 600,                                                                                \
+          .initial = "30",                                                                            \
+          .help = "Seconds of warm-up per cell at most; it ends sooner when two successive "          \
+                  "windows agree." },                                                                 \
+        { "api", VALUE_CHOICE, .choices = bench_apis, .initial = "\"completions\"",                   \
+          .help = "completions: /v1/completions with exact prompt lengths; chat: "                    \
+                  "/v1/chat/completions, with the chat template around the prompt." },                \
+        { "seed",         VALUE_INTEGER,                                                              \
+          .low = 0,       .high = 9007199254740991.0,                                                 \
+          .initial = "1", .help = "Makes the prompts: the same seed, the same prompts." },            \
+        { "time_limit_s",                                                                             \
+          VALUE_NUMBER,                                                                               \
+          .low = 1,                                                                                   \
+          .high = 604800,                                                                             \
+          .initial = "21600",                                                                         \
+          .help = "Seconds for the whole sweep; then it stops, and sweep_resume can go on." },        \
+        { "ttft_timeout_s", VALUE_NUMBER,                                                             \
+          .low = 1,         .high = 3600,                                                             \
+          .initial = "120", .help = "Seconds a request may wait for its first token." },              \
+        { "idle_timeout_s", VALUE_NUMBER,    .low = 1,                                                \
+          .high = 3600,     .initial = "60", .help = "Seconds a stream may pause." },                 \
+        { "request_timeout_s", VALUE_NUMBER,     .low = 1,                                            \
+          .high = 3600,        .initial = "600", .help = "Seconds a whole request may take." },       \
+        { "goodput_ttft_ms",                                                                          \
+          VALUE_NUMBER,                                                                               \
+          .low = 0,                                                                                   \
+          .high = 3600000,                                                                            \
+          .initial = "0",                                                                             \
+          .help = "Goodput counts answers whose first token came within so many milliseconds; 0: "    \
+                  "no such limit." },                                                                 \
+    {                                                                                                 \
+        "goodput_tpot_ms", VALUE_NUMBER,                                                              \
+            .low = 0, .high = 3600000, .initial = "0",                                                \
+            .help =                                                                                   \
+                "Goodput counts answers with at most so many milliseconds per output token; 0: "      \
+                "no such limit."                                                                      \
+    }
+
+struct sweep_request {
+    struct deployment deployment;
+    struct plan plan;
+    struct plan_estimate estimate;
+    char digest[65];
+    bool needs_go_ahead;
+};
+
+/* The call's deployment and plan, checked, with what it would take. */
+bool sweep_request_read(const struct call *call, struct sweep_request *out, struct error *error);
+/* A large sweep is refused unless the call gives the digest of this very plan: the sentence says
+ * what it would take. A digest that does not fit is refused in any case. */
+bool sweep_request_check(const struct call *call, const struct sweep_request *request,
+                         struct error *error);

@@ -1,0 +1,119 @@
+/* What a tool is: its description, its parameters, the shape of its answer and the function that
+ * runs it. The rows are the published schemas, the validator and the documentation: there is no
+ * second copy. */
+#pragma once
+
+#include <jansson.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "handlers/services.h"
+#include "store/principals.h"
+
+enum value_type {
+    VALUE_TEXT,
+    VALUE_INTEGER,
+    VALUE_NUMBER,
+    VALUE_BOOLEAN,
+    VALUE_CHOICE,   /* text, one of `choices` */
+    VALUE_INTEGERS, /* list of integers */
+    VALUE_TEXT_MAP, /* object of strings */
+    VALUE_OBJECT,   /* answers only: `fields`, or free-form without */
+    VALUE_LIST,     /* answers only: list of objects with `fields`, or free-form without */
+};
+
+/* One argument. */
+struct param {
+    const char *name;
+    enum value_type type;
+    bool required;
+    double low,
+        high; /* numbers: value; text: bytes; lists and maps: entries' count (values: item_*) */
+    double item_low, item_high; /* INTEGERS: each value */
+    const char *const *choices; /* CHOICE: ends with NULL */
+    const char *initial;        /* the default as JSON text, published; NULL: none */
+    const char *help;
+};
+
+/* One member of a structured answer. */
+struct field {
+    const char *name;
+    enum value_type type;
+    bool optional; /* may be left out or null */
+    const char *help;
+    const struct field *fields; /* OBJECT and LIST; ends with a NULL name */
+};
+
+struct call;
+
+/* What a tool answers: structured (an object that conforms to its fields) and a short text for
+ * people. */
+struct answer {
+    json_t *structured; /* set by run(), taken by the caller */
+    struct text text;
+};
+void answer_finish(struct answer *answer);
+
+enum placement {
+    PLACE_INLINE,  /* quick, reads memory or one small query: may run on the HTTP thread */
+    PLACE_WORKER,  /* blocking for a moment: store writes, short upstream calls */
+    PLACE_WAITING, /* waits for people or slow servers: seconds to minutes */
+};
+
+struct tool {
+    const char *name;
+    const char *title;
+    const char *help;           /* for an agent that has never seen the product */
+    const struct param *params; /* ends with a NULL name */
+    const struct field *fields; /* ends with a NULL name */
+    enum role role;             /* the least that may call it */
+    enum placement placement;
+    bool read_only, destructive, idempotent, open_world; /* the annotations' hints */
+    bool changes_resources; /* after it the list of resources may be another */
+    bool (*run)(struct call *call, struct answer *answer, struct error *error);
+};
+
+/* One call of one tool. Borrowed: nothing here outlives run(). The callbacks are the server's. */
+struct call {
+    const struct services *services;
+    const json_t *arguments; /* an object, checked against the params, defaults filled in */
+    struct principal principal;
+    struct change change; /* for the store's functions that change something */
+    void *host;
+    /* Never NULL; total 0: not known. The client is told only of progress that rises. */
+    void (*progress)(struct call *call, double progress, double total, const char *message);
+    bool (*cancelled)(void *host); /* never NULL; may be handed on with `host` as its context */
+};
+
+extern const struct tool *const tools[]; /* in order of name; ends with NULL */
+const struct tool *tool_find(const char *name);
+json_t *tool_input_schema(const struct tool *tool);  /* new reference */
+json_t *tool_output_schema(const struct tool *tool); /* new reference */
+/* Checks and completes the arguments. *out: a new object with defaults filled in. */
+bool tool_check(const struct tool *tool, const json_t *arguments, json_t **out,
+                struct error *error);
+/* Does `structured` conform to the tool's fields? tool_call lets no other answer out. */
+bool tool_conforms(const struct tool *tool, const json_t *structured, struct error *error);
+
+/* The whole of a call: role, arguments, run, and the audit row of what failed or changed nothing by
+ * itself. `call->arguments` are the caller's raw arguments (NULL: none). False: the tool's error,
+ * to be shown as isError; kind INTERNAL is logged with the request id and told as "internal error,
+ * see request <id>". */
+bool tool_call(const struct tool *tool, struct call *call, struct answer *answer,
+               struct error *error);
+
+/* Always false: NOT_FOUND naming the nearest tool. Writes the audit row of a call to a tool that
+ * does not exist. */
+bool tool_missing(struct call *call, const char *name, struct error *error);
+
+const char *call_text(const struct call *call, const char *name); /* NULL if absent */
+int64_t call_integer(const struct call *call, const char *name, int64_t fallback);
+double call_number(const struct call *call, const char *name, double fallback);
+bool call_boolean(const struct call *call, const char *name, bool fallback);
+
+/* The rows of job_kinds[] (jobs/jobs.h) that the process runs; run->services is a `const struct
+ * services *`. */
+extern const struct job_kind job_kinds[];
+
+/* The instructions that introduce the server to an agent: generated from the tables. */
+void tools_instructions(struct text *out);

@@ -1,0 +1,69 @@
+/* deployment_register: a running model server gets a name. */
+
+#include "base/clock.h"
+#include "handlers/deployment_settings.h"
+#include "handlers/deployment_welcome.h"
+
+static const struct param params[] = {
+    { "name", VALUE_TEXT, .required = true, .low = 1, .high = 63,
+      .help = "Name to call it by from now on: letters, digits, '.', '_' and '-', beginning with a "
+              "letter or digit." },
+    { "url", VALUE_TEXT, .required = true, .low = 1, .high = 1024, .help = URL_HELP },
+    PARAMS_DEPLOYMENT_SETTINGS,
+    PARAM_IDEMPOTENCY_KEY,
+    { 0 },
+};
+
+/* The same registration again is not an error: an agent that lost the answer asks again. */
+static bool is_registered(const struct call *call, const struct deployment *wanted,
+                          struct deployment *out)
+{
+    struct error ignored;
+
+    return deployment_find(call->services->store, wanted->name, out, &ignored)
+           && deployment_settings_same(wanted, out);
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    struct deployment wanted = { .provider = "endpoint", .labels = "{}", .limits = "{}" };
+    struct deployment stored;
+    bool known;
+
+    text_copy(wanted.name, sizeof wanted.name, call_text(call, "name"));
+    text_copy(wanted.created_by, sizeof wanted.created_by, call->principal.name);
+    if (!text_is_name(wanted.name))
+        return error_set(error, ERROR_INVALID,
+                         "\"name\" may have letters, digits, '.', '_' and '-', and begins with a "
+                         "letter or digit");
+    if (!deployment_settings_read(call, &wanted, error)
+        || !deployment_secret_check(call, NULL, &wanted, error))
+        return false;
+    known = is_registered(call, &wanted, &stored);
+    if (!known
+        && !deployment_add(call->services->store, &wanted, clock_utc_ms(), &call->change, &stored,
+                           error))
+        return false;
+    deployment_welcome(call, &stored, !known, answer);
+    return true;
+}
+
+const struct tool tool_deployment_register = {
+    .name = "deployment_register",
+    .title = "Register a model server",
+    .help =
+        "Gives a name to a model server that runs already, so that every other tool can be told "
+        "that name: any OpenAI-compatible server (vLLM, llama.cpp, SGLang, Ollama, ...) by its "
+        "base URL. This is the first step; it starts nothing and costs nothing. It then asks the "
+        "server which models it has; a server that is down is stored all the same. The bearer "
+        "token, if one is needed, is never given here: name a secret of the server instead. "
+        "Registering the same again changes nothing. Next: model_health, then sweep_plan.",
+    .params = params,
+    .fields = deployment_welcome_fields,
+    .role = ROLE_OPERATOR,
+    .placement = PLACE_WAITING,
+    .idempotent = true,
+    .open_world = true,
+    .changes_resources = true,
+    .run = run,
+};

@@ -1,0 +1,41 @@
+/* job_cancel: a job is asked to stop. */
+
+#include "handlers/job_answer.h"
+
+static const struct param params[] = {
+    PARAM_JOB,
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "job", VALUE_OBJECT, .help = "The job as it is now.", .fields = job_fields },
+    { 0 },
+};
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    char id[ID_SIZE];
+    struct job job;
+
+    if (!job_of(call, id, error) || !jobs_show(call->services->jobs, id, &job, error)
+        || !job_stop_check(call, job.id, job.principal, error)
+        || !jobs_cancel(call->services->jobs, id, &call->change, &job, error))
+        return false;
+    answer->structured = json_pack("{s:o}", "job", job_json(&job));
+    job_describe(&job, &answer->text);
+    if (!job_is_over(&job))
+        text_add(&answer->text, "It stops as soon as it can. Next: job_show with wait_s.\n");
+    return true;
+}
+
+const struct tool tool_job_cancel = {
+    .name = "job_cancel",
+    .title = "Cancel a job",
+    .help = "Asks a queued or running job to stop. What a sweep has measured so far is kept, and "
+            "sweep_resume takes it up again. Operators cancel their own jobs, admins any.",
+    .params = params,
+    .fields = fields,
+    .role = ROLE_OPERATOR,
+    .placement = PLACE_WORKER,
+    .run = run,
+};

@@ -1,0 +1,92 @@
+/* job_show: how a job stands, at once or when it has ended. */
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "handlers/job_answer.h"
+
+static const struct param params[] = {
+    PARAM_JOB,
+    { "wait_s", VALUE_NUMBER, .low = 0, .high = 50, .initial = "0",
+      .help =
+          "Seconds to wait for the job's end, 0 to 50, sending progress meanwhile; 0 answers at "
+          "once. Ask again for more. Cancelling the wait does not cancel the job." },
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "job", VALUE_OBJECT, .help = "The job as it is now.", .fields = job_fields },
+    { "over", VALUE_BOOLEAN, .help = "True: it has ended." },
+    { "next_step", VALUE_TEXT, .help = "What to call next." },
+    { 0 },
+};
+
+/* Progress must rise for a client to be told of it, but a job that waits in line has only news. */
+static void tell(struct call *call, const struct job *job, double *told)
+{
+    *told = job->progress > *told ? job->progress : *told + 0.001;
+    call->progress(call, *told, job->progress_total,
+                   job->message[0] != '\0' ? job->message : job_state_name(job->state));
+}
+
+/* Tells every move of the job while it waits. */
+static bool wait_for_end(struct call *call, struct job *job, struct error *error)
+{
+    int64_t until_ns = clock_monotonic_ns() + (int64_t)(call_number(call, "wait_s", 0) * 1e9);
+    int64_t left_ms;
+    double told = 0;
+
+    while (!job_is_over(job) && (left_ms = (until_ns - clock_monotonic_ns()) / 1000000) > 0) {
+        struct job seen = *job;
+
+        tell(call, job, &told);
+        if (!jobs_wait(call->services->jobs, job->id, &seen, left_ms, call->cancelled, call->host,
+                       job, error))
+            return false;
+        if (call->cancelled(call->host))
+            return error_set(error, ERROR_CANCELLED,
+                             "the wait for %s was cancelled; the job itself goes on", job->id);
+    }
+    return true;
+}
+
+static const char *next_step(const struct job *job)
+{
+    if (!job_is_over(job))
+        return "job_show again with wait_s; sweep_show tells the cells measured so far";
+    if (strcmp(job->kind, "sweep") != 0)
+        return "nothing: it has ended";
+    return job->state == JOB_COMPLETED
+               ? "run_report with this sweep"
+               : "sweep_show tells what is there; sweep_resume measures what is missing";
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    char id[ID_SIZE];
+    struct job job;
+
+    if (!job_of(call, id, error) || !jobs_show(call->services->jobs, id, &job, error)
+        || !wait_for_end(call, &job, error))
+        return false;
+    answer->structured = json_pack("{s:o, s:b, s:s}", "job", job_json(&job), "over",
+                                   job_is_over(&job), "next_step", next_step(&job));
+    job_describe(&job, &answer->text);
+    text_addf(&answer->text, "Next: %s.\n", next_step(&job));
+    return true;
+}
+
+const struct tool tool_job_show = {
+    .name = "job_show",
+    .title = "Show a job, or wait for it",
+    .help = "Tells how long work stands: state, progress, what it is doing, what came of it. With "
+            "wait_s it waits up to 50 seconds for the end and sends progress meanwhile; call it "
+            "again until `over` is true. This is the way to wait for a sweep.",
+    .params = params,
+    .fields = fields,
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WAITING,
+    .read_only = true,
+    .idempotent = true,
+    .run = run,
+};

@@ -1,0 +1,58 @@
+/* metrics_watch: how often a server's metrics are stored from now on. */
+
+#include <inttypes.h>
+
+#include "handlers/deployment_of.h"
+#include "store/scrapes.h"
+
+static const struct param params[] = {
+    PARAM_DEPLOYMENT,
+    { "interval_s", VALUE_INTEGER, .low = 0, .high = 86400, .initial = "15",
+      .help = "Seconds between two scrapes, 1 to 86400; 0 stops watching." },
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "deployment", VALUE_TEXT, .help = "The deployment." },
+    { "interval_s", VALUE_INTEGER, .help = "Seconds between scrapes from now on; 0: not watched." },
+    { "next_step", VALUE_TEXT, .help = "What to call next." },
+    { 0 },
+};
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    int64_t interval_s = call_integer(call, "interval_s", 15);
+    const char *next = interval_s > 0 ? "metrics_history in a minute or later"
+                                      : "metrics_history shows what was stored";
+    struct deployment deployment;
+
+    if (!deployment_of(call, &deployment, error)
+        || !scrape_target_set(call->services->store, deployment.id, interval_s * 1000,
+                              &call->change, error))
+        return false;
+    scraper_kick(call->services->scraper);
+    answer->structured = json_pack("{s:s, s:I, s:s}", "deployment", deployment.name, "interval_s",
+                                   (json_int_t)interval_s, "next_step", next);
+    if (interval_s > 0)
+        text_addf(&answer->text, "The metrics of %s are stored every %" PRId64 " s from now on.\n",
+                  deployment.name, interval_s);
+    else
+        text_addf(&answer->text, "The metrics of %s are no longer stored.\n", deployment.name);
+    text_addf(&answer->text, "Next: %s.\n", next);
+    return true;
+}
+
+const struct tool tool_metrics_watch = {
+    .name = "metrics_watch",
+    .title = "Store a server's metrics from now on",
+    .help =
+        "Sets how often a deployment's own metrics are scraped and stored, and returns at once: "
+        "it does not wait or stream. Call it once, then metrics_history any time later. 0 "
+        "stops it. For the figures of this moment call metrics_show.",
+    .params = params,
+    .fields = fields,
+    .role = ROLE_OPERATOR,
+    .placement = PLACE_WORKER,
+    .idempotent = true,
+    .run = run,
+};

@@ -1,0 +1,152 @@
+/* run_show: one run: what was measured, by whom, and every figure of a cell. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "handlers/sweep_answer.h"
+
+static const struct param params[] = {
+    { "run", VALUE_TEXT, .required = true, .low = 1, .high = 39,
+      .help = "Id of the run (run_...)." },
+    { "cell", VALUE_INTEGER, .low = 0, .high = 1e9,
+      .help = "Position of one cell: adds everything that was measured there (all percentiles, "
+              "failures by class, the server's own metrics)." },
+    { "limit", VALUE_INTEGER, .low = 1, .high = 200, .initial = "30", .help = "Cells per page." },
+    PARAM_CURSOR,
+    { 0 },
+};
+
+static const struct field detail_fields[] = {
+    { "position", VALUE_INTEGER, .help = "Which cell." },
+    { "measurement", VALUE_OBJECT,
+      .help = "Groups window, requests, failures, load, tokens, rates, client, latency; "
+              "milliseconds, seconds and counts as the names say." },
+    { "witness", VALUE_OBJECT, .optional = true,
+      .help = "What the server's own metrics said of the window; null: it tells none." },
+    { "workload_digest", VALUE_TEXT, .optional = true, .help = "Digest of the prompts." },
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "run", VALUE_OBJECT, .help = "The run.", .fields = run_fields },
+    { "fingerprint", VALUE_OBJECT,
+      .help = "What was measured: model, engine, hardware, limits, workload; {} before the first "
+              "cell." },
+    { "provenance", VALUE_OBJECT, .help = "Who measured it, with what, from where." },
+    { "cells", VALUE_LIST, .help = "Cells in order of measuring.", .fields = cell_fields },
+    { "detail", VALUE_OBJECT, .optional = true, .help = "Of the cell that was asked for.",
+      .fields = detail_fields },
+    FIELD_NEXT_CURSOR,
+    { 0 },
+};
+
+struct view {
+    struct run_row run;
+    struct cell_row *cells;
+    size_t cell_count;
+};
+
+static void view_finish(struct view *view)
+{
+    free(view->run.fingerprint_document);
+    free(view->run.provenance);
+    cell_rows_free(view->cells, view->cell_count);
+}
+
+static json_t *detail_json(const struct cell_row *cell)
+{
+    return json_pack("{s:I, s:o, s:o, s:o}", "position", (json_int_t)cell->position, "measurement",
+                     measurement_to_json(&cell->measurement), "witness",
+                     cell->witness == NULL ? json_null() : json_stored(cell->witness),
+                     "workload_digest", json_text_or_null(cell->workload_digest));
+}
+
+static bool add_detail(const struct call *call, const struct view *view, struct answer *answer,
+                       struct error *error)
+{
+    int64_t position = call_integer(call, "cell", -1);
+    json_t *detail;
+    FREE_AUTO char *written = NULL;
+
+    if (position < 0)
+        return true;
+    for (size_t i = 0; i < view->cell_count; i++) {
+        if (view->cells[i].position != position)
+            continue;
+        detail = detail_json(&view->cells[i]);
+        json_object_set_new(answer->structured, "detail", detail);
+        written = json_dumps(detail, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
+        answer_quote(&answer->text, "\nAll that was measured in this cell", written,
+                     strlen(written), 12000);
+        return true;
+    }
+    return error_set(error, ERROR_NOT_FOUND,
+                     "the run has no cell at position %" PRId64 ": its positions are %" PRId64
+                     " to %" PRId64,
+                     position, view->cell_count == 0 ? 0 : view->cells[0].position,
+                     view->cell_count == 0 ? 0 : view->cells[view->cell_count - 1].position);
+}
+
+static void write_head(const struct run_row *run, struct text *out)
+{
+    text_addf(out,
+              "%s: repetition %" PRId64 " of %s on %s (sweep %s); %" PRId64 " of %" PRId64
+              " cells done.\nFingerprint: %s\n\n",
+              run->id, run->repetition + 1, run->sweep_id, run->deployment, run->sweep_state,
+              run->cells_done, run->cells_total,
+              run->fingerprint[0] != '\0' ? run->fingerprint : "none before the first cell");
+}
+
+static bool write_answer(const struct call *call, const struct view *view, int64_t cursor,
+                         struct answer *answer, struct error *error)
+{
+    size_t limit = (size_t)call_integer(call, "limit", 30);
+    size_t first = (size_t)cursor < view->cell_count ? (size_t)cursor : view->cell_count;
+    size_t count = view->cell_count - first < limit ? view->cell_count - first : limit;
+    json_t *cells = json_array();
+
+    for (size_t i = first; i < first + count; i++)
+        json_array_append_new(cells, cell_json(&view->cells[i]));
+    answer->structured = json_pack("{s:o, s:o, s:o, s:o}", "run", run_json(&view->run),
+                                   "fingerprint", json_stored(view->run.fingerprint_document),
+                                   "provenance", json_stored(view->run.provenance), "cells", cells);
+    write_head(&view->run, &answer->text);
+    if (count > 0)
+        cells_table(view->cells + first, count, &answer->text);
+    page_end_at(answer, first + count < view->cell_count, (int64_t)(first + count));
+    return add_detail(call, view, answer, error);
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    struct store *store = call->services->store;
+    struct view view = { 0 };
+    int64_t cursor;
+    bool done =
+        page_cursor(call, &cursor, error)
+        && run_find(store, call_text(call, "run"), &view.run, error)
+        && cell_list(store, view.run.sweep_id, view.run.id, &view.cells, &view.cell_count, error)
+        && write_answer(call, &view, cursor, answer, error);
+
+    view_finish(&view);
+    return done;
+}
+
+const struct tool tool_run_show = {
+    .name = "run_show",
+    .title = "Show one run",
+    .help =
+        "Tells one run in full: its fingerprint (what was measured), its provenance (who, when, "
+        "from where) and its cells; with `cell` every figure of that cell. The readable "
+        "summary of a whole sweep is run_report.",
+    .params = params,
+    .fields = fields,
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .read_only = true,
+    .idempotent = true,
+    .run = run,
+};

@@ -1,0 +1,63 @@
+/* sweep_cancel: a sweep is asked to stop. */
+
+#include "handlers/job_answer.h"
+#include "handlers/sweep_answer.h"
+
+static const struct param params[] = {
+    { "sweep", VALUE_TEXT, .required = true, .low = 1, .high = 39,
+      .help = "Id of the sweep (swp_...)." },
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "sweep", VALUE_OBJECT, .help = "The sweep as it is now.", .fields = sweep_fields },
+    { "job", VALUE_OBJECT, .help = "Its job as it is now.", .fields = job_fields },
+    { 0 },
+};
+
+static bool cancel(struct call *call, const char *id, struct job *job, struct error *error)
+{
+    struct sweep_row sweep;
+    bool done;
+
+    if (!sweep_find(call->services->store, id, &sweep, error))
+        return false;
+    if (sweep_is_active(&sweep))
+        done = job_stop_check(call, sweep.id, sweep.principal, error)
+               && jobs_cancel(call->services->jobs, sweep.job_id, &call->change, job, error);
+    else
+        done =
+            error_set(error, ERROR_CONFLICT, "%s is not at work: it is %s", sweep.id, sweep.state);
+    sweep_row_finish(&sweep);
+    return done;
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    const char *id = call_text(call, "sweep");
+    struct sweep_row sweep;
+    struct job job;
+
+    if (!cancel(call, id, &job, error) || !sweep_find(call->services->store, id, &sweep, error))
+        return false;
+    answer->structured =
+        json_pack("{s:o, s:o}", "sweep", sweep_json(&sweep), "job", job_json(&job));
+    job_describe(&job, &answer->text);
+    text_add(&answer->text, "Finished cells are kept. Next: sweep_resume goes on where it was; "
+                            "run_report tells what is there.\n");
+    sweep_row_finish(&sweep);
+    return true;
+}
+
+const struct tool tool_sweep_cancel = {
+    .name = "sweep_cancel",
+    .title = "Cancel a benchmark",
+    .help = "Asks a waiting or running sweep to stop. Cells that are finished are kept, the one "
+            "being measured is given up; sweep_resume goes on later. Operators cancel their own "
+            "sweeps, admins any.",
+    .params = params,
+    .fields = fields,
+    .role = ROLE_OPERATOR,
+    .placement = PLACE_WORKER,
+    .run = run,
+};

@@ -1,0 +1,88 @@
+/* sweep_list: the benchmarks, newest first. */
+
+#include <inttypes.h>
+
+#include "base/table.h"
+#include "handlers/deployment_of.h"
+#include "handlers/sweep_answer.h"
+
+static const struct param params[] = {
+    { "deployment", VALUE_TEXT, .low = 1, .high = 63,
+      .help = "Only sweeps of this deployment; left out: of all, removed ones included." },
+    PARAM_LIMIT,
+    PARAM_CURSOR,
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "sweeps", VALUE_LIST, .help = "Newest first.", .fields = sweep_fields },
+    FIELD_NEXT_CURSOR,
+    { 0 },
+};
+
+static void write_table(const struct sweep_row *sweeps, size_t count, struct text *out)
+{
+    struct table *table = table_create();
+    char time[TIME_SHOWN_SIZE];
+
+    table_column(table, "Sweep", false);
+    table_column(table, "Deployment", false);
+    table_column(table, "State", false);
+    table_column(table, "Cells", true);
+    table_column(table, "By", false);
+    table_column(table, "Created (UTC)", false);
+    for (size_t i = 0; i < count; i++) {
+        table_cell(table, "%s", sweeps[i].id);
+        table_cell(table, "%s", sweeps[i].deployment);
+        table_cell(table, "%s", sweeps[i].state);
+        table_cell(table, "%" PRId64 "/%" PRId64, sweeps[i].cells_done, sweeps[i].cells_total);
+        table_cell(table, "%s", sweeps[i].principal);
+        table_cell(table, "%s", time_show(sweeps[i].created_ms, time));
+    }
+    table_render(table, out);
+    table_destroy(table);
+}
+
+static int64_t created_ms(const void *rows, size_t index)
+{
+    return ((const struct sweep_row *)rows)[index].created_ms;
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    struct sweep_row *sweeps = NULL;
+    size_t limit = page_limit(call), count, shown;
+    int64_t before_ms;
+    json_t *list;
+
+    if (!page_cursor(call, &before_ms, error)
+        || !sweep_list(call->services->store, call_text(call, "deployment"), before_ms, limit + 1,
+                       &sweeps, &count, error))
+        return false;
+    shown = page_length(count, limit, created_ms, sweeps);
+    list = json_array();
+    for (size_t i = 0; i < shown; i++)
+        json_array_append_new(list, sweep_json(&sweeps[i]));
+    answer->structured = json_pack("{s:o}", "sweeps", list);
+    if (shown == 0)
+        text_add(&answer->text, "No such sweep. Next: sweep_plan, then sweep_start.\n");
+    else
+        write_table(sweeps, shown, &answer->text);
+    page_end_at(answer, count > shown, shown == 0 ? 0 : sweeps[shown - 1].created_ms);
+    sweep_rows_free(sweeps, count);
+    return true;
+}
+
+const struct tool tool_sweep_list = {
+    .name = "sweep_list",
+    .title = "List the benchmarks",
+    .help = "Lists sweeps (benchmarks over a grid) newest first, of one deployment or of all, with "
+            "state and progress. One in full: sweep_show; its results: run_report.",
+    .params = params,
+    .fields = fields,
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .read_only = true,
+    .idempotent = true,
+    .run = run,
+};

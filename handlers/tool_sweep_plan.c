@@ -1,0 +1,140 @@
+/* sweep_plan: what a benchmark would take, before it is started. */
+
+#include <inttypes.h>
+
+#include "handlers/sweep_request.h"
+
+static const struct param params[] = {
+    PARAM_DEPLOYMENT,
+    PARAMS_PLAN,
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "deployment", VALUE_TEXT, .help = "Deployment that would be measured." },
+    { "revision", VALUE_INTEGER, .help = "Its revision." },
+    { "cells", VALUE_INTEGER, .help = "Cells to measure: the grid times the repetitions." },
+    { "requests", VALUE_INTEGER, .help = "Requests at most, by the assumption." },
+    { "input_tokens", VALUE_INTEGER, .help = "Prompt tokens at most." },
+    { "output_tokens", VALUE_INTEGER, .help = "Generated tokens at most." },
+    { "duration_s", VALUE_NUMBER,
+      .help = "Seconds at most, by the assumption and the time limit." },
+    { "assumption", VALUE_TEXT, .help = "What the upper bounds assume of the server." },
+    { "infeasible_cells", VALUE_INTEGER, .optional = true,
+      .help = "Cells longer than the model's context; null: the context is not known." },
+    { "needs_go_ahead", VALUE_BOOLEAN,
+      .help = "True: over 60 minutes or 10 million tokens; sweep_start needs plan_digest." },
+    { "plan_digest", VALUE_TEXT, .help = "Give it to sweep_start with the same arguments." },
+    { "plan", VALUE_OBJECT, .help = "The whole plan with its defaults." },
+    { "warnings", VALUE_LIST, .help = "Texts: what the results could not tell." },
+    { "next_step", VALUE_TEXT, .help = "What to call next." },
+    { 0 },
+};
+
+/* Cells whose prompt and answer do not fit; *known false where nobody told the context. */
+static bool count_infeasible(const struct call *call, const struct sweep_request *request,
+                             bool *known, int64_t *out, struct error *error)
+{
+    struct model_facts facts = { 0 };
+    const struct plan *plan = &request->plan;
+
+    *out = 0;
+    if (!model_facts_latest(call->services->store, request->deployment.id, &facts, known, error))
+        return false;
+    *known = *known && facts.revision == request->deployment.revision && facts.context_tokens > 0;
+    for (size_t i = 0; *known && i < plan->input_count; i++)
+        for (size_t j = 0; j < plan->output_count; j++)
+            if (plan->input_tokens[i] + plan->output_tokens[j] > facts.context_tokens)
+                *out += (int64_t)plan->concurrency_count * plan->repetitions;
+    return true;
+}
+
+static json_t *list_warnings(const struct plan *plan, int64_t infeasible)
+{
+    json_t *warnings = json_array();
+
+    if (plan->output_tokens[0] < 16)
+        json_array_append_new(warnings,
+                              json_string("answers under 16 tokens say nothing about generation "
+                                          "speed or speculative decoding"));
+    if (plan->repetitions == 1)
+        json_array_append_new(
+            warnings, json_string("one repetition shows no spread: 3 or more tell noise from "
+                                  "difference"));
+    if (plan->window_s < 5)
+        json_array_append_new(warnings, json_string("a window under 5 s holds few long requests"));
+    if (infeasible > 0)
+        json_array_append_new(warnings,
+                              json_string("some cells are longer than the model's context: they "
+                                          "will be told as infeasible"));
+    return warnings;
+}
+
+static void write_text(const struct sweep_request *request, const json_t *warnings,
+                       struct text *out)
+{
+    const struct plan_estimate *estimate = &request->estimate;
+    char duration[DURATION_SHOWN_SIZE], input[DURATION_SHOWN_SIZE], output[DURATION_SHOWN_SIZE];
+    size_t i;
+    json_t *warning;
+
+    text_addf(out, "Plan for %s (revision %" PRId64 "): %" PRId64 " cells.\n",
+              request->deployment.name, request->deployment.revision, estimate->cells);
+    text_addf(out,
+              "At most %s, %" PRId64 " requests, %s input and %s output tokens (assumed: %s).\n",
+              duration_show(estimate->duration_s, duration), estimate->requests,
+              count_show(estimate->input_tokens, input),
+              count_show(estimate->output_tokens, output), estimate->assumption);
+    json_array_foreach(warnings, i, warning)
+        text_addf(out, "Warning: %s.\n", json_string_value(warning));
+    text_addf(out, "plan_digest: %s\n", request->digest);
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    struct sweep_request request;
+    const struct plan_estimate *estimate = &request.estimate;
+    const char *next;
+    bool known = false;
+    int64_t infeasible;
+    json_t *warnings;
+
+    if (!sweep_request_read(call, &request, error)
+        || !count_infeasible(call, &request, &known, &infeasible, error))
+        return false;
+    next = request.needs_go_ahead
+               ? "show the estimate to whoever decides; then sweep_start with the same arguments "
+                 "and plan_digest"
+               : "sweep_start with the same arguments";
+    warnings = list_warnings(&request.plan, infeasible);
+    write_text(&request, warnings, &answer->text);
+    answer->structured = json_pack(
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:s, s:o, s:b, s:s, s:o, s:o, s:s}", "deployment",
+        request.deployment.name, "revision", (json_int_t)request.deployment.revision, "cells",
+        (json_int_t)estimate->cells, "requests", (json_int_t)estimate->requests, "input_tokens",
+        (json_int_t)estimate->input_tokens, "output_tokens", (json_int_t)estimate->output_tokens,
+        "duration_s", estimate->duration_s, "assumption", estimate->assumption, "infeasible_cells",
+        known ? json_integer(infeasible) : json_null(), "needs_go_ahead", request.needs_go_ahead,
+        "plan_digest", request.digest, "plan", plan_to_json(&request.plan), "warnings", warnings,
+        "next_step", next);
+    text_addf(&answer->text, "Next: %s.\n", next);
+    return true;
+}
+
+const struct tool tool_sweep_plan = {
+    .name = "sweep_plan",
+    .title = "Plan a benchmark",
+    .help =
+        "Tells what a benchmark over a grid of concurrency x input tokens x output tokens would "
+        "take (cells, time, tokens: upper bounds), warns of what it could not show, and gives "
+        "the plan_digest that sweep_start needs for large ones (over 60 minutes or 10 million "
+        "tokens). It sends nothing to the model server. Start here, then call sweep_start with "
+        "the same arguments.",
+    .params = params,
+    .fields = fields,
+    .role = ROLE_VIEWER,
+    .placement = PLACE_INLINE,
+    .read_only = true,
+    .idempotent = true,
+    .run = run,
+};

@@ -1,0 +1,155 @@
+/* sweep_show: how far a sweep is, and what its cells measured. */
+
+#include <stdlib.h>
+
+#include "handlers/job_answer.h"
+#include "handlers/sweep_answer.h"
+
+static const struct param params[] = {
+    { "sweep", VALUE_TEXT, .required = true, .low = 1, .high = 39,
+      .help = "Id of the sweep (swp_...)." },
+    { "limit", VALUE_INTEGER, .low = 1, .high = 200, .initial = "30", .help = "Cells per page." },
+    PARAM_CURSOR,
+    { 0 },
+};
+
+static const struct field interrupted_fields[] = {
+    { "concurrency", VALUE_INTEGER, .help = "Users at once." },
+    { "input_tokens", VALUE_INTEGER, .help = "Prompt length." },
+    { "output_tokens", VALUE_INTEGER, .help = "Answer length." },
+    { "repetition", VALUE_INTEGER, .help = "Repetition, from 1." },
+    { "attempt", VALUE_INTEGER, .help = "Which attempt at this cell, from 1." },
+    { "reason", VALUE_TEXT, .optional = true, .help = "Why it was cut off." },
+    { "started_at", VALUE_TEXT, .optional = true, .help = "When it began, UTC." },
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "sweep", VALUE_OBJECT, .help = "The sweep.", .fields = sweep_fields },
+    { "job", VALUE_OBJECT, .help = "The job that works on it.", .fields = job_fields },
+    { "cells", VALUE_LIST, .help = "Cells in order of measuring.", .fields = cell_fields },
+    { "interrupted", VALUE_LIST,
+      .help = "Attempts that were cut off (a crash, a restart, a cancel); they count for nothing.",
+      .fields = interrupted_fields },
+    FIELD_NEXT_CURSOR,
+    { "next_step", VALUE_TEXT, .help = "What to call next." },
+    { 0 },
+};
+
+static const char *next_step(const struct sweep_row *sweep)
+{
+    if (sweep_is_active(sweep))
+        return "job_show with this sweep and wait_s 50";
+    if (sweep->cells_done < sweep->cells_total)
+        return "sweep_resume to measure what is missing, or run_report for what is there";
+    return "run_report with this sweep";
+}
+
+static json_t *interrupted_json(const struct attempt_row *attempts, size_t count)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "concurrency",
+                                              (json_int_t)attempts[i].concurrency, "input_tokens",
+                                              (json_int_t)attempts[i].input_tokens, "output_tokens",
+                                              (json_int_t)attempts[i].output_tokens, "repetition",
+                                              (json_int_t)attempts[i].repetition + 1, "attempt",
+                                              (json_int_t)attempts[i].number, "reason",
+                                              json_text_or_null(attempts[i].reason), "started_at",
+                                              json_time(attempts[i].started_ms)));
+    return list;
+}
+
+static json_t *cells_json(const struct cell_row *cells, size_t count)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, cell_json(&cells[i]));
+    return list;
+}
+
+/* Everything one answer tells of a sweep, read before it is written. */
+struct view {
+    struct sweep_row sweep;
+    struct job job;
+    struct cell_row *cells;
+    size_t cell_count;
+    struct attempt_row *interrupted;
+    size_t interrupted_count;
+};
+
+static bool view_read(const struct call *call, const char *id, struct view *view,
+                      struct error *error)
+{
+    struct store *store = call->services->store;
+
+    return sweep_find(store, id, &view->sweep, error)
+           && jobs_show(call->services->jobs, view->sweep.job_id, &view->job, error)
+           && cell_list(store, id, NULL, &view->cells, &view->cell_count, error)
+           && attempt_list(store, id, "interrupted", &view->interrupted, &view->interrupted_count,
+                           error);
+}
+
+static void view_finish(struct view *view)
+{
+    sweep_row_finish(&view->sweep);
+    cell_rows_free(view->cells, view->cell_count);
+    free(view->interrupted);
+}
+
+static void write_answer(const struct view *view, size_t first, size_t count, struct answer *answer)
+{
+    struct text *text = &answer->text;
+    size_t end = first + count;
+
+    answer->structured =
+        json_pack("{s:o, s:o, s:o, s:o, s:s}", "sweep", sweep_json(&view->sweep), "job",
+                  job_json(&view->job), "cells", cells_json(view->cells + first, count),
+                  "interrupted", interrupted_json(view->interrupted, view->interrupted_count),
+                  "next_step", next_step(&view->sweep));
+    sweep_describe(&view->sweep, text);
+    if (sweep_is_active(&view->sweep))
+        job_describe(&view->job, text);
+    if (view->interrupted_count > 0)
+        text_addf(text, "Interrupted attempts (they count for nothing): %zu.\n",
+                  view->interrupted_count);
+    text_add_char(text, '\n');
+    if (count > 0)
+        cells_table(view->cells + first, count, text);
+    text_addf(text, "\nNext: %s.\n", next_step(&view->sweep));
+    page_end_at(answer, end < view->cell_count, (int64_t)end);
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    struct view view = { 0 };
+    size_t limit = (size_t)call_integer(call, "limit", 30), first, count;
+    int64_t cursor;
+    bool done = page_cursor(call, &cursor, error)
+                && view_read(call, call_text(call, "sweep"), &view, error);
+
+    if (done) {
+        first = (size_t)cursor < view.cell_count ? (size_t)cursor : view.cell_count;
+        count = view.cell_count - first < limit ? view.cell_count - first : limit;
+        write_answer(&view, first, count, answer);
+    }
+    view_finish(&view);
+    return done;
+}
+
+const struct tool tool_sweep_show = {
+    .name = "sweep_show",
+    .title = "Show a sweep's progress and cells",
+    .help = "Tells a sweep's state and what its cells measured so far, one row per cell: time to "
+            "first token, gap between tokens, throughput, failures. Works while it runs. For "
+            "matrices, peak and saturation call run_report; to wait for the end, job_show.",
+    .params = params,
+    .fields = fields,
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .read_only = true,
+    .idempotent = true,
+    .run = run,
+};

@@ -1,0 +1,161 @@
+/* sweep_start: a benchmark becomes a job. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "handlers/sweep_answer.h"
+#include "handlers/sweep_request.h"
+#include "handlers/values.h"
+
+static const struct param params[] = {
+    PARAM_DEPLOYMENT,
+    PARAMS_PLAN,
+    { "plan_digest", VALUE_TEXT, .low = 64, .high = 64,
+      .help = "plan_digest of sweep_plan for the same arguments; needed over 60 minutes or 10 "
+              "million tokens." },
+    PARAM_IDEMPOTENCY_KEY,
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "sweep", VALUE_OBJECT, .help = "The sweep as it is stored.", .fields = sweep_fields },
+    { "job", VALUE_TEXT, .help = "The job that measures it: for job_show." },
+    { "started", VALUE_BOOLEAN,
+      .help = "False: the idempotency key was used before; this is the sweep it started." },
+    { "duration_s", VALUE_NUMBER, .help = "Seconds it takes at most." },
+    { "next_step", VALUE_TEXT, .help = "What to call next." },
+    { 0 },
+};
+
+/* What makes two calls with one idempotency key the same call. */
+static void digest_arguments(const struct call *call, char out[DIGEST_TEXT_SIZE])
+{
+    json_auto_t *arguments = json_copy(json_iterable(call->arguments));
+    FREE_AUTO char *written = NULL;
+
+    json_object_del(arguments, "idempotency_key");
+    written = json_write_canonical(arguments);
+    digest_sha256_text(written, strlen(written), out);
+}
+
+static bool find_earlier(const struct call *call, const char *digest, struct sweep_row *out,
+                         bool *found, struct error *error)
+{
+    const char *key = call_text(call, "idempotency_key");
+    char id[ID_SIZE];
+
+    *found = false;
+    if (key == NULL)
+        return true;
+    return idempotency_find(call->services->store, call->principal.name, call->change.tool, key,
+                            digest, id, found, error)
+           && (!*found || sweep_find(call->services->store, id, out, error));
+}
+
+/* A server that is down, or has not the model, is told now and leaves no sweep behind. */
+static bool check_server(const struct call *call, const struct deployment *deployment,
+                         struct error *error)
+{
+    ENDPOINT_AUTO endpoint = { 0 };
+    struct model_facts facts;
+    struct error problem;
+
+    if (deployment_discover(call->services, deployment, &endpoint, &facts, &problem))
+        return true;
+    return error_set(error, problem.kind, "%s cannot be measured now: %s", deployment->name,
+                     problem.message);
+}
+
+static json_t *provenance(const struct call *call)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:s}", "principal", call->principal.name, "client",
+                     call->change.actor.client, "request", call->change.actor.request_id, "host",
+                     call->services->host, "version", call->services->version);
+}
+
+static bool create(struct call *call, const struct sweep_request *request, const char *digest,
+                   struct sweep_row *out, struct error *error)
+{
+    FREE_AUTO struct cell_plan *cells = NULL;
+    json_auto_t *plan = plan_to_json(&request->plan), *who = provenance(call);
+    FREE_AUTO char *plan_text = json_write(plan);
+    FREE_AUTO char *who_text = json_write(who);
+    size_t count;
+
+    plan_cells(&request->plan, &cells, &count);
+    const struct sweep_order order = { .deployment = &request->deployment,
+                                       .plan_json = plan_text,
+                                       .plan_digest = request->digest,
+                                       .provenance_json = who_text,
+                                       .cells = cells,
+                                       .cell_count = count,
+                                       .repetitions = request->plan.repetitions,
+                                       .idempotency_key = call_text(call, "idempotency_key"),
+                                       .arguments_digest = digest };
+
+    return sweep_create(call->services->store, &order, clock_utc_ms(), &call->change, out, error);
+}
+
+static bool start(struct call *call, const struct sweep_request *request, const char *digest,
+                  struct sweep_row *out, bool *earlier, struct error *error)
+{
+    if (!find_earlier(call, digest, out, earlier, error))
+        return false;
+    if (*earlier)
+        return true;
+    if (!sweep_request_check(call, request, error)
+        || !check_server(call, &request->deployment, error)
+        || !create(call, request, digest, out, error))
+        return false;
+    jobs_kick(call->services->jobs);
+    return true;
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    static const char next[] = "job_show with this job and wait_s 50, until `over` is true; then "
+                               "run_report";
+    struct sweep_request request;
+    struct sweep_row sweep;
+    char digest[DIGEST_TEXT_SIZE], duration[DURATION_SHOWN_SIZE];
+    bool earlier;
+
+    digest_arguments(call, digest);
+    if (!sweep_request_read(call, &request, error)
+        || !start(call, &request, digest, &sweep, &earlier, error))
+        return false;
+    answer->structured = json_pack("{s:o, s:s, s:b, s:f, s:s}", "sweep", sweep_json(&sweep), "job",
+                                   sweep.job_id, "started", !earlier, "duration_s",
+                                   request.estimate.duration_s, "next_step", next);
+    if (earlier)
+        text_add(&answer->text, "Started before with this idempotency key.\n");
+    sweep_describe(&sweep, &answer->text);
+    text_addf(&answer->text, "It takes %s at most.\nNext: %s.\n",
+              duration_show(request.estimate.duration_s, duration), next);
+    sweep_row_finish(&sweep);
+    return true;
+}
+
+const struct tool tool_sweep_start = {
+    .name = "sweep_start",
+    .title = "Start a benchmark",
+    .help =
+        "Starts a benchmark of a deployment over a grid of concurrency x input tokens x output "
+        "tokens x repetitions, and answers at once with the sweep and its job. The job survives "
+        "restarts, every finished cell is kept, and only one sweep measures on an endpoint at a "
+        "time (others wait in line). It puts load on the model server. Call sweep_plan first; "
+        "over 60 minutes or 10 million tokens its plan_digest is needed. Wait with job_show, "
+        "then call run_report.",
+    .params = params,
+    .fields = fields,
+    .role = ROLE_OPERATOR,
+    .placement = PLACE_WAITING,
+    .open_world = true,
+    .changes_resources = true,
+    .run = run,
+};

@@ -1,0 +1,194 @@
+#include "handlers/values.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define EXACT_DOUBLE 9007199254740992.0 /* 2^53: whole numbers up to here are exact */
+
+static bool is_text(const json_t *value)
+{
+    return json_is_string(value);
+}
+
+/* 4.0 is a whole number to JSON Schema. */
+static bool is_integer(const json_t *value)
+{
+    double number = json_number_value(value);
+
+    if (json_is_integer(value))
+        return true;
+    return json_is_real(value) && trunc(number) == number && fabs(number) <= EXACT_DOUBLE;
+}
+
+static bool is_number(const json_t *value)
+{
+    return json_is_number(value);
+}
+
+static bool is_boolean(const json_t *value)
+{
+    return json_is_boolean(value);
+}
+
+static bool is_integers(const json_t *value)
+{
+    size_t i;
+    json_t *item;
+
+    json_array_foreach(value, i, item) if (!is_integer(item)) return false;
+    return json_is_array(value);
+}
+
+static bool is_text_map(const json_t *value)
+{
+    const char *key;
+    json_t *item;
+
+    json_object_foreach(json_iterable(value), key, item) if (!json_is_string(item)) return false;
+    return json_is_object(value);
+}
+
+static bool is_object(const json_t *value)
+{
+    return json_is_object(value);
+}
+
+static bool is_list(const json_t *value)
+{
+    return json_is_array(value);
+}
+
+static const struct value_kind kinds[] = {
+    [VALUE_TEXT] = { "string", "text", is_text },
+    [VALUE_INTEGER] = { "integer", "a whole number", is_integer },
+    [VALUE_NUMBER] = { "number", "a number", is_number },
+    [VALUE_BOOLEAN] = { "boolean", "true or false", is_boolean },
+    [VALUE_CHOICE] = { "string", "text", is_text },
+    [VALUE_INTEGERS] = { "array", "a list of whole numbers, such as [1, 4, 16]", is_integers },
+    [VALUE_TEXT_MAP] = { "object", "an object of texts, such as {\"team\": \"search\"}",
+                         is_text_map },
+    [VALUE_OBJECT] = { "object", "an object", is_object },
+    [VALUE_LIST] = { "array", "a list", is_list },
+};
+
+const struct value_kind *value_kind(enum value_type type)
+{
+    return &kinds[type];
+}
+
+const char *value_show(const json_t *value, char out[VALUE_SHOWN_SIZE])
+{
+    TEXT_AUTO masked = { 0 };
+    TEXT_AUTO shown = { 0 };
+
+    if (json_is_array(value) || json_is_object(value)) {
+        snprintf(out, VALUE_SHOWN_SIZE, "%s", json_is_array(value) ? "a list" : "an object");
+    } else if (json_is_string(value)) {
+        text_add_masked(&masked, json_string_value(value));
+        text_add_printable(&shown, text_string(&masked), masked.length, VALUE_SHOWN_SIZE - 8);
+        snprintf(out, VALUE_SHOWN_SIZE, "\"%s%s\"", text_string(&shown),
+                 masked.length > VALUE_SHOWN_SIZE - 8 ? "..." : "");
+    } else if (json_is_integer(value)) {
+        snprintf(out, VALUE_SHOWN_SIZE, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    } else if (json_is_real(value)) {
+        snprintf(out, VALUE_SHOWN_SIZE, "%g", json_real_value(value));
+    } else {
+        snprintf(out, VALUE_SHOWN_SIZE, "%s",
+                 json_is_true(value)    ? "true"
+                 : json_is_false(value) ? "false"
+                                        : "null");
+    }
+    return out;
+}
+
+bool text_is_credential(const char *text)
+{
+    static const struct {
+        const char *prefix;
+        size_t least; /* shorter words are ordinary ones */
+    } issuers[] = {
+        { "sk-", 16 },    { "hf_", 16 },   { "ghp_", 16 },        { "gho_", 16 },
+        { "ghs_", 16 },   { "xoxb-", 16 }, { "github_pat_", 16 }, { "glpat-", 16 },
+        { "nvapi-", 16 }, { "AKIA", 16 },  { "ASIA", 20 },        { "ya29.", 16 },
+        { "AIza", 30 },   { "eyJ", 20 },   { "-----BEGIN", 10 },  { "obk_", 16 },
+    };
+    size_t length = strlen(text);
+
+    for (size_t i = 0; i < sizeof issuers / sizeof issuers[0]; i++)
+        if (length >= issuers[i].least
+            && strncmp(text, issuers[i].prefix, strlen(issuers[i].prefix)) == 0)
+            return true;
+    return false;
+}
+
+/* One word: hidden, or without the user part that a URL may carry. */
+static void add_word(struct text *out, const char *word, size_t length)
+{
+    TEXT_AUTO copy = { 0 };
+    const char *scheme, *at;
+
+    text_add_bytes(&copy, word, length);
+    if (text_is_credential(text_string(&copy))) {
+        text_add(out, "(hidden)");
+        return;
+    }
+    scheme = strstr(text_string(&copy), "://");
+    at = scheme == NULL ? NULL : strrchr(scheme, '@');
+    if (at == NULL) {
+        text_add_bytes(out, word, length);
+        return;
+    }
+    text_add_bytes(out, copy.data, (size_t)(scheme + 3 - copy.data));
+    text_add(out, "(hidden)");
+    text_add(out, at);
+}
+
+void text_add_masked(struct text *out, const char *text)
+{
+    static const char separators[] = " \t\r\n\"'`,;=()<>[]{}";
+
+    while (*text != '\0') {
+        size_t gap = strspn(text, separators);
+        size_t word = strcspn(text + gap, separators);
+
+        text_add_bytes(out, text, gap);
+        if (word > 0)
+            add_word(out, text + gap, word);
+        text += gap + word;
+    }
+}
+
+#define NAME_LIMIT 64
+
+unsigned name_distance(const char *a, const char *b)
+{
+    unsigned row[NAME_LIMIT + 1];
+    size_t a_length = strnlen(a, NAME_LIMIT), b_length = strnlen(b, NAME_LIMIT);
+
+    for (size_t j = 0; j <= b_length; j++)
+        row[j] = (unsigned)j;
+    for (size_t i = 1; i <= a_length; i++) {
+        unsigned diagonal = row[0];
+
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= b_length; j++) {
+            unsigned change = diagonal + (a[i - 1] != b[j - 1]);
+            unsigned shift = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+
+            diagonal = row[j];
+            row[j] = change < shift ? change : shift;
+        }
+    }
+    return row[b_length];
+}
+
+bool name_is_near(const char *given, const char *known)
+{
+    size_t length = strlen(known);
+
+    if (strlen(given) >= 4 && (strstr(known, given) != NULL || strstr(given, known) != NULL))
+        return true;
+    return name_distance(given, known) <= (length < 6 ? 1 : length / 3);
+}

@@ -1,0 +1,33 @@
+/* The kinds of JSON values that arguments and answers are made of: one row per `enum value_type`.
+ */
+#pragma once
+
+#include "handlers/tool.h"
+
+struct value_kind {
+    const char *schema_type;              /* of JSON Schema */
+    const char *phrase;                   /* "<name> must be <phrase>" */
+    bool (*accepts)(const json_t *value); /* its shape; limits are looked at elsewhere */
+};
+const struct value_kind *value_kind(enum value_type type); /* static */
+
+/* jansson iterates over mutable objects only; nothing is changed through this. */
+static inline json_t *json_iterable(const json_t *value)
+{
+    return (json_t *)(uintptr_t)value;
+}
+
+/* A value as an error sentence shows it: short, printable, credentials masked. Returns `out`. */
+#define VALUE_SHOWN_SIZE 64
+const char *value_show(const json_t *value, char out[VALUE_SHOWN_SIZE]);
+
+/* Credentials by the look of them: the prefixes that well-known issuers put in front. */
+bool text_is_credential(const char *text);
+/* Adds `text` with words that look like credentials replaced by "(hidden)", and the user part of
+ * URLs left out. */
+void text_add_masked(struct text *out, const char *text);
+
+/* How unlike two names are: the number of edits between them (Levenshtein). */
+unsigned name_distance(const char *a, const char *b);
+/* Is `known` likely what was meant by `given`? */
+bool name_is_near(const char *given, const char *known);

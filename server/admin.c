@@ -1,0 +1,121 @@
+#include "server/admin.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "store/principals.h"
+
+#define COMMAND_LINE                                                                               \
+    {                                                                                              \
+        .principal = "local", .role = "admin", .client = "command line", .request_id = ""          \
+    }
+
+static bool read_digest(const char *hex, uint8_t out[DIGEST_BYTES], struct error *error)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    if (strlen(hex) != 2 * (size_t)DIGEST_BYTES || strspn(hex, digits) != strlen(hex))
+        return error_set(error, ERROR_INVALID, "digest must be 64 hexadecimal digits");
+    for (size_t i = 0; i < DIGEST_BYTES; i++)
+        out[i] = (uint8_t)((strchr(digits, hex[2 * i]) - digits) << 4
+                           | (strchr(digits, hex[2 * i + 1]) - digits));
+    return true;
+}
+
+static bool check_name(const char *name, struct error *error)
+{
+    if (text_is_name(name))
+        return true;
+    return error_set(error, ERROR_INVALID,
+                     "a name has 1 to 63 letters, digits, '.', '_' or '-' and begins with a letter "
+                     "or digit");
+}
+
+static json_t *describe(const struct api_key *key)
+{
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "id", key->id, "principal",
+                     key->principal, "role", role_name(key->role), "created_ms",
+                     (json_int_t)key->created_ms, "expires_ms", (json_int_t)key->expires_ms,
+                     "revoked_ms", (json_int_t)key->revoked_ms, "last_used_ms",
+                     (json_int_t)key->last_used_ms);
+}
+
+static bool execute_add(struct store *store, const json_t *request, json_t **reply,
+                        struct error *error)
+{
+    const char *name = json_get_text(request, "name", "");
+    const char *role_text = json_get_text(request, "role", "");
+    struct change change = { .actor = COMMAND_LINE, .tool = "key add" };
+    json_auto_t *told = json_pack("{s:s, s:s}", "name", name, "role", role_text);
+    FREE_AUTO char *arguments = json_write(told);
+    uint8_t digest[DIGEST_BYTES];
+    struct api_key key;
+    enum role role;
+
+    if (!check_name(name, error)
+        || !read_digest(json_get_text(request, "digest", ""), digest, error))
+        return false;
+    if (!role_find(role_text, &role))
+        return error_set(error, ERROR_INVALID,
+                         "role is \"%.40s\", it must be viewer, operator or admin", role_text);
+    change.arguments = arguments;
+    if (!key_add(store, name, role, digest, json_get_integer(request, "expires_ms", 0), &change,
+                 &key, error))
+        return false;
+    *reply = describe(&key);
+    return true;
+}
+
+static bool execute_list(struct store *store, const json_t *request, json_t **reply,
+                         struct error *error)
+{
+    FREE_AUTO struct api_key *keys = NULL;
+    size_t count;
+    json_t *list;
+
+    (void)request;
+    if (!key_list(store, &keys, &count, error))
+        return false;
+    list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, describe(&keys[i]));
+    *reply = json_pack("{s:o}", "keys", list);
+    return true;
+}
+
+static bool execute_revoke(struct store *store, const json_t *request, json_t **reply,
+                           struct error *error)
+{
+    const char *name = json_get_text(request, "name", "");
+    struct change change = { .actor = COMMAND_LINE, .tool = "key revoke" };
+    json_auto_t *told = json_pack("{s:s}", "name", name);
+    FREE_AUTO char *arguments = json_write(told);
+    int64_t revoked;
+
+    change.arguments = arguments;
+    if (!key_revoke(store, name, clock_utc_ms(), &change, &revoked, error))
+        return false;
+    *reply = json_pack("{s:I}", "revoked", (json_int_t)revoked);
+    return true;
+}
+
+bool admin_execute(struct store *store, const json_t *request, json_t **reply, struct error *error)
+{
+    static const struct {
+        const char *name;
+        bool (*execute)(struct store *store, const json_t *request, json_t **reply,
+                        struct error *error);
+    } commands[] = {
+        { "key_add", execute_add },
+        { "key_list", execute_list },
+        { "key_revoke", execute_revoke },
+    };
+    const char *command = json_get_text(request, "command", "");
+
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(command, commands[i].name) == 0)
+            return commands[i].execute(store, request, reply, error);
+    return error_set(error, ERROR_INVALID, "there is no command \"%.40s\"", command);
+}

@@ -1,0 +1,184 @@
+#include "server/auth.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/random.h"
+
+#define SLOTS 1024
+#define REMEMBER_MS 1000
+
+/* What the store said of a digest; a slot per hash, the newer one wins. */
+struct slot {
+    uint8_t digest[DIGEST_BYTES];
+    int64_t until_ms; /* monotonic; 0: empty */
+    struct principal principal;
+};
+
+struct authority {
+    struct store *store;
+    enum { MODE_AUTO, MODE_KEYS, MODE_NONE } mode;
+    atomic_bool needs_keys;
+    pthread_mutex_t lock;
+    struct slot slots[SLOTS];
+};
+
+/* With `auto` the first key locks the door for good: revoking the last one must not open it. */
+static bool update_needs_keys(struct authority *authority, struct error *error)
+{
+    struct api_key *keys = NULL;
+    size_t count = 0;
+
+    if (authority->mode == MODE_AUTO && !key_list(authority->store, &keys, &count, error))
+        return false;
+    free(keys);
+    atomic_store(&authority->needs_keys, authority->mode == MODE_KEYS || count > 0);
+    return true;
+}
+
+static bool check_binding(struct authority *authority, bool loopback, struct error *error)
+{
+    bool any = false;
+
+    if (!key_any(authority->store, &any, error))
+        return false;
+    if (!any && atomic_load(&authority->needs_keys))
+        log_warning("no API key is valid: add one with `opsbrain key add NAME --role admin`");
+    if (loopback || authority->mode == MODE_KEYS || (any && authority->mode == MODE_AUTO))
+        return true;
+    if (authority->mode == MODE_NONE)
+        return error_set(error, ERROR_INVALID,
+                         "auth is none, but listen is not loopback: anyone on the network could do "
+                         "anything; set OPSBRAIN_AUTH to auto or keys, or OPSBRAIN_LISTEN to "
+                         "127.0.0.1:PORT");
+    return error_set(error, ERROR_INVALID,
+                     "listen is not loopback and there is no valid API key: add one with `opsbrain "
+                     "key add NAME --role admin` (same OPSBRAIN_DATA), set OPSBRAIN_AUTH=keys to "
+                     "start without one, or set OPSBRAIN_LISTEN to 127.0.0.1:PORT");
+}
+
+bool authority_create(struct store *store, const char *mode, bool loopback, struct authority **out,
+                      struct error *error)
+{
+    struct authority *authority = memory_zeroed(1, sizeof *authority);
+
+    authority->store = store;
+    authority->mode = strcmp(mode, "keys") == 0   ? MODE_KEYS
+                      : strcmp(mode, "none") == 0 ? MODE_NONE
+                                                  : MODE_AUTO;
+    atomic_init(&authority->needs_keys, true);
+    pthread_mutex_init(&authority->lock, NULL);
+    if (!update_needs_keys(authority, error) || !check_binding(authority, loopback, error)) {
+        authority_destroy(authority);
+        return false;
+    }
+    *out = authority;
+    return true;
+}
+
+void authority_destroy(struct authority *authority)
+{
+    if (authority == NULL)
+        return;
+    pthread_mutex_destroy(&authority->lock);
+    free(authority);
+}
+
+static struct slot *slot_of(struct authority *authority, const uint8_t digest[DIGEST_BYTES])
+{
+    return &authority->slots[(digest[0] << 8 | digest[1]) % SLOTS];
+}
+
+static bool recall(struct authority *authority, const uint8_t digest[DIGEST_BYTES], int64_t now_ms,
+                   struct principal *out)
+{
+    const struct slot *slot = slot_of(authority, digest);
+    bool found;
+
+    pthread_mutex_lock(&authority->lock);
+    found = slot->until_ms > now_ms && memcmp(slot->digest, digest, DIGEST_BYTES) == 0;
+    if (found)
+        *out = slot->principal;
+    pthread_mutex_unlock(&authority->lock);
+    return found;
+}
+
+static void remember(struct authority *authority, const uint8_t digest[DIGEST_BYTES],
+                     int64_t until_ms, const struct principal *principal)
+{
+    struct slot *slot = slot_of(authority, digest);
+
+    pthread_mutex_lock(&authority->lock);
+    memcpy(slot->digest, digest, DIGEST_BYTES);
+    slot->until_ms = until_ms;
+    slot->principal = *principal;
+    pthread_mutex_unlock(&authority->lock);
+}
+
+static bool find(struct authority *authority, const char *key, struct principal *out,
+                 struct error *error)
+{
+    int64_t now_ms = clock_monotonic_ns() / 1000000;
+    uint8_t digest[DIGEST_BYTES];
+    struct principal found;
+
+    digest_sha256(key, strlen(key), digest);
+    if (recall(authority, digest, now_ms, out))
+        return true;
+    if (!key_find(authority->store, digest, clock_utc_ms(), &found, error))
+        return false;
+    remember(authority, digest, now_ms + REMEMBER_MS, &found);
+    *out = found;
+    return true;
+}
+
+bool authority_check(struct authority *authority, const char *authorization, struct principal *out,
+                     struct error *error)
+{
+    static const struct principal local = { .name = "local", .role = ROLE_ADMIN };
+
+    if (!atomic_load(&authority->needs_keys)) {
+        *out = local;
+        return true;
+    }
+    if (authorization == NULL)
+        return error_set(error, ERROR_UNAUTHENTICATED,
+                         "an API key is needed: send the header Authorization: Bearer " KEY_PREFIX
+                         "...");
+    if (strncasecmp(authorization, "Bearer ", 7) != 0)
+        return error_set(error, ERROR_UNAUTHENTICATED,
+                         "Authorization must be: Bearer " KEY_PREFIX "...");
+    return find(authority, authorization + 7 + strspn(authorization + 7, " "), out, error);
+}
+
+bool authority_refresh(struct authority *authority, struct error *error)
+{
+    pthread_mutex_lock(&authority->lock);
+    for (size_t i = 0; i < SLOTS; i++)
+        authority->slots[i].until_ms = 0;
+    pthread_mutex_unlock(&authority->lock);
+    return update_needs_keys(authority, error);
+}
+
+bool authority_needs_keys(struct authority *authority)
+{
+    return atomic_load(&authority->needs_keys);
+}
+
+void key_generate(char out[KEY_SIZE], char digest[DIGEST_TEXT_SIZE])
+{
+    uint8_t bytes[32];
+    size_t length = (size_t)snprintf(out, KEY_SIZE, KEY_PREFIX);
+
+    random_bytes(bytes, sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        length += (size_t)snprintf(out + length, KEY_SIZE - length, "%02x", bytes[i]);
+    digest_sha256_text(out, length, digest);
+}

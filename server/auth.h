@@ -1,0 +1,29 @@
+/* Who asks: API keys, or the principal `local` where none are needed. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "store/principals.h"
+
+struct authority;
+
+#define KEY_PREFIX "obk_"
+#define KEY_SIZE 72 /* prefix, 64 hex digits of 32 random bytes, NUL */
+
+/* `mode` is the setting: auto, keys or none. Refused where the address is not loopback and anyone
+ * could do anything: with auto as long as no key is valid, with none always. */
+bool authority_create(struct store *store, const char *mode, bool loopback, struct authority **out,
+                      struct error *error);
+void authority_destroy(struct authority *authority); /* NULL is fine */
+
+/* The principal of an Authorization header (NULL: none). UNAUTHENTICATED says what to send. Any
+ * thread; an answer is remembered for at most a second. */
+bool authority_check(struct authority *authority, const char *authorization, struct principal *out,
+                     struct error *error);
+/* Keys were added or revoked: forget what is remembered. */
+bool authority_refresh(struct authority *authority, struct error *error);
+bool authority_needs_keys(struct authority *authority);
+
+/* A new key, and its digest as lower-case hex. */
+void key_generate(char out[KEY_SIZE], char digest[DIGEST_TEXT_SIZE]);

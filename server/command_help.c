@@ -1,0 +1,52 @@
+/* opsbrain help, opsbrain version. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "server/commands.h"
+#include "server/settings.h"
+
+static const char usage[] =
+    "opsbrain " OPSBRAIN_VERSION ": an MCP server for teams that run their own LLM serving\n"
+    "\n"
+    "  opsbrain serve [--SETTING VALUE]...\n"
+    "      serve MCP over HTTP; SIGTERM ends it in good order\n"
+    "  opsbrain key add NAME [--role viewer|operator|admin] [--expires 30d|2027-01-01] [--data "
+    "FOLDER]\n"
+    "      make an API key, shown once; the role is viewer unless said otherwise\n"
+    "  opsbrain key list [--data FOLDER]\n"
+    "  opsbrain key revoke ID|NAME [--data FOLDER]\n"
+    "      the key commands work beside a running server too\n"
+    "  opsbrain help [--markdown]\n"
+    "  opsbrain version\n"
+    "\n"
+    "Settings of serve, as flags or in the environment (OPSBRAIN_LISTEN for --listen):\n"
+    "\n";
+
+int command_help(int argc, char *const *argv)
+{
+    TEXT_AUTO text = { 0 };
+
+    if (argc > 1 && strcmp(argv[1], "--markdown") == 0) {
+        config_markdown(settings_table, settings_count, &text);
+    } else {
+        text_add(&text, usage);
+        config_help(settings_table, settings_count, &text);
+    }
+    fputs(text_string(&text), stdout);
+    return 0;
+}
+
+int command_version(int argc, char *const *argv)
+{
+    (void)argc;
+    (void)argv;
+    puts("opsbrain " OPSBRAIN_VERSION);
+    return 0;
+}
+
+int command_fail(const char *message)
+{
+    fprintf(stderr, "opsbrain: %s\n", message);
+    return 1;
+}

@@ -1,0 +1,129 @@
+/* opsbrain serve: builds the parts in order, waits for a signal, takes them down in reverse. */
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "handlers/tool.h"
+#include "server/admin.h"
+#include "server/commands.h"
+#include "server/housekeeping.h"
+#include "server/server.h"
+
+#define STORE_READERS 4
+#define REQUESTS_MS 2000 /* for requests to finish when the process ends */
+#define JOBS_MS 3500     /* for jobs to reach a point they can be taken up from */
+#define STOP_LIMIT_S 8   /* then the process is ended: what is acknowledged is on disk */
+
+struct process {
+    struct settings settings;
+    char host[256];
+    struct services services;
+    struct server *server;
+    struct admin *admin;
+    struct housekeeping *housekeeping;
+};
+
+/* Before any thread is made, so that all of them leave these signals to main. */
+static void claim_signals(sigset_t *ending)
+{
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(ending);
+    sigaddset(ending, SIGTERM);
+    sigaddset(ending, SIGINT);
+    pthread_sigmask(SIG_BLOCK, ending, NULL);
+}
+
+static unsigned count_readers(const struct settings *settings)
+{
+    return STORE_READERS + (unsigned)settings->workers;
+}
+
+static bool create_server(struct process *process, struct error *error)
+{
+    TEXT_AUTO instructions = { 0 };
+    struct server_parts parts = {
+        .settings = &process->settings,
+        .services = &process->services,
+        .tools = tools,
+        .resources = resources,
+        .prompts = prompts,
+    };
+
+    tools_instructions(&instructions);
+    parts.instructions = text_string(&instructions);
+    return server_create(&parts, &process->server, error);
+}
+
+/* The port and the folder are taken before jobs run or anyone is served. */
+static bool start(struct process *process, struct error *error)
+{
+    struct settings *settings = &process->settings;
+    struct services *services = &process->services;
+
+    gethostname(process->host, sizeof process->host - 1);
+    *services = (struct services){
+        .secrets_folder = settings->secrets,
+        .sweep_shards = (unsigned)settings->sweep_shards,
+        .version = OPSBRAIN_VERSION,
+        .host = process->host,
+    };
+    return store_open(settings->data, count_readers(settings), &services->store, error)
+           && create_server(process, error)
+           && scraper_create(services->store, settings->secrets, &services->scraper, error)
+           && jobs_create(services->store, job_kinds, (unsigned)settings->sweep_workers, services,
+                          &services->jobs, error)
+           && admin_create(settings->data, services->store, process->server->authority,
+                           &process->admin, error)
+           && housekeeping_create(process->server, &process->housekeeping, error)
+           && server_start(process->server, error);
+}
+
+static void stop(struct process *process)
+{
+    struct services *services = &process->services;
+
+    alarm(STOP_LIMIT_S);
+    admin_destroy(process->admin);
+    housekeeping_destroy(process->housekeeping);
+    if (process->server != NULL)
+        server_stop(process->server, REQUESTS_MS);
+    jobs_destroy(services->jobs, JOBS_MS);
+    scraper_destroy(services->scraper);
+    server_destroy(process->server);
+    store_close(services->store);
+}
+
+static void wait_for_signal(const sigset_t *ending)
+{
+    int number = 0;
+
+    while (sigwait(ending, &number) != 0)
+        continue;
+    log_info("stopping: %s", strsignal(number));
+}
+
+int command_serve(int argc, char *const *argv)
+{
+    struct process process = { 0 };
+    struct error error;
+    sigset_t ending;
+
+    if (argc > 1 && strcmp(argv[1], "--help") == 0)
+        return command_help(1, argv);
+    if (!settings_read(argc, argv, &process.settings, &error))
+        return command_fail(error.message);
+    claim_signals(&ending);
+    if (!start(&process, &error)) {
+        stop(&process);
+        return command_fail(error.message);
+    }
+    log_info("opsbrain " OPSBRAIN_VERSION " listens on %s, MCP at /mcp",
+             server_address(process.server));
+    wait_for_signal(&ending);
+    stop(&process);
+    log_info("stopped");
+    return 0;
+}

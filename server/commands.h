@@ -1,0 +1,10 @@
+/* The commands of the program. Each gets its own name as argv[0] and returns the exit status. */
+#pragma once
+
+int command_serve(int argc, char *const *argv);
+int command_key(int argc, char *const *argv);
+int command_help(int argc, char *const *argv);
+int command_version(int argc, char *const *argv);
+
+/* "opsbrain: <message>" on standard error; returns 1. */
+int command_fail(const char *message);

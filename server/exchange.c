@@ -1,0 +1,197 @@
+#include "server/exchange.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "server/server.h"
+
+static void finish_work(struct note *note);
+
+/* ---- Life ---- */
+
+struct exchange *exchange_create(struct http_loop *loop, struct MHD_Connection *mhd,
+                                 const char *verb)
+{
+    struct exchange *exchange = memory_zeroed(1, sizeof *exchange);
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+    exchange->note.deliver = finish_work;
+    atomic_init(&exchange->references, 1);
+    atomic_init(&exchange->left, false);
+    exchange->server = loop->server;
+    exchange->loop = loop;
+    exchange->mhd = mhd;
+    exchange->verb = verb;
+    exchange->method = exchange->subject = "";
+    exchange->started_ns = clock_monotonic_ns();
+    exchange->keep_alive.owner = exchange;
+    exchange->connection = info->socket_context;
+    exchange->connection->exchange = exchange;
+    server_request_id(loop->server, exchange->id);
+    exchange->next = loop->exchanges;
+    if (loop->exchanges != NULL)
+        loop->exchanges->previous = exchange;
+    loop->exchanges = exchange;
+    return exchange;
+}
+
+struct exchange *exchange_retain(struct exchange *exchange)
+{
+    atomic_fetch_add(&exchange->references, 1);
+    return exchange;
+}
+
+void exchange_drop_request(struct exchange *exchange)
+{
+    if (exchange->request_finish != NULL)
+        exchange->request_finish(exchange->request);
+    exchange->request_finish = NULL;
+    text_finish(&exchange->body);
+}
+
+void exchange_release(struct exchange *exchange)
+{
+    if (atomic_fetch_sub(&exchange->references, 1) > 1)
+        return;
+    if (exchange->dispatched && !exchange->standing)
+        atomic_fetch_sub(&exchange->server->in_flight, 1);
+    exchange_drop_request(exchange);
+    for (size_t i = 0; i < exchange->reply.header_count; i++)
+        free(exchange->reply.headers[i].value);
+    text_finish(&exchange->reply.body);
+    stream_release(exchange->stream);
+    free(exchange);
+}
+
+/* ---- Waiting ---- */
+
+void exchange_suspend(struct exchange *exchange)
+{
+    MHD_suspend_connection(exchange->mhd);
+    exchange->suspended = true;
+    if (exchange->connection->hung_up)
+        exchange_abandon(exchange);
+}
+
+void exchange_resume(struct exchange *exchange)
+{
+    if (!exchange->suspended)
+        return;
+    exchange->suspended = false;
+    MHD_resume_connection(exchange->mhd);
+}
+
+void exchange_abandon(struct exchange *exchange)
+{
+    atomic_store(&exchange->left, true);
+    exchange_resume(exchange);
+}
+
+/* On the loop's thread, when the worker is done. */
+static void finish_work(struct note *note)
+{
+    struct exchange *exchange = (struct exchange *)note;
+
+    exchange->working = false;
+    exchange_resume(exchange);
+    exchange_release(exchange);
+}
+
+static void run_work(void *context)
+{
+    struct exchange *exchange = context;
+
+    exchange->work(exchange);
+    http_loop_post(exchange->loop, &exchange->note);
+}
+
+bool exchange_submit(struct exchange *exchange, struct workers *workers,
+                     void (*work)(struct exchange *exchange), struct error *error)
+{
+    exchange->work = work;
+    exchange->working = true;
+    exchange_retain(exchange);
+    if (workers_submit(workers, run_work, exchange, error))
+        return true;
+    exchange->working = false;
+    exchange_release(exchange);
+    return false;
+}
+
+/* ---- Answering ---- */
+
+void exchange_reply(struct exchange *exchange, unsigned status, const char *content_type,
+                    struct text *body)
+{
+    struct reply *reply = &exchange->reply;
+
+    reply->status = status;
+    reply->content_type = content_type;
+    text_finish(&reply->body);
+    if (body == NULL)
+        return;
+    reply->body = *body;
+    *body = (struct text){ 0 };
+}
+
+void exchange_reply_text(struct exchange *exchange, unsigned status, const char *format, ...)
+{
+    char line[600];
+    struct text body = { 0 };
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    text_add(&body, line);
+    text_add_char(&body, '\n');
+    exchange_reply(exchange, status, "text/plain; charset=utf-8", &body);
+}
+
+void exchange_add_header(struct exchange *exchange, const char *name, const char *value)
+{
+    struct reply *reply = &exchange->reply;
+
+    if (reply->header_count == REPLY_HEADERS)
+        return;
+    reply->headers[reply->header_count].name = name;
+    reply->headers[reply->header_count++].value = memory_copy_text(value);
+}
+
+enum MHD_Result exchange_queue_take(struct exchange *exchange, struct MHD_Response *response,
+                                    unsigned status)
+{
+    const struct reply *reply = &exchange->reply;
+    enum MHD_Result result;
+
+    for (size_t i = 0; i < reply->header_count; i++)
+        MHD_add_response_header(response, reply->headers[i].name, reply->headers[i].value);
+    if (reply->closes || atomic_load(&exchange->loop->draining))
+        MHD_add_response_header(response, "Connection", "close");
+    result = MHD_queue_response(exchange->mhd, status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+enum MHD_Result exchange_queue_reply(struct exchange *exchange)
+{
+    struct reply *reply = &exchange->reply;
+    size_t length = reply->body.length;
+    struct MHD_Response *response;
+
+    if (reply->status == 0)
+        exchange_reply_text(exchange, 500, "no answer, see request %s", exchange->id);
+    response = length > 0 ? MHD_create_response_from_buffer(length, text_take(&reply->body),
+                                                            MHD_RESPMEM_MUST_FREE)
+                          : MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+    if (reply->content_type != NULL)
+        MHD_add_response_header(response, "Content-Type", reply->content_type);
+    deadline_set(&exchange->loop->deadlines[DEADLINE_SEND], &exchange->connection->deadline,
+                 clock_monotonic_ns());
+    return exchange_queue_take(exchange, response, reply->status);
+}

@@ -1,0 +1,120 @@
+/* One HTTP request and its answer: read, served, answered at once, later by a worker, or as a
+ * stream. The request's route decides which. */
+#pragma once
+
+#include <microhttpd.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "base/workers.h"
+#include "server/deadline.h"
+#include "server/http_headers.h"
+#include "server/http_loop.h"
+#include "server/stream.h"
+#include "store/principals.h"
+
+struct route;
+struct server;
+struct telemetry_row;
+
+#define REQUEST_ID_SIZE 40
+#define REPLY_HEADERS 6
+
+/* A TCP connection; lives from accepting to closing. */
+struct connection {
+    struct http_loop *loop;
+    int fd;
+    bool hung_up; /* the client closed its side */
+    struct deadline deadline;
+    struct exchange *exchange; /* the one in progress */
+};
+
+struct reply {
+    unsigned status; /* 0: none yet */
+    const char *content_type;
+    struct text body;
+    struct {
+        const char *name;
+        char *value;
+    } headers[REPLY_HEADERS];
+    size_t header_count;
+    bool closes; /* the connection, after the answer */
+};
+
+struct exchange {
+    struct note note; /* first: tells the loop that the worker is done */
+    atomic_int references;
+    struct server *server;
+    struct http_loop *loop;
+    char id[REQUEST_ID_SIZE]; /* of the log line and of error messages */
+    int64_t started_ns;
+
+    /* the request */
+    const struct route *route; /* NULL: none */
+    const char *verb;          /* GET, POST, ... */
+    struct http_headers headers;
+    struct text body;
+    struct principal principal;
+    void *request; /* what the route made of it, and how to free it */
+    void (*request_finish)(void *request);
+
+    /* the answer */
+    struct reply reply;
+    struct stream *stream; /* instead of a reply */
+    bool standing;    /* a stream that lasts until somebody ends it; not waited for at shutdown */
+    atomic_bool left; /* the client is gone */
+
+    /* for the log and the metrics */
+    const char *method, *subject; /* of tables; "" for none */
+    struct telemetry_row *row;
+
+    /* the loop thread's */
+    struct connection *connection;
+    struct MHD_Connection *mhd; /* NULL once it is over */
+    struct exchange *previous, *next;
+    struct deadline keep_alive;
+    size_t keep_alive_read; /* bytes the client had taken at the last look */
+    unsigned stalls;        /* looks at which it had taken nothing */
+    size_t body_seen;
+    bool dispatched, working, suspended;
+    void (*work)(struct exchange *exchange);
+};
+
+struct exchange *exchange_retain(struct exchange *exchange);
+void exchange_release(struct exchange *exchange);
+
+/* The answer, whole; `body` (may be NULL) is emptied into it. */
+void exchange_reply(struct exchange *exchange, unsigned status, const char *content_type,
+                    struct text *body);
+void exchange_reply_text(struct exchange *exchange, unsigned status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* `name` is static, `value` copied. */
+void exchange_add_header(struct exchange *exchange, const char *name, const char *value);
+/* Answers with a stream of events; on the loop's thread. Borrowed. */
+struct stream *exchange_begin_stream(struct exchange *exchange);
+/* Runs work(exchange) on one of the threads; it replies, or ends the stream. BUSY: not called. */
+bool exchange_submit(struct exchange *exchange, struct workers *workers,
+                     void (*work)(struct exchange *exchange), struct error *error);
+
+/* For http_loop.c: what libmicrohttpd calls (its context is the loop), and what the loop tells. */
+enum MHD_Result exchange_serve(void *loop, struct MHD_Connection *mhd, const char *path,
+                               const char *verb, const char *version, const char *upload,
+                               size_t *upload_size, void **slot);
+void exchange_completed(void *loop, struct MHD_Connection *mhd, void **slot,
+                        enum MHD_RequestTerminationCode code);
+void exchange_keep_alive(struct exchange *exchange);
+void exchange_abandon(struct exchange *exchange); /* the client left, or as if it had */
+
+/* For exchange_*.c, on the loop's thread. */
+struct exchange *exchange_create(struct http_loop *loop, struct MHD_Connection *mhd,
+                                 const char *verb);
+void exchange_drop_request(struct exchange *exchange);
+void exchange_suspend(struct exchange *exchange);
+void exchange_resume(struct exchange *exchange);
+enum MHD_Result exchange_queue_reply(struct exchange *exchange);
+enum MHD_Result exchange_queue_stream(struct exchange *exchange);
+enum MHD_Result exchange_queue_take(struct exchange *exchange, struct MHD_Response *response,
+                                    unsigned status);

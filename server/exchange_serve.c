@@ -1,0 +1,171 @@
+/* What libmicrohttpd calls: from the headers of a request to the end of its answer. */
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/exchange.h"
+#include "server/routes.h"
+#include "server/server.h"
+#include "server/telemetry.h"
+
+/* Of a refused body; beyond it the connection is closed. */
+#define READ_OFF_LIMIT ((size_t)8 << 20)
+
+static void refuse_length(struct exchange *exchange)
+{
+    exchange_reply_text(exchange, 413, "the request body is longer than %lld bytes",
+                        (long long)exchange->server->settings->body_limit_bytes);
+}
+
+/* By what the headers say; a length that is not said is counted as the body comes. */
+static void check_length(struct exchange *exchange, bool *readable)
+{
+    const char *said = exchange->headers.content_length;
+    int64_t length;
+
+    *readable = true;
+    if (said == NULL || !text_to_integer(said, 0, INT64_MAX, &length))
+        return;
+    *readable = length <= (int64_t)READ_OFF_LIMIT;
+    if (length > exchange->server->settings->body_limit_bytes && exchange->reply.status == 0)
+        refuse_length(exchange);
+    if (!*readable)
+        log_warning("%s: closing, the body would have %lld bytes", exchange->id, (long long)length);
+}
+
+static enum MHD_Result begin(struct http_loop *loop, struct MHD_Connection *mhd, const char *path,
+                             const char *verb, void **slot)
+{
+    struct exchange *exchange = exchange_create(loop, mhd, verb);
+    bool readable;
+
+    *slot = exchange;
+    http_headers_read(mhd, &exchange->headers);
+    routes_admit(exchange, path);
+    check_length(exchange, &readable);
+    if (exchange->reply.status != 0 && (!readable || exchange->headers.expect != NULL))
+        exchange->reply.closes = true;
+    if (exchange->reply.closes)
+        return exchange_queue_reply(exchange);
+    deadline_set(&loop->deadlines[DEADLINE_BODY], &exchange->connection->deadline,
+                 exchange->started_ns);
+    return MHD_YES;
+}
+
+/* A body that is refused already is read off, so that the client gets to read why. */
+static enum MHD_Result take_body(struct exchange *exchange, const char *bytes, size_t *size)
+{
+    exchange->body_seen += *size;
+    if (exchange->body_seen > READ_OFF_LIMIT) {
+        log_warning("%s: closing, the body does not end", exchange->id);
+        return MHD_NO;
+    }
+    if (exchange->reply.status == 0
+        && exchange->body_seen > (size_t)exchange->server->settings->body_limit_bytes)
+        refuse_length(exchange);
+    if (exchange->reply.status == 0)
+        text_add_bytes(&exchange->body, bytes, *size);
+    *size = 0;
+    return MHD_YES;
+}
+
+static void dispatch(struct exchange *exchange)
+{
+    deadline_clear(&exchange->connection->deadline);
+    exchange->dispatched = true;
+    atomic_fetch_add(&exchange->server->in_flight, 1);
+    if (exchange->reply.status == 0)
+        exchange->route->serve(exchange);
+    if (!exchange->standing)
+        return;
+    atomic_fetch_sub(&exchange->server->in_flight, 1);
+    exchange_drop_request(exchange); /* there may be thousands of these, for days */
+}
+
+/* Its parameters are libmicrohttpd's. NOLINTNEXTLINE(readability-function-size) */
+enum MHD_Result exchange_serve(void *loop, struct MHD_Connection *mhd, const char *path,
+                               const char *verb, const char *version, const char *upload,
+                               size_t *upload_size, void **slot)
+{
+    struct exchange *exchange = *slot;
+
+    (void)version;
+    if (exchange == NULL)
+        return begin(loop, mhd, path, verb, slot);
+    if (*upload_size > 0)
+        return take_body(exchange, upload, upload_size);
+    if (!exchange->dispatched)
+        dispatch(exchange);
+    if (atomic_load(&exchange->left))
+        return MHD_NO;
+    if (exchange->stream != NULL)
+        return exchange_queue_stream(exchange);
+    if (!exchange->working)
+        return exchange_queue_reply(exchange);
+    exchange_suspend(exchange);
+    return MHD_YES;
+}
+
+static void write_log(const struct exchange *exchange, unsigned status, int64_t duration_ns)
+{
+    const char *name = exchange->principal.name;
+
+    if (exchange->route != NULL && exchange->route->quiet)
+        return;
+    log_info("%s %s %s %s %s %u %.1f ms %s", exchange->verb,
+             exchange->route != NULL ? exchange->route->path : "?",
+             exchange->method[0] != '\0' ? exchange->method : "-",
+             exchange->subject[0] != '\0' ? exchange->subject : "-", name[0] != '\0' ? name : "-",
+             status, (double)duration_ns / 1e6, exchange->id);
+}
+
+#define CLIENT_LEFT 499 /* no HTTP status; what servers log when nobody waited for the answer */
+
+static void record(struct exchange *exchange, enum MHD_RequestTerminationCode code)
+{
+    int64_t duration_ns = clock_monotonic_ns() - exchange->started_ns;
+    bool complete = code == MHD_REQUEST_TERMINATED_COMPLETED_OK || exchange->standing;
+    unsigned status = complete ? exchange->reply.status : CLIENT_LEFT;
+
+    if (exchange->row != NULL)
+        telemetry_record(exchange->row, status, exchange->standing ? -1 : duration_ns);
+    if (exchange->server->settings->log_requests)
+        write_log(exchange, status, duration_ns);
+}
+
+static void unlink_from_loop(struct exchange *exchange)
+{
+    struct http_loop *loop = exchange->loop;
+
+    if (exchange->previous != NULL)
+        exchange->previous->next = exchange->next;
+    else
+        loop->exchanges = exchange->next;
+    if (exchange->next != NULL)
+        exchange->next->previous = exchange->previous;
+}
+
+void exchange_completed(void *loop, struct MHD_Connection *mhd, void **slot,
+                        enum MHD_RequestTerminationCode code)
+{
+    struct exchange *exchange = *slot;
+
+    (void)loop;
+    (void)mhd;
+    if (exchange == NULL)
+        return;
+    *slot = NULL;
+    record(exchange, code);
+    atomic_store(&exchange->left, true);
+    if (exchange->stream != NULL && exchange->reply.status == 200) {
+        stream_close(exchange->stream);
+        atomic_fetch_sub(&exchange->server->open_streams, 1);
+    }
+    deadline_clear(&exchange->keep_alive);
+    deadline_set(&exchange->loop->deadlines[DEADLINE_IDLE], &exchange->connection->deadline,
+                 clock_monotonic_ns());
+    exchange->connection->exchange = NULL;
+    exchange->connection = NULL;
+    exchange->mhd = NULL;
+    unlink_from_loop(exchange);
+    exchange_release(exchange);
+}

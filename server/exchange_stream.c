@@ -1,0 +1,102 @@
+/* Answers that are streams. */
+
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/auth.h"
+#include "server/exchange.h"
+#include "server/server.h"
+
+#define STALLS_LIMIT 4 /* keep-alive periods in which a client reads nothing */
+#define STREAM_BLOCK 1024
+
+static void set_keep_alive(struct exchange *exchange)
+{
+    deadline_set(&exchange->loop->deadlines[DEADLINE_KEEP_ALIVE], &exchange->keep_alive,
+                 clock_monotonic_ns());
+}
+
+static ssize_t read_stream(void *context, uint64_t position, char *out, size_t size)
+{
+    struct exchange *exchange = context;
+    size_t length = 0;
+
+    (void)position;
+    if (atomic_load(&exchange->left))
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    switch (stream_read(exchange->stream, out, size, &length)) {
+    case STREAM_READ:
+        set_keep_alive(exchange);
+        return (ssize_t)length;
+    case STREAM_EMPTY:
+        exchange_suspend(exchange);
+        return 0;
+    case STREAM_ENDED:
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    case STREAM_CUT:
+        break;
+    }
+    log_warning("%s: stream cut, the client reads too slowly", exchange->id);
+    return MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+static void wake(void *owner)
+{
+    exchange_resume(owner);
+}
+
+struct stream *exchange_begin_stream(struct exchange *exchange)
+{
+    exchange->stream = stream_create(exchange->loop, wake, exchange);
+    return exchange->stream;
+}
+
+enum MHD_Result exchange_queue_stream(struct exchange *exchange)
+{
+    struct MHD_Response *response = MHD_create_response_from_callback(
+        MHD_SIZE_UNKNOWN, STREAM_BLOCK, read_stream, exchange, NULL);
+
+    exchange->reply.status = 200;
+    MHD_add_response_header(response, "Content-Type", "text/event-stream");
+    MHD_add_response_header(response, "Cache-Control", "no-cache");
+    MHD_add_response_header(response, "X-Accel-Buffering", "no");
+    atomic_fetch_add(&exchange->server->open_streams, 1);
+    set_keep_alive(exchange);
+    return exchange_queue_take(exchange, response, 200);
+}
+
+static void cut_stalled(struct exchange *exchange)
+{
+    log_warning("%s: stream cut, the client reads nothing", exchange->id);
+    shutdown(exchange->connection->fd, SHUT_RDWR);
+}
+
+/* A key may be revoked or expire while its stream is open. */
+static bool may_go_on(const struct exchange *exchange)
+{
+    struct principal principal;
+    struct error error;
+
+    return authority_check(exchange->server->authority, exchange->headers.authorization, &principal,
+                           &error)
+           || error.kind != ERROR_UNAUTHENTICATED;
+}
+
+void exchange_keep_alive(struct exchange *exchange)
+{
+    size_t read = stream_bytes_read(exchange->stream);
+
+    if (!may_go_on(exchange)) {
+        log_warning("%s: stream cut, its key is not valid any more", exchange->id);
+        shutdown(exchange->connection->fd, SHUT_RDWR);
+        return;
+    }
+    stream_push_comment(exchange->stream);
+    if (read == exchange->keep_alive_read && ++exchange->stalls == STALLS_LIMIT)
+        cut_stalled(exchange);
+    if (read != exchange->keep_alive_read)
+        exchange->stalls = 0;
+    exchange->keep_alive_read = read;
+    set_keep_alive(exchange);
+}

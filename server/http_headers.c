@@ -1,0 +1,101 @@
+#include "server/http_headers.h"
+
+#include <microhttpd.h>
+#include <string.h>
+#include <strings.h>
+
+#define AT(member) offsetof(struct http_headers, member)
+#define NAME(text) (text), sizeof(text) - 1
+
+static const struct {
+    const char *name;
+    size_t length, offset;
+} known[] = {
+    { NAME("Host"), AT(host) },
+    { NAME("Origin"), AT(origin) },
+    { NAME("Authorization"), AT(authorization) },
+    { NAME("Content-Type"), AT(content_type) },
+    { NAME("Content-Length"), AT(content_length) },
+    { NAME("Transfer-Encoding"), AT(transfer_encoding) },
+    { NAME("Expect"), AT(expect) },
+    { NAME("Mcp-Session-Id"), AT(session) },
+    { NAME("MCP-Protocol-Version"), AT(protocol_version) },
+    { NAME("Mcp-Method"), AT(method) },
+    { NAME("Mcp-Name"), AT(name) },
+};
+
+/* "text/event-stream;q=0.5" of a list: does the item name the type? */
+static bool item_is(const char *item, size_t length, const char *type)
+{
+    size_t type_length = strlen(type);
+
+    return length >= type_length && strncasecmp(item, type, type_length) == 0
+           && (length == type_length || strchr("; \t", item[type_length]) != NULL);
+}
+
+static void read_accept(struct http_headers *headers, const char *value)
+{
+    headers->has_accept = true;
+    for (const char *item = value; *item != '\0';) {
+        size_t length;
+
+        item += strspn(item, ", \t");
+        length = strcspn(item, ",");
+        headers->accepts_json |= item_is(item, length, "application/json")
+                                 || item_is(item, length, "application/*")
+                                 || item_is(item, length, "*/*");
+        headers->accepts_events |= item_is(item, length, "text/event-stream")
+                                   || item_is(item, length, "text/*")
+                                   || item_is(item, length, "*/*");
+        item += length;
+    }
+}
+
+/* libmicrohttpd keeps blanks at the end, which are no part of a value (RFC 9110, 5.5). Where there
+ * is no room for the copy they stay, and the value will match nothing. */
+static const char *trim(struct http_headers *headers, const char *value, size_t size)
+{
+    char *copy = headers->trimmed + headers->trimmed_length;
+    size_t length = size;
+
+    while (length > 0 && (value[length - 1] == ' ' || value[length - 1] == '\t'))
+        length--;
+    if (length == size || length >= sizeof headers->trimmed - headers->trimmed_length)
+        return value;
+    memcpy(copy, value, length);
+    copy[length] = '\0';
+    headers->trimmed_length += length + 1;
+    return copy;
+}
+
+static enum MHD_Result visit(void *context, enum MHD_ValueKind kind, const char *name, size_t size,
+                             const char *value, size_t value_size)
+{
+    struct http_headers *headers = context;
+
+    (void)kind;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const char **slot = (const char **)((char *)headers + known[i].offset);
+
+        if (known[i].length != size || strcasecmp(known[i].name, name) != 0)
+            continue;
+        if (*slot != NULL)
+            headers->repeated = known[i].name;
+        *slot = value != NULL ? trim(headers, value, value_size) : "";
+        return MHD_YES;
+    }
+    if (size == 6 && strcasecmp(name, "Accept") == 0 && value != NULL)
+        read_accept(headers, value);
+    return MHD_YES;
+}
+
+void http_headers_read(struct MHD_Connection *connection, struct http_headers *out)
+{
+    *out = (struct http_headers){ 0 };
+    MHD_get_connection_values_n(connection, MHD_HEADER_KIND, visit, out);
+}
+
+bool http_media_type_is(const char *value, const char *type)
+{
+    return value != NULL && item_is(value, strlen(value), type);
+}

@@ -1,0 +1,23 @@
+/* The request headers the server looks at. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct MHD_Connection;
+
+struct http_headers {
+    /* Borrowed from the connection: the HTTP thread's, gone with the request. NULL: absent. */
+    const char *host, *origin, *authorization, *content_type, *expect;
+    const char *session, *protocol_version, *method, *name; /* the Mcp- ones */
+    const char *content_length, *transfer_encoding;
+    const char *repeated; /* the name of one of the above that came twice */
+    bool has_accept, accepts_json, accepts_events;
+    char trimmed[256]; /* copies of values that had blanks at their end */
+    size_t trimmed_length;
+};
+
+void http_headers_read(struct MHD_Connection *connection, struct http_headers *out);
+/* Media type of a Content-Type value, whatever its parameters? */
+bool http_media_type_is(const char *value, const char *type);

@@ -1,0 +1,61 @@
+/* One HTTP thread: a libmicrohttpd daemon driven by an epoll loop of our own. Everything that
+ * touches a connection happens on its loop's thread; other threads post notes to it. */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "server/deadline.h"
+
+struct MHD_Daemon;
+struct server;
+struct exchange;
+
+/* Something to do on the loop's thread. Whoever posts it keeps it alive until deliver() is called.
+ */
+struct note {
+    struct note *next;
+    bool posted; /* under the loop's lock */
+    void (*deliver)(struct note *note);
+};
+
+enum deadline_kind {
+    DEADLINE_HEADER,     /* from connecting to the end of the first request's headers */
+    DEADLINE_IDLE,       /* from an answer to the end of the next request's headers */
+    DEADLINE_BODY,       /* from the headers to the end of the body */
+    DEADLINE_SEND,       /* for the client to read the answer */
+    DEADLINE_KEEP_ALIVE, /* of streams: time for a comment */
+    DEADLINE_KINDS,
+};
+
+struct http_loop {
+    struct server *server;
+    struct MHD_Daemon *daemon;
+    pthread_t thread;
+    int listen_fd; /* -1 once drained */
+    int epoll_fd, wake_fd;
+
+    pthread_mutex_t lock;
+    struct note *notes, **notes_end;
+
+    atomic_bool draining, stopping;
+
+    /* of the loop's thread alone */
+    struct deadline_list deadlines[DEADLINE_KINDS];
+    struct exchange *exchanges;
+    bool closed_some; /* connections, in this turn */
+};
+
+/* Serves `listen_fd` (taken) on a thread of its own. */
+bool http_loop_create(struct server *server, unsigned number, int listen_fd, struct http_loop **out,
+                      struct error *error);
+/* From any thread. False if the note is posted already and not yet delivered. */
+bool http_loop_post(struct http_loop *loop, struct note *note);
+/* From any thread: closes the listening socket, ends standing streams with their farewell, and lets
+ * connections close after the answer they wait for. Returns at once. */
+void http_loop_drain(struct http_loop *loop);
+/* Closes what is open and joins the thread; notes may still be posted until http_loop_destroy. */
+void http_loop_stop(struct http_loop *loop);
+void http_loop_destroy(struct http_loop *loop); /* NULL is fine */

@@ -1,0 +1,27 @@
+/* The MCP endpoint: both protocol eras on one path, told apart by what a message says of itself. */
+#pragma once
+
+#include "server/rpc.h"
+
+struct exchange;
+
+void mcp_post(struct exchange *exchange);
+void mcp_get(struct exchange *exchange);    /* a session's standing stream */
+void mcp_delete(struct exchange *exchange); /* ends a session */
+
+/* Does the era accept the message, by its headers and envelope? Finds session, version and method.
+ * False: rpc_fail was called. */
+bool legacy_admit(struct rpc *rpc); /* mcp_legacy.c */
+bool modern_admit(struct rpc *rpc); /* mcp_modern.c */
+
+#define MCP_MODERN_VERSION "2026-07-28"
+#define MCP_META_VERSION "io.modelcontextprotocol/protocolVersion"
+#define MCP_META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
+#define MCP_META_CLIENT "io.modelcontextprotocol/clientInfo"
+
+/* The legacy revision of that name; NULL: not ours. `legacy_latest` is what we offer instead. */
+const char *legacy_version(const char *name);
+extern const char *const legacy_latest;
+/* Replies with one JSON-RPC error that answers no request in particular. */
+void mcp_refuse(struct exchange *exchange, unsigned http_status, int code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));

@@ -1,0 +1,115 @@
+/* subscriptions/listen (2026-07-28): a standing stream of the notifications a client asked for. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "server/exchange.h"
+#include "server/methods.h"
+#include "server/notifier.h"
+#include "server/server.h"
+
+#define SUBSCRIPTION "\"io.modelcontextprotocol/subscriptionId\":"
+
+/* What of the wishes we can honour. */
+struct honoured {
+    unsigned lists;
+    const char *uris[SUBSCRIPTIONS_LIMIT]; /* borrowed from the message */
+    size_t count;
+};
+
+static const struct {
+    const char *wish;
+    unsigned list;
+} lists[] = {
+    { "toolsListChanged", NOTIFIER_TOOLS },
+    { "promptsListChanged", NOTIFIER_PROMPTS },
+    { "resourcesListChanged", NOTIFIER_RESOURCES },
+};
+
+/* Of URIs, those of resources that are there now. */
+static void read_wishes(const struct rpc *rpc, const json_t *wishes, struct honoured *out)
+{
+    const json_t *uris = json_object_get(wishes, "resourceSubscriptions");
+    struct error ignored;
+
+    *out = (struct honoured){ 0 };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (json_get_boolean(wishes, lists[i].wish, false))
+            out->lists |= lists[i].list;
+    for (size_t i = 0; i < json_array_size(uris) && i < SUBSCRIPTIONS_LIMIT; i++) {
+        const char *uri = json_string_value(json_array_get(uris, i));
+
+        if (uri != NULL
+            && resource_find(rpc->server->resources, rpc->server->services, uri, &ignored))
+            out->uris[out->count++] = uri;
+    }
+}
+
+static json_t *honoured_json(const struct honoured *honoured)
+{
+    json_t *json = json_object(), *uris = json_array();
+
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if ((honoured->lists & lists[i].list) != 0)
+            json_object_set_new(json, lists[i].wish, json_true());
+    for (size_t i = 0; i < honoured->count; i++)
+        json_array_append_new(uris, json_string(honoured->uris[i]));
+    if (honoured->count > 0)
+        json_object_set(json, "resourceSubscriptions", uris);
+    json_decref(uris);
+    return json;
+}
+
+/* The first message of the stream; from then on the notifier writes to it. */
+static void acknowledge(struct rpc *rpc, const struct honoured *honoured)
+{
+    json_auto_t *told = honoured_json(honoured);
+    FREE_AUTO char *written = json_write(told);
+    struct stream *stream = rpc->exchange->stream;
+    TEXT_AUTO meta = { 0 };
+    TEXT_AUTO json = { 0 };
+
+    text_addf(&meta, "{" SUBSCRIPTION "%s}", rpc->id);
+    text_addf(&json,
+              "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged\","
+              "\"params\":{\"_meta\":%s,\"notifications\":",
+              text_string(&meta));
+    text_add(&json, written);
+    text_add(&json, "}}");
+    stream_push(stream, text_string(&json), json.length);
+    notifier_listen(rpc->server->notifier, stream, text_string(&meta), honoured->lists,
+                    honoured->uris, honoured->count);
+}
+
+static char *farewell(const struct rpc *rpc)
+{
+    struct text json = { 0 };
+
+    text_addf(&json,
+              "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"resultType\":\"complete\","
+              "\"_meta\":{" SUBSCRIPTION "%s}}}",
+              rpc->id, rpc->id);
+    return text_take(&json);
+}
+
+bool listen_run(struct rpc *rpc)
+{
+    const json_t *wishes = json_object_get(rpc->params, "notifications");
+    struct exchange *exchange = rpc->exchange;
+    struct honoured honoured;
+
+    if (!json_is_object(wishes))
+        return rpc_fail(rpc, RPC_INVALID_PARAMS, 200,
+                        "params.notifications is missing, or not an object");
+    if (!exchange->headers.accepts_events)
+        return rpc_fail(rpc, RPC_REFUSED, 406, "Accept must name text/event-stream");
+    exchange->standing = true;
+    exchange_begin_stream(exchange);
+    read_wishes(rpc, wishes, &honoured);
+    acknowledge(rpc, &honoured);
+    stream_set_farewell_take(exchange->stream, farewell(rpc));
+    rpc->silent = true;
+    return true;
+}

@@ -1,0 +1,171 @@
+/* tools/list and tools/call. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "server/exchange.h"
+#include "server/methods.h"
+#include "server/notifier.h"
+#include "server/server.h"
+#include "server/telemetry.h"
+
+/* ---- The list ---- */
+
+static json_t *describe(const struct tool *tool)
+{
+    json_t *annotations =
+        json_pack("{s:s, s:b, s:b, s:b, s:b}", "title", tool->title, "readOnlyHint",
+                  tool->read_only, "destructiveHint", tool->destructive, "idempotentHint",
+                  tool->idempotent, "openWorldHint", tool->open_world);
+
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "name", tool->name, "title", tool->title,
+                     "description", tool->help, "inputSchema", tool_input_schema(tool),
+                     "outputSchema", tool_output_schema(tool), "annotations", annotations);
+}
+
+void tools_list_write(const struct tool *const *table, struct text *out)
+{
+    text_add(out, "\"tools\":[");
+    for (size_t i = 0; table[i] != NULL; i++) {
+        json_t *description = describe(table[i]);
+        char *json = json_write(description);
+
+        if (i > 0)
+            text_add_char(out, ',');
+        text_add(out, json);
+        free(json);
+        json_decref(description);
+    }
+    text_add_char(out, ']');
+}
+
+/* One page, so no cursor can be one of ours. */
+bool tools_list_run(struct rpc *rpc)
+{
+    if (json_object_get(rpc->params, "cursor") != NULL)
+        return rpc_fail(rpc, RPC_INVALID_PARAMS, 200,
+                        "params.cursor is none of ours: the list has one page");
+    text_add_bytes(&rpc->result, text_string(&rpc->server->tools_list),
+                   rpc->server->tools_list.length);
+    return true;
+}
+
+/* ---- The call ---- */
+
+/* What will be refused writes its audit row, and waits for the disk: not on the HTTP thread. */
+static bool may_run_inline(const struct rpc *rpc, const json_t *arguments)
+{
+    json_auto_t *checked = NULL;
+    struct error ignored;
+
+    return rpc->tool->placement == PLACE_INLINE && rpc->exchange->principal.role >= rpc->tool->role
+           && tool_check(rpc->tool, arguments, &checked, &ignored);
+}
+
+bool tools_call_prepare(struct rpc *rpc)
+{
+    const char *name = json_get_text(rpc->params, "name", NULL);
+    const json_t *arguments = json_object_get(rpc->params, "arguments");
+
+    if (name == NULL)
+        return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "params.name is missing, or not a string");
+    if (arguments != NULL && !json_is_object(arguments))
+        return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "params.arguments must be an object");
+    rpc->tool = server_find_tool(rpc->server, name);
+    if (rpc->tool == NULL || rpc->tool->placement != PLACE_WAITING)
+        rpc->placement = PLACE_WORKER;
+    else
+        rpc->placement = PLACE_WAITING;
+    if (rpc->tool != NULL && may_run_inline(rpc, arguments))
+        rpc->placement = PLACE_INLINE;
+    return true;
+}
+
+/* Progress goes to the stream of the call, and only forward. */
+static void tell_progress(struct call *call, double progress, double total, const char *message)
+{
+    struct rpc *rpc = call->host;
+    struct stream *stream = rpc->exchange->stream;
+    TEXT_AUTO json = { 0 };
+
+    if (rpc->progress_token == NULL || stream == NULL || atomic_load(&rpc->cancelled)
+        || !(progress > rpc->progress) || !stream_has_room(stream))
+        return;
+    rpc->progress = progress;
+    rpc_write_progress(rpc, total, message, &json);
+    stream_push(stream, text_string(&json), json.length);
+}
+
+static void add_content(struct text *out, const char *text, size_t length)
+{
+    text_add(out, "\"content\":[{\"type\":\"text\",\"text\":");
+    json_add_string(out, text, length);
+    text_add(out, "}]");
+}
+
+static void write_answer(struct rpc *rpc, const struct answer *answer)
+{
+    char *structured = json_write(answer->structured);
+
+    add_content(&rpc->result, text_string(&answer->text), answer->text.length);
+    text_add(&rpc->result, ",\"structuredContent\":");
+    text_add(&rpc->result, structured);
+    text_add(&rpc->result, ",\"isError\":false");
+    free(structured);
+}
+
+/* The kind is for programs; structuredContent would have to conform to the tool's output. */
+void tools_write_error(struct rpc *rpc, const struct error *error)
+{
+    add_content(&rpc->result, error->message, strlen(error->message));
+    text_addf(&rpc->result, ",\"isError\":true");
+    rpc->error_kind = error_kind_name(error->kind);
+    telemetry_record_tool_error(server_tool_row(rpc->server, rpc->tool));
+}
+
+struct call rpc_make_call(struct rpc *rpc)
+{
+    struct exchange *exchange = rpc->exchange;
+
+    return (struct call){
+        .services = rpc->server->services,
+        .arguments = json_object_get(rpc->params, "arguments"),
+        .principal = exchange->principal,
+        .change = { .actor = { .client = rpc->client, .request_id = exchange->id } },
+        .host = rpc,
+        .progress = tell_progress,
+        .cancelled = rpc_is_cancelled,
+    };
+}
+
+/* Who follows the deployment that was changed, and who follows the list. */
+static void notify(struct rpc *rpc, const struct call *call)
+{
+    const char *deployment = call_text(call, "deployment");
+
+    if (deployment != NULL)
+        notifier_thing_changed(rpc->server->notifier, deployment);
+    notifier_list_changed(rpc->server->notifier, NOTIFIER_RESOURCES);
+}
+
+bool tools_call_run(struct rpc *rpc)
+{
+    struct call call = rpc_make_call(rpc);
+    struct answer answer = { 0 };
+    struct error error;
+
+    if (rpc->tool == NULL) {
+        tool_missing(&call, json_get_text(rpc->params, "name", ""), &error);
+        return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "%s", error.message);
+    }
+    if (tool_call(rpc->tool, &call, &answer, &error)) {
+        write_answer(rpc, &answer);
+        if (rpc->tool->changes_resources)
+            notify(rpc, &call);
+    } else {
+        tools_write_error(rpc, &error);
+    }
+    answer_finish(&answer);
+    return true;
+}

@@ -1,0 +1,450 @@
+#include "server/notifier.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "handlers/resource.h"
+#include "server/server.h"
+#include "server/session.h"
+#include "server/stream.h"
+#include "server/thread.h"
+#include "store/sweeps.h"
+
+#define ROUND_S 1
+#define NAMES_LIMIT 1024 /* of what moved within a round; beyond it, everybody is told */
+#define RUNS_LIMIT 1000  /* of a sweep */
+
+struct subscription {
+    char *uri;
+    char value[INSTANCE_VALUE_SIZE]; /* the name or id in it; "" without one */
+};
+
+struct subscriber {
+    struct subscriber *next;
+    struct session *session; /* a reference; or NULL, and: */
+    struct stream *stream;   /* a reference */
+    char *meta;
+    unsigned lists;
+    struct subscription *subscriptions;
+    size_t count;
+};
+
+struct names {
+    char (*at)[INSTANCE_VALUE_SIZE];
+    size_t count;
+};
+
+/* What happened since the last round. */
+struct news {
+    struct names jobs, things;
+    bool all;
+    unsigned lists;
+};
+
+struct notifier {
+    struct server *server;
+    pthread_t thread;
+    bool started;
+    pthread_mutex_t lock; /* over the rest */
+    pthread_cond_t woken;
+    bool stopping;
+    struct subscriber *subscribers;
+    size_t subscription_count; /* of all of them */
+    struct news news;
+};
+
+struct notifier *notifier_create(struct server *server)
+{
+    struct notifier *notifier = memory_zeroed(1, sizeof *notifier);
+    pthread_condattr_t monotonic;
+
+    notifier->server = server;
+    pthread_mutex_init(&notifier->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&notifier->woken, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    return notifier;
+}
+
+/* ---- Subscribers; all under the lock ---- */
+
+static void subscriber_free(struct subscriber *subscriber)
+{
+    for (size_t i = 0; i < subscriber->count; i++)
+        free(subscriber->subscriptions[i].uri);
+    free(subscriber->subscriptions);
+    free(subscriber->meta);
+    session_release(subscriber->session);
+    stream_release(subscriber->stream);
+    free(subscriber);
+}
+
+static bool is_gone(const struct subscriber *subscriber)
+{
+    return subscriber->session != NULL ? session_is_over(subscriber->session)
+                                       : !stream_is_open(subscriber->stream);
+}
+
+static void forget_gone(struct notifier *notifier)
+{
+    struct subscriber **at = &notifier->subscribers;
+
+    while (*at != NULL) {
+        struct subscriber *subscriber = *at;
+
+        if (!is_gone(subscriber)) {
+            at = &subscriber->next;
+            continue;
+        }
+        *at = subscriber->next;
+        notifier->subscription_count -= subscriber->count;
+        subscriber_free(subscriber);
+    }
+}
+
+static struct subscriber *add_subscriber(struct notifier *notifier)
+{
+    struct subscriber *subscriber = memory_zeroed(1, sizeof *subscriber);
+
+    subscriber->next = notifier->subscribers;
+    notifier->subscribers = subscriber;
+    return subscriber;
+}
+
+static struct subscriber *find_session(struct notifier *notifier, const struct session *session)
+{
+    struct subscriber *subscriber = notifier->subscribers;
+
+    while (subscriber != NULL && subscriber->session != session)
+        subscriber = subscriber->next;
+    return subscriber;
+}
+
+static struct subscription *find_uri(struct subscriber *subscriber, const char *uri)
+{
+    for (size_t i = 0; i < subscriber->count; i++)
+        if (strcmp(subscriber->subscriptions[i].uri, uri) == 0)
+            return &subscriber->subscriptions[i];
+    return NULL;
+}
+
+static void add_uri(struct notifier *notifier, struct subscriber *subscriber, const char *uri)
+{
+    const struct resource *resource;
+    struct subscription *added;
+    struct error ignored;
+
+    if (find_uri(subscriber, uri) != NULL)
+        return;
+    subscriber->subscriptions = memory_resize(subscriber->subscriptions, subscriber->count + 1,
+                                              sizeof *subscriber->subscriptions);
+    added = &subscriber->subscriptions[subscriber->count++];
+    *added = (struct subscription){ .uri = memory_copy_text(uri) };
+    resource_match(notifier->server->resources, uri, &resource, added->value, &ignored);
+    notifier->subscription_count++;
+}
+
+bool notifier_subscribe(struct notifier *notifier, struct session *session, const char *uri,
+                        struct error *error)
+{
+    struct subscriber *subscriber;
+    bool full;
+
+    pthread_mutex_lock(&notifier->lock);
+    forget_gone(notifier);
+    subscriber = find_session(notifier, session);
+    if (subscriber == NULL) {
+        subscriber = add_subscriber(notifier);
+        subscriber->session = session_retain(session);
+    }
+    full = subscriber->count == SUBSCRIPTIONS_LIMIT;
+    if (!full)
+        add_uri(notifier, subscriber, uri);
+    pthread_mutex_unlock(&notifier->lock);
+    return !full
+           || error_set(error, ERROR_BUSY,
+                        "a session may follow %d resources: unsubscribe from some first",
+                        SUBSCRIPTIONS_LIMIT);
+}
+
+void notifier_unsubscribe(struct notifier *notifier, struct session *session, const char *uri)
+{
+    struct subscriber *subscriber;
+    struct subscription *found = NULL;
+
+    pthread_mutex_lock(&notifier->lock);
+    subscriber = find_session(notifier, session);
+    if (subscriber != NULL)
+        found = find_uri(subscriber, uri);
+    if (found != NULL) {
+        free(found->uri);
+        *found = subscriber->subscriptions[--subscriber->count];
+        notifier->subscription_count--;
+    }
+    pthread_mutex_unlock(&notifier->lock);
+}
+
+void notifier_listen(struct notifier *notifier, struct stream *stream, const char *meta,
+                     unsigned lists, const char *const *uris, size_t count)
+{
+    struct subscriber *subscriber;
+
+    pthread_mutex_lock(&notifier->lock);
+    forget_gone(notifier);
+    subscriber = add_subscriber(notifier);
+    subscriber->stream = stream_retain(stream);
+    subscriber->meta = memory_copy_text(meta);
+    subscriber->lists = lists;
+    for (size_t i = 0; i < count && i < SUBSCRIPTIONS_LIMIT; i++)
+        add_uri(notifier, subscriber, uris[i]);
+    pthread_mutex_unlock(&notifier->lock);
+}
+
+/* ---- News ---- */
+
+static bool has_name(const struct names *names, const char *name)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (strcmp(names->at[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void add_name(struct names *names, const char *name)
+{
+    names->at = memory_resize(names->at, names->count + 1, sizeof *names->at);
+    text_copy(names->at[names->count++], INSTANCE_VALUE_SIZE, name);
+}
+
+/* `names` are the notifier's news of one kind. Without subscriptions there is nobody to tell. */
+static void note(struct notifier *notifier, struct names *names, const char *name)
+{
+    pthread_mutex_lock(&notifier->lock);
+    if (notifier->subscription_count > 0 && !has_name(names, name)) {
+        if (names->count < NAMES_LIMIT)
+            add_name(names, name);
+        else
+            notifier->news.all = true;
+        pthread_cond_signal(&notifier->woken);
+    }
+    pthread_mutex_unlock(&notifier->lock);
+}
+
+void notifier_job_moved(void *context, const char *job_id)
+{
+    struct notifier *notifier = context;
+
+    note(notifier, &notifier->news.jobs, job_id);
+}
+
+void notifier_thing_changed(struct notifier *notifier, const char *name)
+{
+    note(notifier, &notifier->news.things, name);
+}
+
+void notifier_list_changed(struct notifier *notifier, unsigned lists)
+{
+    pthread_mutex_lock(&notifier->lock);
+    notifier->news.lists |= lists;
+    pthread_cond_signal(&notifier->woken);
+    pthread_mutex_unlock(&notifier->lock);
+}
+
+/* ---- Telling ---- */
+
+static void add_runs(struct store *store, const char *sweep_id, struct names *moved)
+{
+    struct run_row *runs = NULL;
+    struct error error;
+    size_t count;
+
+    if (!run_list(store, NULL, sweep_id, 0, RUNS_LIMIT, &runs, &count, &error)) {
+        log_warning("who follows runs of %s is not told: %s", sweep_id, error.message);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        add_name(moved, runs[i].id);
+    if (count > 0)
+        add_name(moved, runs[0].deployment);
+    run_rows_free(runs, count);
+}
+
+/* Names and ids of everything that moved with the jobs. */
+static void find_moved(struct store *store, const struct names *jobs, struct names *moved)
+{
+    struct error error;
+    struct job job;
+
+    for (size_t i = 0; i < jobs->count; i++) {
+        add_name(moved, jobs->at[i]);
+        if (!job_find(store, jobs->at[i], &job, &error)) {
+            log_warning("who follows job %s is not told all: %s", jobs->at[i], error.message);
+            continue;
+        }
+        if (job.subject[0] == '\0')
+            continue;
+        add_name(moved, job.subject);
+        add_runs(store, job.subject, moved);
+    }
+}
+
+static void push(const struct subscriber *subscriber, const char *method, const char *uri)
+{
+    TEXT_AUTO json = { 0 };
+
+    text_addf(&json, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{", method);
+    if (subscriber->meta != NULL)
+        text_addf(&json, "\"_meta\":%s%s", subscriber->meta, uri != NULL ? "," : "");
+    if (uri != NULL) {
+        text_add(&json, "\"uri\":");
+        json_add_string(&json, uri, strlen(uri));
+    }
+    text_add(&json, "}}");
+    if (subscriber->session != NULL)
+        session_push(subscriber->session, text_string(&json), json.length);
+    else
+        stream_push(subscriber->stream, text_string(&json), json.length);
+}
+
+static const struct {
+    unsigned list;
+    const char *method;
+} list_methods[] = {
+    { NOTIFIER_TOOLS, "notifications/tools/list_changed" },
+    { NOTIFIER_PROMPTS, "notifications/prompts/list_changed" },
+    { NOTIFIER_RESOURCES, "notifications/resources/list_changed" },
+};
+
+static void tell(const struct subscriber *subscriber, const struct news *news,
+                 const struct names *moved)
+{
+    for (size_t i = 0; i < sizeof list_methods / sizeof *list_methods; i++)
+        if ((subscriber->lists & news->lists & list_methods[i].list) != 0)
+            push(subscriber, list_methods[i].method, NULL);
+    for (size_t i = 0; i < subscriber->count; i++) {
+        const struct subscription *subscription = &subscriber->subscriptions[i];
+
+        if (news->all || has_name(moved, subscription->value)
+            || has_name(&news->things, subscription->value))
+            push(subscriber, "notifications/resources/updated", subscription->uri);
+    }
+}
+
+/* Sessions hear of lists without asking: their era has no way to ask. */
+static void tell_sessions(struct notifier *notifier, unsigned lists)
+{
+    for (size_t i = 0; i < sizeof list_methods / sizeof *list_methods; i++) {
+        TEXT_AUTO json = { 0 };
+
+        if ((lists & list_methods[i].list) == 0)
+            continue;
+        text_addf(&json, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\"}", list_methods[i].method);
+        sessions_push(notifier->server->sessions, text_string(&json), json.length);
+    }
+}
+
+static void tell_all(struct notifier *notifier, const struct news *news)
+{
+    struct names moved = { 0 };
+
+    find_moved(notifier->server->services->store, &news->jobs, &moved);
+    pthread_mutex_lock(&notifier->lock);
+    forget_gone(notifier);
+    for (struct subscriber *at = notifier->subscribers; at != NULL; at = at->next)
+        tell(at, news, &moved);
+    pthread_mutex_unlock(&notifier->lock);
+    tell_sessions(notifier, news->lists);
+    free(moved.at);
+}
+
+/* ---- The thread ---- */
+
+/* Under the lock: until something happened. False: it is time to stop. */
+static bool wait_for_news(struct notifier *notifier, struct news *out)
+{
+    struct news *news = &notifier->news;
+
+    while (!notifier->stopping && news->jobs.count == 0 && news->things.count == 0
+           && news->lists == 0)
+        pthread_cond_wait(&notifier->woken, &notifier->lock);
+    *out = *news;
+    *news = (struct news){ 0 };
+    return !notifier->stopping;
+}
+
+/* Under the lock: what happens meanwhile is told together. */
+static void wait_for_round(struct notifier *notifier)
+{
+    struct timespec until;
+    int failed = 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += ROUND_S;
+    while (!notifier->stopping && failed == 0)
+        failed = pthread_cond_timedwait(&notifier->woken, &notifier->lock, &until);
+}
+
+static void news_free(struct news *news)
+{
+    free(news->jobs.at);
+    free(news->things.at);
+}
+
+static void *run_thread(void *context)
+{
+    struct notifier *notifier = context;
+    struct news news;
+
+    pthread_mutex_lock(&notifier->lock);
+    while (wait_for_news(notifier, &news)) {
+        pthread_mutex_unlock(&notifier->lock);
+        tell_all(notifier, &news);
+        news_free(&news);
+        pthread_mutex_lock(&notifier->lock);
+        wait_for_round(notifier);
+    }
+    pthread_mutex_unlock(&notifier->lock);
+    news_free(&news);
+    return NULL;
+}
+
+bool notifier_start(struct notifier *notifier, struct error *error)
+{
+    notifier->started = thread_start("notifier", run_thread, notifier, &notifier->thread, error);
+    return notifier->started;
+}
+
+void notifier_stop(struct notifier *notifier)
+{
+    if (!notifier->started)
+        return;
+    pthread_mutex_lock(&notifier->lock);
+    notifier->stopping = true;
+    pthread_cond_signal(&notifier->woken);
+    pthread_mutex_unlock(&notifier->lock);
+    pthread_join(notifier->thread, NULL);
+    notifier->started = false;
+}
+
+void notifier_destroy(struct notifier *notifier)
+{
+    if (notifier == NULL)
+        return;
+    notifier_stop(notifier);
+    while (notifier->subscribers != NULL) {
+        struct subscriber *next = notifier->subscribers->next;
+
+        subscriber_free(notifier->subscribers);
+        notifier->subscribers = next;
+    }
+    news_free(&notifier->news);
+    pthread_cond_destroy(&notifier->woken);
+    pthread_mutex_destroy(&notifier->lock);
+    free(notifier);
+}

@@ -1,0 +1,20 @@
+/* The HTTP routes: one table. */
+#pragma once
+
+#include <stdbool.h>
+
+struct exchange;
+
+struct route {
+    const char *verb;
+    const char *path;
+    bool open;  /* no check of Host, Origin and key: probes */
+    bool quiet; /* no log line */
+    void (*serve)(struct exchange *exchange);
+};
+
+extern const struct route routes[]; /* ends with a NULL path */
+
+/* Finds the route of a request whose headers are read, and checks Host, Origin and who asks. Where
+ * the request is refused it is answered: a reply with a status is set. */
+void routes_admit(struct exchange *exchange, const char *path);

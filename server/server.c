@@ -1,0 +1,258 @@
+#include "server/server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "base/workers.h"
+#include "server/auth.h"
+#include "server/http_loop.h"
+#include "server/methods.h"
+#include "server/notifier.h"
+#include "server/routes.h"
+#include "server/session.h"
+#include "server/telemetry.h"
+
+#define HTTP_THREADS_LIMIT 4
+#define CANCEL_PATIENCE_MS 1000
+
+static unsigned count_loops(const struct settings *settings)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (settings->http_threads > 0)
+        return (unsigned)settings->http_threads;
+    return cores < 1 ? 1 : cores > HTTP_THREADS_LIMIT ? HTTP_THREADS_LIMIT : (unsigned)cores;
+}
+
+/* One descriptor per connection, and some for the rest. */
+static void raise_descriptor_limit(const struct settings *settings)
+{
+    struct rlimit limit;
+    rlim_t wanted = (rlim_t)settings->connections * 2 + 1024;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < (rlim_t)settings->connections)
+        log_warning("the limit of open files (%llu) is below the setting connections (%lld)",
+                    (unsigned long long)limit.rlim_cur, (long long)settings->connections);
+}
+
+static void add_rows(struct server *server)
+{
+    size_t method_count = 0, tool_count = 0, route_count = 0;
+
+    while (methods[method_count].name != NULL)
+        method_count++;
+    while (server->tools[tool_count] != NULL)
+        tool_count++;
+    while (routes[route_count].path != NULL)
+        route_count++;
+    server->method_rows = memory_zeroed(method_count, sizeof(struct telemetry_row *));
+    server->tool_rows = memory_zeroed(tool_count + 1, sizeof(struct telemetry_row *));
+    server->route_rows = memory_zeroed(route_count, sizeof(struct telemetry_row *));
+    for (size_t i = 0; i < method_count; i++)
+        server->method_rows[i] = telemetry_add_row(server->telemetry, methods[i].name, NULL);
+    for (size_t i = 0; i < tool_count; i++)
+        server->tool_rows[i] =
+            telemetry_add_row(server->telemetry, "tools/call", server->tools[i]->name);
+    for (size_t i = 0; i < route_count; i++) {
+        char name[64];
+
+        snprintf(name, sizeof name, "%s %s", routes[i].verb, routes[i].path);
+        server->route_rows[i] = telemetry_add_row(server->telemetry, name, NULL);
+    }
+}
+
+static const struct resource *const no_resources[] = { NULL };
+static const struct prompt *const no_prompts[] = { NULL };
+
+static void prepare(struct server *server, const struct server_parts *parts)
+{
+    uint32_t boot;
+
+    server->settings = parts->settings;
+    server->services = parts->services;
+    server->tools = parts->tools;
+    server->resources = parts->resources != NULL ? parts->resources : no_resources;
+    server->prompts = parts->prompts != NULL ? parts->prompts : no_prompts;
+    server->notifier = notifier_create(server);
+    random_bytes(&boot, sizeof boot);
+    snprintf(server->request_prefix, sizeof server->request_prefix, "%08x", boot);
+    atomic_init(&server->requests, 0);
+    atomic_init(&server->in_flight, 0);
+    atomic_init(&server->open_streams, 0);
+    atomic_init(&server->cancelling, false);
+    server->telemetry = telemetry_create();
+    add_rows(server);
+    tools_list_write(parts->tools, &server->tools_list);
+    text_add(&server->instructions, parts->instructions);
+    server->loop_count = count_loops(parts->settings);
+    server->loops = memory_zeroed(server->loop_count, sizeof *server->loops);
+    server->sockets = memory_zeroed(server->loop_count, sizeof *server->sockets);
+    for (unsigned i = 0; i < server->loop_count; i++)
+        server->sockets[i] = -1;
+}
+
+static void prepare_origin_rules(struct server *server)
+{
+    server->origin_rules = (struct origin_rules){
+        .allowed_hosts = server->settings->allowed_hosts,
+        .allowed_origins = server->settings->allowed_origins,
+        .any_address = !listen_is_loopback(&server->address),
+    };
+}
+
+static bool open_parts(struct server *server, struct error *error)
+{
+    const struct settings *settings = server->settings;
+    struct store *store = server->services->store;
+    size_t queue = (size_t)settings->queue_limit;
+
+    return listen_parse(settings->listen, &server->address, error)
+           && authority_create(store, settings->auth, listen_is_loopback(&server->address),
+                               &server->authority, error)
+           && listen_open(&server->address, server->sockets, server->loop_count, error)
+           && sessions_create(store, (size_t)settings->sessions, settings->session_idle_s * 1000,
+                              &server->sessions, error)
+           && workers_create("worker", (unsigned)settings->workers, queue, &server->workers, error)
+           && workers_create("waiting", (unsigned)settings->waiting_workers, queue,
+                             &server->waiting, error);
+}
+
+bool server_create(const struct server_parts *parts, struct server **out, struct error *error)
+{
+    struct server *server = memory_zeroed(1, sizeof *server);
+
+    prepare(server, parts);
+    raise_descriptor_limit(parts->settings);
+    if (!open_parts(server, error)) {
+        server_destroy(server);
+        return false;
+    }
+    prepare_origin_rules(server);
+    listen_format(&server->address, server->address_text);
+    *out = server;
+    return true;
+}
+
+bool server_start(struct server *server, struct error *error)
+{
+    if (!notifier_start(server->notifier, error))
+        return false;
+    server->listening = server->services->jobs != NULL;
+    if (server->listening)
+        jobs_listen(server->services->jobs, notifier_job_moved, server->notifier);
+    for (; server->loops_started < server->loop_count; server->loops_started++) {
+        unsigned i = server->loops_started;
+        int listen_fd = server->sockets[i];
+
+        server->sockets[i] = -1;
+        if (!http_loop_create(server, i, listen_fd, &server->loops[i], error))
+            return false;
+    }
+    return true;
+}
+
+unsigned server_port(const struct server *server)
+{
+    return listen_port(&server->address);
+}
+
+const char *server_address(const struct server *server)
+{
+    return server->address_text;
+}
+
+/* Polls: it happens once in a process's life. */
+static void wait_for_requests(struct server *server, int64_t patience_ms)
+{
+    static const struct timespec moment = { .tv_nsec = 10000000 };
+    int64_t end_ns = clock_monotonic_ns() + patience_ms * 1000000;
+
+    while (atomic_load(&server->in_flight) + atomic_load(&server->open_streams) > 0
+           && clock_monotonic_ns() < end_ns)
+        nanosleep(&moment, NULL);
+}
+
+/* Jobs may run on, but nobody is told any more. */
+static void stop_notifying(struct server *server)
+{
+    if (server->listening)
+        jobs_listen(server->services->jobs, NULL, NULL);
+    server->listening = false;
+    notifier_stop(server->notifier);
+}
+
+void server_stop(struct server *server, int64_t patience_ms)
+{
+    stop_notifying(server);
+    for (unsigned i = 0; i < server->loops_started; i++)
+        http_loop_drain(server->loops[i]);
+    wait_for_requests(server, patience_ms);
+    atomic_store(&server->cancelling, true);
+    wait_for_requests(server, CANCEL_PATIENCE_MS);
+    for (unsigned i = 0; i < server->loops_started; i++)
+        http_loop_stop(server->loops[i]);
+    workers_destroy(server->workers);
+    workers_destroy(server->waiting);
+    server->workers = server->waiting = NULL;
+    for (unsigned i = 0; i < server->loops_started; i++)
+        http_loop_destroy(server->loops[i]);
+    server->loops_started = 0;
+}
+
+void server_destroy(struct server *server)
+{
+    if (server == NULL)
+        return;
+    server_stop(server, 0);
+    for (unsigned i = 0; i < server->loop_count; i++)
+        if (server->sockets[i] >= 0)
+            close(server->sockets[i]);
+    notifier_destroy(server->notifier);
+    sessions_destroy(server->sessions);
+    authority_destroy(server->authority);
+    telemetry_destroy(server->telemetry);
+    text_finish(&server->tools_list);
+    text_finish(&server->instructions);
+    free(server->method_rows);
+    free(server->tool_rows);
+    free(server->route_rows);
+    free(server->loops);
+    free(server->sockets);
+    free(server);
+}
+
+void server_request_id(struct server *server, char out[REQUEST_ID_SIZE])
+{
+    uint64_t number = atomic_fetch_add_explicit(&server->requests, 1, memory_order_relaxed);
+
+    snprintf(out, REQUEST_ID_SIZE, "req_%s_%llx", server->request_prefix,
+             (unsigned long long)number);
+}
+
+const struct tool *server_find_tool(const struct server *server, const char *name)
+{
+    for (size_t i = 0; server->tools[i] != NULL; i++)
+        if (strcmp(server->tools[i]->name, name) == 0)
+            return server->tools[i];
+    return NULL;
+}
+
+struct telemetry_row *server_tool_row(const struct server *server, const struct tool *tool)
+{
+    size_t i = 0;
+
+    while (server->tools[i] != tool)
+        i++;
+    return server->tool_rows[i];
+}

@@ -1,0 +1,81 @@
+/* The process's parts, tied together. Everything in server/ may look into it. */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "handlers/prompt.h"
+#include "handlers/resource.h"
+#include "handlers/tool.h"
+#include "server/exchange.h"
+#include "server/listen.h"
+#include "server/origin.h"
+#include "server/settings.h"
+
+struct authority;
+struct http_loop;
+struct notifier;
+struct sessions;
+struct telemetry;
+struct telemetry_row;
+struct workers;
+
+#define SERVER_INFO                                                                                \
+    "{\"name\":\"opsbrain\",\"title\":\"opsbrain\",\"version\":\"" OPSBRAIN_VERSION "\"}"
+
+struct server {
+    /* lent */
+    const struct settings *settings;
+    const struct services *services;
+    const struct tool *const *tools;
+    const struct resource *const *resources;
+    const struct prompt *const *prompts;
+
+    struct authority *authority;
+    struct sessions *sessions;
+    struct notifier *notifier;
+    bool listening; /* to the jobs, for the notifier */
+    struct workers *workers, *waiting;
+    struct http_loop **loops;
+    unsigned loop_count, loops_started;
+    int *sockets; /* -1 once its loop has it */
+    struct listen_address address;
+    char address_text[LISTEN_TEXT_SIZE];
+    struct origin_rules origin_rules;
+
+    struct telemetry *telemetry;
+    struct telemetry_row **method_rows, **tool_rows, **route_rows; /* in the order of the tables */
+    struct text tools_list, instructions;                          /* written once, sent often */
+
+    char request_prefix[12];
+    atomic_uint_fast64_t requests;
+    atomic_int in_flight; /* requests that are being answered, standing streams apart */
+    atomic_int open_streams;
+    atomic_bool cancelling; /* calls that still run are asked to stop */
+};
+
+struct server_parts {
+    const struct settings *settings;
+    const struct services *services;         /* complete when the server starts */
+    const struct tool *const *tools;         /* ends with NULL */
+    const struct resource *const *resources; /* the same; NULL: there are none */
+    const struct prompt *const *prompts;     /* the same */
+    const char *instructions;                /* copied; for agents */
+};
+
+/* Takes the port; nobody is served yet. Free with server_destroy. */
+bool server_create(const struct server_parts *parts, struct server **out, struct error *error);
+bool server_start(struct server *server, struct error *error);
+unsigned server_port(const struct server *server);
+const char *server_address(const struct server *server); /* "127.0.0.1:8080" */
+/* Stops listening, ends standing streams, lets requests finish for at most patience_ms, asks the
+ * calls that still run to stop, and closes. */
+void server_stop(struct server *server, int64_t patience_ms);
+void server_destroy(struct server *server); /* NULL is fine; stops it too */
+
+/* "req_..." of the next request. */
+void server_request_id(struct server *server, char out[REQUEST_ID_SIZE]);
+const struct tool *server_find_tool(const struct server *server, const char *name);
+struct telemetry_row *server_tool_row(const struct server *server, const struct tool *tool);

@@ -1,0 +1,63 @@
+/* Sessions of the eras that begin with `initialize`: kept in memory and in the store, so that a
+ * restart of the server does not strand a client. */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/principals.h"
+
+struct rpc;
+struct sessions;
+struct stream;
+
+struct session {
+    char id[ID_SIZE];
+    char principal[64];
+    const char *version; /* of the legacy revisions' table */
+    char client[128];    /* "name/version" */
+    char *capabilities;  /* JSON */
+
+    /* of session.c */
+    struct session *next; /* in its bucket */
+    atomic_int references;
+    atomic_int_fast64_t last_seen_ms;
+    int64_t stored_ms;
+    pthread_mutex_t lock;
+    struct stream *stream; /* the client's GET */
+    bool over;
+    struct rpc *running; /* calls that can be cancelled */
+};
+
+/* Takes up the stored sessions that were used within idle_ms. */
+bool sessions_create(struct store *store, size_t limit, int64_t idle_ms, struct sessions **out,
+                     struct error *error);
+void sessions_destroy(struct sessions *sessions); /* NULL is fine */
+size_t sessions_count(struct sessions *sessions);
+/* Every minute or so: forgets what idled too long, stores when the others were last used. */
+void sessions_tidy(struct sessions *sessions, int64_t now_ms);
+
+/* Blocks until the session is stored. Over the limit the one unused for longest goes. The result
+ * has a reference for the caller. */
+bool session_begin(struct sessions *sessions, const char *principal, const char *version,
+                   const char *client, const char *capabilities, struct session **out,
+                   struct error *error);
+/* A principal's own session, marked as used, with a reference; NULL if there is no such. */
+struct session *session_find(struct sessions *sessions, const char *id, const char *principal);
+struct session *session_retain(struct session *session);
+void session_release(struct session *session); /* NULL is fine */
+bool session_is_over(struct session *session); /* ended, or forgotten */
+/* Ends it, its stream and its calls. Blocks on the store. */
+bool session_end(struct sessions *sessions, struct session *session, struct error *error);
+
+/* The session's one standing stream; the one before is ended. */
+void session_set_stream(struct session *session, struct stream *stream);
+/* One JSON message on its standing stream; without one, nobody hears it. */
+void session_push(struct session *session, const char *json, size_t length);
+void sessions_push(struct sessions *sessions, const char *json, size_t length); /* to each */
+/* Calls that notifications/cancelled can find by their id, given as JSON text. */
+void session_add_call(struct session *session, struct rpc *rpc);
+void session_remove_call(struct session *session, struct rpc *rpc);
+void session_cancel_call(struct session *session, const char *id);

@@ -1,0 +1,101 @@
+#include "server/settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define AT(member) offsetof(struct settings, member)
+#define DAYS_LIMIT 36500
+
+const struct setting settings_table[] = {
+    { "listen", SETTING_TEXT, "127.0.0.1:8080", 0, 0, AT(listen),
+      "address and port; anything but loopback needs an API key (opsbrain key add)" },
+    { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "folder of the database" },
+    { "auth", SETTING_TEXT, "auto", 0, 0, AT(auth),
+      "auto: keys once there is one, else loopback only as `local`; keys: always; none: never" },
+    { "allowed_hosts", SETTING_TEXT, "", 0, 0, AT(allowed_hosts),
+      "names clients may use in Host beside localhost, with commas; * for any" },
+    { "allowed_origins", SETTING_TEXT, "", 0, 0, AT(allowed_origins),
+      "origins of web pages that may call, with commas; * for any" },
+    { "secrets", SETTING_TEXT, "", 0, 0, AT(secrets),
+      "folder of the files that hold deployments' secrets, one each; empty: environment only" },
+    { "http_threads", SETTING_INTEGER, "0", 0, 64, AT(http_threads), "0: one per core, 4 at most" },
+    { "workers", SETTING_INTEGER, "4", 1, 256, AT(workers),
+      "threads for calls that block shortly" },
+    { "waiting_workers", SETTING_INTEGER, "128", 1, 1024, AT(waiting_workers),
+      "threads for calls that wait on people or model servers" },
+    { "sweep_workers", SETTING_INTEGER, "2", 1, 64, AT(sweep_workers), "sweeps that run at once" },
+    { "sweep_shards", SETTING_INTEGER, "1", 1, 64, AT(sweep_shards),
+      "load threads per cell at most" },
+    { "queue_limit", SETTING_INTEGER, "256", 1, 65536, AT(queue_limit),
+      "calls that may wait for a worker; more are told to come back" },
+    { "connections", SETTING_INTEGER, "16384", 16, 1000000, AT(connections),
+      "open connections at most" },
+    { "body_limit_bytes", SETTING_INTEGER, "1048576", 1024, 8388608, AT(body_limit_bytes),
+      "a longer request body is refused" },
+    { "sessions", SETTING_INTEGER, "10000", 1, 1000000, AT(sessions),
+      "sessions kept at most; the one unused for longest goes first" },
+    { "session_idle", SETTING_DURATION_S, "24h", 60, 31536000, AT(session_idle_s),
+      "a session unused for so long is forgotten" },
+    { "header_timeout", SETTING_DURATION_S, "20s", 1, 3600, AT(header_timeout_s),
+      "time for a request's headers from connecting" },
+    { "body_timeout", SETTING_DURATION_S, "30s", 1, 3600, AT(body_timeout_s),
+      "time for a request's body" },
+    { "send_timeout", SETTING_DURATION_S, "60s", 1, 3600, AT(send_timeout_s),
+      "time a client may take to read an answer" },
+    { "keep_alive", SETTING_DURATION_S, "15s", 1, 600, AT(keep_alive_s),
+      "time between the comments that keep idle streams open" },
+    { "records_days", SETTING_INTEGER, "30", 0, DAYS_LIMIT, AT(records_days),
+      "days to keep raw request records of sweeps; 0: for ever" },
+    { "events_days", SETTING_INTEGER, "1", 0, DAYS_LIMIT, AT(events_days),
+      "days to keep stream events; 0: for ever" },
+    { "jobs_days", SETTING_INTEGER, "90", 0, DAYS_LIMIT, AT(jobs_days),
+      "days to keep finished jobs without a sweep; 0: for ever" },
+    { "audit_days", SETTING_INTEGER, "365", 0, DAYS_LIMIT, AT(audit_days),
+      "days to keep the audit; 0: for ever" },
+    { "samples_days", SETTING_INTEGER, "14", 0, DAYS_LIMIT, AT(samples_days),
+      "days to keep scraped metrics; 0: for ever" },
+    { "log_requests", SETTING_BOOLEAN, "true", 0, 0, AT(log_requests), "one log line per request" },
+};
+const size_t settings_count = sizeof settings_table / sizeof *settings_table;
+
+/* The platform's PORT takes the place of the default, so that a flag or OPSBRAIN_LISTEN wins. */
+static bool apply_port(struct error *error)
+{
+    const char *port = getenv("PORT");
+    char listen[32];
+    int64_t number;
+
+    if (port == NULL || port[0] == '\0' || getenv("OPSBRAIN_LISTEN") != NULL)
+        return true;
+    if (!text_to_integer(port, 0, 65535, &number))
+        return error_set(error, ERROR_INVALID, "PORT is \"%.40s\", it must be 0 to 65535", port);
+    snprintf(listen, sizeof listen, "0.0.0.0:%d", (int)number);
+    setenv("OPSBRAIN_LISTEN", listen, 0);
+    return true;
+}
+
+static bool check(const struct settings *settings, struct error *error)
+{
+    static const char *const modes[] = { "auto", "keys", "none" };
+
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (strcmp(settings->auth, modes[i]) == 0)
+            return true;
+    return error_set(error, ERROR_INVALID, "auth is \"%.40s\", it must be auto, keys or none",
+                     settings->auth);
+}
+
+bool settings_read(int argc, char *const *argv, struct settings *out, struct error *error)
+{
+    struct settings settings = { 0 };
+
+    if (!apply_port(error)
+        || !config_read(settings_table, settings_count, argc, argv, &settings, error)
+        || !check(&settings, error))
+        return false;
+    *out = settings;
+    return true;
+}

@@ -1,0 +1,25 @@
+/* The settings of `opsbrain serve`: one table, read once at start, never changed after. */
+#pragma once
+
+#include "base/config.h"
+
+struct settings {
+    char listen[CONFIG_TEXT_SIZE];
+    char data[CONFIG_TEXT_SIZE];
+    char auth[CONFIG_TEXT_SIZE];
+    char allowed_hosts[CONFIG_TEXT_SIZE];
+    char allowed_origins[CONFIG_TEXT_SIZE];
+    char secrets[CONFIG_TEXT_SIZE];
+    int64_t http_threads, workers, waiting_workers, sweep_workers, sweep_shards;
+    int64_t queue_limit, connections, body_limit_bytes, sessions;
+    int64_t session_idle_s, header_timeout_s, body_timeout_s, send_timeout_s, keep_alive_s;
+    int64_t records_days, events_days, jobs_days, audit_days, samples_days;
+    bool log_requests;
+};
+
+extern const struct setting settings_table[];
+extern const size_t settings_count;
+
+/* From the environment and the flags behind the command's name. `PORT` alone in the environment (as
+ * Cloud Run sets it) means all addresses on that port. */
+bool settings_read(int argc, char *const *argv, struct settings *out, struct error *error);
