@@ -1,0 +1,4 @@
+#!/bin/sh
+# Fails when a C file is not as .clang-format wants it; `clang-format -i FILE` mends it.
+cd "$(dirname "$0")/.." || exit 1
+git ls-files -z '*.c' '*.h' | xargs -0 clang-format --dry-run -Werror

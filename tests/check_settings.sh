@@ -1,0 +1,29 @@
+#!/bin/sh
+# Fails when the README's table of settings is not the program's; `tests/check_settings.sh --write` mends it.
+cd "$(dirname "$0")/.." || exit 1
+program=
+for preset in asan dev release; do
+    [ -z "$program" ] && [ -x "build/$preset/bin/opsbrain" ] && program=build/$preset/bin/opsbrain
+done
+[ -n "$program" ] || {
+    echo "no opsbrain is built: ./run test builds one"
+    exit 1
+}
+
+# The README with the program's table between its two markers.
+with_table() {
+    "$program" help --markdown |
+        awk 'NR == FNR { table = table $0 "\n"; next }
+             /^<!-- settings/ { print; printf "\n%s\n", table; skip = 1; next }
+             /^<!-- end of settings/ { skip = 0 }
+             !skip' - README.md
+}
+
+if [ "${1-}" = --write ]; then
+    with_table >build/README.md && cp build/README.md README.md
+else
+    with_table | diff README.md - || {
+        echo "README.md has other settings than the program: tests/check_settings.sh --write"
+        exit 1
+    }
+fi

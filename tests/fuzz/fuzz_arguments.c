@@ -1,0 +1,46 @@
+/* tool_check and the audit's form of arguments: a refusal is a sentence, what is accepted is
+ * accepted again as it is, and what the audit keeps is JSON that fits. */
+#include <string.h>
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "handlers/audit_arguments.h"
+#include "tests/fuzz/fuzz.h"
+
+static void check(const struct tool *tool, const json_t *arguments)
+{
+    json_auto_t *out = NULL, *again = NULL;
+    struct error error = { 0 };
+
+    if (!tool_check(tool, arguments, &out, &error)) {
+        must(out == NULL && error.kind == ERROR_INVALID && error.message[0] != '\0');
+        must(text_is_utf8(error.message, strlen(error.message)));
+        return;
+    }
+    must(tool_check(tool, out, &again, &error));
+    must(json_equal(out, again));
+}
+
+static void keep(const struct tool *tool, const json_t *arguments)
+{
+    FREE_AUTO char *kept = audit_arguments(tool, arguments);
+    json_auto_t *parsed = NULL;
+    struct error error;
+
+    must(strlen(kept) <= 4096);
+    must(json_parse(kept, strlen(kept), &parsed, &error));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    json_auto_t *arguments = NULL;
+    struct error error;
+
+    if (!json_parse((const char *)data, size, &arguments, &error))
+        return 0;
+    for (size_t i = 0; tools[i] != NULL; i++) {
+        check(tools[i], arguments);
+        keep(tools[i], arguments);
+    }
+    return 0;
+}

@@ -1,0 +1,29 @@
+/* json_parse: what it accepts can be written, and its canonical form stands still. */
+#include <string.h>
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "tests/fuzz/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    json_auto_t *value = NULL;
+    json_auto_t *again = NULL;
+    FREE_AUTO char *written = NULL;
+    FREE_AUTO char *rewritten = NULL;
+    struct error error = { 0 };
+
+    if (!json_parse((const char *)data, size, &value, &error)) {
+        must(error.kind == ERROR_INVALID && text_is_utf8(error.message, strlen(error.message)));
+        return 0;
+    }
+    written = json_write_canonical(value);
+    if (!json_parse(written, strlen(written), &again, &error)) {
+        /* 15 digits round the last few doubles up beyond the largest one. */
+        must(strstr(error.message, "real number overflow") != NULL);
+        return 0;
+    }
+    rewritten = json_write_canonical(again);
+    must(strcmp(written, rewritten) == 0);
+    return 0;
+}

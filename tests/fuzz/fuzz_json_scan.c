@@ -1,0 +1,90 @@
+/* json_scan against json_parse: both accept the bytes and agree on how many tokens of which kind
+ * there are, or both refuse them. */
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_scan.h"
+#include "base/memory.h"
+#include "tests/fuzz/fuzz.h"
+
+/* A sum over the document that any token missed, invented or misread changes. */
+struct tally {
+    size_t values, keys, text_bytes;
+    uint64_t integers;
+    double reals;
+};
+
+static void count_tree(json_t *value, struct tally *tally)
+{
+    const char *key;
+    json_t *member;
+    size_t index;
+
+    tally->values++;
+    tally->text_bytes += json_string_length(value);
+    tally->integers += (uint64_t)json_integer_value(value);
+    tally->reals += json_real_value(value);
+    json_array_foreach(value, index, member) count_tree(member, tally);
+    json_object_foreach(value, key, member)
+    {
+        tally->keys++;
+        tally->text_bytes += strlen(key);
+        count_tree(member, tally);
+    }
+}
+
+static void count_text(const struct json_scan *scan, struct tally *tally)
+{
+    FREE_AUTO char *copy = memory_zeroed(scan->length + 1, 1);
+
+    must(json_scan_copy(scan, copy, scan->length + 1));
+    must(json_scan_is(scan, copy));
+    must(text_is_utf8(copy, strlen(copy)));
+    tally->text_bytes += strlen(copy);
+}
+
+static void count_token(const struct json_scan *scan, enum json_scan_token token,
+                        struct tally *tally)
+{
+    int64_t integer;
+
+    if (token == JSON_SCAN_KEY || token == JSON_SCAN_STRING)
+        count_text(scan, tally);
+    if (token == JSON_SCAN_NUMBER && json_scan_integer(scan, &integer))
+        tally->integers += (uint64_t)integer;
+    else if (token == JSON_SCAN_NUMBER)
+        tally->reals += json_scan_number(scan);
+    tally->keys += token == JSON_SCAN_KEY;
+    tally->values +=
+        token != JSON_SCAN_KEY && token != JSON_SCAN_OBJECT_END && token != JSON_SCAN_ARRAY_END;
+}
+
+static bool scan_all(const uint8_t *data, size_t size, struct tally *tally)
+{
+    enum json_scan_token token;
+    struct json_scan scan;
+
+    json_scan_init(&scan, (const char *)data, size);
+    while ((token = json_scan_next(&scan)) > JSON_SCAN_DONE)
+        count_token(&scan, token, tally);
+    return token == JSON_SCAN_DONE;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct tally scanned = { 0 }, parsed = { 0 };
+    json_auto_t *value = NULL;
+    struct error error = { 0 };
+    bool accepted = scan_all(data, size, &scanned);
+
+    if (json_parse((const char *)data, size, &value, &error)) {
+        count_tree(value, &parsed);
+        must(accepted);
+        must(scanned.values == parsed.values && scanned.keys == parsed.keys);
+        must(scanned.text_bytes == parsed.text_bytes && scanned.integers == parsed.integers);
+        must(scanned.reals == parsed.reals || scanned.reals != scanned.reals);
+    } else {
+        must(!accepted || strstr(error.message, "duplicate object key") != NULL);
+    }
+    return 0;
+}

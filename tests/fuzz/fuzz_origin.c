@@ -1,0 +1,42 @@
+/* origin_check: whatever Host and Origin look like, without settings only loopback names pass. The
+ * first line of the input is the host, the rest the origin. */
+#include <string.h>
+#include <strings.h>
+
+#include "base/memory.h"
+#include "server/origin.h"
+#include "tests/fuzz/fuzz.h"
+
+static bool begins_with(const char *text, const char *name)
+{
+    return strncasecmp(text, name, strlen(name)) == 0
+           && (text[strlen(name)] == '\0' || text[strlen(name)] == ':');
+}
+
+/* A name of this machine, behind which nothing but a port may stand. */
+static bool is_loopback(const char *host)
+{
+    return begins_with(host, "localhost") || begins_with(host, "127.0.0.1")
+           || strncmp(host, "[::1]", 5) == 0 || strncasecmp(host, "[localhost]", 11) == 0
+           || strncmp(host, "[127.0.0.1]", 11) == 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct origin_rules strict = { .allowed_hosts = "", .allowed_origins = "" };
+    FREE_AUTO char *host = memory_zeroed(size + 1, 1);
+    struct error error;
+    char *origin;
+
+    memcpy(host, data, size);
+    origin = strchr(host, '\n');
+    if (origin != NULL)
+        *origin++ = '\0';
+    if (!origin_check(&strict, host, origin, &error)) {
+        must(error.kind == ERROR_FORBIDDEN);
+        return 0;
+    }
+    must(is_loopback(host));
+    must(origin == NULL || is_loopback(strstr(origin, "://") + 3));
+    return 0;
+}

@@ -1,0 +1,41 @@
+/* prom_read: samples lie within the bytes, labels can be read, and samples can be written again. */
+#include <string.h>
+
+#include "base/promtext.h"
+#include "tests/fuzz/fuzz.h"
+
+struct bounds {
+    const char *first, *end;
+};
+
+static bool is_within(const struct bounds *bounds, const char *bytes, size_t length)
+{
+    return length == 0
+           || (bytes >= bounds->first && bytes <= bounds->end
+               && length <= (size_t)(bounds->end - bytes));
+}
+
+static bool check(void *context, const struct prom_sample *sample)
+{
+    const struct bounds *bounds = context;
+    char value[16];
+
+    must(sample->name_length > 0 && is_within(bounds, sample->name, sample->name_length));
+    must(is_within(bounds, sample->labels, sample->labels_length));
+    must(sample->type <= PROM_SUMMARY);
+    if (prom_label(sample, "le", value, sizeof value))
+        must(strlen(value) < sizeof value);
+    prom_label(sample, "model_name", value, 1);
+    return true;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *bytes = (const char *)data;
+    struct bounds bounds = { bytes, bytes + size };
+    size_t skipped;
+
+    must(prom_read(bytes, size, check, &bounds, &skipped));
+    must(skipped <= size);
+    return 0;
+}

@@ -1,0 +1,32 @@
+/* The JSON body of a request, as far as this server understands it. */
+#pragma once
+
+#include "base/error.h"
+#include "tests/simserve/config.h"
+#include "tests/simserve/tokenizer.h"
+
+enum body_prompt { BODY_NOTHING, BODY_PROMPT, BODY_MESSAGES, BODY_IDS };
+
+struct body {
+    enum body_prompt given; /* where `tokens` come from */
+    struct tokens tokens;
+    char model[CONFIG_TEXT_SIZE]; /* empty if absent */
+    char cache_salt[CONFIG_TEXT_SIZE];
+    int64_t max_tokens; /* 0 if absent */
+    int64_t max_completion_tokens;
+    int64_t min_tokens;
+    int64_t n;
+    bool stream;
+    bool ignore_eos;
+    bool has_stream_options;
+    bool include_usage;
+    bool continuous_usage_stats;
+};
+
+#define BODY_AUTO __attribute__((cleanup(body_finish))) struct body
+
+/* Members that are not listed above are passed over. Release by body_finish, also after a failure.
+ */
+bool body_read(struct tokenizer *tokenizer, const struct config *config, const char *bytes,
+               size_t length, struct body *out, struct error *error);
+void body_finish(struct body *body);

@@ -1,0 +1,72 @@
+/* Everything that can be set: one table gives the flags, --help and POST /sim/config. */
+#pragma once
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "tests/simserve/faults.h"
+
+#define CONFIG_TEXT_SIZE 160
+
+struct config {
+    /* Only at start. */
+    char listen[CONFIG_TEXT_SIZE];
+    char pid_file[CONFIG_TEXT_SIZE];
+    char api_key[CONFIG_TEXT_SIZE];
+    int64_t kv_blocks;
+    int64_t truth_requests;
+    int64_t truth_chunks_mib;
+
+    char model[CONFIG_TEXT_SIZE];
+    int64_t max_model_len;
+    int64_t chat_template_tokens;
+
+    double ttft_ms;
+    double prefill_tokens_per_s;
+    bool prefill_serial;
+    double cached_token_cost;
+    double cold_shape_ms;
+    double step_ms;
+    double step_ms_per_running;
+    double jitter;
+    int64_t seed;
+    int64_t max_running;
+    int64_t max_waiting;
+    bool prefix_cache;
+    bool blast;
+
+    double tokens_per_chunk;
+    bool tokens_per_chunk_geometric;
+    int64_t draft_tokens;
+    int64_t natural_tokens;
+    bool unicode_output;
+    bool role_chunk;
+    bool role_early;
+    bool finish_joined;
+    bool cached_tokens_in_usage;
+
+    double keep_alive_idle_ms;
+    int64_t close_after_requests;
+    bool truth_chunks;
+
+    struct fault_rate faults[FAULT_COUNT];
+    int64_t fault_after_chunks;
+    double stall_ms;
+    int64_t retry_after_s;
+    double slow_headers_ms;
+    int64_t reasoning_chunks;
+    char reasoning_field[CONFIG_TEXT_SIZE];
+    double split_pause_ms;
+    int64_t events_per_write;
+};
+
+void config_init(struct config *config);
+/* Applies `--name value` pairs (and `--name` alone for a switch; `--fault name=probability` or
+ * `name/period`). */
+bool config_read_flags(struct config *config, int argc, char **argv, struct error *error);
+/* Applies the members of an object, all or none; "faults" is an object of
+ * {"probability": p, "period": n} by name. */
+bool config_apply(struct config *config, json_t *object, struct error *error);
+json_t *config_show(const struct config *config);
+void config_help(FILE *out);

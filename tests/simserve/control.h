@@ -1,0 +1,11 @@
+/* The /sim endpoints: settings, and what really happened. */
+#pragma once
+
+#include "tests/simserve/connection.h"
+
+void control_config_show(struct connection *connection);
+void control_config_apply(struct connection *connection);
+void control_truth(struct connection *connection);
+void control_lag(struct connection *connection);
+void control_summary(struct connection *connection);
+void control_reset(struct connection *connection);

@@ -1,0 +1,71 @@
+/* What the server can be told to do wrong: one row each, drawn per request. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum fault {
+    /* Refused with an error status; of several, the first. */
+    FAULT_UNAUTHORIZED,
+    FAULT_TOO_LONG,
+    FAULT_RATE_LIMITED,
+    FAULT_INTERNAL,
+    FAULT_UNAVAILABLE,
+    /* The connection. */
+    FAULT_RESET_BEFORE_HEADERS,
+    FAULT_SLOW_HEADERS,
+    FAULT_CLOSE_AFTER_ANSWER,
+    /* How the stream goes, or stops going. */
+    FAULT_STALL_BEFORE_FIRST,
+    FAULT_STALL_MID_STREAM,
+    FAULT_RESET_MID_STREAM,
+    FAULT_ERROR_EVENT,
+    FAULT_TRUNCATED,
+    FAULT_MISSING_DONE,
+    FAULT_SHORT_OUTPUT,
+    FAULT_PROMPT_TRUNCATED,
+    /* What the events say. */
+    FAULT_NOT_SSE,
+    FAULT_MISSING_USAGE,
+    FAULT_USAGE_IN_LAST_CONTENT,
+    FAULT_USAGE_IN_EVERY_CHUNK,
+    FAULT_WRONG_FINISH_REASON,
+    FAULT_NO_ROLE_CHUNK,
+    FAULT_REASONING_FIRST,
+    /* How the bytes are laid out. */
+    FAULT_COMMENT_LINES,
+    FAULT_CRLF_LINES,
+    FAULT_NO_SPACE_AFTER_DATA,
+    FAULT_SPLIT_EVENTS,
+    FAULT_JOINED_EVENTS,
+    FAULT_COUNT
+};
+
+#define FAULT_BIT(fault) (UINT64_C(1) << (fault))
+
+struct fault_kind {
+    const char *name;
+    const char *help;
+    int status; /* of the refusal; 0 = no refusal */
+    const char *type;
+    const char *message;
+};
+
+/* When a fault strikes: every period-th request, or with a probability, or both. */
+struct fault_rate {
+    double probability;
+    int64_t period; /* 0 = never by count */
+};
+
+const struct fault_kind *fault_kind(enum fault fault);
+/* FAULT_COUNT if there is none of that name. */
+enum fault fault_find(const char *name, size_t length);
+/* The faults of a comma-separated list of names, as a mask. */
+bool faults_parse(const char *names, uint64_t *out, struct error *error);
+/* The faults that strike request `number`; the same for the same seed and number. */
+uint64_t faults_draw(const struct fault_rate rates[FAULT_COUNT], uint64_t seed, uint64_t number);
+/* The first fault of the mask that is a refusal; NULL if none is. */
+const struct fault_kind *faults_refusal(uint64_t mask);

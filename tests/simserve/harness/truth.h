@@ -1,0 +1,119 @@
+/* Joins what the load generator recorded with what simserve recorded, request by request: when the
+ * first content really went out, and the gaps between chunks. Both read one monotonic clock. */
+#pragma once
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/outbound.h"
+#include "bench/records.h"
+#include "bench/request_id.h"
+#include "store/sweeps.h"
+
+struct truth {
+    struct histogram *ttft; /* of the window's requests: first content write minus our send */
+    struct histogram *itl;  /* gaps that end in the window; needs simserve's --truth-chunks */
+    int64_t joined;
+};
+
+static inline void truth_create(struct truth *truth)
+{
+    *truth = (struct truth){ histogram_create(), histogram_create(), 0 };
+}
+
+static inline void truth_finish(struct truth *truth)
+{
+    histogram_destroy(truth->ttft);
+    histogram_destroy(truth->itl);
+}
+
+/* When each request was sent, by its index; at_ns 0 where it did not end in the window. */
+static inline int64_t *truth_sends(const struct records *records, size_t *count)
+{
+    int64_t *sends;
+
+    *count = 0;
+    for (size_t i = 0; i < records->count; i++)
+        if (records->rows[i].index >= *count)
+            *count = records->rows[i].index + 1;
+    sends = calloc(*count + 1, sizeof *sends);
+    for (size_t i = 0; i < records->count; i++)
+        if (records->rows[i].phase == RECORD_WINDOW)
+            sends[records->rows[i].index] = records->origin_ns + records->rows[i].sent_us * 1000;
+    return sends;
+}
+
+static inline void truth_add_gaps(struct truth *truth, const json_t *record, int64_t start_ns,
+                                  int64_t end_ns)
+{
+    const json_t *chunks = json_object_get(record, "chunk_us"), *chunk;
+    int64_t first_ns = json_get_integer(record, "first_write_ns", 0), last_us = 0;
+    size_t i;
+
+    json_array_foreach(chunks, i, chunk)
+    {
+        int64_t at_us = json_integer_value(chunk), at_ns = first_ns + at_us * 1000;
+
+        if (i > 0 && at_ns >= start_ns && at_ns < end_ns)
+            histogram_record(truth->itl, (uint64_t)(at_us - last_us) * 1000);
+        last_us = at_us;
+    }
+}
+
+/* One line of GET /sim/truth; requests of another nonce are somebody else's. */
+static inline void truth_add(struct truth *truth, const json_t *record, uint64_t nonce,
+                             int64_t start_ns, int64_t end_ns, const int64_t *sends, size_t count)
+{
+    const char *id = json_get_text(record, "request_id", "");
+    int64_t first_ns = json_get_integer(record, "first_write_ns", 0);
+    uint64_t by, index;
+
+    if (!request_id_read(id, &by, &index) || by != nonce || index >= count)
+        return;
+    truth_add_gaps(truth, record, start_ns, end_ns);
+    if (sends[index] == 0 || first_ns == 0)
+        return;
+    histogram_record(truth->ttft, (uint64_t)(first_ns - sends[index]));
+    truth->joined++;
+}
+
+/* Reads simserve's record of the attempt `nonce`; false with the reason. */
+static inline bool truth_read(const char *url, const struct cell_result *result, uint64_t nonce,
+                              struct truth *out, struct error *error)
+{
+    TEXT_AUTO full = { 0 };
+
+    text_addf(&full, "%s/sim/truth?limit=1000000", url);
+    struct outbound_request request = { .url = full.data,
+                                        .accept = "*/*",
+                                        .response_limit_bytes = 1024UL * 1024 * 1024 };
+    struct outbound_response response = { 0 };
+    struct records records = { 0 };
+    bool done;
+
+    done = records_unpack(result->records, result->records_length, &records, error)
+           && outbound_perform(&request, &response, error);
+    if (done) {
+        int64_t end_ns = records.origin_ns + (int64_t)(result->measurement.window_s * 1e9);
+        size_t count;
+        int64_t *sends = truth_sends(&records, &count);
+
+        for (char *line = response.body.data, *end; done && line != NULL; line = end + 1) {
+            json_t *record = NULL;
+
+            end = strchr(line, '\n');
+            if (end == NULL)
+                break;
+            done = json_parse(line, (size_t)(end - line), &record, error);
+            if (done)
+                truth_add(out, record, nonce, records.origin_ns, end_ns, sends, count);
+            json_decref(record);
+        }
+        free(sends);
+    }
+    outbound_response_finish(&response);
+    records_finish(&records);
+    return done;
+}

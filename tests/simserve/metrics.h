@@ -1,0 +1,43 @@
+/* The counters behind GET /metrics, under vLLM's names. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "tests/simserve/truth.h"
+
+struct server;
+struct config;
+
+#define METRICS_BUCKETS 22
+#define METRICS_POSITIONS 64 /* draft tokens per step, at most */
+
+struct metrics_histogram {
+    uint64_t buckets[METRICS_BUCKETS + 1]; /* not cumulative; the last is +Inf */
+    uint64_t count;
+    double sum;
+};
+
+struct metrics {
+    uint64_t prompt_tokens;
+    uint64_t generation_tokens;
+    uint64_t prefix_queries, prefix_hits; /* tokens */
+    uint64_t finished_stop, finished_length, finished_abort, finished_error;
+    uint64_t drafts, draft_tokens, accepted_tokens;
+    uint64_t accepted_at[METRICS_POSITIONS];
+    struct metrics_histogram ttft, itl, e2e, queue;
+};
+
+/* Prefill of a request begins. */
+void metrics_prompt(struct metrics *metrics, const struct truth_record *record, bool prefix_cache);
+void metrics_first_token(struct metrics *metrics, const struct truth_record *record,
+                         int64_t now_ns);
+/* A decode step gave `tokens` tokens, gap_ns after the one before. */
+void metrics_step(struct metrics *metrics, const struct config *config, int64_t tokens,
+                  int64_t gap_ns);
+void metrics_finished(struct metrics *metrics, const struct truth_record *record,
+                      const char *finish_reason);
+/* What the drafter proposes per step. */
+int64_t metrics_draft_tokens(const struct config *config);
+void metrics_write(const struct server *server, struct text *out);

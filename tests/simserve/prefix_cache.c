@@ -1,0 +1,89 @@
+/* A block's key is a hash over its tokens and the key of the block before, so equal keys mean equal
+ * prefixes. Stored in sets of eight with a stamp of last use. */
+
+#include "tests/simserve/prefix_cache.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/random.h"
+
+#define WAYS 8
+
+struct entry {
+    uint64_t key; /* 0 = free */
+    uint64_t used;
+};
+
+struct prefix_cache {
+    size_t sets;
+    uint64_t clock;
+    uint64_t epoch; /* how often it was cleared; part of every key */
+    struct entry entries[];
+};
+
+struct prefix_cache *prefix_cache_create(size_t blocks)
+{
+    size_t sets = (blocks + WAYS - 1) / WAYS;
+    struct prefix_cache *cache =
+        memory_zeroed(1, sizeof *cache + sets * WAYS * sizeof cache->entries[0]);
+
+    cache->sets = sets;
+    return cache;
+}
+
+void prefix_cache_destroy(struct prefix_cache *cache)
+{
+    free(cache);
+}
+
+void prefix_cache_clear(struct prefix_cache *cache)
+{
+    cache->epoch++; /* old keys match no more, and age away */
+}
+
+static uint64_t block_key(uint64_t parent, const uint32_t *ids)
+{
+    uint64_t key = parent;
+
+    for (size_t i = 0; i < BLOCK_TOKENS; i += 2)
+        key = seed_mix(key, (uint64_t)ids[i] << 32 | ids[i + 1]);
+    return key ? key : 1;
+}
+
+/* Was the block there? It is afterwards. */
+static bool touch(struct prefix_cache *cache, uint64_t key)
+{
+    struct entry *set = &cache->entries[key % cache->sets * WAYS];
+    struct entry *oldest = set;
+
+    cache->clock++;
+    for (struct entry *entry = set; entry < set + WAYS; entry++) {
+        if (entry->key == key) {
+            entry->used = cache->clock;
+            return true;
+        }
+        if (entry->used < oldest->used)
+            oldest = entry;
+    }
+    *oldest = (struct entry){ key, cache->clock };
+    return false;
+}
+
+size_t prefix_cache_use(struct prefix_cache *cache, uint64_t salt, const uint32_t *ids,
+                        size_t count)
+{
+    size_t usable = count > 0 ? (count - 1) / BLOCK_TOKENS : 0;
+    size_t hits = 0;
+    bool chain = true;
+    uint64_t key = seed_mix(cache->epoch, salt);
+
+    for (size_t block = 0; block < count / BLOCK_TOKENS; block++) {
+        key = block_key(key, ids + block * BLOCK_TOKENS);
+        chain = touch(cache, key) && chain;
+        if (chain && block < usable)
+            hits++;
+    }
+    return hits * BLOCK_TOKENS;
+}

@@ -1,0 +1,18 @@
+/* Which blocks of prompt tokens the model has in its KV cache: vLLM's automatic prefix caching. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define BLOCK_TOKENS 16
+
+struct prefix_cache;
+
+/* Holds about `blocks` blocks; the least recently used go first. */
+struct prefix_cache *prefix_cache_create(size_t blocks);
+void prefix_cache_destroy(struct prefix_cache *cache);
+void prefix_cache_clear(struct prefix_cache *cache);
+/* Tokens at the head of the prompt that were already there (whole blocks, and never the last token,
+ * which vLLM always computes); remembers all whole blocks of the prompt. */
+size_t prefix_cache_use(struct prefix_cache *cache, uint64_t salt, const uint32_t *ids,
+                        size_t count);

@@ -1,0 +1,183 @@
+#include "tests/simserve/prompt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+#define ONE_PROMPT "\"prompt\" must be text or a list of token ids, one prompt only"
+
+/* Malformed JSON, or else a value of another kind than expected. */
+static bool wrong(const struct json_scan *scan, enum json_scan_token token, const char *expected,
+                  struct error *error)
+{
+    if (token == JSON_SCAN_FAILED)
+        return json_scan_fail(scan, error);
+    return error_set(error, ERROR_INVALID, "%s", expected);
+}
+
+/* The last token is a string. */
+static void add_text(struct tokenizer *tokenizer, const struct json_scan *scan, struct tokens *out)
+{
+    char *plain;
+
+    if (!scan->escaped) {
+        tokenizer_encode(tokenizer, scan->text, scan->length, out);
+        return;
+    }
+    plain = memory_zeroed(scan->length + 1, 1);
+    json_scan_copy(scan, plain, scan->length + 1);
+    tokenizer_encode(tokenizer, plain, strlen(plain), out);
+    free(plain);
+}
+
+/* The last token is a number. */
+static bool add_id(const struct json_scan *scan, const char *name, struct tokens *out,
+                   struct error *error)
+{
+    int64_t id;
+
+    if (!json_scan_integer(scan, &id))
+        return error_set(error, ERROR_INVALID, "\"%s\" must be a list of token ids", name);
+    if (id < 0 || id >= TOKENIZER_VOCABULARY)
+        return error_set(error, ERROR_INVALID, "Token id %lld is out of vocabulary", (long long)id);
+    tokens_add(out, (uint32_t)id);
+    return true;
+}
+
+/* Ids from `token` on to the end of their list. */
+static bool add_ids(struct json_scan *scan, enum json_scan_token token, const char *name,
+                    struct tokens *out, struct error *error)
+{
+    for (; token == JSON_SCAN_NUMBER; token = json_scan_next(scan))
+        if (!add_id(scan, name, out, error))
+            return false;
+    return token == JSON_SCAN_ARRAY_END
+           || wrong(scan, token, "a list of token ids may hold nothing else", error);
+}
+
+bool prompt_read_ids(struct json_scan *scan, const char *name, struct tokens *out,
+                     struct error *error)
+{
+    enum json_scan_token token = json_scan_next(scan);
+
+    if (token != JSON_SCAN_ARRAY)
+        return wrong(scan, token, "\"tokens\" must be a list of token ids", error);
+    return add_ids(scan, json_scan_next(scan), name, out, error);
+}
+
+/* What stands in a list: ids, or one prompt of its own. */
+static bool read_list(struct tokenizer *tokenizer, struct json_scan *scan, struct tokens *out,
+                      struct error *error)
+{
+    enum json_scan_token token = json_scan_next(scan);
+
+    if (token == JSON_SCAN_NUMBER || token == JSON_SCAN_ARRAY_END)
+        return add_ids(scan, token, "prompt", out, error);
+    if (token == JSON_SCAN_STRING)
+        add_text(tokenizer, scan, out);
+    else if (token != JSON_SCAN_ARRAY)
+        return wrong(scan, token, ONE_PROMPT, error);
+    else if (!add_ids(scan, json_scan_next(scan), "prompt", out, error))
+        return false;
+    token = json_scan_next(scan);
+    return token == JSON_SCAN_ARRAY_END || wrong(scan, token, ONE_PROMPT, error);
+}
+
+bool prompt_read(struct tokenizer *tokenizer, struct json_scan *scan, struct tokens *out,
+                 struct error *error)
+{
+    enum json_scan_token token = json_scan_next(scan);
+
+    if (token == JSON_SCAN_ARRAY)
+        return read_list(tokenizer, scan, out, error);
+    if (token != JSON_SCAN_STRING)
+        return wrong(scan, token, ONE_PROMPT, error);
+    add_text(tokenizer, scan, out);
+    return true;
+}
+
+/* {"type": "text", "text": ...}, whose brace is read. */
+static bool read_part(struct tokenizer *tokenizer, struct json_scan *scan, struct tokens *out,
+                      struct error *error)
+{
+    static const char only_text[] = "only parts of type \"text\" are supported";
+    enum json_scan_token token;
+    bool has_text = false;
+
+    while ((token = json_scan_next(scan)) == JSON_SCAN_KEY) {
+        if (!json_scan_is(scan, "text")) {
+            json_scan_value(scan, NULL, NULL);
+            continue;
+        }
+        if ((token = json_scan_next(scan)) != JSON_SCAN_STRING)
+            return wrong(scan, token, only_text, error);
+        add_text(tokenizer, scan, out);
+        has_text = true;
+    }
+    return (token == JSON_SCAN_OBJECT_END && has_text) || wrong(scan, token, only_text, error);
+}
+
+/* Text, null (a turn with tool calls only), or a list of parts. */
+static bool read_content(struct tokenizer *tokenizer, struct json_scan *scan, struct tokens *out,
+                         struct error *error)
+{
+    enum json_scan_token token = json_scan_next(scan);
+
+    if (token == JSON_SCAN_STRING)
+        add_text(tokenizer, scan, out);
+    if (token == JSON_SCAN_STRING || token == JSON_SCAN_NULL)
+        return true;
+    if (token != JSON_SCAN_ARRAY)
+        return wrong(scan, token, "\"content\" must be text or a list of parts", error);
+    while ((token = json_scan_next(scan)) == JSON_SCAN_OBJECT)
+        if (!read_part(tokenizer, scan, out, error))
+            return false;
+    return token == JSON_SCAN_ARRAY_END
+           || wrong(scan, token, "\"content\" must be text or a list of parts", error);
+}
+
+/* A message whose brace is read. */
+static bool read_message(struct tokenizer *tokenizer, struct json_scan *scan, struct tokens *out,
+                         struct error *error)
+{
+    enum json_scan_token token;
+    bool has_role = false, has_content = false;
+
+    while ((token = json_scan_next(scan)) == JSON_SCAN_KEY) {
+        if (json_scan_is(scan, "content")) {
+            has_content = true;
+            if (!read_content(tokenizer, scan, out, error))
+                return false;
+        } else {
+            has_role = has_role || json_scan_is(scan, "role");
+            json_scan_value(scan, NULL, NULL);
+        }
+    }
+    return (token == JSON_SCAN_OBJECT_END && has_role && has_content)
+           || wrong(scan, token, "a message needs \"role\" and \"content\"", error);
+}
+
+/* The template's tokens have the lowest ids; half stand before the messages, half behind. */
+static void add_template(int64_t from, int64_t to, struct tokens *out)
+{
+    for (int64_t id = from; id < to; id++)
+        tokens_add(out, (uint32_t)id);
+}
+
+bool prompt_read_messages(struct tokenizer *tokenizer, int64_t template_tokens,
+                          struct json_scan *scan, struct tokens *out, struct error *error)
+{
+    static const char expected[] = "\"messages\" must be a list of messages";
+    enum json_scan_token token = json_scan_next(scan);
+    size_t messages = 0;
+
+    if (token != JSON_SCAN_ARRAY)
+        return wrong(scan, token, expected, error);
+    add_template(0, template_tokens / 2, out);
+    for (; (token = json_scan_next(scan)) == JSON_SCAN_OBJECT; messages++)
+        if (!read_message(tokenizer, scan, out, error))
+            return false;
+    add_template(template_tokens / 2, template_tokens, out);
+    return (token == JSON_SCAN_ARRAY_END && messages > 0) || wrong(scan, token, expected, error);
+}

@@ -1,0 +1,19 @@
+/* The prompt of a request as token ids, read straight from the bytes: with a hundred kilobytes of
+ * it a tree would take longer to build than the plan allows. */
+#pragma once
+
+#include "base/error.h"
+#include "base/json_scan.h"
+#include "tests/simserve/tokenizer.h"
+
+/* Each reads the value that comes next and appends its tokens. */
+
+/* Text, a list of ids, or a list of one of those. */
+bool prompt_read(struct tokenizer *tokenizer, struct json_scan *scan, struct tokens *out,
+                 struct error *error);
+/* A list of chat messages, with a chat template of so many tokens around. */
+bool prompt_read_messages(struct tokenizer *tokenizer, int64_t template_tokens,
+                          struct json_scan *scan, struct tokens *out, struct error *error);
+/* A list of ids; `name` is for the message. */
+bool prompt_read_ids(struct json_scan *scan, const char *name, struct tokens *out,
+                     struct error *error);

@@ -1,0 +1,40 @@
+/* The server: one thread, one epoll set, one heap of timers. */
+#pragma once
+
+#include <sys/queue.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "tests/simserve/config.h"
+#include "tests/simserve/metrics.h"
+#include "tests/simserve/model.h"
+#include "tests/simserve/timers.h"
+
+struct connection;
+TAILQ_HEAD(connection_list, connection);
+
+struct server {
+    struct config config;
+    int epoll_fd;
+    int listen_fd;
+    int signal_fd;
+    bool stopping;
+    struct timers timers;
+    struct connection_list open;
+    struct connection_list ready; /* have input to look at */
+    struct connection_list dead;  /* closed in this turn, freed at its end */
+    struct tokenizer *tokenizer;
+    struct prefix_cache *prefix_cache;
+    struct truth *truth;
+    struct model model;
+    struct metrics metrics;
+    struct text scratch;     /* the event being written */
+    uint64_t requests;       /* to the generating endpoints, so far */
+    char input_chunk[65536]; /* what was just received */
+};
+
+/* Listens; *port is the port it got. */
+struct server *server_create(const struct config *config, uint16_t *port, struct error *error);
+void server_destroy(struct server *server);
+/* Until SIGTERM or SIGINT. */
+void server_run(struct server *server);

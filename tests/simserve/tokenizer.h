@@ -1,0 +1,40 @@
+/* A toy tokenizer with exact, predictable counts.
+ *
+ * Text is split at ASCII white space; a word of up to 8 bytes is one token, a longer one is cut
+ * every 8 bytes (never inside a UTF-8 sequence). Ids below TOKENIZER_CANONICAL belong to the words
+ * "w00000" to "w1ffff" and back; every other piece gets the id TOKENIZER_CANONICAL + its hash, and
+ * the last piece seen with an id is what the id decodes to. Decoding joins with single spaces, so
+ * ids -> text -> ids gives the same ids. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+#define TOKENIZER_CANONICAL 131072
+#define TOKENIZER_VOCABULARY (2 * TOKENIZER_CANONICAL)
+#define TOKENIZER_PIECE_BYTES 8
+
+struct tokens {
+    uint32_t *ids;
+    size_t count;
+    size_t capacity;
+};
+
+#define TOKENS_AUTO __attribute__((cleanup(tokens_finish))) struct tokens
+
+struct tokenizer;
+
+struct tokenizer *tokenizer_create(void);
+void tokenizer_destroy(struct tokenizer *tokenizer);
+/* Appends the tokens of `text`. */
+void tokenizer_encode(struct tokenizer *tokenizer, const char *text, size_t length,
+                      struct tokens *out);
+/* Appends the text of the tokens; every id must be below TOKENIZER_VOCABULARY. */
+void tokenizer_decode(const struct tokenizer *tokenizer, const uint32_t *ids, size_t count,
+                      struct text *out);
+
+void tokens_add(struct tokens *tokens, uint32_t id);
+void tokens_finish(struct tokens *tokens);

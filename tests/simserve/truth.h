@@ -1,0 +1,64 @@
+/* What really happened: one record per request to a generating endpoint, and the server's own lag.
+ * Times are nanoseconds of CLOCK_MONOTONIC, 0 where it did not come to that. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+enum outcome {
+    OUTCOME_OK,
+    OUTCOME_REFUSED, /* an error status instead of an answer */
+    OUTCOME_RESET,
+    OUTCOME_STREAM_ERROR,
+    OUTCOME_TRUNCATED,
+    OUTCOME_CLIENT_CLOSED,
+};
+
+/* When content chunks were written, in microseconds after the first. */
+struct chunk_times {
+    uint32_t *offset_us;
+    uint32_t count;
+    uint32_t capacity;
+};
+
+struct truth_record {
+    int64_t planned_first_ns, first_write_ns;
+    int64_t planned_last_ns, last_write_ns;
+    int64_t chunks;
+    int64_t lag_max_ns;
+    struct chunk_times times;
+
+    int64_t read_ns;     /* the request was read whole */
+    int64_t admitted_ns; /* it left the queue */
+    int64_t end_ns;
+    int64_t prompt_tokens, cached_tokens, output_tokens;
+    int64_t running_at_admission; /* itself included */
+    uint64_t sequence;            /* 1, 2, ... in order of ending */
+    uint64_t faults;
+    enum outcome outcome;
+    int status;
+    bool chat, stream;
+    char request_id[80];
+};
+
+struct truth;
+
+/* Remembers the last `requests` records, and chunk times within `chunk_bytes`. */
+struct truth *truth_create(size_t requests, size_t chunk_bytes);
+void truth_destroy(struct truth *truth);
+void truth_clear(struct truth *truth);
+
+/* A content chunk planned for planned_ns goes out at now_ns. */
+void truth_chunk(struct truth *truth, struct truth_record *record, int64_t planned_ns,
+                 int64_t now_ns);
+/* Keeps the record; takes its chunk times. */
+void truth_add_take(struct truth *truth, struct truth_record *record);
+
+/* Up to `limit` records with a sequence number above `since`, as JSON lines. */
+void truth_write_lines(const struct truth *truth, uint64_t since, size_t limit, bool with_chunks,
+                       struct text *out);
+/* {"count", "p50_us", "p99_us", "max_us"} of actual minus planned over all content chunks. */
+void truth_write_lag(const struct truth *truth, struct text *out);

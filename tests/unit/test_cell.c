@@ -1,0 +1,558 @@
+/* One cell at a time against a real model server: its figures against the server's own record, and
+ * the class of each way to fail. */
+#include "bench/cell.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "tests/simserve/harness/process.h"
+#include "tests/simserve/harness/truth.h"
+#include "tests/unit/canned_server.h"
+
+#define FLAGS_LIMIT 16
+
+/* A cell that is about to be measured, and what came of it. */
+struct trial {
+    struct simserve server;
+    struct endpoint endpoint;
+    struct workload workload;
+    struct plan plan;
+    struct cell_order order;
+    struct cell_result result;
+    struct error error;
+    int64_t stop_ns; /* monotonic; 0: never */
+};
+
+static bool is_stopped(void *context, const char *doing, double elapsed_s)
+{
+    const struct trial *trial = context;
+
+    assert_non_null(doing);
+    assert_true(elapsed_s >= 0);
+    return trial->stop_ns != 0 && clock_monotonic_ns() > trial->stop_ns;
+}
+
+static void make_workload(struct workload *out, enum bench_api api)
+{
+    *out = (struct workload){ .api = api,
+                              .form = api == BENCH_CHAT ? PROMPT_WORDS : PROMPT_IDS,
+                              .overhead_tokens = api == BENCH_CHAT ? 11 : 0,
+                              .tokens_per_piece = 1,
+                              .fields = FIELD_MAX_TOKENS | FIELD_STREAM_USAGE | FIELD_IGNORE_EOS,
+                              .tells_usage = true,
+                              .piece_count = 512 };
+    for (int i = 0; i < 512; i++)
+        snprintf(out->pieces[i], WORKLOAD_PIECE_SIZE, api == BENCH_CHAT ? "w%d" : "%d", 1000 + i);
+}
+
+/* simserve at 5 ms to the first token and 2 ms per token, with further flags; NULL: none. */
+static void set_up(struct trial *trial, const char *const *flags)
+{
+    const char *all[FLAGS_LIMIT] = { "--ttft-ms", "5", "--step-ms", "2", "--truth-chunks", "true" };
+    size_t count = 6;
+
+    while (flags != NULL && *flags != NULL && count < FLAGS_LIMIT - 1)
+        all[count++] = *flags++;
+    *trial = (struct trial){ .server = simserve_start(all) };
+    snprintf(trial->endpoint.url, sizeof trial->endpoint.url, "http://127.0.0.1:%d",
+             trial->server.port);
+    snprintf(trial->endpoint.model, sizeof trial->endpoint.model, "simserve/toy");
+    make_workload(&trial->workload, BENCH_COMPLETIONS);
+    trial->plan = (struct plan){ .window_s = 0.6,
+                                 .warmup_limit_s = 0.5,
+                                 .seed = 1,
+                                 .ttft_timeout_s = 1,
+                                 .idle_timeout_s = 1,
+                                 .request_timeout_s = 10 };
+    trial->order = (struct cell_order){ .endpoint = &trial->endpoint,
+                                        .workload = &trial->workload,
+                                        .plan = &trial->plan,
+                                        .concurrency = 4,
+                                        .input_tokens = 64,
+                                        .output_tokens = 8,
+                                        .probe = true,
+                                        .shards = 1,
+                                        .stopped = is_stopped,
+                                        .context = trial };
+    random_bytes(&trial->order.nonce, sizeof trial->order.nonce);
+}
+
+static struct measurement *measure(struct trial *trial)
+{
+    if (!cell_measure(&trial->order, &trial->result, &trial->error))
+        fail_msg("%s", trial->error.message);
+    return &trial->result.measurement;
+}
+
+static void tear_down(struct trial *trial)
+{
+    cell_result_finish(&trial->result);
+    simserve_stop(&trial->server);
+}
+
+/* ---- Figures --------------------------------------------------------------------------------- */
+
+static double quantile_ms(const struct histogram *histogram, double q)
+{
+    return (double)histogram_quantile(histogram, q, NULL) / 1e6;
+}
+
+/* Within 2 % or 3 ms, and what the client says it may have been late by. */
+static void check_quantile(const struct histogram *client, const struct histogram *truth, double q,
+                           const struct measurement *measurement)
+{
+    double got = quantile_ms(client, q), true_ms = quantile_ms(truth, q);
+    double allowed = fmax(3, 0.02 * true_ms) + measurement->lag_p99_ms;
+
+    if (fabs(got - true_ms) > allowed)
+        fail_msg("p%g: client %.3f ms, truth %.3f ms, allowed %.3f", 100 * q, got, true_ms,
+                 allowed);
+}
+
+static void figures_agree_with_the_servers_record(void **state)
+{
+    struct trial trial;
+    struct truth truth;
+
+    (void)state;
+    set_up(&trial, (const char *[]){ "--jitter", "0.3", NULL });
+    const struct measurement *m = measure(&trial);
+    assert_int_equal(trial.result.state, CELL_MEASURED);
+    truth_create(&truth);
+    if (!truth_read(trial.endpoint.url, &trial.result, trial.order.nonce, &truth, &trial.error))
+        fail_msg("%s", trial.error.message);
+    assert_int_equal(truth.joined, m->succeeded);
+    assert_int_equal(histogram_count(truth.ttft), m->latency[METRIC_TTFT].count);
+    assert_in_range(histogram_count(truth.itl), m->latency[METRIC_ITL].count - 8,
+                    m->latency[METRIC_ITL].count + 8); /* chunks under way at the bounds */
+    check_quantile(trial.result.histograms[METRIC_TTFT], truth.ttft, 0.5, m);
+    check_quantile(trial.result.histograms[METRIC_TTFT], truth.ttft, 0.99, m);
+    check_quantile(trial.result.histograms[METRIC_ITL], truth.itl, 0.5, m);
+    check_quantile(trial.result.histograms[METRIC_ITL], truth.itl, 0.99, m);
+    truth_finish(&truth);
+    tear_down(&trial);
+}
+
+static void counts_what_it_sent_and_got(void **state)
+{
+    struct trial trial;
+
+    (void)state;
+    set_up(&trial, (const char *[]){ "--cached-tokens-in-usage", "true", NULL });
+    const struct measurement *m = measure(&trial);
+    assert_true(m->succeeded > 20);
+    assert_int_equal(m->attempted, m->succeeded);
+    assert_true(m->success_rate == 1);
+    assert_int_equal(m->input_tokens_min, 64);
+    assert_int_equal(m->input_tokens_max, 64);
+    assert_int_equal(m->output_tokens_min, 8);
+    assert_int_equal(m->output_tokens_max, 8);
+    assert_int_equal(m->input_tokens, 64 * m->succeeded);
+    assert_int_equal(m->cached_tokens, 0);
+    assert_false(m->tokens_estimated);
+    assert_true(fabs(m->output_throughput / m->request_throughput - 8) < 0.8);
+    assert_true(m->goodput == m->request_throughput);
+    assert_true(m->concurrency_actual > 0.95 * 4 && m->concurrency_actual <= 4.001);
+    assert_in_range(m->concurrency_max, 4, 4);
+    assert_true(fabs(m->little_ratio - 1) < 0.05);
+    assert_true(m->window_s >= 0.6 && m->window_s < 2);
+    assert_true(m->cpu_percent > 0);
+    assert_true(m->latency[METRIC_TPOT].p50_ms > 1.9);
+    assert_true(m->latency[METRIC_E2E].p50_ms > 5 + 7 * 1.9);
+    tear_down(&trial);
+}
+
+static void the_cold_request_is_kept_apart(void **state)
+{
+    struct trial trial;
+
+    (void)state;
+    set_up(&trial, (const char *[]){ "--cold-shape-ms", "400", NULL });
+    const struct measurement *m = measure(&trial);
+    assert_true(m->cold_ttft_ms >= 400);
+    assert_true(m->latency[METRIC_TTFT].max_ms < 400);
+    cell_result_finish(&trial.result);
+    trial.order.probe = false;
+    trial.order.nonce++;
+    m = measure(&trial);
+    assert_true(isnan(m->cold_ttft_ms));
+    tear_down(&trial);
+}
+
+static void tokens_are_not_chunks(void **state)
+{
+    struct trial trial;
+
+    (void)state;
+    set_up(&trial, (const char *[]){ "--tokens-per-chunk", "3", NULL });
+    trial.order.output_tokens = 31;
+    const struct measurement *m = measure(&trial);
+    assert_int_equal(m->output_tokens_min, 31);
+    assert_true(m->chunks > 0);
+    assert_true(fabs((double)m->output_tokens / (double)m->chunks - 31.0 / 11) < 0.2);
+    tear_down(&trial);
+}
+
+static void chat_prompts_have_the_length_asked_for(void **state)
+{
+    struct trial trial;
+
+    (void)state;
+    set_up(&trial, NULL);
+    make_workload(&trial.workload, BENCH_CHAT);
+    const struct measurement *m = measure(&trial);
+    assert_int_equal(trial.result.state, CELL_MEASURED);
+    assert_int_equal(m->input_tokens_min, 64);
+    assert_int_equal(m->input_tokens_max, 64);
+    cell_result_finish(&trial.result);
+    trial.order.input_tokens = 11;
+    measure(&trial);
+    assert_int_equal(trial.result.state, CELL_INFEASIBLE);
+    assert_non_null(strstr(trial.result.reason, "the shortest has 12"));
+    tear_down(&trial);
+}
+
+static void goodput_counts_what_met_the_limits(void **state)
+{
+    struct trial trial;
+
+    (void)state;
+    set_up(&trial, NULL);
+    trial.plan.goodput_ttft_ms = 1000;
+    trial.plan.goodput_tpot_ms = 1;
+    const struct measurement *m = measure(&trial);
+    assert_true(m->goodput < 0.5 * m->request_throughput); /* a token takes 2 ms */
+    tear_down(&trial);
+}
+
+static void several_threads_add_up(void **state)
+{
+    struct trial trial;
+
+    (void)state;
+    set_up(&trial, (const char *[]){ "--ttft-ms", "200", "--max-running", "4000", NULL });
+    trial.order.concurrency = 2100;
+    trial.order.output_tokens = 2;
+    trial.order.shards = 2;
+    trial.plan.ttft_timeout_s = 20;
+    trial.plan.warmup_limit_s = 10;
+    const struct measurement *m = measure(&trial);
+    assert_int_equal(trial.result.state, CELL_MEASURED);
+    assert_int_equal(m->attempted, m->succeeded);
+    assert_true(m->concurrency_max > 1050); /* more than one thread has */
+    tear_down(&trial);
+}
+
+/* ---- Failures -------------------------------------------------------------------------------- */
+
+struct expectation {
+    const char *fault;
+    enum cell_state state;
+    const char *reason;
+};
+
+static const struct expectation expectations[] = {
+    { "unauthorized=1", CELL_FAILED, "auth: " },
+    { "too_long=1", CELL_INFEASIBLE, "too_long: This model's maximum context length" },
+    { "rate_limited=1", CELL_FAILED, "rate_limited: " },
+    { "internal=1", CELL_FAILED, "server_error: " },
+    { "unavailable=1", CELL_FAILED, "overloaded_503: " },
+    { "reset_before_headers=1", CELL_FAILED, "reset: " },
+    { "stall_before_first=1", CELL_FAILED, "ttft_timeout: " },
+    { "stall_mid_stream=1", CELL_FAILED, "idle_timeout: " },
+    { "reset_mid_stream=1", CELL_FAILED, "reset: " },
+    { "error_event=1", CELL_FAILED, "stream_error: EngineCore" },
+    { "truncated=1", CELL_FAILED, "truncated: the stream ended after 3 chunks" },
+    { "short_output=1", CELL_FAILED, "short_output: the model stopped after 4 of 8" },
+    { "not_sse=1", CELL_FAILED, "protocol: " },
+};
+
+static void each_fault_has_its_class(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof expectations / sizeof *expectations; i++) {
+        const struct expectation *expected = &expectations[i];
+        struct trial trial;
+
+        set_up(&trial, (const char *[]){ "--fault", expected->fault, NULL });
+        measure(&trial);
+        if (trial.result.state != expected->state
+            || strncmp(trial.result.reason, expected->reason, strlen(expected->reason)) != 0)
+            fail_msg("%s: %s, %s", expected->fault, cell_state_name(trial.result.state),
+                     trial.result.reason);
+        assert_true(trial.result.measurement.attempted > 0);
+        assert_int_equal(trial.result.measurement.succeeded, 0);
+        assert_true(trial.result.measurement.first_error[0] != '\0');
+        tear_down(&trial);
+    }
+}
+
+/* What servers do that is no failure. */
+static void peculiar_streams_are_read_right(void **state)
+{
+    static const char *const faults[] = {
+        "missing_done=1",        "usage_in_last_content=1", "usage_in_every_chunk=1",
+        "wrong_finish_reason=1", "comment_lines=1",         "crlf_lines=1",
+        "no_space_after_data=1", "split_events=1",          "joined_events=1",
+        "slow_headers/7",        "close_after_answer/3",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        struct trial trial;
+
+        set_up(&trial, (const char *[]){ "--fault", faults[i], "--slow-headers-ms", "20", NULL });
+        trial.plan.warmup_limit_s = 0;
+        const struct measurement *m = measure(&trial);
+        if (trial.result.state != CELL_MEASURED || m->succeeded != m->attempted)
+            fail_msg("%s: %s %s, %ld of %ld: %s", faults[i], cell_state_name(trial.result.state),
+                     trial.result.reason, m->succeeded, m->attempted, m->first_error);
+        assert_int_equal(m->output_tokens_min, 8);
+        assert_int_equal(m->output_tokens_max, 8);
+        assert_int_equal(m->input_tokens_max, 64);
+        tear_down(&trial);
+    }
+}
+
+static void without_usage_tokens_are_estimated_and_marked(void **state)
+{
+    struct trial trial;
+
+    (void)state;
+    set_up(&trial, (const char *[]){ "--fault", "missing_usage=1", NULL });
+    const struct measurement *m = measure(&trial);
+    assert_int_equal(trial.result.state, CELL_MEASURED);
+    assert_true(m->tokens_estimated);
+    assert_int_equal(m->output_tokens, m->chunks);
+    assert_int_equal(m->input_tokens, 64 * m->succeeded);
+    assert_true(isnan(m->input_tokens_mean));
+    tear_down(&trial);
+}
+
+static void a_prompt_that_was_cut_short_is_seen(void **state)
+{
+    struct trial trial;
+
+    (void)state;
+    set_up(&trial, (const char *[]){ "--fault", "prompt_truncated=1", NULL });
+    const struct measurement *m = measure(&trial);
+    assert_int_equal(m->input_tokens_requested, 64);
+    assert_true(m->input_tokens_mean == 32);
+    tear_down(&trial);
+}
+
+static void reasoning_counts_for_the_first_token(void **state)
+{
+    struct trial trial;
+
+    (void)state;
+    set_up(&trial, (const char *[]){ "--fault", "reasoning_first=1", "--step-ms", "30", NULL });
+    make_workload(&trial.workload, BENCH_CHAT);
+    const struct measurement *m = measure(&trial);
+    assert_int_equal(trial.result.state, CELL_MEASURED);
+    assert_true(m->latency[METRIC_TTFT].p50_ms < 5 + 3 * 30); /* content comes after three steps */
+    tear_down(&trial);
+}
+
+static void timeouts_are_censored_in_the_distribution(void **state)
+{
+    struct trial trial;
+
+    (void)state;
+    set_up(&trial, (const char *[]){ "--fault", "stall_before_first/8", NULL });
+    trial.order.probe = false;
+    trial.plan.window_s = 2.5;
+    const struct measurement *m = measure(&trial);
+    const struct latency_summary *ttft = &m->latency[METRIC_TTFT];
+    assert_int_equal(trial.result.state, CELL_MEASURED);
+    assert_true(m->failures[FAILURE_TTFT_TIMEOUT] > 0);
+    assert_int_equal(ttft->censored, m->failures[FAILURE_TTFT_TIMEOUT]);
+    assert_int_equal(ttft->count, m->succeeded + ttft->censored);
+    assert_true(ttft->p99_censored && ttft->p99_ms >= 999);
+    assert_false(ttft->p50_censored);
+    assert_int_equal(m->attempted, m->succeeded + m->failures[FAILURE_TTFT_TIMEOUT]);
+    tear_down(&trial);
+}
+
+static void fast_failures_do_not_improve_latency(void **state)
+{
+    struct trial trial;
+
+    (void)state;
+    set_up(&trial, (const char *[]){ "--fault", "internal/2", "--ttft-ms", "50", NULL });
+    trial.order.probe = false;
+    const struct measurement *m = measure(&trial);
+    assert_int_equal(trial.result.state, CELL_MEASURED);
+    assert_true(m->failures[FAILURE_SERVER_ERROR] > 0);
+    assert_true(m->latency[METRIC_TTFT].min_ms >= 50);
+    assert_int_equal(m->latency[METRIC_TTFT].count, m->succeeded);
+    tear_down(&trial);
+}
+
+static void a_server_that_only_fails_ends_the_cell_early(void **state)
+{
+    struct trial trial;
+    int64_t begun_ns = clock_monotonic_ns();
+
+    (void)state;
+    set_up(&trial, (const char *[]){ "--fault", "internal=1", NULL });
+    trial.order.probe = false;
+    trial.plan.warmup_limit_s = 60;
+    trial.plan.window_s = 60;
+    const struct measurement *m = measure(&trial);
+    assert_int_equal(trial.result.state, CELL_FAILED);
+    assert_true(m->attempted >= 20 && m->attempted < 100); /* it is not stormed */
+    assert_int_equal(m->failures[FAILURE_SERVER_ERROR], m->attempted);
+    assert_true(clock_monotonic_ns() - begun_ns < 30000000000);
+    tear_down(&trial);
+}
+
+static void says_when_nobody_can_be_reached(void **state)
+{
+    struct trial trial;
+
+    (void)state;
+    set_up(&trial, NULL);
+    snprintf(trial.endpoint.url, sizeof trial.endpoint.url, "http://127.0.0.1:9");
+    measure(&trial);
+    assert_memory_equal(trial.result.reason, "connect_refused: ", 17);
+    cell_result_finish(&trial.result);
+    snprintf(trial.endpoint.url, sizeof trial.endpoint.url, "http://no-such-host.invalid:80");
+    const struct measurement *m = measure(&trial);
+    assert_int_equal(trial.result.state, CELL_FAILED);
+    assert_non_null(strstr(trial.result.reason, "'no-such-host.invalid' does not resolve"));
+    assert_int_equal(m->failures[FAILURE_DNS], 1);
+    cell_result_finish(&trial.result);
+    snprintf(trial.endpoint.url, sizeof trial.endpoint.url, "http://169.254.169.254:80");
+    measure(&trial);
+    assert_int_equal(trial.result.state, CELL_FAILED);
+    tear_down(&trial);
+}
+
+static void stops_when_it_is_told_to(void **state)
+{
+    struct trial trial;
+    int64_t now_ns;
+
+    (void)state;
+    set_up(&trial, NULL);
+    trial.plan.window_s = 600;
+    trial.stop_ns = clock_monotonic_ns() + 2000000000;
+    assert_false(cell_measure(&trial.order, &trial.result, &trial.error));
+    now_ns = clock_monotonic_ns();
+    assert_string_equal(error_kind_name(trial.error.kind), error_kind_name(ERROR_CANCELLED));
+    assert_true(now_ns - trial.stop_ns < 500000000);
+    tear_down(&trial);
+}
+
+/* ---- Connections that the server drops ------------------------------------------------------- */
+
+static const char whole_answer[] =
+    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 131\r\n\r\n"
+    "data: {\"choices\":[{\"text\":\"a\"}]}\n\n"
+    "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":64,\"completion_tokens\":8}}\n\n"
+    "data: [DONE]          \n\n";
+
+/* Answers the first request of each connection and closes it when the second one comes. */
+static void *answer_once_each(void *context)
+{
+    static char request[CANNED_BODY];
+    const int *listener = context;
+    int connection;
+
+    while ((connection = accept(*listener, NULL, NULL)) >= 0) {
+        if (canned_read(connection, request) != NULL
+            && canned_send(connection, whole_answer, sizeof whole_answer - 1))
+            canned_read(connection, request);
+        close(connection);
+    }
+    return NULL;
+}
+
+static void a_connection_that_went_stale_is_no_failure(void **state)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET,
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t length = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct trial trial;
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(listener, 8), 0);
+    getsockname(listener, (struct sockaddr *)&address, &length);
+    assert_int_equal(pthread_create(&thread, NULL, answer_once_each, &listener), 0);
+    set_up(&trial, NULL);
+    snprintf(trial.endpoint.url, sizeof trial.endpoint.url, "http://127.0.0.1:%d",
+             ntohs(address.sin_port));
+    trial.order.concurrency = 1;
+    trial.order.probe = false;
+    const struct measurement *m = measure(&trial);
+    if (trial.result.state != CELL_MEASURED)
+        fail_msg("%s", trial.result.reason);
+    assert_int_equal(m->succeeded, m->attempted);
+    assert_true(m->stale_connections > 0);
+    shutdown(listener, SHUT_RDWR);
+    pthread_join(thread, NULL);
+    close(listener);
+    tear_down(&trial);
+}
+
+/* Last, because a limit cannot be raised again. */
+static void says_when_the_machine_has_too_few_descriptors(void **state)
+{
+    const struct rlimit limit = { 128, 128 };
+    struct trial trial;
+
+    (void)state;
+    set_up(&trial, NULL);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    trial.order.concurrency = 200;
+    const struct measurement *m = measure(&trial);
+    assert_int_equal(trial.result.state, CELL_FAILED);
+    assert_int_equal(m->failures[FAILURE_CLIENT_LIMIT], 1);
+    assert_true(m->client_limited);
+    assert_non_null(strstr(trial.result.reason, "this process may have 128"));
+    tear_down(&trial);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figures_agree_with_the_servers_record),
+        cmocka_unit_test(counts_what_it_sent_and_got),
+        cmocka_unit_test(the_cold_request_is_kept_apart),
+        cmocka_unit_test(tokens_are_not_chunks),
+        cmocka_unit_test(chat_prompts_have_the_length_asked_for),
+        cmocka_unit_test(goodput_counts_what_met_the_limits),
+        cmocka_unit_test(several_threads_add_up),
+        cmocka_unit_test(each_fault_has_its_class),
+        cmocka_unit_test(peculiar_streams_are_read_right),
+        cmocka_unit_test(without_usage_tokens_are_estimated_and_marked),
+        cmocka_unit_test(a_prompt_that_was_cut_short_is_seen),
+        cmocka_unit_test(reasoning_counts_for_the_first_token),
+        cmocka_unit_test(timeouts_are_censored_in_the_distribution),
+        cmocka_unit_test(fast_failures_do_not_improve_latency),
+        cmocka_unit_test(a_server_that_only_fails_ends_the_cell_early),
+        cmocka_unit_test(says_when_nobody_can_be_reached),
+        cmocka_unit_test(stops_when_it_is_told_to),
+        cmocka_unit_test(a_connection_that_went_stale_is_no_failure),
+        cmocka_unit_test(says_when_the_machine_has_too_few_descriptors),
+    };
+    struct error error;
+
+    if (!outbound_global_init(&error))
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    outbound_global_finish();
+    return failed;
+}

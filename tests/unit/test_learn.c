@@ -1,0 +1,309 @@
+/* How prompts are made: against simserve, and against a server that counts as others do. */
+#include "bench/learn.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/json.h"
+#include "tests/simserve/harness/process.h"
+#include "tests/unit/canned_server.h"
+
+static bool never(void *context)
+{
+    (void)context;
+    return false;
+}
+
+static void learn(int port, enum bench_api api, struct workload *out)
+{
+    struct endpoint endpoint = { .model = "simserve/toy" };
+    const struct asker asker = { &endpoint, never, NULL };
+    struct error error = { 0 };
+
+    snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", port);
+    if (!learn_workload(&asker, api, out, &error))
+        fail_msg("%s", error.message);
+}
+
+static void must_not_learn(int port, enum bench_api api, const char *because)
+{
+    struct endpoint endpoint = { .model = "simserve/toy" };
+    const struct asker asker = { &endpoint, never, NULL };
+    struct workload workload;
+    struct error error = { 0 };
+
+    snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", port);
+    assert_false(learn_workload(&asker, api, &workload, &error));
+    if (strstr(error.message, because) == NULL)
+        fail_msg("'%s' does not say '%s'", error.message, because);
+}
+
+static void completions_are_made_of_token_ids(void **state)
+{
+    struct simserve server = simserve_start(NULL);
+    struct workload workload;
+
+    (void)state;
+    learn(server.port, BENCH_COMPLETIONS, &workload);
+    assert_int_equal(workload.form, PROMPT_IDS);
+    assert_int_equal(workload.overhead_tokens, 0);
+    assert_true(workload.tokens_per_piece == 1);
+    assert_true(workload.tells_usage);
+    assert_true(workload.piece_count >= 256);
+    assert_true(workload.fields & FIELD_IGNORE_EOS);
+    simserve_stop(&server);
+}
+
+static void chat_prompts_are_made_of_words_behind_the_template(void **state)
+{
+    struct simserve server =
+        simserve_start((const char *[]){ "--chat-template-tokens", "23", NULL });
+    struct workload workload;
+
+    (void)state;
+    learn(server.port, BENCH_CHAT, &workload);
+    assert_int_equal(workload.form, PROMPT_WORDS);
+    assert_int_equal(workload.overhead_tokens, 24); /* and the first word */
+    assert_true(workload.tokens_per_piece == 1);
+    simserve_stop(&server);
+}
+
+static void a_context_shorter_than_the_word_list_is_enough(void **state)
+{
+    struct simserve server = simserve_start((const char *[]){ "--max-model-len", "120", NULL });
+    struct workload workload;
+
+    (void)state;
+    learn(server.port, BENCH_CHAT, &workload);
+    assert_string_equal(workload.source, "words of one token");
+    assert_int_equal(workload.piece_count, 96);
+    assert_int_equal(workload.overhead_tokens, 11);
+    simserve_stop(&server);
+}
+
+static void says_that_a_server_does_not_stream(void **state)
+{
+    struct simserve server = simserve_start((const char *[]){ "--fault", "not_sse=1", NULL });
+
+    (void)state;
+    must_not_learn(server.port, BENCH_COMPLETIONS, "does not stream");
+    simserve_stop(&server);
+}
+
+static void says_what_the_server_says(void **state)
+{
+    struct simserve server = simserve_start((const char *[]){ "--api-key", "right", NULL });
+
+    (void)state;
+    must_not_learn(server.port, BENCH_COMPLETIONS, "auth");
+    simserve_stop(&server);
+}
+
+/* ---- A server of our own --------------------------------------------------------------------- */
+
+/* Counts words; those longer than `long_from` letters cost two tokens. Refuses `refused`. */
+struct counter {
+    int listener, port;
+    pthread_t thread;
+    size_t long_from;
+    const char *refused;
+    bool counts, streams_usage;
+    int requests;
+};
+
+static int64_t count_text(const struct counter *counter, const char *text)
+{
+    int64_t tokens = 3; /* a template */
+
+    while (*text != '\0') {
+        size_t length = strcspn(text, " ");
+
+        tokens += length > counter->long_from ? 2 : length > 0;
+        text += length + (text[length] == ' ');
+    }
+    return tokens;
+}
+
+static const char *prompt_of(const json_t *request)
+{
+    const json_t *message = json_array_get(json_object_get(request, "messages"), 0);
+
+    return json_get_text(request, "prompt", json_get_text(message, "content", NULL));
+}
+
+static void answer(const struct counter *counter, int connection, const char *body)
+{
+    json_auto_t *request = json_loads(body, 0, NULL);
+    const char *prompt = prompt_of(request);
+    bool stream = json_get_boolean(request, "stream", false);
+    struct canned_answer canned = { .status = 200 };
+    char text[1024];
+
+    if (prompt == NULL || (counter->refused != NULL && strstr(body, counter->refused) != NULL)) {
+        canned.status = 400;
+        canned.body = "{\"error\":{\"message\":\"no such field\"}}";
+    } else if (stream) {
+        canned.type = "text/event-stream";
+        snprintf(text, sizeof text, "data: {\"choices\":[{\"text\":\"x\"}]}\n\n%sdata: [DONE]\n\n",
+                 counter->streams_usage
+                     ? "data: {\"choices\":[],\"usage\":{\"completion_tokens\":1}}\n\n"
+                     : "");
+        canned.body = text;
+    } else if (counter->counts) {
+        snprintf(text, sizeof text, "{\"usage\":{\"prompt_tokens\":%ld}}",
+                 count_text(counter, prompt));
+        canned.body = text;
+    } else {
+        canned.body = "{\"choices\":[]}";
+    }
+    canned_answer_with(connection, &canned);
+}
+
+static void *count(void *context)
+{
+    static char request[CANNED_BODY];
+    struct counter *counter = context;
+    int connection;
+
+    while ((connection = accept(counter->listener, NULL, NULL)) >= 0) {
+        const char *body = canned_read(connection, request);
+
+        counter->requests++;
+        if (body != NULL && strstr(request, "/completions ") != NULL)
+            answer(counter, connection, body);
+        else
+            canned_answer_with(connection, NULL);
+        shutdown(connection, SHUT_WR);
+        close(connection);
+    }
+    return NULL;
+}
+
+static void counter_start(struct counter *counter)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET,
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t length = sizeof address;
+
+    counter->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(counter->listener, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(counter->listener, 16), 0);
+    getsockname(counter->listener, (struct sockaddr *)&address, &length);
+    counter->port = ntohs(address.sin_port);
+    assert_int_equal(pthread_create(&counter->thread, NULL, count, counter), 0);
+}
+
+static void counter_stop(struct counter *counter)
+{
+    shutdown(counter->listener, SHUT_RDWR);
+    pthread_join(counter->thread, NULL);
+    close(counter->listener);
+}
+
+static void words_of_several_tokens_are_left_out(void **state)
+{
+    struct counter counter = { .long_from = 6, .counts = true, .streams_usage = true };
+    struct workload workload;
+
+    (void)state;
+    counter_start(&counter);
+    learn(counter.port, BENCH_COMPLETIONS, &workload);
+    counter_stop(&counter);
+    assert_int_equal(workload.form, PROMPT_WORDS);
+    assert_string_equal(workload.source, "words of one token");
+    assert_true(workload.tokens_per_piece == 1);
+    assert_int_equal(workload.overhead_tokens, 4);
+    assert_true(workload.piece_count >= 32);
+    for (size_t i = 0; i < workload.piece_count; i++)
+        assert_true(strlen(workload.pieces[i]) <= 6);
+    assert_true(counter.requests < 60);
+}
+
+static void where_words_are_split_single_letters_are_exact(void **state)
+{
+    struct counter counter = { .long_from = 1, .counts = true, .streams_usage = true };
+    struct workload workload;
+
+    (void)state;
+    counter_start(&counter);
+    learn(counter.port, BENCH_CHAT, &workload);
+    counter_stop(&counter);
+    assert_string_equal(workload.source, "letters of one token");
+    assert_true(workload.tokens_per_piece == 1);
+    assert_int_equal(workload.overhead_tokens, 4);
+}
+
+static void where_nothing_is_one_token_the_average_counts(void **state)
+{
+    struct counter counter = { .long_from = 0, .counts = true, .streams_usage = true };
+    struct workload workload;
+
+    (void)state;
+    counter_start(&counter);
+    learn(counter.port, BENCH_CHAT, &workload);
+    counter_stop(&counter);
+    assert_string_equal(workload.source, "words by average");
+    assert_true(workload.tokens_per_piece == 2);
+    assert_int_equal(workload.overhead_tokens, 5);
+}
+
+static void fields_that_the_server_refuses_are_left_out(void **state)
+{
+    struct counter counter = {
+        .long_from = 20, .counts = true, .streams_usage = true, .refused = "min_tokens"
+    };
+    struct workload workload;
+
+    (void)state;
+    counter_start(&counter);
+    learn(counter.port, BENCH_COMPLETIONS, &workload);
+    assert_int_equal(workload.fields, FIELD_MAX_TOKENS | FIELD_STREAM_USAGE | FIELD_IGNORE_EOS);
+    counter.refused = "\"max_tokens\"";
+    learn(counter.port, BENCH_CHAT, &workload);
+    assert_true(workload.fields & FIELD_MAX_COMPLETION_TOKENS);
+    assert_false(workload.fields & FIELD_MAX_TOKENS);
+    counter.refused = "model"; /* everything */
+    must_not_learn(counter.port, BENCH_CHAT, "no such field");
+    counter_stop(&counter);
+}
+
+static void a_server_that_does_not_count_is_seen(void **state)
+{
+    struct counter counter = { .long_from = 20 };
+    struct workload workload;
+
+    (void)state;
+    counter_start(&counter);
+    learn(counter.port, BENCH_COMPLETIONS, &workload);
+    counter_stop(&counter);
+    assert_string_equal(workload.source, "words, tokens not told");
+    assert_false(workload.tells_usage);
+    assert_true(workload.tokens_per_piece == 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(completions_are_made_of_token_ids),
+        cmocka_unit_test(chat_prompts_are_made_of_words_behind_the_template),
+        cmocka_unit_test(a_context_shorter_than_the_word_list_is_enough),
+        cmocka_unit_test(says_that_a_server_does_not_stream),
+        cmocka_unit_test(says_what_the_server_says),
+        cmocka_unit_test(words_of_several_tokens_are_left_out),
+        cmocka_unit_test(where_words_are_split_single_letters_are_exact),
+        cmocka_unit_test(where_nothing_is_one_token_the_average_counts),
+        cmocka_unit_test(fields_that_the_server_refuses_are_left_out),
+        cmocka_unit_test(a_server_that_does_not_count_is_seen),
+    };
+    struct error error;
+
+    if (!outbound_global_init(&error))
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    outbound_global_finish();
+    return failed;
+}

@@ -1,0 +1,198 @@
+#include "bench/plan.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+
+static bool read_text(const char *text, struct plan *plan, struct error *error)
+{
+    json_auto_t *arguments = json_loads(text, 0, NULL);
+
+    assert_non_null(arguments);
+    return plan_read(arguments, plan, error);
+}
+
+static void must_read(const char *text, struct plan *plan)
+{
+    struct error error = { 0 };
+
+    if (!read_text(text, plan, &error))
+        fail_msg("%s", error.message);
+}
+
+static void must_refuse(const char *text, const char *because)
+{
+    struct plan plan;
+    struct error error = { 0 };
+
+    assert_false(read_text(text, &plan, &error));
+    assert_int_equal(error.kind, ERROR_INVALID);
+    if (strstr(error.message, because) == NULL)
+        fail_msg("'%s' does not say '%s'", error.message, because);
+}
+
+static void fills_in_defaults(void **state)
+{
+    struct plan plan;
+
+    (void)state;
+    must_read("{\"concurrency\":[1],\"input_tokens\":[128]}", &plan);
+    assert_int_equal(plan.output_count, 1);
+    assert_int_equal(plan.output_tokens[0], 128);
+    assert_int_equal(plan.repetitions, 1);
+    assert_int_equal(plan.api, BENCH_COMPLETIONS);
+    assert_true(plan.window_s == 30 && plan.warmup_limit_s == 30);
+    assert_true(plan.ttft_timeout_s == 120 && plan.goodput_ttft_ms == 0);
+}
+
+static void sorts_levels_and_drops_repeated_ones(void **state)
+{
+    struct plan plan;
+
+    (void)state;
+    must_read("{\"concurrency\":[8,1,8,2],\"input_tokens\":[4]}", &plan);
+    assert_int_equal(plan.concurrency_count, 3);
+    assert_int_equal(plan.concurrency[0], 1);
+    assert_int_equal(plan.concurrency[1], 2);
+    assert_int_equal(plan.concurrency[2], 8);
+}
+
+static void refuses_what_is_out_of_range_and_says_the_range(void **state)
+{
+    (void)state;
+    must_refuse("{\"input_tokens\":[4]}", "'concurrency' is missing");
+    must_refuse("{\"concurrency\":[],\"input_tokens\":[4]}", "'concurrency'");
+    must_refuse("{\"concurrency\":[0],\"input_tokens\":[4]}",
+                "'concurrency' contains 0: it must be from 1 to 10000");
+    must_refuse("{\"concurrency\":[1],\"input_tokens\":[1000001]}", "from 1 to 1000000");
+    must_refuse("{\"concurrency\":[1],\"input_tokens\":[\"x\"]}", "whole numbers");
+    must_refuse("{\"concurrency\":[1],\"input_tokens\":[4],\"output_tokens\":[100001]}",
+                "from 1 to 100000");
+    must_refuse("{\"concurrency\":[1],\"input_tokens\":[4],\"window_s\":0.5}",
+                "'window_s' is 0.5: it must be from 1 to 600");
+    must_refuse("{\"concurrency\":[1],\"input_tokens\":[4],\"repetitions\":21}", "from 1 to 20");
+    must_refuse("{\"concurrency\":[1],\"input_tokens\":[4],\"seed\":-1}", "'seed'");
+    must_refuse("{\"concurrency\":[1],\"input_tokens\":[4],\"api\":\"x\"}", "completions or chat");
+}
+
+static void refuses_too_many_cells_and_says_how_many(void **state)
+{
+    TEXT_AUTO text = { 0 };
+
+    (void)state;
+    text_add(&text, "{\"repetitions\":2,\"concurrency\":[");
+    for (int i = 1; i <= 64; i++)
+        text_addf(&text, "%d%s", i, i < 64 ? "," : "],\"input_tokens\":[");
+    for (int i = 1; i <= 33; i++)
+        text_addf(&text, "%d%s", i, i < 33 ? "," : "]}");
+    must_refuse(text.data, "would have 4224 cells");
+    must_refuse(text.data, "at most 4096");
+}
+
+static void refuses_too_many_levels(void **state)
+{
+    TEXT_AUTO text = { 0 };
+
+    (void)state;
+    text_add(&text, "{\"input_tokens\":[1],\"concurrency\":[");
+    for (int i = 1; i <= 65; i++)
+        text_addf(&text, "%d%s", i, i < 65 ? "," : "]}");
+    must_refuse(text.data, "65 values: give at most 64");
+}
+
+static const char full_plan[] =
+    "{\"concurrency\":[1,4],\"input_tokens\":[16,32],\"output_tokens\":[8,9],\"repetitions\":2,"
+    "\"window_s\":2.5,\"warmup_limit_s\":0,\"api\":\"chat\",\"seed\":9007199254740993,"
+    "\"time_limit_s\":77,\"ttft_timeout_s\":2,\"idle_timeout_s\":3,\"request_timeout_s\":4,"
+    "\"goodput_ttft_ms\":0.1,\"goodput_tpot_ms\":6}";
+
+static void reads_back_what_it_wrote(void **state)
+{
+    struct plan plan, again;
+    struct error error = { 0 };
+
+    (void)state;
+    must_read(full_plan, &plan);
+    json_auto_t *json = plan_to_json(&plan);
+    assert_true(plan_read(json, &again, &error));
+    assert_memory_equal(&plan, &again, sizeof plan);
+    assert_int_equal(again.seed, 9007199254740993);
+}
+
+static void lists_cells_in_the_order_of_measuring(void **state)
+{
+    struct plan plan;
+    FREE_AUTO struct cell_plan *cells = NULL;
+    size_t count;
+
+    (void)state;
+    must_read(full_plan, &plan);
+    plan_cells(&plan, &cells, &count);
+    assert_int_equal(count, 16);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(cells[i].position, i);
+        assert_int_equal(cells[i].repetition, i / 8);
+        assert_int_equal(cells[i].input_tokens, i / 4 % 2 == 0 ? 16 : 32);
+        assert_int_equal(cells[i].output_tokens, i / 2 % 2 == 0 ? 8 : 9);
+        assert_int_equal(cells[i].concurrency, i % 2 == 0 ? 1 : 4);
+    }
+}
+
+static void digest_depends_on_plan_and_revision(void **state)
+{
+    struct plan plan, other;
+    struct deployment deployment = { .id = 1, .revision = 1, .name = "demo" };
+    char first[65], same[65], revised[65], replanned[65];
+
+    (void)state;
+    must_read(full_plan, &plan);
+    must_read("{\"concurrency\":[1],\"input_tokens\":[16]}", &other);
+    plan_digest(&plan, &deployment, first);
+    plan_digest(&plan, &deployment, same);
+    plan_digest(&other, &deployment, replanned);
+    deployment.revision = 2;
+    plan_digest(&plan, &deployment, revised);
+    assert_string_equal(first, same);
+    assert_string_not_equal(first, replanned);
+    assert_string_not_equal(first, revised);
+}
+
+static void estimate_is_what_the_assumed_server_answers(void **state)
+{
+    struct plan plan;
+    struct plan_estimate estimate;
+
+    (void)state;
+    must_read("{\"concurrency\":[2],\"input_tokens\":[1000],\"output_tokens\":[98],"
+              "\"window_s\":20,\"warmup_limit_s\":10}",
+              &plan);
+    plan_estimate(&plan,
+                  &estimate); /* a second per request: two users, 30 s, and what they began */
+    assert_int_equal(estimate.cells, 1);
+    assert_int_equal(estimate.requests, 62);
+    assert_int_equal(estimate.input_tokens, 62000);
+    assert_int_equal(estimate.output_tokens, 62 * 98);
+    assert_true(estimate.duration_s > 30.9 && estimate.duration_s < 31.1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fills_in_defaults),
+        cmocka_unit_test(sorts_levels_and_drops_repeated_ones),
+        cmocka_unit_test(refuses_what_is_out_of_range_and_says_the_range),
+        cmocka_unit_test(refuses_too_many_cells_and_says_how_many),
+        cmocka_unit_test(refuses_too_many_levels),
+        cmocka_unit_test(reads_back_what_it_wrote),
+        cmocka_unit_test(lists_cells_in_the_order_of_measuring),
+        cmocka_unit_test(digest_depends_on_plan_and_revision),
+        cmocka_unit_test(estimate_is_what_the_assumed_server_answers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

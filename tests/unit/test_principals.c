@@ -1,0 +1,164 @@
+#include "store/principals.h"
+#include "tests/unit/ledger.h"
+
+static struct api_key add_key(struct ledger *ledger, const char *principal, enum role role,
+                              const char *secret, int64_t expires_ms)
+{
+    struct change change = ledger_change("admin", "key_add");
+    uint8_t digest[DIGEST_BYTES];
+    struct api_key key;
+
+    digest_sha256(secret, strlen(secret), digest);
+    assert_ok(ledger, key_add(ledger->store, principal, role, digest, expires_ms, &change, &key,
+                              &ledger->error));
+    return key;
+}
+
+static bool find_key(struct ledger *ledger, const char *secret, int64_t now_ms,
+                     struct principal *out)
+{
+    uint8_t digest[DIGEST_BYTES];
+
+    digest_sha256(secret, strlen(secret), digest);
+    return key_find(ledger->store, digest, now_ms, out, &ledger->error);
+}
+
+static void finds_who_a_key_belongs_to(void **state)
+{
+    struct ledger *ledger = *state;
+    struct principal principal;
+    bool any;
+
+    assert_ok(ledger, key_any(ledger->store, &any, &ledger->error));
+    assert_false(any);
+    add_key(ledger, "alice", ROLE_OPERATOR, "secret", 0);
+    assert_ok(ledger, find_key(ledger, "secret", 1000, &principal));
+    assert_string_equal(principal.name, "alice");
+    assert_int_equal(principal.role, ROLE_OPERATOR);
+    assert_ok(ledger, key_any(ledger->store, &any, &ledger->error));
+    assert_true(any);
+    assert_refused(ledger, find_key(ledger, "guess", 1000, &principal), ERROR_UNAUTHENTICATED,
+                   "unknown");
+}
+
+static void refuses_keys_that_expired_or_were_revoked(void **state)
+{
+    struct ledger *ledger = *state;
+    struct principal principal = { .name = "nobody" };
+    struct change change = ledger_change("admin", "key_revoke");
+    struct api_key key = add_key(ledger, "alice", ROLE_VIEWER, "one", 5000);
+    int64_t revoked;
+    bool any;
+
+    add_key(ledger, "alice", ROLE_VIEWER, "two", 0);
+    assert_ok(ledger, find_key(ledger, "one", 4999, &principal));
+    assert_refused(ledger, find_key(ledger, "one", 5000, &principal), ERROR_UNAUTHENTICATED,
+                   "expired at 1970-01-01T00:00:05");
+    assert_ok(ledger, key_revoke(ledger->store, key.id, 6000, &change, &revoked, &ledger->error));
+    assert_int_equal(revoked, 1);
+    assert_refused(ledger, find_key(ledger, "one", 4000, &principal), ERROR_UNAUTHENTICATED,
+                   "was revoked");
+    assert_ok(ledger, find_key(ledger, "two", 7000, &principal));
+    assert_ok(ledger, key_revoke(ledger->store, "alice", 8000, &change, &revoked, &ledger->error));
+    assert_int_equal(revoked, 1);
+    assert_refused(ledger,
+                   key_revoke(ledger->store, "alice", 8000, &change, &revoked, &ledger->error),
+                   ERROR_NOT_FOUND, "\"alice\" is neither");
+    assert_ok(ledger, key_any(ledger->store, &any, &ledger->error));
+    assert_false(any);
+}
+
+static void a_new_key_sets_the_role_of_all(void **state)
+{
+    struct ledger *ledger = *state;
+    struct principal principal;
+    struct api_key *rows;
+    size_t count;
+
+    add_key(ledger, "alice", ROLE_VIEWER, "one", 0);
+    add_key(ledger, "alice", ROLE_ADMIN, "two", 0);
+    assert_ok(ledger, find_key(ledger, "one", 1, &principal));
+    assert_int_equal(principal.role, ROLE_ADMIN);
+    assert_ok(ledger, key_list(ledger->store, &rows, &count, &ledger->error));
+    assert_int_equal(count, 2);
+    assert_string_equal(rows[1].principal, "alice");
+    free(rows);
+}
+
+static void refuses_names_that_are_none(void **state)
+{
+    struct ledger *ledger = *state;
+    uint8_t digest[DIGEST_BYTES] = { 0 };
+    struct api_key key;
+
+    assert_refused(
+        ledger, key_add(ledger->store, "a b", ROLE_VIEWER, digest, 0, NULL, &key, &ledger->error),
+        ERROR_INVALID, "\"a b\" cannot be a principal's name");
+}
+
+static void remembers_when_a_key_was_last_used(void **state)
+{
+    struct ledger *ledger = *state;
+    struct principal principal;
+    struct api_key *rows;
+    size_t count;
+
+    add_key(ledger, "alice", ROLE_VIEWER, "one", 0);
+    for (int64_t i = 1; i <= 100; i++)
+        assert_ok(ledger, find_key(ledger, "one", i, &principal));
+    ledger_reopen(ledger); /* closing commits what is deferred */
+    assert_ok(ledger, key_list(ledger->store, &rows, &count, &ledger->error));
+    assert_int_equal(rows[0].last_used_ms, 100);
+    free(rows);
+}
+
+static void add_session(struct ledger *ledger, const char *id, int64_t now_ms)
+{
+    struct session_row row = { .principal = "alice",
+                               .protocol_version = "2025-06-18",
+                               .client = "test/1",
+                               .capabilities = (char[]){ "{\"roots\":{}}" },
+                               .created_ms = now_ms,
+                               .last_seen_ms = now_ms };
+
+    snprintf(row.id, sizeof row.id, "%s", id);
+    assert_ok(ledger, session_add(ledger->store, &row, &ledger->error));
+}
+
+static void sessions_outlive_a_restart_until_they_are_old(void **state)
+{
+    struct ledger *ledger = *state;
+    struct session_row *rows;
+    size_t count;
+
+    add_session(ledger, "ses_old", 1000);
+    add_session(ledger, "ses_seen", 1000);
+    add_session(ledger, "ses_left", 3000);
+    assert_ok(ledger, session_touch(ledger->store, "ses_seen", 2500, &ledger->error));
+    assert_ok(ledger, session_touch(ledger->store, "ses_seen", 2400, &ledger->error));
+    assert_ok(ledger, session_remove(ledger->store, "ses_left", &ledger->error));
+    ledger_reopen(ledger);
+    assert_ok(ledger, session_load(ledger->store, 2000, &rows, &count, &ledger->error));
+    assert_int_equal(count, 1);
+    assert_string_equal(rows[0].id, "ses_seen");
+    assert_int_equal(rows[0].last_seen_ms, 2500);
+    assert_string_equal(rows[0].capabilities, "{\"roots\":{}}");
+    session_rows_free(rows, count);
+    assert_ok(ledger, session_load(ledger->store, 0, &rows, &count, &ledger->error));
+    assert_int_equal(count, 1);
+    session_rows_free(rows, count);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_who_a_key_belongs_to),
+        cmocka_unit_test(refuses_keys_that_expired_or_were_revoked),
+        cmocka_unit_test(a_new_key_sets_the_role_of_all),
+        cmocka_unit_test(refuses_names_that_are_none),
+        cmocka_unit_test(remembers_when_a_key_was_last_used),
+        cmocka_unit_test(sessions_outlive_a_restart_until_they_are_old),
+    };
+
+    return ledger_run(tests);
+}

@@ -1,0 +1,308 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "analysis/report.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "tests/unit/cells.h"
+
+/* Not const: rows own their text. */
+static char plan[] =
+    "{\"concurrency\":[1,8],\"input_tokens\":[4,16384],\"output_tokens\":[100],\"repetitions\":1,"
+    "\"api\":\"chat\",\"seed\":7,\"window_s\":5.0,\"warmup_limit_s\":30.0}";
+static char document[] =
+    "{\"model\":\"gemma\",\"engine\":\"vllm\",\"engine_version\":\"0.11.0\",\"hardware\":\"\","
+    "\"limits\":{\"max_running\":256},\"workload_digest\":\"abc123\"}";
+
+static char other_document[] =
+    "{\"model\":\"gemma\",\"engine\":\"vllm\",\"engine_version\":\"0.12.0\",\"hardware\":\"\","
+    "\"limits\":{\"max_running\":256},\"workload_digest\":\"abc123\"}";
+
+struct fixture {
+    struct cells cells;
+    struct sweep_row sweep;
+    struct run_row runs[2];
+    struct attempt_row interrupted;
+    struct report_input input;
+};
+
+static void set_up(struct fixture *f)
+{
+    memset(f, 0, sizeof *f);
+    f->sweep = (struct sweep_row){ .id = "swp_test",
+                                   .deployment = "demo",
+                                   .revision = 3,
+                                   .state = "completed",
+                                   .principal = "alice",
+                                   .plan = plan,
+                                   .repetitions = 1,
+                                   .created_ms = 1795230000000,
+                                   .started_ms = 1795230001000,
+                                   .finished_ms = 1795230061000 };
+    for (size_t i = 0; i < 2; i++) {
+        f->runs[i] = (struct run_row){ .repetition = (int64_t)i,
+                                       .fingerprint = "feedfacecafebeef0123",
+                                       .fingerprint_document = document };
+        snprintf(f->runs[i].id, sizeof f->runs[i].id, "run_%zu", i + 1);
+    }
+    f->input = (struct report_input){
+        .sweep = &f->sweep, .runs = f->runs, .run_count = 1, .cells = f->cells.rows
+    };
+}
+
+/* One user and eight, at a context that fits and one that does not. */
+static void add_usual_cells(struct fixture *f)
+{
+    cell_measured(&f->cells, 1, 4, 50, 2200);
+    cell_measured(&f->cells, 8, 4, 390, 4500);
+    for (int64_t users = 1; users <= 8; users += 7)
+        strcpy(cell_add(&f->cells, users, 16384, 100, 0, CELL_INFEASIBLE)->reason,
+               "16484 tokens are more than the model's 8192");
+    f->input.cell_count = f->cells.count;
+}
+
+static void assert_has(const struct text *text, const char *part)
+{
+    if (strstr(text_string(text), part) == NULL)
+        fail_msg("\"%s\" is not in the report:\n%s", part, text_string(text));
+}
+
+static void assert_lacks(const struct text *text, const char *part)
+{
+    if (strstr(text_string(text), part) != NULL)
+        fail_msg("\"%s\" is in the report:\n%s", part, text_string(text));
+}
+
+static struct text markdown(const struct fixture *f)
+{
+    struct text text = { 0 };
+
+    report_markdown(&f->input, &text);
+    return text;
+}
+
+static void tells_what_was_measured_and_how(void **state)
+{
+    struct fixture f;
+    TEXT_AUTO text = { 0 };
+
+    (void)state;
+    set_up(&f);
+    add_usual_cells(&f);
+    text = markdown(&f);
+    assert_has(&text, "# Sweep swp_test of demo\n");
+    assert_has(&text, "- state: completed\n");
+    assert_has(&text, "- cells: 2 of 4 measured, 2 infeasible\n");
+    assert_has(&text, "- measured from 2026-11-21T03:00:01.000Z to 2026-11-21T03:01:01.000Z");
+    assert_has(&text, "- run: run_1\n");
+    assert_has(&text, "- fingerprint: feedfacecafebeef\n");
+    assert_has(&text, "- engine version: 0.11.0\n");
+    assert_has(&text, "- limits: max_running=256\n");
+    assert_has(&text, "- workload digest: abc123\n");
+    assert_lacks(&text, "hardware");
+    assert_has(&text, "/v1/chat/completions, streamed");
+    assert_has(&text, "a window of 5 s, then drain; 1 repetition; seed 7\n");
+    assert_has(&text, "- users: 1, 8\n");
+}
+
+static void shows_matrices_peak_saturation_failures_and_takeaways(void **state)
+{
+    struct fixture f;
+    TEXT_AUTO text = { 0 };
+
+    (void)state;
+    set_up(&f);
+    add_usual_cells(&f);
+    text = markdown(&f);
+    assert_has(&text, "## 100 output tokens\n");
+    assert_has(&text, "### E2E latency p50, ms\n");
+    assert_has(&text, "|               4 |     2200 |     4500 |\n"
+                      "|           16384 | too long | too long |\n");
+    assert_has(&text, "### Throughput, requests/s\n");
+    assert_has(&text, "### TTFT p99, ms\n");
+    assert_has(&text, "### ITL p50, ms\n");
+    assert_lacks(&text, "Goodput");
+    assert_has(&text, "390 output tokens/s (3.90 requests/s) with 8 users at context 4.\n");
+    assert_has(
+        &text,
+        "|       4 |          >=8 |            390 |           390 |       8 |          8 |");
+    assert_has(&text,
+               "- context 16384, at 1 user: too long for the model, too_long; 1 greater load "
+               "not measured either: 16484 tokens are more than the model's 8192\n");
+    assert_has(&text, "- single repetition: there is no spread");
+    assert_has(&text, "- no point gives cause for a warning\n");
+    assert_has(&text, "## Key takeaways\n\n- Peak: 390 output tokens/s");
+    assert_has(&text, "still grows at 8 users");
+    assert_has(&text, "- 2 of 4 points of the grid were measured, 2 are too long for the model.\n");
+}
+
+static void a_failed_cell_has_no_speed_anywhere(void **state)
+{
+    struct fixture f;
+    TEXT_AUTO text = { 0 };
+    FREE_AUTO char *written = NULL;
+    json_auto_t *json = NULL;
+
+    (void)state;
+    set_up(&f);
+    cell_measured(&f.cells, 1, 4, 50, 2200);
+    cell_failed(&f.cells, 8, 4, FAILURE_OVERLOADED_503, "queue\nis |full|");
+    f.input.cell_count = f.cells.count;
+    text = markdown(&f);
+    assert_has(&text, "| failed |");
+    assert_has(
+        &text,
+        "- context 4, at 8 users: failed, overloaded_503, 40 of 50 requests: queue is |full|");
+    assert_lacks(&text, "7777");
+    json = report_json(&f.input);
+    written = json_write(json);
+    assert_null(strstr(written, "7777"));
+}
+
+static void says_nothing_of_decoding_from_one_token(void **state)
+{
+    struct fixture f;
+    TEXT_AUTO text = { 0 };
+
+    (void)state;
+    set_up(&f);
+    for (int64_t users = 1; users <= 2; users++) {
+        struct cell_row *cell = cell_measured(&f.cells, users, 4, 50, 2200);
+
+        cell->output_tokens = 1;
+        cell->measurement.output_tokens_mean = 1;
+        cell->measurement.output_tokens_requested = 1;
+        cell->measurement.output_tokens_min = cell->measurement.output_tokens_max = 1;
+    }
+    f.input.cell_count = f.cells.count;
+    text = markdown(&f);
+    assert_lacks(&text, "### ITL");
+    assert_lacks(&text, "### TPOT");
+    assert_lacks(&text, "tokens/s for each user");
+    assert_has(&text, "Nothing is said of ITL and TPOT");
+    assert_has(&text, "- short_output: fewer than 16 output tokens");
+    assert_has(&text, "(every point)");
+}
+
+static void warns_that_unlike_runs_are_no_repetitions(void **state)
+{
+    struct fixture f;
+    TEXT_AUTO text = { 0 };
+    json_auto_t *json = NULL;
+
+    (void)state;
+    set_up(&f);
+    add_usual_cells(&f);
+    strcpy(f.runs[1].fingerprint, "other");
+    f.runs[1].fingerprint_document = other_document;
+    f.input.run_count = 2;
+    text = markdown(&f);
+    assert_has(&text, "**The runs are not alike: they differ in [\"engine_version\"].");
+    json = report_json(&f.input);
+    assert_string_equal(
+        json_string_value(json_array_get(json_object_get(json, "fingerprints_differ"), 0)),
+        "engine_version");
+}
+
+static void lists_marks_cold_starts_and_interrupted_attempts(void **state)
+{
+    struct fixture f;
+    TEXT_AUTO text = { 0 };
+
+    (void)state;
+    set_up(&f);
+    add_usual_cells(&f);
+    strcpy(f.sweep.state, "stopped");
+    strcpy(f.sweep.reason, "the time limit of 1 h passed");
+    f.cells.rows[0].measurement.cold_ttft_ms = 55000;
+    f.cells.rows[1].measurement.client_limited = true;
+    f.interrupted = (struct attempt_row){ .number = 1,
+                                          .concurrency = 8,
+                                          .input_tokens = 4,
+                                          .output_tokens = 100,
+                                          .started_ms = 1795230001000,
+                                          .reason = "the process ended" };
+    f.input.interrupted = &f.interrupted;
+    f.input.interrupted_count = 1;
+    text = markdown(&f);
+    assert_has(&text, "- state: stopped: the time limit of 1 h passed\n");
+    assert_has(&text, "4500! |");
+    assert_has(
+        &text,
+        "- ! client_limited: opsbrain itself was late or busy there: the server may be faster "
+        "than shown (8 x 4)\n");
+    assert_has(&text, "at context 4. It carries a mark \"!\": see the warnings.\n");
+    assert_has(&text, "at worst 55000 ms to the first token at context 4 (220 ms when warm)");
+    assert_has(&text, "- 2026-11-21T03:00:01.000Z: 8 users x 4 x 100 output tokens, repetition 1, "
+                      "attempt 1: the process ended\n");
+    assert_has(&text, "1 points carry a mark");
+}
+
+static void the_json_has_the_same_figures(void **state)
+{
+    struct fixture f;
+    json_auto_t *json = NULL;
+    const json_t *output, *peak, *matrix;
+
+    (void)state;
+    set_up(&f);
+    add_usual_cells(&f);
+    json = report_json(&f.input);
+    assert_string_equal(json_get_text(json_object_get(json, "sweep"), "state", ""), "completed");
+    assert_string_equal(json_get_text(json_object_get(json, "fingerprint"), "engine", ""), "vllm");
+    assert_int_equal(json_array_size(json_object_get(json, "users")), 2);
+    output = json_array_get(json_object_get(json, "outputs"), 0);
+    peak = json_object_get(output, "peak");
+    assert_int_equal(json_get_integer(peak, "users", 0), 8);
+    assert_float_equal(json_get_number(peak, "output_tokens_per_s", 0), 390, 1e-9);
+    matrix = json_array_get(json_object_get(output, "matrices"), 0);
+    assert_string_equal(json_get_text(matrix, "name", ""), "e2e_p50_ms");
+    assert_int_equal(json_array_size(json_object_get(json, "failures")), 1);
+    assert_int_equal(json_array_size(json_object_get(json, "warnings")), 0);
+    assert_true(json_array_size(json_object_get(json, "takeaways")) >= 3);
+}
+
+static void a_sweep_that_has_not_begun_has_a_report_too(void **state)
+{
+    struct fixture f;
+    TEXT_AUTO text = { 0 };
+    json_auto_t *json = NULL;
+
+    (void)state;
+    set_up(&f);
+    cell_add(&f.cells, 1, 4, 100, 0, CELL_PENDING);
+    f.input.cell_count = 1;
+    f.runs[0].fingerprint[0] = '\0';
+    f.runs[0].fingerprint_document = NULL;
+    f.sweep.started_ms = f.sweep.finished_ms = 0;
+    f.sweep.plan = NULL;
+    text = markdown(&f);
+    assert_has(&text, "- not begun; planned 2026-11-21T03:00:00.000Z");
+    assert_has(&text, "Nothing yet: no cell has been measured.");
+    assert_has(&text, "- 0 of 1 points of the grid were measured, 1 are pending.");
+    assert_has(&text, "No point was measured");
+    json = report_json(&f.input);
+    assert_true(
+        json_is_null(json_object_get(json_array_get(json_object_get(json, "outputs"), 0), "peak")));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tells_what_was_measured_and_how),
+        cmocka_unit_test(shows_matrices_peak_saturation_failures_and_takeaways),
+        cmocka_unit_test(a_failed_cell_has_no_speed_anywhere),
+        cmocka_unit_test(says_nothing_of_decoding_from_one_token),
+        cmocka_unit_test(warns_that_unlike_runs_are_no_repetitions),
+        cmocka_unit_test(lists_marks_cold_starts_and_interrupted_attempts),
+        cmocka_unit_test(the_json_has_the_same_figures),
+        cmocka_unit_test(a_sweep_that_has_not_begun_has_a_report_too),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

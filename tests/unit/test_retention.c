@@ -1,0 +1,158 @@
+#include "base/clock.h"
+#include "store/audit.h"
+#include "store/events.h"
+#include "store/scrapes.h"
+#include "tests/unit/ledger.h"
+
+#define DAY_MS (24 * 60 * 60 * 1000LL)
+
+static size_t count_events(struct ledger *ledger, const char *stream)
+{
+    struct event_row *rows;
+    size_t count;
+
+    assert_ok(ledger, event_list(ledger->store, stream, 0, 100, &rows, &count, &ledger->error));
+    event_rows_free(rows, count);
+    return count;
+}
+
+static size_t count_jobs(struct ledger *ledger)
+{
+    struct job *rows;
+    size_t count;
+
+    assert_ok(ledger, job_list(ledger->store, &(struct job_filter){ .state = -1 }, 5000, &rows,
+                               &count, &ledger->error));
+    free(rows);
+    return count;
+}
+
+static size_t count_points(struct ledger *ledger)
+{
+    struct scrape_series *series;
+    size_t count, points;
+
+    assert_ok(ledger, scrape_history(ledger->store, 1, "x", 0, INT64_MAX, 1000, &series, &count,
+                                     &ledger->error));
+    points = count == 0 ? 0 : series[0].count;
+    scrape_series_free(series, count);
+    return points;
+}
+
+static size_t count_audit(struct ledger *ledger)
+{
+    struct audit_row *rows;
+    size_t count;
+
+    assert_ok(ledger, audit_list(ledger->store, &(struct audit_filter){ 0 }, 100, &rows, &count,
+                                 &ledger->error));
+    audit_rows_free(rows, count);
+    return count;
+}
+
+/* A sweep with one measured cell of the first day, with raw records. */
+static int64_t measure(struct ledger *ledger)
+{
+    struct deployment deployment = ledger_deployment(ledger, "a");
+    struct sweep_row sweep = ledger_sweep(ledger, &deployment, 1, 1, 10);
+    struct claim claim = ledger_claim(ledger, "me", 100, 1000);
+    struct cell_result result = { .state = CELL_MEASURED, .records = "x", .records_length = 1 };
+    struct cell_row *cells;
+    int64_t attempt;
+    size_t count;
+
+    assert_ok(ledger, cell_list(ledger->store, sweep.id, NULL, &cells, &count, &ledger->error));
+    assert_ok(ledger,
+              attempt_begin(ledger->store, &claim, cells[0].id, 100, &attempt, &ledger->error));
+    assert_ok(ledger, attempt_accept(ledger->store, &claim, attempt, &result, 200, &ledger->error));
+    assert_ok(ledger, job_finish(ledger->store, &claim, JOB_COMPLETED, NULL, 300, &ledger->error));
+    cell_rows_free(cells, count);
+    sweep_row_finish(&sweep);
+    return attempt;
+}
+
+static bool has_records(struct ledger *ledger, int64_t attempt)
+{
+    int64_t requests;
+    size_t length;
+    void *data;
+
+    if (!records_find(ledger->store, attempt, &data, &length, &requests, &ledger->error))
+        return false;
+    free(data);
+    return true;
+}
+
+static void deletes_what_is_too_old_and_keeps_the_rest(void **state)
+{
+    struct ledger *ledger = *state;
+    const struct scrape_value value = { "x", "", "gauge", 1 };
+    const struct retention retention = { 2, 2, 2, 2, 2 };
+    int64_t attempt = measure(ledger), now_ms = 4 * DAY_MS;
+    struct job job;
+
+    for (int i = 0; i < 3; i++) {
+        int64_t at_ms = i * 2 * DAY_MS + 1000;
+
+        assert_ok(ledger, event_add(ledger->store, "s", i + 1, "f", at_ms, &ledger->error));
+        assert_ok(ledger, scrape_add(ledger->store, 1, at_ms, &value, 1, NULL, &ledger->error));
+        assert_ok(ledger,
+                  job_add(ledger->store, "other", "", "a", at_ms, NULL, &job, &ledger->error));
+        assert_ok(ledger, job_cancel(ledger->store, job.id, at_ms, NULL, &job, &ledger->error));
+    }
+    assert_int_equal(count_jobs(ledger), 4);
+    assert_ok(ledger, store_retain(ledger->store, &retention, now_ms, &ledger->error));
+    assert_int_equal(count_events(ledger, "s"), 2);
+    assert_int_equal(count_points(ledger), 2);
+    assert_int_equal(count_jobs(ledger), 3); /* the sweep's job stays with its sweep */
+    assert_false(has_records(ledger, attempt));
+    assert_int_equal(count_audit(ledger), 2); /* written now, by the clock */
+    assert_ok(ledger,
+              store_retain(ledger->store, &retention, clock_utc_ms() + 3 * DAY_MS, &ledger->error));
+    assert_int_equal(count_audit(ledger), 0);
+}
+
+static void zero_days_keep_for_ever(void **state)
+{
+    struct ledger *ledger = *state;
+    int64_t attempt = measure(ledger);
+
+    assert_ok(ledger,
+              store_retain(ledger->store, &(struct retention){ 0 }, 1000 * DAY_MS, &ledger->error));
+    assert_true(has_records(ledger, attempt));
+}
+
+static void deletes_more_than_one_batch_and_gives_the_space_back(void **state)
+{
+    struct ledger *ledger = *state;
+    char *frame = calloc(1, 4000);
+    int64_t full_bytes;
+
+    memset(frame, 'x', 3999);
+    for (int i = 0; i < 3400; i++) {
+        char stream[64];
+
+        snprintf(stream, sizeof stream, "s%d", i);
+        assert_ok(ledger, event_add(ledger->store, stream, 1, frame, 1, &ledger->error));
+    }
+    ledger_reopen(ledger);
+    full_bytes = store_size_bytes(ledger->store);
+    assert_ok(ledger, store_retain(ledger->store, &(struct retention){ .events_days = 1 },
+                                   10 * DAY_MS, &ledger->error));
+    assert_int_equal(count_events(ledger, "s7"), 0);
+    assert_int_equal(count_events(ledger, "s3399"), 0);
+    ledger_reopen(ledger);
+    assert_true(store_size_bytes(ledger->store) < full_bytes - 4 * 1024 * 1024);
+    free(frame);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(deletes_what_is_too_old_and_keeps_the_rest),
+        cmocka_unit_test(zero_days_keep_for_ever),
+        cmocka_unit_test(deletes_more_than_one_batch_and_gives_the_space_back),
+    };
+
+    return ledger_run(tests);
+}

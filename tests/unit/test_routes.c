@@ -1,0 +1,191 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/promtext.h"
+#include "mcp_client.h"
+#include "served.h"
+#include "server/auth.h"
+
+#define PING "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"
+
+static struct served served;
+
+static unsigned port(void)
+{
+    return server_port(served.server);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    served_create(&served);
+    served_start(&served, NULL);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    served_destroy(&served);
+    return 0;
+}
+
+static int ask(const char *verb, const char *path, const char *headers)
+{
+    return http_request(port(), verb, path, headers, strcmp(verb, "POST") == 0 ? PING : NULL, NULL);
+}
+
+static void paths_end_with_a_slash_or_without(void **state)
+{
+    (void)state;
+    assert_int_equal(ask("POST", "/mcp", MCP_HEADERS), 200);
+    assert_int_equal(ask("POST", "/mcp/", MCP_HEADERS), 200);
+    assert_int_equal(ask("GET", "/health", NULL), 200);
+    assert_int_equal(ask("GET", "/health/", NULL), 200);
+    assert_int_equal(ask("HEAD", "/health", NULL), 200);
+    assert_int_equal(ask("HEAD", "/mcp", NULL), 405);
+    assert_int_equal(ask("GET", "/ready", NULL), 200);
+    assert_int_equal(ask("GET", "/", NULL), 404);
+    assert_int_equal(ask("GET", "/mcpx", NULL), 404);
+    assert_int_equal(ask("GET", "/mcp//", NULL), 404);
+}
+
+static void another_verb_is_told_those_there_are(void **state)
+{
+    struct http_client client;
+    char *allow;
+
+    (void)state;
+    http_open(&client, port());
+    assert_int_equal(http_exchange(&client, "PUT", "/mcp", NULL, "x", NULL), 405);
+    allow = http_header(&client, "Allow");
+    assert_string_equal(allow, "POST, GET, DELETE");
+    free(allow);
+    assert_int_equal(http_exchange(&client, "POST", "/health", NULL, "x", NULL), 405);
+    http_close(&client);
+}
+
+static void foreign_hosts_and_origins_are_refused_everywhere_but_at_the_probes(void **state)
+{
+    static const char host[] = MCP_HEADERS "Host: evil.example.com\r\n";
+    static const char origin[] = MCP_HEADERS "Origin: http://evil.example.com\r\n";
+
+    (void)state;
+    assert_int_equal(ask("POST", "/mcp", host), 403);
+    assert_int_equal(ask("POST", "/mcp", origin), 403);
+    assert_int_equal(ask("GET", "/mcp", origin), 403);
+    assert_int_equal(ask("DELETE", "/mcp", origin), 403);
+    assert_int_equal(ask("GET", "/metrics", host), 403);
+    assert_int_equal(ask("GET", "/nowhere", host), 403);
+    assert_int_equal(ask("GET", "/health", host), 200);
+    assert_int_equal(ask("GET", "/ready", origin), 200);
+    assert_int_equal(ask("POST", "/mcp", MCP_HEADERS "Origin: http://localhost:3000\r\n"), 200);
+}
+
+static void headers_that_decide_may_not_come_twice(void **state)
+{
+    (void)state;
+    assert_int_equal(ask("POST", "/mcp", MCP_HEADERS "Authorization: a\r\nAuthorization: b\r\n"),
+                     400);
+    assert_int_equal(
+        ask("POST", "/mcp", MCP_HEADERS "Host: localhost\r\nhost: evil.example.com\r\n"), 400);
+    assert_int_equal(ask("POST", "/mcp", MCP_HEADERS "Transfer-Encoding: identity\r\n"), 400);
+}
+
+static void media_types_are_checked_leniently(void **state)
+{
+    (void)state;
+    assert_int_equal(ask("POST", "/mcp", "Content-Type: application/json; charset=utf-8\r\n"), 200);
+    assert_int_equal(ask("POST", "/mcp", "Content-Type: text/plain\r\n"), 415);
+    assert_int_equal(ask("POST", "/mcp", NULL), 415);
+    assert_int_equal(ask("POST", "/mcp", "Content-Type: application/json\r\nAccept: */*\r\n"), 200);
+    assert_int_equal(ask("POST", "/mcp", "Content-Type: application/json\r\nAccept: image/png\r\n"),
+                     406);
+}
+
+static bool is_sample(void *context, const struct prom_sample *sample)
+{
+    (void)sample;
+    ++*(int *)context;
+    return true;
+}
+
+static void metrics_are_well_formed_and_tell_what_happened(void **state)
+{
+    TEXT_AUTO text = { 0 };
+    size_t skipped = 0;
+    int samples = 0;
+
+    (void)state;
+    assert_int_equal(ask("POST", "/mcp", MCP_HEADERS), 200);
+    assert_int_equal(http_request(port(), "GET", "/metrics", NULL, NULL, &text), 200);
+    assert_true(prom_read(text.data, text.length, is_sample, &samples, &skipped));
+    assert_int_equal(skipped, 0);
+    assert_non_null(strstr(text.data, "opsbrain_requests_total{method=\"ping\",status=\"2xx\"} 1"));
+    assert_non_null(strstr(text.data, "opsbrain_jobs{state=\"queued\"} 0"));
+    assert_non_null(strstr(text.data, "opsbrain_database_bytes "));
+    assert_non_null(strstr(text.data, "process_resident_memory_bytes "));
+}
+
+static void with_keys_a_key_is_needed_and_a_role_for_some_tools(void **state)
+{
+    char key[KEY_SIZE], hex[DIGEST_TEXT_SIZE], headers[256];
+    uint8_t digest[DIGEST_BYTES];
+    struct http_client client;
+    json_auto_t *reply = NULL;
+    struct api_key added;
+    struct error error;
+    char *challenge;
+    int status;
+
+    (void)state;
+    key_generate(key, hex);
+    digest_sha256(key, strlen(key), digest);
+    assert_true(
+        key_add(served.services.store, "bob", ROLE_VIEWER, digest, 0, NULL, &added, &error));
+    assert_true(authority_refresh(served.server->authority, &error));
+    http_open(&client, port());
+    assert_int_equal(http_exchange(&client, "POST", "/mcp", MCP_HEADERS, PING, NULL), 401);
+    challenge = http_header(&client, "WWW-Authenticate");
+    assert_string_equal(challenge, "Bearer realm=\"opsbrain\"");
+    free(challenge);
+    assert_int_equal(ask("GET", "/metrics", NULL), 401);
+    assert_int_equal(ask("GET", "/health", NULL), 200);
+    snprintf(headers, sizeof headers, MCP_HEADERS "Authorization: Bearer %s\r\n", key);
+    reply = mcp_post_on(&client, headers,
+                        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
+                        "\"name\":\"echo\"}}",
+                        &status);
+    assert_string_equal(text_at(reply, "result.structuredContent.principal"), "bob");
+    json_decref(reply);
+    reply = mcp_post_on(&client, headers,
+                        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
+                        "\"name\":\"operate\"}}",
+                        &status);
+    assert_true(json_is_true(json_at(reply, "result.isError")));
+    assert_non_null(strstr(text_at(reply, "result.content.0.text"), "needs the role operator"));
+    http_close(&client);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(paths_end_with_a_slash_or_without, start, stop),
+        cmocka_unit_test_setup_teardown(another_verb_is_told_those_there_are, start, stop),
+        cmocka_unit_test_setup_teardown(
+            foreign_hosts_and_origins_are_refused_everywhere_but_at_the_probes, start, stop),
+        cmocka_unit_test_setup_teardown(headers_that_decide_may_not_come_twice, start, stop),
+        cmocka_unit_test_setup_teardown(media_types_are_checked_leniently, start, stop),
+        cmocka_unit_test_setup_teardown(metrics_are_well_formed_and_tell_what_happened, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(with_keys_a_key_is_needed_and_a_role_for_some_tools, start,
+                                        stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,158 @@
+#include <math.h>
+
+#include "store/audit.h"
+#include "store/scrapes.h"
+#include "tests/unit/ledger.h"
+
+static void scrape(struct ledger *ledger, int64_t at_ms, double waiting, double total)
+{
+    const struct scrape_value values[] = {
+        { "requests_total", "code=\"200\"", "counter", total },
+        { "waiting", "", "gauge", waiting },
+        { "requests_total", "code=\"500\"", "counter", 1 },
+    };
+
+    assert_ok(ledger, scrape_add(ledger->store, 1, at_ms, values, 3, NULL, &ledger->error));
+}
+
+static void reads_back_series_over_time(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scrape_series *series;
+    size_t count;
+
+    for (int i = 0; i < 4; i++)
+        scrape(ledger, 1000 * i, 0.5 * i, 100 * i);
+    assert_ok(ledger, scrape_history(ledger->store, 1, "waiting", 1000, 2000, 100, &series, &count,
+                                     &ledger->error));
+    assert_int_equal(count, 1);
+    assert_string_equal(series[0].type, "gauge");
+    assert_int_equal(series[0].count, 2);
+    assert_int_equal(series[0].points[0].at_ms, 1000);
+    assert_true(series[0].points[1].value == 1.0);
+    scrape_series_free(series, count);
+    assert_ok(ledger, scrape_history(ledger->store, 1, "requests_total", 0, 9999, 100, &series,
+                                     &count, &ledger->error));
+    assert_int_equal(count, 2);
+    assert_string_equal(series[0].labels, "code=\"200\"");
+    assert_true(series[0].points[3].value == 300);
+    scrape_series_free(series, count);
+    assert_ok(ledger, scrape_history(ledger->store, 2, "waiting", 0, 9999, 100, &series, &count,
+                                     &ledger->error));
+    assert_int_equal(count, 0);
+    scrape_series_free(series, count);
+}
+
+static void thins_out_long_histories_but_keeps_the_newest(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scrape_series *series;
+    size_t count;
+
+    for (int i = 0; i < 25; i++)
+        scrape(ledger, i, i, 0);
+    assert_ok(ledger, scrape_history(ledger->store, 1, "waiting", 0, 9999, 10, &series, &count,
+                                     &ledger->error));
+    assert_in_range(series[0].count, 8, 10);
+    assert_int_equal(series[0].points[series[0].count - 1].at_ms, 24);
+    assert_int_equal(series[0].points[1].at_ms - series[0].points[0].at_ms, 3);
+    scrape_series_free(series, count);
+}
+
+static void the_same_series_has_the_same_id_after_a_restart(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scrape_series *series;
+    char(*names)[128];
+    size_t count;
+
+    scrape(ledger, 1, 1, 1);
+    ledger_reopen(ledger);
+    scrape(ledger, 2, 2, 2);
+    assert_ok(ledger, scrape_history(ledger->store, 1, "waiting", 0, 9999, 10, &series, &count,
+                                     &ledger->error));
+    assert_int_equal(count, 1);
+    assert_int_equal(series[0].count, 2);
+    scrape_series_free(series, count);
+    assert_ok(ledger, scrape_names(ledger->store, 1, &names, &count, &ledger->error));
+    assert_int_equal(count, 2);
+    assert_string_equal(names[0], "requests_total");
+    assert_string_equal(names[1], "waiting");
+    free(names);
+}
+
+static void numbers_that_are_none_survive(void **state)
+{
+    struct ledger *ledger = *state;
+    const double values[] = { NAN, INFINITY, -INFINITY, -0.0, -7, 0.1, 9007199254740993.0, 1e300 };
+    struct scrape_series *series;
+    size_t count;
+
+    for (size_t i = 0; i < 8; i++)
+        scrape(ledger, (int64_t)i, values[i], 0);
+    assert_ok(ledger, scrape_history(ledger->store, 1, "waiting", 0, 9999, 100, &series, &count,
+                                     &ledger->error));
+    for (size_t i = 0; i < 8; i++)
+        assert_memory_equal(&series[0].points[i].value, &values[i], sizeof(double));
+    scrape_series_free(series, count);
+}
+
+static void leaves_out_labels_that_are_too_long_to_show(void **state)
+{
+    struct ledger *ledger = *state;
+    char labels[1000];
+    const struct scrape_value values[] = { { "info", labels, "gauge", 1 },
+                                           { "waiting", "", "gauge", 2 } };
+    char(*names)[128];
+    size_t count;
+
+    memset(labels, 'x', sizeof labels - 1);
+    labels[sizeof labels - 1] = '\0';
+    assert_ok(ledger, scrape_add(ledger->store, 1, 1, values, 2, NULL, &ledger->error));
+    assert_ok(ledger, scrape_names(ledger->store, 1, &names, &count, &ledger->error));
+    assert_int_equal(count, 1);
+    free(names);
+}
+
+static void targets_remember_how_the_last_scrape_went(void **state)
+{
+    struct ledger *ledger = *state;
+    struct deployment deployment = ledger_deployment(ledger, "a");
+    struct change change = ledger_change("bob", "metrics_watch");
+    struct scrape_target *targets;
+    struct audit_row *audit;
+    size_t count;
+
+    assert_int_equal(deployment.id, 1);
+    assert_ok(ledger, scrape_target_set(ledger->store, 1, 15000, &change, &ledger->error));
+    assert_ok(ledger, scrape_target_set(ledger->store, 1, 5000, &change, &ledger->error));
+    assert_refused(ledger, scrape_target_set(ledger->store, 9, 5000, &change, &ledger->error),
+                   ERROR_NOT_FOUND, "deployment 9");
+    assert_ok(ledger,
+              scrape_add(ledger->store, 1, 777, NULL, 0, "connection refused", &ledger->error));
+    assert_ok(ledger, audit_list(ledger->store, &(struct audit_filter){ .subject = "a" }, 10,
+                                 &audit, &count, &ledger->error));
+    assert_int_equal(count, 3);
+    audit_rows_free(audit, count);
+    ledger_reopen(ledger);
+    assert_ok(ledger, scrape_target_list(ledger->store, &targets, &count, &ledger->error));
+    assert_int_equal(count, 1);
+    assert_int_equal(targets[0].interval_ms, 5000);
+    assert_int_equal(targets[0].last_ms, 777);
+    assert_string_equal(targets[0].last_error, "connection refused");
+    free(targets);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_back_series_over_time),
+        cmocka_unit_test(thins_out_long_histories_but_keeps_the_newest),
+        cmocka_unit_test(the_same_series_has_the_same_id_after_a_restart),
+        cmocka_unit_test(numbers_that_are_none_survive),
+        cmocka_unit_test(leaves_out_labels_that_are_too_long_to_show),
+        cmocka_unit_test(targets_remember_how_the_last_scrape_went),
+    };
+
+    return ledger_run(tests);
+}

@@ -1,0 +1,92 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "base/statistics.h"
+
+static void assert_close(double found, double expected, double tolerance)
+{
+    if (!(fabs(found - expected) <= tolerance))
+        fail_msg("%.12g is not within %g of %.12g", found, tolerance, expected);
+}
+
+static void means_and_deviations_are_those_of_a_sample(void **state)
+{
+    static const double values[] = { 2, 4, 4, 4, 5, 5, 7, 9 };
+
+    (void)state;
+    assert_close(statistics_mean(values, 8), 5, 0);
+    assert_close(statistics_deviation(values, 8), sqrt(32.0 / 7), 1e-15);
+}
+
+static void a_large_offset_does_not_spoil_the_deviation(void **state)
+{
+    static const double values[] = { 1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16 };
+
+    (void)state;
+    assert_close(statistics_deviation(values, 4), sqrt(30), 1e-9);
+}
+
+static void too_few_values_have_no_answer(void **state)
+{
+    double one[] = { 3 };
+
+    (void)state;
+    assert_true(isnan(statistics_mean(one, 0)));
+    assert_true(isnan(statistics_deviation(one, 1)));
+    assert_true(isnan(statistics_median(one, 0)));
+    assert_close(statistics_median(one, 1), 3, 0);
+}
+
+static void the_median_is_the_middle_or_the_mean_of_two(void **state)
+{
+    double odd[] = { 9, 1, 5 }, even[] = { 8, 2, 4, 100 };
+
+    (void)state;
+    assert_close(statistics_median(odd, 3), 5, 0);
+    assert_close(statistics_median(even, 4), 6, 0);
+    assert_close(even[0], 2, 0); /* sorted in place */
+    assert_close(even[3], 100, 0);
+}
+
+/* NIST/SEMATECH e-Handbook, 1.3.6.7.2, column 0.975. */
+static void t_quantiles_are_those_of_the_table(void **state)
+{
+    (void)state;
+    assert_true(isinf(statistics_t95(0)));
+    assert_close(statistics_t95(1), 12.706, 0);
+    assert_close(statistics_t95(2), 4.303, 0);
+    assert_close(statistics_t95(10), 2.228, 0);
+    assert_close(statistics_t95(30), 2.042, 0);
+    assert_close(statistics_t95(31), 2.040, 0.0006);
+    assert_close(statistics_t95(40), 2.021, 0.0006);
+    assert_close(statistics_t95(60), 2.000, 0.0006);
+    assert_close(statistics_t95(100), 1.984, 0.0006);
+    assert_close(statistics_t95(1000000), 1.960, 0.0006);
+}
+
+static void t_quantiles_fall_with_every_degree_of_freedom(void **state)
+{
+    (void)state;
+    for (size_t i = 1; i < 200; i++)
+        assert_true(statistics_t95(i) > statistics_t95(i + 1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(means_and_deviations_are_those_of_a_sample),
+        cmocka_unit_test(a_large_offset_does_not_spoil_the_deviation),
+        cmocka_unit_test(too_few_values_have_no_answer),
+        cmocka_unit_test(the_median_is_the_middle_or_the_mean_of_two),
+        cmocka_unit_test(t_quantiles_are_those_of_the_table),
+        cmocka_unit_test(t_quantiles_fall_with_every_degree_of_freedom),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

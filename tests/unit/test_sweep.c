@@ -1,0 +1,432 @@
+/* Sweeps as jobs, against a real model server and a real store. */
+#include "bench/sweep.h"
+
+#include <stdatomic.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/outbound.h"
+#include "bench/plan.h"
+#include "tests/unit/ledger.h"
+
+#include "tests/simserve/harness/process.h"
+
+#define PATIENCE_MS 60000
+
+/* What the sweep's host functions are given. */
+struct rig {
+    struct ledger *ledger;
+    struct simserve server;
+    atomic_int port; /* of the server, as the sweep sees it */
+    struct jobs *jobs;
+    char bearer[64];
+    bool down;
+};
+
+static bool resolve(void *context, const struct deployment *deployment, struct endpoint *out,
+                    struct error *error)
+{
+    struct rig *rig = context;
+
+    (void)error;
+    *out = (struct endpoint){ 0 };
+    snprintf(out->url, sizeof out->url, "http://%s:%d",
+             strcmp(deployment->name, "alias") == 0 ? "localhost" : "127.0.0.1",
+             atomic_load(&rig->port));
+    snprintf(out->bearer, sizeof out->bearer, "%s", rig->bearer);
+    return true;
+}
+
+static bool discover(void *context, const struct deployment *deployment,
+                     const struct endpoint *endpoint, struct model_facts *out, struct error *error)
+{
+    const struct rig *rig = context;
+
+    (void)endpoint;
+    if (rig->down)
+        return error_set(error, ERROR_UPSTREAM, "demo does not answer: connect_refused");
+    *out = (struct model_facts){ .deployment_id = deployment->id, .revision = 1 };
+    snprintf(out->model, sizeof out->model, "simserve/toy");
+    snprintf(out->engine, sizeof out->engine, "vllm");
+    snprintf(out->details, sizeof out->details, "{}");
+    return true;
+}
+
+static void *witness_begin(void *context, const struct endpoint *endpoint)
+{
+    assert_string_equal(endpoint->model, "simserve/toy");
+    return context;
+}
+
+static char *witness_end(void *context, void *witness)
+{
+    assert_ptr_equal(context, witness);
+    return strdup("{\"seen\":1}");
+}
+
+static enum job_end run_sweep(struct job_run *run, char **outcome, struct error *error)
+{
+    const struct sweep_host host = { run->services, resolve, discover, witness_begin, witness_end };
+    const struct sweep_job sweep = { .host = &host, .shards = 1 };
+
+    return sweep_job_run(&sweep, run, outcome, error);
+}
+
+static void start_jobs(struct rig *rig)
+{
+    static const struct job_kind kinds[] = { { "sweep", run_sweep }, { 0 } };
+
+    assert_ok(rig->ledger,
+              jobs_create(rig->ledger->store, kinds, 2, rig, &rig->jobs, &rig->ledger->error));
+}
+
+/* A sweep of a deployment by the plan, queued. */
+static struct sweep_row start_sweep_of(struct rig *rig, const char *name, const char *plan_text)
+{
+    struct ledger *ledger = rig->ledger;
+    struct deployment deployment = ledger_deployment(ledger, name);
+    struct change change = ledger_change("alice", "sweep_start");
+    json_auto_t *arguments = json_loads(plan_text, 0, NULL);
+    struct plan plan;
+    struct cell_plan *cells;
+    struct sweep_row row;
+    size_t count;
+
+    assert_ok(ledger, plan_read(arguments, &plan, &ledger->error));
+    json_auto_t *json = plan_to_json(&plan);
+    char *written = json_write(json);
+    plan_cells(&plan, &cells, &count);
+    const struct sweep_order order = { .deployment = &deployment,
+                                       .plan_json = written,
+                                       .plan_digest = "digest",
+                                       .provenance_json = "{\"who\":\"alice\"}",
+                                       .cells = cells,
+                                       .cell_count = count,
+                                       .repetitions = plan.repetitions,
+                                       .arguments_digest = "" };
+    assert_ok(ledger,
+              sweep_create(ledger->store, &order, clock_utc_ms(), &change, &row, &ledger->error));
+    free(written);
+    free(cells);
+    jobs_kick(rig->jobs);
+    return row;
+}
+
+static struct sweep_row start_sweep(struct rig *rig, const char *plan_text)
+{
+    return start_sweep_of(rig, "demo", plan_text);
+}
+
+/* Waits until the job is in the state and its message holds the words. */
+static struct job await(struct rig *rig, const char *id, enum job_state state, const char *words)
+{
+    int64_t until_ns = clock_monotonic_ns() + PATIENCE_MS * 1000000LL;
+    struct job job;
+
+    assert_ok(rig->ledger, jobs_show(rig->jobs, id, &job, &rig->ledger->error));
+    while (job.state != state || strstr(job.message, words) == NULL) {
+        if (clock_monotonic_ns() > until_ns || job.state > JOB_RUNNING)
+            fail_msg("job is %s: %s %s", job_state_name(job.state), job.message, job.outcome);
+        assert_ok(rig->ledger,
+                  jobs_wait(rig->jobs, id, &job, 100, NULL, NULL, &job, &rig->ledger->error));
+    }
+    return job;
+}
+
+static struct sweep_row find_sweep(struct rig *rig, struct sweep_row *old)
+{
+    struct sweep_row row;
+
+    assert_ok(rig->ledger, sweep_find(rig->ledger->store, old->id, &row, &rig->ledger->error));
+    sweep_row_finish(old);
+    *old = row;
+    return row;
+}
+
+static struct cell_row *list_cells(struct rig *rig, const struct sweep_row *row, size_t *count)
+{
+    struct cell_row *cells;
+
+    assert_ok(rig->ledger,
+              cell_list(rig->ledger->store, row->id, NULL, &cells, count, &rig->ledger->error));
+    return cells;
+}
+
+static void set_up(struct rig *rig, void **state, const char *const *flags)
+{
+    *rig = (struct rig){ .ledger = *state, .server = simserve_start(flags) };
+    rig->port = rig->server.port;
+    start_jobs(rig);
+}
+
+static void tear_down(struct rig *rig)
+{
+    jobs_destroy(rig->jobs, PATIENCE_MS);
+    if (rig->server.pid != 0)
+        simserve_stop(&rig->server);
+}
+
+#define QUICK "\"output_tokens\":[4],\"window_s\":1,\"warmup_limit_s\":2"
+
+static void check_cell(const struct cell_row *cell)
+{
+    const struct measurement *measurement = &cell->measurement;
+
+    assert_int_equal(cell->state, CELL_MEASURED);
+    assert_int_equal(cell->attempts, 1);
+    assert_true(measurement->attempted > 0);
+    assert_int_equal(measurement->succeeded, measurement->attempted);
+    assert_int_equal(measurement->input_tokens_min, cell->input_tokens);
+    assert_int_equal(measurement->input_tokens_max, cell->input_tokens);
+    assert_int_equal(measurement->output_tokens_min, 4);
+    assert_int_equal(measurement->output_tokens_max, 4);
+    assert_int_equal(measurement->cached_tokens, 0);
+    assert_int_equal(strlen(cell->workload_digest), 64);
+    assert_string_equal(cell->witness, "{\"seen\":1}");
+}
+
+static void measures_every_cell(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct job job;
+    struct cell_row *cells;
+    struct run_row *runs;
+    size_t count;
+
+    set_up(&rig, state,
+           (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", "--cached-tokens-in-usage", "true",
+                             NULL });
+    row = start_sweep(&rig, "{\"concurrency\":[1,4],\"input_tokens\":[4,100]," QUICK "}");
+    await(&rig, row.job_id, JOB_RUNNING, "cell 2 of 4: 4 users x 4 tokens");
+    job = await(&rig, row.job_id, JOB_COMPLETED, "");
+    assert_non_null(strstr(job.outcome, "\"state\":\"completed\""));
+    assert_non_null(strstr(job.outcome, "\"measured\":4"));
+    find_sweep(&rig, &row);
+    assert_string_equal(row.state, "completed");
+    assert_non_null(strstr(row.workload, "\"form\":\"ids\""));
+    cells = list_cells(&rig, &row, &count);
+    assert_int_equal(count, 4);
+    for (size_t i = 0; i < count; i++)
+        check_cell(&cells[i]);
+    assert_string_not_equal(cells[0].workload_digest, cells[2].workload_digest);
+    assert_ok(rig.ledger,
+              run_list(rig.ledger->store, NULL, row.id, 0, 10, &runs, &count, &rig.ledger->error));
+    assert_non_null(strstr(runs[0].fingerprint_document, "\"engine\":\"vllm\""));
+    run_rows_free(runs, count);
+    cell_rows_free(cells, 4);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void a_prompt_over_the_context_is_infeasible_not_failed(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct cell_row *cells;
+    size_t count;
+
+    set_up(&rig, state,
+           (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", "--max-model-len", "256", NULL });
+    row = start_sweep(&rig, "{\"concurrency\":[1,4],\"input_tokens\":[64,512]," QUICK "}");
+    await(&rig, row.job_id, JOB_COMPLETED, "");
+    cells = list_cells(&rig, &row, &count);
+    assert_int_equal(cells[1].state, CELL_MEASURED);
+    for (int i = 2; i < 4; i++) {
+        assert_int_equal(cells[i].state, CELL_INFEASIBLE);
+        assert_non_null(strstr(cells[i].reason, "too_long: "));
+    }
+    assert_int_equal(cells[2].measurement.failures[FAILURE_TOO_LONG], 1);
+    cell_rows_free(cells, count);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void a_deployment_that_is_down_fails_the_sweep_at_once(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct job job;
+
+    set_up(&rig, state, NULL);
+    rig.down = true;
+    row = start_sweep(&rig, "{\"concurrency\":[1],\"input_tokens\":[4]," QUICK "}");
+    job = await(&rig, row.job_id, JOB_FAILED, "");
+    assert_non_null(strstr(job.outcome, "demo does not answer: connect_refused"));
+    find_sweep(&rig, &row);
+    assert_string_equal(row.state, "failed");
+    assert_non_null(strstr(row.reason, "connect_refused"));
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void a_wrong_token_fails_the_sweep_and_is_not_told(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct job job;
+
+    set_up(&rig, state, (const char *[]){ "--api-key", "right", NULL });
+    snprintf(rig.bearer, sizeof rig.bearer, "wrong-token");
+    row = start_sweep(&rig, "{\"concurrency\":[1],\"input_tokens\":[4]," QUICK "}");
+    job = await(&rig, row.job_id, JOB_FAILED, "");
+    assert_non_null(strstr(job.outcome, "auth"));
+    assert_null(strstr(job.outcome, "wrong-token"));
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void stops_when_the_deployment_fails_steadily(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct job job;
+    struct cell_row *cells;
+    size_t count;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    row = start_sweep(&rig, "{\"concurrency\":[1,2,3,4,5,6],\"input_tokens\":[4]," QUICK "}");
+    await(&rig, row.job_id, JOB_RUNNING, "cell 2 of 6: 2 users");
+    simserve_stop(&rig.server);
+    rig.port = 9; /* nobody listens there */
+    job = await(&rig, row.job_id, JOB_FAILED, "");
+    assert_non_null(strstr(job.outcome, "3 cells in a row failed"));
+    assert_non_null(strstr(job.outcome, "connect_refused"));
+    find_sweep(&rig, &row);
+    assert_string_equal(row.state, "stopped");
+    cells = list_cells(&rig, &row, &count);
+    assert_int_equal(cells[0].state, CELL_MEASURED);
+    assert_int_equal(cells[3].state, CELL_FAILED);
+    assert_true(cells[3].measurement.failures[FAILURE_CONNECT_REFUSED] > 0);
+    assert_int_equal(cells[5].state, CELL_PENDING);
+    cell_rows_free(cells, count);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void a_cancel_is_heard_within_the_cell(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct job job;
+    struct attempt_row *attempts;
+    struct cell_row *cells;
+    size_t count;
+    int64_t asked_ns;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    row = start_sweep(&rig, "{\"concurrency\":[2],\"input_tokens\":[4],\"output_tokens\":[4],"
+                            "\"window_s\":600}");
+    await(&rig, row.job_id, JOB_RUNNING, "measuring");
+    asked_ns = clock_monotonic_ns();
+    assert_ok(rig.ledger, jobs_cancel(rig.jobs, row.job_id, NULL, &job, &rig.ledger->error));
+    await(&rig, row.job_id, JOB_CANCELLED, "");
+    assert_true(clock_monotonic_ns() - asked_ns < 1000000000);
+    find_sweep(&rig, &row);
+    assert_string_equal(row.state, "cancelled");
+    assert_ok(rig.ledger, attempt_list(rig.ledger->store, row.id, "interrupted", &attempts, &count,
+                                       &rig.ledger->error));
+    assert_int_equal(count, 1);
+    assert_string_equal(attempts[0].reason, "cancelled");
+    free(attempts);
+    cells = list_cells(&rig, &row, &count);
+    assert_int_equal(cells[0].state, CELL_PENDING);
+    cell_rows_free(cells, count);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void waits_in_line_under_any_name_of_this_machine(void **state)
+{
+    struct rig rig;
+    struct sweep_row first, second;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    first = start_sweep(&rig, "{\"concurrency\":[1],\"input_tokens\":[4,8]," QUICK "}");
+    await(&rig, first.job_id, JOB_RUNNING, "cell 1 of 2");
+    second = start_sweep_of(&rig, "alias", "{\"concurrency\":[1],\"input_tokens\":[4]," QUICK "}");
+    await(&rig, second.job_id, JOB_RUNNING, "held by alice");
+    await(&rig, first.job_id, JOB_COMPLETED, "");
+    await(&rig, second.job_id, JOB_COMPLETED, "");
+    sweep_row_finish(&first);
+    sweep_row_finish(&second);
+    tear_down(&rig);
+}
+
+static void goes_on_after_a_shutdown_where_it_was(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct cell_row *before, *after;
+    char *workload;
+    size_t count;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    row = start_sweep(&rig, "{\"concurrency\":[1,2,3],\"input_tokens\":[4]," QUICK "}");
+    await(&rig, row.job_id, JOB_RUNNING, "cell 2 of 3");
+    jobs_destroy(rig.jobs, PATIENCE_MS);
+    find_sweep(&rig, &row);
+    assert_string_equal(row.state, "running");
+    workload = strdup(row.workload);
+    before = list_cells(&rig, &row, &count);
+    assert_int_equal(before[0].state, CELL_MEASURED);
+    assert_int_equal(before[1].state, CELL_PENDING);
+    assert_int_equal(before[1].attempts, 1);
+    start_jobs(&rig);
+    await(&rig, row.job_id, JOB_COMPLETED, "");
+    find_sweep(&rig, &row);
+    assert_string_equal(row.workload, workload);
+    after = list_cells(&rig, &row, &count);
+    assert_int_equal(after[0].attempt_id, before[0].attempt_id);
+    assert_int_equal(after[0].attempts, 1);
+    assert_int_equal(after[1].attempts, 2);
+    assert_int_equal(after[2].state, CELL_MEASURED);
+    free(workload);
+    cell_rows_free(before, count);
+    cell_rows_free(after, count);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void stops_at_its_time_limit(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct job job;
+    struct cell_row *cells;
+    size_t count;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    row = start_sweep(&rig, "{\"concurrency\":[1],\"input_tokens\":[4],\"output_tokens\":[4],"
+                            "\"window_s\":600,\"time_limit_s\":2}");
+    job = await(&rig, row.job_id, JOB_COMPLETED, "");
+    assert_non_null(strstr(job.outcome, "\"state\":\"stopped\""));
+    assert_non_null(strstr(job.outcome, "the time limit of 2 s passed"));
+    cells = list_cells(&rig, &row, &count);
+    assert_int_equal(cells[0].state, CELL_PENDING);
+    cell_rows_free(cells, count);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(measures_every_cell),
+        cmocka_unit_test(a_prompt_over_the_context_is_infeasible_not_failed),
+        cmocka_unit_test(a_deployment_that_is_down_fails_the_sweep_at_once),
+        cmocka_unit_test(a_wrong_token_fails_the_sweep_and_is_not_told),
+        cmocka_unit_test(stops_when_the_deployment_fails_steadily),
+        cmocka_unit_test(a_cancel_is_heard_within_the_cell),
+        cmocka_unit_test(waits_in_line_under_any_name_of_this_machine),
+        cmocka_unit_test(goes_on_after_a_shutdown_where_it_was),
+        cmocka_unit_test(stops_at_its_time_limit),
+    };
+    struct error error;
+
+    if (!outbound_global_init(&error))
+        return 1;
+    int failed = ledger_run(tests);
+    outbound_global_finish();
+    return failed;
+}

@@ -1,0 +1,479 @@
+#include "base/json.h"
+#include "store/audit.h"
+#include "tests/unit/ledger.h"
+
+struct scene {
+    struct deployment deployment;
+    struct sweep_row sweep;
+    struct claim claim;
+    struct cell_row *cells;
+    size_t count;
+};
+
+static void read_cells(struct ledger *ledger, struct scene *scene)
+{
+    cell_rows_free(scene->cells, scene->count);
+    assert_ok(ledger, cell_list(ledger->store, scene->sweep.id, NULL, &scene->cells, &scene->count,
+                                &ledger->error));
+}
+
+/* A sweep that runs. */
+static struct scene begin(struct ledger *ledger, size_t levels, int64_t repetitions)
+{
+    struct scene scene = { .deployment = ledger_deployment(ledger, "a") };
+
+    scene.sweep = ledger_sweep(ledger, &scene.deployment, levels, repetitions, 10);
+    scene.claim = ledger_claim(ledger, "me", 100, 1000);
+    assert_ok(ledger, sweep_begin(ledger->store, &scene.claim, scene.sweep.id, "{\"seed\":7}", 110,
+                                  &ledger->error));
+    read_cells(ledger, &scene);
+    return scene;
+}
+
+static void end(struct scene *scene)
+{
+    sweep_row_finish(&scene->sweep);
+    cell_rows_free(scene->cells, scene->count);
+}
+
+static void look(struct ledger *ledger, struct scene *scene)
+{
+    struct sweep_row row;
+
+    assert_ok(ledger, sweep_find(ledger->store, scene->sweep.id, &row, &ledger->error));
+    sweep_row_finish(&scene->sweep);
+    scene->sweep = row;
+}
+
+static int64_t attempt(struct ledger *ledger, const struct scene *scene, size_t cell)
+{
+    int64_t id;
+
+    assert_ok(ledger, attempt_begin(ledger->store, &scene->claim, scene->cells[cell].id, 200, &id,
+                                    &ledger->error));
+    return id;
+}
+
+static struct cell_result measured(void)
+{
+    struct cell_result result = { .state = CELL_MEASURED, .workload_digest = "digest" };
+
+    result.measurement.attempted = result.measurement.succeeded = 50;
+    result.measurement.window_s = 5;
+    result.measurement.goodput = 10;
+    return result;
+}
+
+static void accept(struct ledger *ledger, const struct scene *scene, size_t cell,
+                   enum cell_state state)
+{
+    struct cell_result result = measured();
+
+    result.state = state;
+    assert_ok(ledger, attempt_accept(ledger->store, &scene->claim, attempt(ledger, scene, cell),
+                                     &result, 300, &ledger->error));
+}
+
+static void creates_job_runs_and_cells_with_their_audit_row(void **state)
+{
+    struct ledger *ledger = *state;
+    struct deployment deployment = ledger_deployment(ledger, "a");
+    struct sweep_row sweep = ledger_sweep(ledger, &deployment, 3, 2, 10);
+    struct audit_row *audit;
+    struct run_row *runs;
+    struct cell_row *cells;
+    struct job job;
+    size_t count;
+
+    assert_string_equal(sweep.state, "planned");
+    assert_string_equal(sweep.deployment, "a");
+    assert_string_equal(sweep.plan, "{\"window_s\":5}");
+    assert_int_equal(sweep.cells_total, 6);
+    assert_int_equal(sweep.cells_done, 0);
+    assert_int_equal(sweep.repetitions, 2);
+    assert_ok(ledger, job_find(ledger->store, sweep.job_id, &job, &ledger->error));
+    assert_string_equal(job.subject, sweep.id);
+    assert_string_equal(job.principal, "alice");
+    assert_ok(ledger, run_list(ledger->store, "a", sweep.id, 0, 10, &runs, &count, &ledger->error));
+    assert_int_equal(count, 2);
+    assert_int_equal(runs[0].repetition, 1);
+    assert_int_equal(runs[0].cells_total, 3);
+    assert_string_equal(runs[0].provenance, "{\"who\":\"alice\"}");
+    assert_ok(ledger,
+              cell_list(ledger->store, sweep.id, runs[1].id, &cells, &count, &ledger->error));
+    assert_int_equal(count, 3);
+    assert_int_equal(cells[2].concurrency, 4);
+    assert_int_equal(cells[2].position, 5);
+    assert_null(cells[2].witness);
+    cell_rows_free(cells, 3);
+    run_rows_free(runs, 2);
+    assert_ok(ledger, audit_list(ledger->store, &(struct audit_filter){ .subject = sweep.id }, 10,
+                                 &audit, &count, &ledger->error));
+    assert_int_equal(count, 1);
+    assert_string_equal(audit[0].outcome, "ok");
+    audit_rows_free(audit, count);
+    sweep_row_finish(&sweep);
+}
+
+static void the_same_idempotency_key_gives_the_first_sweep(void **state)
+{
+    struct ledger *ledger = *state;
+    struct deployment deployment = ledger_deployment(ledger, "a");
+    struct sweep_row first, again, *rows;
+    char subject[ID_SIZE];
+    size_t count;
+    bool found;
+
+    assert_ok(ledger, ledger_sweep_with_key(ledger, &deployment, 2, 1, "key", "args", 10, &first));
+    assert_ok(ledger, ledger_sweep_with_key(ledger, &deployment, 2, 1, "key", "args", 20, &again));
+    assert_string_equal(again.id, first.id);
+    assert_refused(ledger,
+                   ledger_sweep_with_key(ledger, &deployment, 2, 1, "key", "others", 30, &again),
+                   ERROR_CONFLICT, "with other arguments");
+    assert_ok(ledger, sweep_list(ledger->store, "a", 0, 10, &rows, &count, &ledger->error));
+    assert_int_equal(count, 1);
+    assert_ok(ledger, idempotency_find(ledger->store, "alice", "sweep_start", "key", "args",
+                                       subject, &found, &ledger->error));
+    assert_true(found);
+    assert_string_equal(subject, first.id);
+    assert_ok(ledger, idempotency_find(ledger->store, "bob", "sweep_start", "key", "args", subject,
+                                       &found, &ledger->error));
+    assert_false(found);
+    sweep_row_finish(&rows[0]);
+    free(rows);
+    sweep_row_finish(&first);
+    sweep_row_finish(&again);
+}
+
+static void refuses_cells_that_name_other_repetitions(void **state)
+{
+    struct ledger *ledger = *state;
+    struct deployment deployment = ledger_deployment(ledger, "a");
+    struct cell_plan cells[] = { { 1, 64, 16, 1, 0 }, { 1, 64, 16, 2, 1 } };
+    struct sweep_order order = { .deployment = &deployment,
+                                 .plan_json = "{}",
+                                 .plan_digest = "",
+                                 .provenance_json = "{}",
+                                 .cells = cells,
+                                 .cell_count = 2,
+                                 .repetitions = 1,
+                                 .arguments_digest = "" };
+    int64_t counts[JOB_CANCELLED + 1];
+    struct sweep_row out;
+
+    assert_refused(ledger, sweep_create(ledger->store, &order, 10, NULL, &out, &ledger->error),
+                   ERROR_INVALID, "more than 1 repetitions");
+    order.repetitions = 3;
+    assert_refused(ledger, sweep_create(ledger->store, &order, 10, NULL, &out, &ledger->error),
+                   ERROR_INVALID, "2 repetitions, not 3");
+    order.repetitions = 1;
+    order.cell_count = 0;
+    assert_refused(ledger, sweep_create(ledger->store, &order, 10, NULL, &out, &ledger->error),
+                   ERROR_INVALID, "1 to");
+    assert_ok(ledger, job_counts(ledger->store, counts, &ledger->error));
+    assert_int_equal(counts[JOB_QUEUED], 0);
+}
+
+static void keeps_a_cell_whole(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scene scene = begin(ledger, 2, 1);
+    struct cell_result result = measured();
+    struct histogram *histogram = histogram_create(), *back;
+    struct measurement expected;
+    int64_t id = attempt(ledger, &scene, 1), requests;
+    void *records;
+    size_t length;
+
+    histogram_record(histogram, 5000000);
+    histogram_record_censored(histogram, 9000000);
+    result.histograms[METRIC_TTFT] = histogram;
+    result.records = "packed";
+    result.records_length = 6;
+    result.records_count = 50;
+    result.witness_json = "{\"kv\":1}";
+    assert_ok(ledger,
+              attempt_accept(ledger->store, &scene.claim, id, &result, 300, &ledger->error));
+    read_cells(ledger, &scene);
+    assert_int_equal(scene.cells[1].state, CELL_MEASURED);
+    assert_int_equal(scene.cells[1].attempt_id, id);
+    assert_int_equal(scene.cells[1].attempts, 1);
+    assert_int_equal(scene.cells[1].finished_ms, 300);
+    assert_string_equal(scene.cells[1].workload_digest, "digest");
+    assert_string_equal(scene.cells[1].witness, "{\"kv\":1}");
+    json_auto_t *json = measurement_to_json(&result.measurement);
+    measurement_from_json(json, &expected);
+    assert_int_equal(scene.cells[1].measurement.succeeded, 50);
+    assert_true(scene.cells[1].measurement.goodput == expected.goodput);
+    assert_ok(ledger, histogram_find(ledger->store, id, METRIC_TTFT, &back, &ledger->error));
+    assert_int_equal(histogram_count(back), 2);
+    assert_int_equal(histogram_censored(back), 1);
+    assert_int_equal(histogram_max(back), 9000000);
+    assert_refused(ledger, histogram_find(ledger->store, id, METRIC_E2E, &back, &ledger->error),
+                   ERROR_NOT_FOUND, "e2e");
+    assert_ok(ledger,
+              records_find(ledger->store, id, &records, &length, &requests, &ledger->error));
+    assert_int_equal(length, 6);
+    assert_memory_equal(records, "packed", 6);
+    assert_int_equal(requests, 50);
+    free(records);
+    histogram_destroy(back);
+    histogram_destroy(histogram);
+    end(&scene);
+}
+
+static void never_measures_a_cell_twice(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scene scene = begin(ledger, 2, 1);
+    struct cell_result result = measured();
+    int64_t id = attempt(ledger, &scene, 0), second;
+
+    assert_refused(
+        ledger,
+        attempt_begin(ledger->store, &scene.claim, scene.cells[0].id, 210, &second, &ledger->error),
+        ERROR_CONFLICT, "being measured already");
+    assert_ok(ledger,
+              attempt_accept(ledger->store, &scene.claim, id, &result, 300, &ledger->error));
+    assert_refused(ledger,
+                   attempt_accept(ledger->store, &scene.claim, id, &result, 310, &ledger->error),
+                   ERROR_CONFLICT, "has a result already");
+    assert_refused(
+        ledger,
+        attempt_begin(ledger->store, &scene.claim, scene.cells[0].id, 320, &second, &ledger->error),
+        ERROR_CONFLICT, "measured already");
+    end(&scene);
+}
+
+static void a_stale_holder_writes_nothing(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scene scene = begin(ledger, 2, 1);
+    struct cell_result result = measured();
+    struct attempt_row *attempts;
+    struct claim old = scene.claim;
+    int64_t id = attempt(ledger, &scene, 0), other;
+    size_t count;
+
+    scene.claim = ledger_claim(ledger, "you", 5000, 1000);
+    assert_refused(ledger, attempt_accept(ledger->store, &old, id, &result, 5100, &ledger->error),
+                   ERROR_CONFLICT, "taken over");
+    assert_refused(
+        ledger, attempt_begin(ledger->store, &old, scene.cells[1].id, 5100, &other, &ledger->error),
+        ERROR_CONFLICT, "taken over");
+    assert_refused(ledger, attempt_interrupt(ledger->store, &old, id, "x", 5100, &ledger->error),
+                   ERROR_CONFLICT, "taken over");
+    assert_refused(ledger,
+                   cells_skip(ledger->store, &old, scene.sweep.id, "x", 5100, &ledger->error),
+                   ERROR_CONFLICT, "taken over");
+    assert_refused(
+        ledger, sweep_end(ledger->store, &old, scene.sweep.id, "failed", "x", 5100, &ledger->error),
+        ERROR_CONFLICT, "taken over");
+    assert_refused(ledger,
+                   sweep_begin(ledger->store, &old, scene.sweep.id, "{}", 5100, &ledger->error),
+                   ERROR_CONFLICT, "taken over");
+    assert_refused(ledger,
+                   run_fingerprint_set(ledger->store, &old, scene.sweep.id, "{}", &ledger->error),
+                   ERROR_CONFLICT, "taken over");
+    assert_ok(ledger,
+              attempt_list(ledger->store, scene.sweep.id, NULL, &attempts, &count, &ledger->error));
+    assert_int_equal(count, 1);
+    assert_string_equal(attempts[0].state, "interrupted");
+    assert_string_equal(attempts[0].reason, "the process that measured it ended");
+    free(attempts);
+    read_cells(ledger, &scene);
+    assert_int_equal(scene.cells[0].state, CELL_PENDING);
+    /* The new holder cannot end the old one's attempt, but makes a second one. */
+    assert_refused(ledger,
+                   attempt_accept(ledger->store, &scene.claim, id, &result, 5200, &ledger->error),
+                   ERROR_CONFLICT, "does not run under this claim");
+    accept(ledger, &scene, 0, CELL_MEASURED);
+    read_cells(ledger, &scene);
+    assert_int_equal(scene.cells[0].attempts, 2);
+    end(&scene);
+}
+
+static void another_job_cannot_write_to_the_sweep(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scene scene = begin(ledger, 2, 1);
+    struct job job;
+    int64_t id;
+
+    assert_ok(ledger, job_add(ledger->store, "other", "", "bob", 20, NULL, &job, &ledger->error));
+    struct claim claim = ledger_claim(ledger, "me", 100, 1000);
+    assert_refused(ledger,
+                   sweep_begin(ledger->store, &claim, scene.sweep.id, "{}", 200, &ledger->error),
+                   ERROR_CONFLICT, "is not the work of");
+    assert_refused(
+        ledger, attempt_begin(ledger->store, &claim, scene.cells[0].id, 200, &id, &ledger->error),
+        ERROR_CONFLICT, "is not the work of");
+    end(&scene);
+}
+
+static void a_run_ends_with_its_last_cell(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scene scene = begin(ledger, 2, 1);
+    struct run_row run;
+
+    accept(ledger, &scene, 0, CELL_MEASURED);
+    assert_ok(ledger, run_find(ledger->store, scene.cells[0].run_id, &run, &ledger->error));
+    assert_int_equal(run.finished_ms, 0);
+    assert_int_equal(run.cells_done, 1);
+    run_rows_free(memcpy(malloc(sizeof run), &run, sizeof run), 1);
+    accept(ledger, &scene, 1, CELL_INFEASIBLE);
+    assert_ok(ledger, run_find(ledger->store, scene.cells[0].run_id, &run, &ledger->error));
+    assert_int_equal(run.finished_ms, 300);
+    run_rows_free(memcpy(malloc(sizeof run), &run, sizeof run), 1);
+    assert_refused(ledger, run_find(ledger->store, "run_x", &run, &ledger->error), ERROR_NOT_FOUND,
+                   "run_x");
+    end(&scene);
+}
+
+static void fingerprints_are_digests_of_the_canonical_document(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scene scene = begin(ledger, 1, 2);
+    struct run_row *runs;
+    size_t count;
+
+    assert_ok(ledger, run_fingerprint_set(ledger->store, &scene.claim, scene.sweep.id,
+                                          "{\"b\":1, \"a\":2}", &ledger->error));
+    assert_ok(ledger, run_fingerprint_set(ledger->store, &scene.claim, scene.sweep.id,
+                                          "{\"other\":1}", &ledger->error));
+    assert_ok(ledger,
+              run_list(ledger->store, NULL, scene.sweep.id, 0, 10, &runs, &count, &ledger->error));
+    assert_int_equal(count, 2);
+    assert_string_equal(runs[0].fingerprint_document, "{\"a\":2,\"b\":1}");
+    assert_string_equal(runs[0].fingerprint, runs[1].fingerprint);
+    assert_int_equal(strlen(runs[0].fingerprint), 64);
+    run_rows_free(runs, count);
+    end(&scene);
+}
+
+static void a_stopped_sweep_goes_on_with_what_is_pending(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scene scene = begin(ledger, 3, 1);
+    struct change change = ledger_change("bob", "sweep_resume");
+    struct sweep_row again;
+
+    accept(ledger, &scene, 0, CELL_MEASURED);
+    assert_refused(
+        ledger,
+        sweep_reopen(ledger->store, scene.sweep.id, false, 400, &change, &again, &ledger->error),
+        ERROR_CONFLICT, "is being worked on by job");
+    assert_ok(ledger, sweep_end(ledger->store, &scene.claim, scene.sweep.id, "stopped",
+                                "the time limit", 500, &ledger->error));
+    assert_ok(ledger,
+              job_finish(ledger->store, &scene.claim, JOB_COMPLETED, NULL, 510, &ledger->error));
+    look(ledger, &scene);
+    assert_string_equal(scene.sweep.state, "stopped");
+    assert_string_equal(scene.sweep.reason, "the time limit");
+    assert_ok(ledger, sweep_reopen(ledger->store, scene.sweep.id, false, 600, &change, &again,
+                                   &ledger->error));
+    assert_true(change.written);
+    assert_string_not_equal(again.job_id, scene.sweep.job_id);
+    assert_string_equal(again.state, "planned");
+    assert_string_equal(again.workload, "{\"seed\":7}");
+    assert_int_equal(again.cells_done, 1);
+    scene.claim = ledger_claim(ledger, "me", 700, 1000);
+    accept(ledger, &scene, 1, CELL_MEASURED);
+    sweep_row_finish(&again);
+    end(&scene);
+}
+
+static void failed_and_skipped_cells_are_measured_again_on_request(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scene scene = begin(ledger, 3, 1);
+    struct attempt_row *attempts;
+    struct sweep_row again;
+    size_t count;
+
+    accept(ledger, &scene, 0, CELL_MEASURED);
+    accept(ledger, &scene, 1, CELL_FAILED);
+    assert_ok(ledger, cells_skip(ledger->store, &scene.claim, scene.sweep.id, "larger ones failed",
+                                 400, &ledger->error));
+    assert_ok(ledger, sweep_end(ledger->store, &scene.claim, scene.sweep.id, "completed", NULL, 500,
+                                &ledger->error));
+    assert_ok(ledger,
+              job_finish(ledger->store, &scene.claim, JOB_COMPLETED, NULL, 510, &ledger->error));
+    assert_refused(
+        ledger,
+        sweep_reopen(ledger->store, scene.sweep.id, false, 600, NULL, &again, &ledger->error),
+        ERROR_CONFLICT, "2 failed or were skipped");
+    assert_ok(ledger,
+              sweep_reopen(ledger->store, scene.sweep.id, true, 600, NULL, &again, &ledger->error));
+    assert_int_equal(again.cells_done, 1);
+    assert_ok(ledger, attempt_list(ledger->store, scene.sweep.id, "rejected", &attempts, &count,
+                                   &ledger->error));
+    assert_int_equal(count, 1);
+    assert_int_equal(attempts[0].concurrency, 2);
+    free(attempts);
+    scene.claim = ledger_claim(ledger, "me", 700, 1000);
+    accept(ledger, &scene, 1, CELL_MEASURED);
+    accept(ledger, &scene, 2, CELL_MEASURED);
+    assert_ok(ledger,
+              job_finish(ledger->store, &scene.claim, JOB_COMPLETED, NULL, 800, &ledger->error));
+    sweep_row_finish(&again);
+    assert_refused(
+        ledger,
+        sweep_reopen(ledger->store, scene.sweep.id, true, 900, NULL, &again, &ledger->error),
+        ERROR_CONFLICT, "is complete");
+    end(&scene);
+}
+
+static void a_rejected_attempt_leaves_the_cell_to_be_measured(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scene scene = begin(ledger, 1, 1);
+
+    accept(ledger, &scene, 0, CELL_PENDING);
+    read_cells(ledger, &scene);
+    assert_int_equal(scene.cells[0].state, CELL_PENDING);
+    assert_int_equal(scene.cells[0].attempts, 1);
+    accept(ledger, &scene, 0, CELL_MEASURED);
+    end(&scene);
+}
+
+static void a_job_that_fails_ends_its_sweep_and_attempts(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scene scene = begin(ledger, 2, 1);
+    struct attempt_row *attempts;
+    size_t count;
+
+    attempt(ledger, &scene, 0);
+    assert_ok(ledger, job_finish(ledger->store, &scene.claim, JOB_FAILED, "{\"error\":\"x\"}", 800,
+                                 &ledger->error));
+    look(ledger, &scene);
+    assert_string_equal(scene.sweep.state, "failed");
+    assert_ok(ledger, attempt_list(ledger->store, scene.sweep.id, "interrupted", &attempts, &count,
+                                   &ledger->error));
+    assert_int_equal(count, 1);
+    free(attempts);
+    end(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(creates_job_runs_and_cells_with_their_audit_row),
+        cmocka_unit_test(the_same_idempotency_key_gives_the_first_sweep),
+        cmocka_unit_test(refuses_cells_that_name_other_repetitions),
+        cmocka_unit_test(keeps_a_cell_whole),
+        cmocka_unit_test(never_measures_a_cell_twice),
+        cmocka_unit_test(a_stale_holder_writes_nothing),
+        cmocka_unit_test(another_job_cannot_write_to_the_sweep),
+        cmocka_unit_test(a_run_ends_with_its_last_cell),
+        cmocka_unit_test(fingerprints_are_digests_of_the_canonical_document),
+        cmocka_unit_test(a_stopped_sweep_goes_on_with_what_is_pending),
+        cmocka_unit_test(failed_and_skipped_cells_are_measured_again_on_request),
+        cmocka_unit_test(a_rejected_attempt_leaves_the_cell_to_be_measured),
+        cmocka_unit_test(a_job_that_fails_ends_its_sweep_and_attempts),
+    };
+
+    return ledger_run(tests);
+}

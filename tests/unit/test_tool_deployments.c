@@ -1,0 +1,258 @@
+/* deployment_register, _update, _list, _show, _remove. */
+#include "tests/unit/tool_world.h"
+
+static json_t *register_as(struct world *world, const char *name, const char *more)
+{
+    TEXT_AUTO arguments = { 0 };
+
+    text_addf(&arguments, "{\"name\":\"%s\",\"url\":\"%s/v1/\"%s}", name, world->url, more);
+    return world_ok(world, "deployment_register", text_string(&arguments));
+}
+
+static void registers_a_server_and_says_what_it_serves(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *answer = register_as(world, "demo",
+                                      ",\"hardware\":\"1x L4\",\"labels\":{\"team\":\"search\"},"
+                                      "\"max_running\":256");
+    const json_t *deployment = json_object_get(answer, "deployment");
+
+    assert_string_equal(json_get_text(deployment, "url", ""), world->url);
+    assert_int_equal(json_get_integer(deployment, "revision", 0), 1);
+    assert_int_equal(json_get_integer(json_object_get(deployment, "limits"), "max_running", 0),
+                     256);
+    assert_true(json_get_boolean(answer, "reachable", false));
+    assert_true(json_get_boolean(answer, "changed", false));
+    assert_string_equal(json_get_text(answer, "model", ""), "simserve/toy");
+    assert_string_equal(json_get_text(answer, "engine", ""), "vllm");
+    assert_int_equal(json_get_integer(answer, "context_tokens", 0), 32768);
+    world_says(world, "It answers: simserve/toy on vllm");
+    world_audited(world, "deployment_register", "ok", "demo");
+}
+
+static void registers_the_same_again_without_a_change(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *first = register_as(world, "demo", ",\"region\":\"lab\"");
+    json_auto_t *again = register_as(world, "demo", ",\"region\":\"lab\"");
+
+    assert_false(json_get_boolean(again, "changed", true));
+    assert_int_equal(json_get_integer(json_object_get(again, "deployment"), "revision", 0), 1);
+    world_refused(world, "deployment_register",
+                  "{\"name\":\"demo\",\"url\":\"http://127.0.0.1:9\"}", ERROR_CONFLICT, "demo");
+}
+
+static void registers_a_server_that_is_down_and_says_so(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *answer =
+        world_ok(world, "deployment_register", "{\"name\":\"off\",\"url\":\"http://127.0.0.1:1\"}");
+
+    assert_false(json_get_boolean(answer, "reachable", true));
+    assert_non_null(strstr(json_get_text(answer, "problem", ""), "connect_refused"));
+    world_says(world, "It does not answer as it should now");
+}
+
+static void refuses_urls_that_no_deployment_may_have(void **state)
+{
+    static const struct {
+        const char *url;
+        enum error_kind kind;
+    } urls[] = {
+        { "http://169.254.169.254/latest", ERROR_FORBIDDEN },
+        { "http://[fd00:ec2::254]/", ERROR_FORBIDDEN },
+        { "ftp://127.0.0.1", ERROR_INVALID },
+        { "127.0.0.1:8000", ERROR_INVALID },
+        { "http://127.0.0.1/?a=b", ERROR_INVALID },
+    };
+    struct world *world = *state;
+
+    for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++) {
+        TEXT_AUTO arguments = { 0 };
+
+        text_addf(&arguments, "{\"name\":\"a\",\"url\":\"%s\"}", urls[i].url);
+        world_refused(world, "deployment_register", text_string(&arguments), urls[i].kind, "");
+    }
+    world_refused(world, "deployment_register", "{\"name\":\"a b\",\"url\":\"http://127.0.0.1\"}",
+                  ERROR_INVALID, "\"name\" may have letters");
+    world_refused(world, "deployment_show", "{}", ERROR_NOT_FOUND, "no deployment is registered");
+}
+
+static void refuses_a_secrets_value_without_repeating_it(void **state)
+{
+    struct world *world = *state;
+
+    world_refused(world, "deployment_register",
+                  "{\"name\":\"a\",\"url\":\"http://127.0.0.1:1\",\"secret\":\"s3cr3t-value\"}",
+                  ERROR_INVALID, "\"secret\" is not the name of a secret");
+    assert_null(strstr(world->error.message, "s3cr3t-value"));
+    world_refused(world, "deployment_register",
+                  "{\"name\":\"a\",\"url\":\"http://127.0.0.1:1\","
+                  "\"secret\":\"AKIAIOSFODNN7EXAMPLE\"}",
+                  ERROR_INVALID, "looks like a credential");
+    assert_null(strstr(world->error.message, "AKIA"));
+}
+
+static void binds_a_secret_to_the_host_it_was_registered_for(void **state)
+{
+    struct world *world = *state;
+
+    world->role = ROLE_OPERATOR;
+    world_do(world, "deployment_register",
+             "{\"name\":\"lab\",\"url\":\"http://127.0.0.1:1\",\"secret\":\"LAB\"}");
+    world_refused(world, "deployment_update",
+                  "{\"deployment\":\"lab\",\"url\":\"http://127.0.0.2:1\"}", ERROR_FORBIDDEN,
+                  "name it again in \"secret\", or let an admin do it");
+    world_do(world, "deployment_update",
+             "{\"deployment\":\"lab\",\"url\":\"http://127.0.0.1:2\"}"); /* the same host */
+    world_refused(world, "deployment_register",
+                  "{\"name\":\"mine\",\"url\":\"http://127.0.0.9:1\",\"secret\":\"LAB\"}",
+                  ERROR_FORBIDDEN, "the secret LAB is registered for the host of lab");
+    world_do(world, "deployment_update",
+             "{\"deployment\":\"lab\",\"url\":\"http://127.0.0.2:1\",\"secret\":\"LAB\"}");
+    world->role = ROLE_ADMIN;
+    world_do(world, "deployment_update", "{\"deployment\":\"lab\",\"url\":\"http://127.0.0.3:1\"}");
+}
+
+static void changes_only_what_is_named_as_a_new_revision(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *first = register_as(world, "demo",
+                                     ",\"hardware\":\"1x L4\",\"max_running\":256,"
+                                     "\"max_instances\":3");
+    json_auto_t *answer =
+        world_ok(world, "deployment_update", "{\"region\":\"lab\",\"max_running\":0}");
+    const json_t *deployment = json_object_get(answer, "deployment");
+    const json_t *limits = json_object_get(deployment, "limits");
+
+    assert_int_equal(json_get_integer(deployment, "revision", 0), 2);
+    assert_string_equal(json_get_text(deployment, "hardware", ""), "1x L4");
+    assert_string_equal(json_get_text(deployment, "region", ""), "lab");
+    assert_null(json_object_get(limits, "max_running"));
+    assert_int_equal(json_get_integer(limits, "max_instances", 0), 3);
+    world_audited(world, "deployment_update", "ok", "demo");
+}
+
+static void refuses_a_change_of_a_revision_that_is_gone(void **state)
+{
+    struct world *world = *state;
+
+    world_register(world, "demo");
+    world_do(world, "deployment_update", "{\"region\":\"a\",\"revision\":1}");
+    world_do(world, "deployment_update", "{\"region\":\"a\",\"revision\":1}"); /* asked again */
+    world_refused(world, "deployment_update", "{\"region\":\"b\",\"revision\":1}", ERROR_CONFLICT,
+                  "demo is at revision 2 by now, not 1");
+}
+
+static void says_which_deployments_there_are(void **state)
+{
+    struct world *world = *state;
+
+    world_refused(world, "deployment_show", "{}", ERROR_NOT_FOUND,
+                  "no deployment is registered yet: call deployment_register");
+    world_register(world, "one");
+    world_register(world, "two");
+    world_refused(world, "deployment_show", "{}", ERROR_INVALID,
+                  "more than one is registered: say which (one, two)");
+    world_refused(world, "deployment_show", "{\"deployment\":\"tow\"}", ERROR_NOT_FOUND, "two");
+}
+
+static void lists_deployments_page_by_page(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *none = world_ok(world, "deployment_list", "{}");
+    json_auto_t *first = NULL, *second = NULL;
+
+    assert_int_equal(json_array_size(json_object_get(none, "deployments")), 0);
+    world_says(world, "No deployment is registered");
+    world_register(world, "a");
+    world_register(world, "b");
+    world_register(world, "c");
+    first = world_ok(world, "deployment_list", "{\"limit\":2}");
+    assert_int_equal(json_array_size(json_object_get(first, "deployments")), 2);
+    assert_string_equal(json_get_text(first, "next_cursor", ""), "b");
+    second = world_ok(world, "deployment_list", "{\"limit\":2,\"cursor\":\"b\"}");
+    assert_int_equal(json_array_size(json_object_get(second, "deployments")), 1);
+    assert_true(json_is_null(json_object_get(second, "next_cursor")));
+    world_refused(world, "deployment_list", "{\"cursor\":\"../etc\"}", ERROR_INVALID, "cursor");
+}
+
+static void shows_a_dashboard_that_ends_in_the_next_step(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *answer = NULL;
+
+    world_register(world, "demo");
+    world_do(world, "metrics_watch", "{\"interval_s\":3600}");
+    answer = world_ok(world, "deployment_show", "{}");
+    assert_string_equal(json_get_text(json_object_get(answer, "health"), "status", ""), "up");
+    assert_string_equal(json_get_text(json_object_get(answer, "model"), "id", ""), "simserve/toy");
+    assert_true(json_get_number(json_object_get(answer, "load"), "requests_running", -1) == 0);
+    assert_true(json_get_number(json_object_get(answer, "watch"), "interval_s", 0) == 3600);
+    assert_true(json_is_null(json_object_get(answer, "lease")));
+    assert_true(json_is_null(json_object_get(answer, "last_sweep")));
+    world_says(world, "Health     up");
+    world_says(world, "stored every 3600 s");
+    world_says(world, "Next: model_health, then sweep_plan");
+}
+
+static void shows_a_server_that_is_down_with_what_was_known_of_it(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *answer = NULL;
+
+    world_register(world, "demo");
+    simserve_stop(&world->simserve);
+    answer = world_ok(world, "deployment_show", "{}");
+    assert_string_equal(json_get_text(json_object_get(answer, "health"), "status", ""), "down");
+    assert_string_equal(json_get_text(json_object_get(answer, "model"), "id", ""), "simserve/toy");
+    assert_true(json_is_null(json_object_get(answer, "load")));
+    world_says(world, "DOWN:");
+    world->simserve = simserve_start(NULL);
+}
+
+static void removes_only_what_is_confirmed(void **state)
+{
+    struct world *world = *state;
+
+    world_register(world, "demo");
+    world_refused(world, "deployment_remove", "{\"deployment\":\"demo\",\"confirm\":\"dem\"}",
+                  ERROR_INVALID, "\"confirm\" must be the deployment's name again (\"demo\")");
+    world_do(world, "deployment_remove", "{\"deployment\":\"demo\",\"confirm\":\"demo\"}");
+    world_audited(world, "deployment_remove", "ok", "demo");
+    world_refused(world, "deployment_show", "{\"deployment\":\"demo\"}", ERROR_NOT_FOUND, "demo");
+    world_register(world, "demo"); /* comes back as a new revision */
+}
+
+static void removes_no_deployment_that_is_being_measured(void **state)
+{
+    struct world *world = *state;
+
+    world_register(world, "demo");
+    world_do(world, "sweep_start",
+             "{\"concurrency\":[1],\"input_tokens\":[8],\"output_tokens\":[4],\"window_s\":1}");
+    world_refused(world, "deployment_remove", "{\"deployment\":\"demo\",\"confirm\":\"demo\"}",
+                  ERROR_CONFLICT, "is at work on demo");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(registers_a_server_and_says_what_it_serves),
+        cmocka_unit_test(registers_the_same_again_without_a_change),
+        cmocka_unit_test(registers_a_server_that_is_down_and_says_so),
+        cmocka_unit_test(refuses_urls_that_no_deployment_may_have),
+        cmocka_unit_test(refuses_a_secrets_value_without_repeating_it),
+        cmocka_unit_test(binds_a_secret_to_the_host_it_was_registered_for),
+        cmocka_unit_test(changes_only_what_is_named_as_a_new_revision),
+        cmocka_unit_test(refuses_a_change_of_a_revision_that_is_gone),
+        cmocka_unit_test(says_which_deployments_there_are),
+        cmocka_unit_test(lists_deployments_page_by_page),
+        cmocka_unit_test(shows_a_dashboard_that_ends_in_the_next_step),
+        cmocka_unit_test(shows_a_server_that_is_down_with_what_was_known_of_it),
+        cmocka_unit_test(removes_only_what_is_confirmed),
+        cmocka_unit_test(removes_no_deployment_that_is_being_measured),
+    };
+
+    return world_run(tests);
+}

@@ -1,0 +1,276 @@
+/* sweep_plan, _start, _show, _list, _cancel, _resume. */
+#include "tests/unit/tool_sweeps.h"
+
+#define LARGE_GRID                                                                                 \
+    "\"concurrency\":[1,64,512],\"input_tokens\":[1024,8192],\"output_tokens\":[128],"             \
+    "\"window_s\":60"
+
+static void plans_without_a_word_to_the_server(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *answer = NULL;
+
+    world_register(world, "demo");
+    world->role = ROLE_VIEWER;
+    answer = world_ok(world, "sweep_plan", "{" SMALL_GRID "}");
+    assert_int_equal(json_get_integer(answer, "cells", 0), 4);
+    assert_false(json_get_boolean(answer, "needs_go_ahead", true));
+    assert_int_equal(strlen(json_get_text(answer, "plan_digest", "")), 64);
+    assert_int_equal(json_get_integer(answer, "infeasible_cells", -1), 0);
+    world_says(world, "Plan for demo (revision 1): 4 cells.");
+    world_says(world, "Warning: one repetition shows no spread");
+}
+
+static void counts_cells_that_do_not_fit_the_context(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *answer = NULL;
+
+    world_register(world, "demo");
+    answer = world_ok(world, "sweep_plan",
+                      "{\"concurrency\":[1,2],\"input_tokens\":[16,40000],\"output_tokens\":[1],"
+                      "\"repetitions\":3}");
+    assert_int_equal(json_get_integer(answer, "infeasible_cells", -1), 6);
+    world_says(world, "Warning: answers under 16 tokens");
+    world_says(world, "Warning: some cells are longer than the model's context");
+}
+
+static void refuses_a_grid_out_of_range_with_the_limits(void **state)
+{
+    struct world *world = *state;
+
+    world_register(world, "demo");
+    world_refused(world, "sweep_plan", "{\"concurrency\":[1,20000],\"input_tokens\":[16]}",
+                  ERROR_INVALID, "\"concurrency\"[1] is 20000: each must be from 1 to 10000");
+    world_refused(world, "sweep_start",
+                  "{\"concurrency\":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16],"
+                  "\"input_tokens\":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16],"
+                  "\"output_tokens\":[1],\"repetitions\":20}",
+                  ERROR_INVALID, "the grid would have 5120 cells");
+    world_refused(world, "sweep_plan", "{\"concurrency\":[1],\"input_tokens\":[16],\"seed\":-1}",
+                  ERROR_INVALID, "from 0 to 9007199254740991");
+    world_refused(world, "sweep_plan", "{\"concurrency\":[1]}", ERROR_INVALID,
+                  "sweep_plan needs \"input_tokens\"");
+    world_refused(world, "sweep_plan", "{\"concurrency\":[],\"input_tokens\":[16]}", ERROR_INVALID,
+                  "\"concurrency\" has 0 entries: it must have from 1 to 64");
+}
+
+static void starts_at_once_with_sweep_and_job(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *answer = NULL;
+    const json_t *sweep;
+
+    world_register(world, "demo");
+    world->role = ROLE_OPERATOR;
+    answer = world_ok(world, "sweep_start", "{" SMALL_GRID ",\"seed\":7}");
+    sweep = json_object_get(answer, "sweep");
+    assert_int_equal(strncmp(json_get_text(sweep, "id", ""), "swp_", 4), 0);
+    assert_int_equal(strncmp(json_get_text(answer, "job", ""), "job_", 4), 0);
+    assert_string_equal(json_get_text(sweep, "state", ""), "planned");
+    assert_string_equal(json_get_text(sweep, "principal", ""), "alice");
+    assert_int_equal(json_get_integer(sweep, "cells_total", 0), 4);
+    assert_int_equal(json_get_integer(json_object_get(sweep, "plan"), "seed", 0), 7);
+    world_audited(world, "sweep_start", "ok", json_get_text(sweep, "id", ""));
+}
+
+static void starts_no_second_sweep_for_the_same_key(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *first = NULL, *again = NULL;
+
+    world_register(world, "demo");
+    first = world_ok(world, "sweep_start", "{" SMALL_GRID ",\"idempotency_key\":\"k\"}");
+    again = world_ok(world, "sweep_start", "{\"idempotency_key\":\"k\"," SMALL_GRID "}");
+    assert_true(json_get_boolean(first, "started", false));
+    assert_false(json_get_boolean(again, "started", true));
+    assert_string_equal(json_get_text(first, "job", "1"), json_get_text(again, "job", "2"));
+    world_refused(world, "sweep_start", "{" SMALL_GRID ",\"seed\":9,\"idempotency_key\":\"k\"}",
+                  ERROR_CONFLICT, "idempotency key");
+}
+
+static void wants_the_go_ahead_for_large_sweeps(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *plan = NULL;
+    TEXT_AUTO arguments = { 0 };
+
+    world_register(world, "demo");
+    world_refused(world, "sweep_start", "{" LARGE_GRID "}", ERROR_INVALID,
+                  "over 60 minutes or 10 million tokens it needs the go-ahead");
+    assert_non_null(strstr(world->error.message, " million tokens (6 cells)"));
+    plan = world_ok(world, "sweep_plan", "{" LARGE_GRID "}");
+    assert_true(json_get_boolean(plan, "needs_go_ahead", false));
+    text_addf(&arguments, "{" LARGE_GRID ",\"plan_digest\":\"%s\"",
+              json_get_text(plan, "plan_digest", ""));
+    text_add(&arguments, ",\"seed\":2}");
+    world_refused(world, "sweep_start", text_string(&arguments), ERROR_CONFLICT,
+                  "\"plan_digest\" is of another plan");
+    arguments.length -= strlen(",\"seed\":2}");
+    text_add(&arguments, "}");
+    world_do(world, "sweep_start", text_string(&arguments));
+}
+
+static void leaves_no_sweep_behind_where_the_server_is_down(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *list = NULL;
+
+    world_do(world, "deployment_register", "{\"name\":\"off\",\"url\":\"http://127.0.0.1:1\"}");
+    world_refused(world, "sweep_start", "{" SMALL_GRID "}", ERROR_UPSTREAM,
+                  "off cannot be measured now: ");
+    world_refused(world, "sweep_start", "{\"deployment\":\"nobody\"," SMALL_GRID "}",
+                  ERROR_NOT_FOUND, "nobody");
+    list = world_ok(world, "sweep_list", "{}");
+    assert_int_equal(json_array_size(json_object_get(list, "sweeps")), 0);
+    world_says(world, "No such sweep");
+}
+
+static void leaves_no_sweep_behind_where_the_model_does_not_exist(void **state)
+{
+    struct world *world = *state;
+
+    world_register(world, "demo");
+    world_do(world, "deployment_update", "{\"model\":\"no/such\"}");
+    world_refused(world, "sweep_start", "{" SMALL_GRID "}", ERROR_NOT_FOUND,
+                  "has no model \"no/such\"; it has \"simserve/toy\"");
+}
+
+static void shows_cells_page_by_page(void **state)
+{
+    struct world *world = *state;
+    char id[ID_SIZE];
+    TEXT_AUTO arguments = { 0 };
+    json_auto_t *first = NULL, *second = NULL;
+    const json_t *cell;
+
+    world_register(world, "demo");
+    sweep_started(world, "", id);
+    sweep_measured(world, id, 3, "stopped", "the time limit of 1 s passed");
+    text_addf(&arguments, "{\"sweep\":\"%s\",\"limit\":2}", id);
+    first = world_ok(world, "sweep_show", text_string(&arguments));
+    assert_int_equal(json_array_size(json_object_get(first, "cells")), 2);
+    cell = json_array_get(json_object_get(first, "cells"), 1);
+    assert_int_equal(json_get_integer(cell, "concurrency", 0), 4);
+    assert_string_equal(json_get_text(cell, "state", ""), "measured");
+    assert_true(json_get_number(cell, "ttft_p50_ms", 0) == 20);
+    assert_true(json_get_number(cell, "output_tokens_per_s", 0) == 640);
+    world_says(world, "Reason: the time limit of 1 s passed");
+    world_says(world, "Next: sweep_resume to measure what is missing");
+    text_clear(&arguments);
+    text_addf(&arguments, "{\"sweep\":\"%s\",\"cursor\":\"%s\"}", id,
+              json_get_text(first, "next_cursor", ""));
+    second = world_ok(world, "sweep_show", text_string(&arguments));
+    cell = json_array_get(json_object_get(second, "cells"), 1);
+    assert_string_equal(json_get_text(cell, "state", ""), "pending");
+    assert_null(json_object_get(cell, "ttft_p50_ms"));
+    assert_true(json_is_null(json_object_get(second, "next_cursor")));
+    world_refused(world, "sweep_show", "{\"sweep\":\"swp_nobody\"}", ERROR_NOT_FOUND, "swp_nobody");
+}
+
+static void lists_sweeps_newest_first(void **state)
+{
+    struct world *world = *state;
+    char older[ID_SIZE], newer[ID_SIZE];
+    json_auto_t *list = NULL, *none = NULL;
+
+    world_register(world, "demo");
+    sweep_started(world, "", older);
+    sweep_started(world, "", newer);
+    list = world_ok(world, "sweep_list", "{\"deployment\":\"demo\"}");
+    assert_int_equal(json_array_size(json_object_get(list, "sweeps")), 2);
+    assert_string_equal(json_get_text(json_array_get(json_object_get(list, "sweeps"), 0), "id", ""),
+                        newer);
+    none = world_ok(world, "sweep_list", "{\"deployment\":\"other\"}");
+    assert_int_equal(json_array_size(json_object_get(none, "sweeps")), 0);
+}
+
+static void cancels_its_own_sweep_but_not_anothers(void **state)
+{
+    struct world *world = *state;
+    char id[ID_SIZE];
+    TEXT_AUTO arguments = { 0 };
+    json_auto_t *answer = NULL;
+
+    world_register(world, "demo");
+    sweep_started(world, "", id);
+    text_addf(&arguments, "{\"sweep\":\"%s\"}", id);
+    world->principal = "bob";
+    world->role = ROLE_OPERATOR;
+    world_refused(world, "sweep_cancel", text_string(&arguments), ERROR_FORBIDDEN,
+                  "was started by alice: only alice or an admin may stop it");
+    world->principal = "alice";
+    answer = world_ok(world, "sweep_cancel", text_string(&arguments));
+    assert_string_equal(json_get_text(json_object_get(answer, "sweep"), "state", ""), "cancelled");
+    world_refused(world, "sweep_cancel", text_string(&arguments), ERROR_CONFLICT,
+                  "is not at work: it is cancelled");
+}
+
+static void lets_an_admin_cancel_anothers_sweep(void **state)
+{
+    struct world *world = *state;
+    char id[ID_SIZE];
+    TEXT_AUTO arguments = { 0 };
+
+    world_register(world, "demo");
+    sweep_started(world, "", id);
+    world->principal = "root";
+    text_addf(&arguments, "{\"sweep\":\"%s\"}", id);
+    world_do(world, "sweep_cancel", text_string(&arguments));
+}
+
+static void resumes_with_the_cells_that_are_missing(void **state)
+{
+    struct world *world = *state;
+    char id[ID_SIZE];
+    TEXT_AUTO arguments = { 0 };
+    json_auto_t *answer = NULL;
+
+    world_register(world, "demo");
+    sweep_started(world, "", id);
+    text_addf(&arguments, "{\"sweep\":\"%s\"}", id);
+    world_refused(world, "sweep_resume", text_string(&arguments), ERROR_CONFLICT,
+                  "is at work already (planned)");
+    sweep_measured(world, id, 3, "stopped", "the time limit passed");
+    answer = world_ok(world, "sweep_resume", text_string(&arguments));
+    assert_string_equal(json_get_text(json_object_get(answer, "sweep"), "state", ""), "planned");
+    assert_int_equal(json_get_integer(json_object_get(answer, "sweep"), "cells_done", 0), 3);
+    sweep_claimed(world, id); /* the new job is there to be taken */
+}
+
+static void resumes_only_on_the_revision_that_was_measured(void **state)
+{
+    struct world *world = *state;
+    char id[ID_SIZE];
+    TEXT_AUTO arguments = { 0 };
+
+    world_register(world, "demo");
+    sweep_started(world, "", id);
+    sweep_measured(world, id, 1, "stopped", "the time limit passed");
+    world_do(world, "deployment_update", "{\"hardware\":\"2x L4\"}");
+    text_addf(&arguments, "{\"sweep\":\"%s\"}", id);
+    world_refused(world, "sweep_resume", text_string(&arguments), ERROR_CONFLICT,
+                  "its cells would not be of one thing");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plans_without_a_word_to_the_server),
+        cmocka_unit_test(counts_cells_that_do_not_fit_the_context),
+        cmocka_unit_test(refuses_a_grid_out_of_range_with_the_limits),
+        cmocka_unit_test(starts_at_once_with_sweep_and_job),
+        cmocka_unit_test(starts_no_second_sweep_for_the_same_key),
+        cmocka_unit_test(wants_the_go_ahead_for_large_sweeps),
+        cmocka_unit_test(leaves_no_sweep_behind_where_the_server_is_down),
+        cmocka_unit_test(leaves_no_sweep_behind_where_the_model_does_not_exist),
+        cmocka_unit_test(shows_cells_page_by_page),
+        cmocka_unit_test(lists_sweeps_newest_first),
+        cmocka_unit_test(cancels_its_own_sweep_but_not_anothers),
+        cmocka_unit_test(lets_an_admin_cancel_anothers_sweep),
+        cmocka_unit_test(resumes_with_the_cells_that_are_missing),
+        cmocka_unit_test(resumes_only_on_the_revision_that_was_measured),
+    };
+
+    return world_run(tests);
+}
