@@ -1,0 +1,87 @@
+// The official MCP clients behind one small interface, so that a test can be run with each of them.
+import { test } from 'node:test';
+import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { Client as Client2, StreamableHTTPClientTransport as Transport2 } from '@modelcontextprotocol/client';
+
+const INFO = { name: 'end-to-end', version: '1.0.0' };
+
+const KINDS = {
+    'legacy-1x': { create: () => new Client1(INFO), Transport: Transport1 },
+    '2x-legacy': { create: () => new Client2(INFO), Transport: Transport2 },
+    '2x-auto': { create: () => negotiating('auto'), Transport: Transport2 },
+    '2x-2026': { create: () => negotiating({ pin: '2026-07-28' }), Transport: Transport2 },
+};
+
+function negotiating(mode) {
+    return new Client2(INFO, { versionNegotiation: { mode } });
+}
+
+// forEachClient(title, body): the same test once per kind of client; body(t, kind).
+export function forEachClient(title, body) {
+    for (const kind of Object.keys(KINDS)) test(`${title} (${kind})`, (t) => body(t, kind));
+}
+
+// connect(kind, url, {key}): a connected client; the caller closes it. `key` is sent as bearer token.
+export async function connect(kind, url, { key } = {}) {
+    const { create, Transport } = KINDS[kind];
+    const headers = key ? { Authorization: `Bearer ${key}` } : {};
+    const transport = new Transport(new URL(url), { requestInit: { headers } });
+    const client = create();
+    await client.connect(transport);
+    return new Connection(kind, client, transport);
+}
+
+class Connection {
+    constructor(kind, client, transport) {
+        this.kind = kind;
+        this.client = client;
+        this.transport = transport;
+    }
+
+    serverInfo() {
+        return this.client.getServerVersion();
+    }
+
+    async listTools() {
+        return (await this.client.listTools()).tools;
+    }
+
+    // callTool(name, arguments, {onprogress, signal, timeout}): the whole result, isError or not.
+    callTool(name, args = {}, options = {}) {
+        const call = { name, arguments: args };
+        return this.client instanceof Client1
+            ? this.client.callTool(call, undefined, options)
+            : this.client.callTool(call, options);
+    }
+
+    // call(name, arguments): the structured content of a call that must succeed.
+    async call(name, args, options) {
+        const result = await this.callTool(name, args, options);
+        if (result.isError) throw new Error(`${name}: ${text(result)}`);
+        return result.structuredContent;
+    }
+
+    // refusal(name, arguments): the sentence of a call that must be refused.
+    async refusal(name, args) {
+        const result = await this.callTool(name, args).catch((error) => ({
+            isError: true,
+            content: [{ type: 'text', text: error.message }],
+        }));
+        if (!result.isError) throw new Error(`${name} was not refused: ${text(result)}`);
+        return text(result);
+    }
+
+    onNotification(handler) {
+        this.client.fallbackNotificationHandler = async (notification) => handler(notification);
+    }
+
+    async close() {
+        if (this.transport.sessionId) await this.transport.terminateSession();
+        await this.client.close();
+    }
+}
+
+export function text(result) {
+    return result.content.map((part) => part.text ?? '').join('\n');
+}

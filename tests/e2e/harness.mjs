@@ -1,0 +1,185 @@
+// Starts and stops the real programs for the end-to-end tests, each test with a data folder and ports of its own.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import http from 'node:http';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const OPSBRAIN = process.env.OPSBRAIN_BIN ?? path.resolve('build/dev/bin/opsbrain');
+const SIMSERVE = process.env.SIMSERVE_BIN ?? path.resolve('build/dev/bin/simserve');
+const READY_MS = 20_000;
+const STOP_MS = 8_000;
+const SANITIZER = /ERROR: (Address|Leak)Sanitizer|runtime error:|WARNING: ThreadSanitizer/;
+
+// until(what, condition, limit): polls condition() until it gives something true; throws after limit milliseconds.
+export async function until(what, condition, limit = READY_MS) {
+    const deadline = performance.now() + limit;
+    for (;;) {
+        const found = await condition();
+        if (found) return found;
+        if (performance.now() > deadline) throw new Error(`waited ${limit} ms in vain for ${what}`);
+        await sleep(20);
+    }
+}
+
+// freePort(): a port nobody listens on, below the range the kernel hands out to clients.
+export async function freePort() {
+    for (;;) {
+        const port = 20_000 + Math.floor(Math.random() * 12_000);
+        const probe = net.createServer();
+        const free = await new Promise((resolve) => {
+            probe.once('error', () => resolve(false));
+            probe.listen(port, '127.0.0.1', () => resolve(true));
+        });
+        await new Promise((resolve) => probe.close(resolve));
+        if (free) return port;
+    }
+}
+
+const endings = new WeakMap();
+
+// atEnd(t, step): runs it when the test ends, the last one registered first, all of them even if one fails.
+export function atEnd(t, step) {
+    if (!endings.has(t)) {
+        endings.set(t, []);
+        t.after(() => runEndings(endings.get(t)));
+    }
+    endings.get(t).unshift(step);
+}
+
+async function runEndings(steps) {
+    const errors = [];
+    for (const step of steps) await Promise.resolve(step()).catch((error) => errors.push(error));
+    if (errors.length > 0) throw errors[0];
+}
+
+// temporaryFolder(t): removed when the test ends.
+export async function temporaryFolder(t) {
+    const folder = await mkdtemp(path.join(tmpdir(), 'opsbrain-e2e-'));
+    atEnd(t, () => rm(folder, { recursive: true, force: true }));
+    return folder;
+}
+
+// A running program whose output is kept; its standard error must stay free of sanitizer reports.
+class Program {
+    constructor(file, args, env) {
+        this.output = '';
+        this.child = spawn(file, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+        for (const stream of [this.child.stdout, this.child.stderr])
+            stream.setEncoding('utf8').on('data', (chunk) => (this.output += chunk));
+        this.exit = once(this.child, 'close').then(([code, signal]) => ({ code, signal }));
+        this.exit.then((exit) => (this.exited = exit));
+    }
+
+    async answers(port, route) {
+        return until(`${this.child.spawnfile} to be ready at ${route}`, async () => {
+            if (this.exited) throw new Error(`${this.child.spawnfile} ended: ${this.output}`);
+            return (await request(port, { path: route }).catch(() => ({}))).status === 200;
+        });
+    }
+
+    // stop(): SIGTERM; it must end by itself in time, with exit code 0 and nothing from a sanitizer.
+    async stop() {
+        if (this.exited === undefined) this.child.kill('SIGTERM');
+        const late = sleep(STOP_MS, 'late', { ref: false });
+        if ((await Promise.race([this.exit, late])) === 'late') {
+            this.child.kill('SIGKILL');
+            assert.fail(`still running ${STOP_MS} ms after SIGTERM:\n${this.output.slice(-4000)}`);
+        }
+        const { code, signal } = await this.exit;
+        this.checkOutput();
+        assert.deepEqual({ code, signal }, { code: 0, signal: null }, this.output.slice(-4000));
+    }
+
+    async kill() {
+        this.child.kill('SIGKILL');
+        await this.exit;
+        this.checkOutput();
+    }
+
+    checkOutput() {
+        assert.doesNotMatch(this.output, SANITIZER);
+    }
+}
+
+// run(args, env): an opsbrain command to its end: {code, output}.
+export async function run(args, env) {
+    const program = new Program(OPSBRAIN, args, env);
+    const { code } = await program.exit;
+    program.checkOutput();
+    return { code, output: program.output };
+}
+
+// startServer(t, {args, env, data}): `opsbrain serve` on a free port, stopped (and checked) when the test ends.
+export async function startServer(t, { args = [], env = {}, data } = {}) {
+    const server = new Server(await freePort(), data ?? (await temporaryFolder(t)), args, env);
+    atEnd(t, () => server.stop());
+    await server.start();
+    return server;
+}
+
+class Server {
+    constructor(port, data, args, env) {
+        Object.assign(this, { port, data, args, env });
+        this.url = `http://127.0.0.1:${port}/mcp`;
+    }
+
+    async start() {
+        const args = ['serve', '--listen', `127.0.0.1:${this.port}`, '--data', this.data, ...this.args];
+        this.program = new Program(OPSBRAIN, args, this.env);
+        await this.program.answers(this.port, '/ready');
+    }
+
+    async stop() {
+        await this.program.stop();
+    }
+
+    async killAndRestart() {
+        await this.program.kill();
+        await this.start();
+    }
+
+    output() {
+        return this.program.output;
+    }
+}
+
+// startSimserve(t, args): a model server with known timing; {url, port}.
+export async function startSimserve(t, args = []) {
+    const port = await freePort();
+    const program = new Program(SIMSERVE, ['--listen', `127.0.0.1:${port}`, ...args]);
+    atEnd(t, () => program.stop());
+    await program.answers(port, '/health');
+    return { port, url: `http://127.0.0.1:${port}`, program };
+}
+
+// request(port, {method, path, headers, body, timeout}): one HTTP exchange on its own connection: {status, headers, body}.
+export function request(port, { method = 'GET', path = '/mcp', headers = {}, body, timeout = READY_MS } = {}) {
+    return new Promise((resolve, reject) => {
+        const outgoing = http.request({ host: '127.0.0.1', port, method, path, headers, timeout, agent: false });
+        outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer in ${timeout} ms`)));
+        outgoing.on('error', reject);
+        outgoing.on('response', async (incoming) => {
+            let text = '';
+            incoming.on('error', reject);
+            for await (const chunk of incoming.setEncoding('utf8')) text += chunk;
+            resolve({ status: incoming.statusCode, headers: incoming.headers, body: text });
+        });
+        outgoing.end(body);
+    });
+}
+
+// post(port, body, headers, path): a body, an object or the exact bytes, as an MCP client would send it.
+export function post(port, body, headers = {}, path = '/mcp') {
+    const bytes = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+    const usual = {
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+        'Content-Length': Buffer.byteLength(bytes),
+    };
+    return request(port, { method: 'POST', path, headers: { ...usual, ...headers }, body: bytes });
+}

@@ -1,0 +1,173 @@
+// kill -9 of the server at every kind of moment of a sweep: no measured cell is lost, none is measured again, and the
+// table is the one of a sweep that nobody disturbed.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from './clients.mjs';
+import { startServer, startSimserve, until } from './harness.mjs';
+import { readLedger, watchLedger } from './ledger.mjs';
+
+// `./run kill` has longer windows and the figures of an optimized build on a quiet machine; under sanitizers and beside
+// other work a stall of the machine is no fault, so that figures are only compared roughly.
+const FULL = process.env.OPSBRAIN_KILLS !== undefined;
+const KILLS = Number(process.env.OPSBRAIN_KILLS ?? 12);
+const WINDOW_S = FULL ? 3 : 1;
+const ALLOWED = FULL ? { ms: 1, share: 0.02 } : { ms: 20, share: 0.5 };
+const PLAN = {
+    deployment: 'sim',
+    concurrency: [1, 2, 4],
+    input_tokens: [16, 64, 256],
+    output_tokens: [40],
+    repetitions: 1,
+    window_s: WINDOW_S,
+    warmup_limit_s: 1,
+    api: 'completions',
+    seed: 7,
+};
+const SWEEP_MS = 240_000;
+
+// The moments at which the server is killed: each waits for its moment. `typical` is how long an attempt takes.
+const MOMENTS = {
+    'at any time': async () => sleep(Math.random() * 1500 * WINDOW_S),
+    'as an attempt begins': async (watch) => untilCount(watch, 'running', (before, now) => now > 0),
+    'as a cell is committed': async (watch) => untilCount(watch, 'accepted', (before, now) => now > before),
+    'about when a cell is committed': async (watch, typical) => {
+        await untilCount(watch, 'running', (before, now) => now > 0);
+        await sleep(typical - 20 + Math.random() * 40);
+    },
+};
+
+async function untilCount({ counts, done }, state, reached) {
+    const before = counts()[state] ?? 0;
+    await until(`an attempt to be ${state}`, () => reached(before, counts()[state] ?? 0) || done(), 60_000);
+}
+
+test(`${KILLS} kills lose no cell, repeat none and change no figure`, { timeout: 1_200_000 }, async (t) => {
+    const model = await startSimserve(t, ['--ttft-ms', '40', '--step-ms', '2', '--jitter', '0']);
+    const calm = await startServer(t);
+    await register(calm, model);
+    const reference = await finish(calm, await start(calm));
+    const typical = median(reference.attempts.map((attempt) => attempt.finished_ms - attempt.started_ms));
+    await calm.stop();
+
+    const server = await startServer(t);
+    await register(server, model);
+    let interrupted = 0;
+    for (let kills = 0; kills < KILLS; ) {
+        const sweep = await start(server);
+        kills += await killUntilDone(server, sweep, KILLS - kills, typical, kills);
+        const ledger = await finish(server, sweep);
+        compare(ledger, reference);
+        const cut = ledger.attempts.filter(({ state }) => state === 'interrupted').length;
+        assert.equal(await countInterrupted(server, sweep), cut);
+        interrupted += cut;
+    }
+    t.diagnostic(`${interrupted} attempts were interrupted`);
+    assert.ok(interrupted > 0);
+});
+
+async function register(server, model) {
+    const client = await connect('2x-2026', server.url);
+    await client.call('deployment_register', { name: 'sim', url: model.url });
+    await client.close();
+}
+
+async function start(server) {
+    const client = await connect('2x-2026', server.url);
+    const { sweep } = await client.call('sweep_start', PLAN);
+    await client.close();
+    return sweep.id;
+}
+
+// killUntilDone(...): kills at one moment after the other until the sweep is done or there were enough; how many.
+async function killUntilDone(server, sweep, enough, typical, first) {
+    const names = Object.keys(MOMENTS);
+    for (let kills = 0; kills < enough; kills++) {
+        const total = PLAN.concurrency.length * PLAN.input_tokens.length;
+        const watch = watchLedger(server.data, sweep);
+        watch.done = () => (watch.counts().accepted ?? 0) === total;
+        const moment = names[(first + kills) % names.length];
+        await MOMENTS[moment](watch, typical);
+        const done = watch.done();
+        watch.close();
+        if (done) return kills;
+        await server.program.kill();
+        const before = await readLedger(server.data, sweep);
+        await server.start();
+        const after = await afterTakeover(server, sweep, before);
+        checkNothingLost(moment, before, after);
+    }
+    return enough;
+}
+
+// afterTakeover(server, sweep, before): the ledger once what the dead process was at is marked as interrupted.
+function afterTakeover(server, sweep, before) {
+    const dead = new Set(before.attempts.filter((each) => each.state === 'running').map((each) => each.id));
+    return until('the interrupted attempt to be marked', async () => {
+        const ledger = await readLedger(server.data, sweep);
+        const marked = ledger.attempts.filter((each) => dead.has(each.id) && each.state === 'interrupted');
+        return marked.length === dead.size && ledger;
+    });
+}
+
+// checkNothingLost(moment, before, after): both are whole, and what was committed is still there as it was.
+function checkNothingLost(moment, before, after) {
+    assert.equal(before.integrity, 'ok', moment);
+    assert.equal(after.integrity, 'ok', moment);
+    for (const cell of before.cells.filter((each) => each.attempt_id !== null))
+        assert.deepEqual(after.cells[cell.position], cell, `killed ${moment}`);
+}
+
+// finish(server, sweep): waits for the end of a sweep and reads what it left.
+async function finish(server, sweep) {
+    const client = await connect('2x-2026', server.url);
+    await until(
+        `the end of ${sweep}`,
+        async () => {
+            const { state, reason } = (await client.call('sweep_show', { sweep })).sweep;
+            assert.ok(!['failed', 'stopped', 'cancelled'].includes(state), `${state}: ${reason}`);
+            return state === 'completed';
+        },
+        SWEEP_MS,
+    );
+    await client.close();
+    return readLedger(server.data, sweep);
+}
+
+// countInterrupted(server, sweep): how many interrupted attempts an agent is told of.
+async function countInterrupted(server, sweep) {
+    const client = await connect('2x-2026', server.url);
+    const { interrupted } = await client.call('sweep_show', { sweep });
+    await client.close();
+    return interrupted.length;
+}
+
+// compare(ledger, reference): every cell once, by its last attempt, with the figures of the undisturbed sweep.
+function compare(ledger, reference) {
+    assert.equal(ledger.cells.length, reference.cells.length);
+    for (const [i, cell] of ledger.cells.entries()) {
+        const where = `concurrency ${cell.concurrency}, ${cell.input_tokens} tokens`;
+        assert.equal(cell.state, 'measured', where);
+        assert.equal(cell.number, cell.attempts, `measured again: ${where}`);
+        assert.equal(cell.workload_digest, reference.cells[i].workload_digest, `other prompts: ${where}`);
+        compareFigures(JSON.parse(cell.measurement), JSON.parse(reference.cells[i].measurement), cell.concurrency, where);
+    }
+    for (const attempt of ledger.attempts) assert.match(attempt.state, /^(accepted|interrupted)$/);
+}
+
+// compareFigures(one, other, users, where): medians, and rates but for the request of each user that the window's end cuts.
+function compareFigures(one, other, users, where) {
+    for (const metric of ['ttft', 'itl', 'tpot', 'e2e'])
+        near(one.latency[metric].p50_ms, other.latency[metric].p50_ms, ALLOWED.ms, `${metric}, ${where}`);
+    for (const [rate, each] of [['request_throughput', 1], ['output_throughput', PLAN.output_tokens[0]]])
+        near(one.rates[rate], other.rates[rate], (users * each) / PLAN.window_s, `${rate}, ${where}`);
+}
+
+function near(one, other, least, what) {
+    const allowed = Math.max(least, Math.abs(other) * ALLOWED.share);
+    assert.ok(Math.abs(one - other) <= allowed, `${what}: ${one} and ${other} undisturbed`);
+}
+
+function median(values) {
+    return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+}

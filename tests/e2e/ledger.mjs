@@ -1,0 +1,49 @@
+// Reads what a server has on disk, as it is at this moment: a copy of the database and its log, opened apart, so that
+// looking changes nothing for the server that is started on it next.
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+const CELLS = `
+    SELECT cells.position, cells.concurrency, cells.input_tokens, cells.state, cells.attempt_id, attempts.number,
+           attempts.workload_digest, attempts.measurement,
+           (SELECT count(*) FROM attempts AS each WHERE each.cell_id = cells.id) AS attempts
+    FROM cells LEFT JOIN attempts ON attempts.id = cells.attempt_id
+    WHERE cells.sweep_id = ? ORDER BY cells.position`;
+
+const ATTEMPTS = `
+    SELECT attempts.id, attempts.state, attempts.number, attempts.started_ms, attempts.finished_ms, cells.position
+    FROM attempts JOIN cells ON cells.id = attempts.cell_id
+    WHERE cells.sweep_id = ? ORDER BY attempts.id`;
+
+// readLedger(data, sweep): {integrity, cells, attempts} of one sweep.
+export async function readLedger(data, sweep) {
+    const folder = await mkdtemp(path.join(tmpdir(), 'opsbrain-ledger-'));
+    try {
+        const copy = path.join(folder, 'opsbrain.db');
+        await copyFile(path.join(data, 'opsbrain.db'), copy);
+        await copyFile(path.join(data, 'opsbrain.db-wal'), `${copy}-wal`).catch(() => {});
+        const database = new DatabaseSync(copy);
+        const integrity = database.prepare('PRAGMA integrity_check').get().integrity_check;
+        const cells = database.prepare(CELLS).all(sweep);
+        const attempts = database.prepare(ATTEMPTS).all(sweep);
+        database.close();
+        return { integrity, cells, attempts };
+    } finally {
+        await rm(folder, { recursive: true });
+    }
+}
+
+// watchLedger(data, sweep): a reader of the live database: counts() gives attempts by state.
+export function watchLedger(data, sweep) {
+    const database = new DatabaseSync(path.join(data, 'opsbrain.db'), { readOnly: true });
+    const query = database.prepare(
+        `SELECT attempts.state, count(*) AS count FROM attempts JOIN cells ON cells.id = attempts.cell_id
+         WHERE cells.sweep_id = ? GROUP BY attempts.state`,
+    );
+    return {
+        counts: () => Object.fromEntries(query.all(sweep).map(({ state, count }) => [state, count])),
+        close: () => database.close(),
+    };
+}

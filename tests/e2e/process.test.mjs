@@ -1,0 +1,95 @@
+// Starting, refusing to start, and stopping.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import net from 'node:net';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { connect } from './clients.mjs';
+import { atEnd, freePort, request, run, startServer, temporaryFolder } from './harness.mjs';
+
+// refusesToStart(args, pattern): `opsbrain serve` ends at once with one sentence.
+async function refusesToStart(args, pattern) {
+    const { code, output } = await run(['serve', ...args]);
+    assert.notEqual(code, 0, output);
+    assert.match(output, pattern);
+}
+
+async function onFreePort(data) {
+    return ['--listen', `127.0.0.1:${await freePort()}`, '--data', data];
+}
+
+test('a data folder is used by one process', async (t) => {
+    const server = await startServer(t);
+    await refusesToStart(await onFreePort(server.data), /in use.*process \d+/);
+});
+
+test('a port that is taken is refused, whoever has it', async (t) => {
+    const server = await startServer(t);
+    const data = await temporaryFolder(t);
+    await refusesToStart(['--listen', `127.0.0.1:${server.port}`, '--data', data], /in use|taken/);
+
+    const port = await freePort();
+    const other = net.createServer().listen(port, '127.0.0.1');
+    await once(other, 'listening');
+    atEnd(t, () => other.close());
+    await refusesToStart(['--listen', `127.0.0.1:${port}`, '--data', data], /in use|taken/);
+});
+
+test('a database of a newer opsbrain is refused', async (t) => {
+    const server = await startServer(t);
+    await server.stop();
+    const database = new DatabaseSync(path.join(server.data, 'opsbrain.db'));
+    database.exec('PRAGMA user_version = 9000');
+    database.close();
+    await refusesToStart(await onFreePort(server.data), /version 9000.*newer/);
+});
+
+test('a database that is not one is refused', async (t) => {
+    const data = path.join(await temporaryFolder(t), 'data');
+    await mkdir(data);
+    await writeFile(path.join(data, 'opsbrain.db'), 'not a database, '.repeat(1000));
+    await refusesToStart(await onFreePort(data), /opsbrain\.db/);
+});
+
+test('any address but loopback is refused without keys', async (t) => {
+    const data = await temporaryFolder(t);
+    await refusesToStart(['--listen', `0.0.0.0:${await freePort()}`, '--data', data], /key add/);
+});
+
+test('an unknown flag and a bad value are refused by name', async (t) => {
+    const data = await temporaryFolder(t);
+    await refusesToStart(['--data', data, '--colour', 'red'], /--colour/);
+    await refusesToStart(['--data', data, '--workers', 'many'], /workers.*many/);
+    await refusesToStart(['--data', data, '--listen', 'nowhere'], /nowhere/);
+});
+
+test('a command that does not exist is refused, help is not', async () => {
+    assert.notEqual((await run(['dance'])).code, 0);
+    const help = await run(['--help']);
+    assert.equal(help.code, 0);
+    assert.match(help.output, /serve/);
+});
+
+test('SIGTERM ends it in time while clients listen and wait', async (t) => {
+    const server = await startServer(t);
+    const clients = await Promise.all(['legacy-1x', '2x-legacy', '2x-2026'].map((kind) => connect(kind, server.url)));
+    const began = performance.now();
+    await server.stop();
+    assert.ok(performance.now() - began < 8000);
+    await Promise.all(clients.map((client) => client.client.close()));
+});
+
+test('metrics are Prometheus text', async (t) => {
+    const server = await startServer(t);
+    const client = await connect('2x-2026', server.url);
+    await client.listTools();
+    await client.close();
+    const { status, headers, body } = await request(server.port, { path: '/metrics' });
+    assert.equal(status, 200);
+    assert.match(headers['content-type'], /^text\/plain/);
+    for (const line of body.trimEnd().split('\n'))
+        assert.match(line, /^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{([a-z_]+="[^"]*",?)*\})? [-+0-9.eInfNa]+)$/);
+    assert.match(body, /^opsbrain_requests_total\{.*\} [1-9]/m);
+});

@@ -1,0 +1,101 @@
+// Keys, and what each role may do.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { connect, forEachClient } from './clients.mjs';
+import { post, run, startServer, temporaryFolder } from './harness.mjs';
+
+// addKey(data, name, ...flags): what `opsbrain key add` prints of the key, once.
+async function addKey(data, name, ...flags) {
+    const { code, output } = await run(['key', 'add', name, '--data', data, ...flags]);
+    assert.equal(code, 0, output);
+    const key = output.match(/\bobk_[0-9a-f]{64}/)?.[0];
+    assert.ok(key, output);
+    return key;
+}
+
+forEachClient('a key is asked for and gives its role', async (t, kind) => {
+    const data = await temporaryFolder(t);
+    const viewer = await addKey(data, 'eve', '--role', 'viewer');
+    const operator = await addKey(data, 'otto', '--role', 'operator');
+    const server = await startServer(t, { data });
+
+    await assert.rejects(connect(kind, server.url), /401|[Uu]nauthorized|key/);
+    await assert.rejects(connect(kind, server.url, { key: `${viewer}x` }), /401|[Uu]nauthorized|key/);
+
+    const reads = await connect(kind, server.url, { key: viewer });
+    await reads.call('deployment_list');
+    const sentence = await reads.refusal('deployment_register', { name: 'sim', url: 'http://127.0.0.1:9' });
+    assert.match(sentence, /operator/);
+    await reads.close();
+
+    const writes = await connect(kind, server.url, { key: operator });
+    await writes.call('deployment_register', { name: 'sim', url: 'http://127.0.0.1:9' });
+    const { rows } = await writes.call('audit_list', { tool: 'deployment_register' });
+    assert.deepEqual(
+        rows.filter((row) => row.phase === 'outcome').map((row) => [row.principal, row.outcome]),
+        [
+            ['otto', 'ok'],
+            ['eve', 'forbidden'],
+        ],
+    );
+    await writes.close();
+});
+
+test('without a key the answer is 401 and says how to ask', async (t) => {
+    const data = await temporaryFolder(t);
+    await addKey(data, 'alice', '--role', 'admin');
+    const server = await startServer(t, { data });
+    const answer = await post(server.port, { jsonrpc: '2.0', id: 1, method: 'ping' });
+    assert.equal(answer.status, 401);
+    assert.match(answer.headers['www-authenticate'], /^Bearer/);
+});
+
+test('a key ends when it is revoked, while the server runs', async (t) => {
+    const data = await temporaryFolder(t);
+    const key = await addKey(data, 'alice', '--role', 'admin');
+    await addKey(data, 'bob', '--role', 'viewer');
+    const server = await startServer(t, { data });
+    const client = await connect('2x-2026', server.url, { key });
+    await client.call('deployment_list');
+    const revoked = await run(['key', 'revoke', 'alice', '--data', data]);
+    assert.equal(revoked.code, 0, revoked.output);
+    await assert.rejects(client.call('deployment_list'));
+
+    const list = await run(['key', 'list', '--data', data]);
+    assert.match(list.output, /alice/);
+    assert.match(list.output, /bob/);
+    assert.ok(!list.output.includes(key), 'a key is shown once');
+    assert.ok(!server.output().includes(key), 'a key is never logged');
+});
+
+test('a stream ends soon after its key is revoked', async (t) => {
+    const data = await temporaryFolder(t);
+    const key = await addKey(data, 'alice', '--role', 'admin');
+    const server = await startServer(t, { data, args: ['--keep-alive', '1s'] });
+    const version = '2026-07-28';
+    const meta = {
+        'io.modelcontextprotocol/protocolVersion': version,
+        'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    const stream = await fetch(server.url, {
+        method: 'POST',
+        signal: AbortSignal.timeout(15_000),
+        headers: {
+            Accept: 'application/json, text/event-stream',
+            Authorization: `Bearer ${key}`,
+            'Content-Type': 'application/json',
+            'MCP-Protocol-Version': version,
+            'Mcp-Method': 'subscriptions/listen',
+        },
+        body: JSON.stringify({
+            jsonrpc: '2.0',
+            id: 1,
+            method: 'subscriptions/listen',
+            params: { notifications: { toolsListChanged: true }, _meta: meta },
+        }),
+    });
+    assert.equal(stream.status, 200);
+    assert.equal((await run(['key', 'revoke', 'alice', '--data', data])).code, 0);
+    await assert.rejects(stream.text(), (error) => error.name !== 'TimeoutError');
+    assert.match(server.output(), /key is not valid/);
+});
