@@ -29,6 +29,8 @@ const char *error_kind_name(enum error_kind kind)
         [ERROR_BUSY] = "busy",
         [ERROR_TIMEOUT] = "timeout",
         [ERROR_CANCELLED] = "cancelled",
+        [ERROR_UNSUPPORTED] = "unsupported",
+        [ERROR_INPUT_REQUIRED] = "input_required",
         [ERROR_UPSTREAM] = "upstream",
         [ERROR_INTERNAL] = "internal",
     };

@@ -9,12 +9,14 @@ enum error_kind {
     ERROR_UNAUTHENTICATED, /* the caller did not say, or could not prove, who he is */
     ERROR_FORBIDDEN,       /* the caller may not do this */
     ERROR_NOT_FOUND,       /* no such thing */
-    ERROR_CONFLICT,  /* the thing is in a state that does not allow it, or a stale holder wrote */
-    ERROR_BUSY,      /* a queue or a lock is full; worth trying again */
-    ERROR_TIMEOUT,   /* a deadline passed */
-    ERROR_CANCELLED, /* the caller, or our shutdown, asked to stop */
-    ERROR_UPSTREAM,  /* a server we called failed us */
-    ERROR_INTERNAL,  /* our own fault: logged in full, shown as "internal error" */
+    ERROR_CONFLICT,    /* the thing is in a state that does not allow it, or a stale holder wrote */
+    ERROR_BUSY,        /* a queue or a lock is full; worth trying again */
+    ERROR_TIMEOUT,     /* a deadline passed */
+    ERROR_CANCELLED,   /* the caller, or our shutdown, asked to stop */
+    ERROR_UNSUPPORTED, /* the caller's client cannot do what this needs */
+    ERROR_INPUT_REQUIRED, /* the caller was asked something and is to come back with the answer */
+    ERROR_UPSTREAM,       /* a server we called failed us */
+    ERROR_INTERNAL,       /* our own fault: logged in full, shown as "internal error" */
 };
 
 struct error {

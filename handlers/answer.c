@@ -12,7 +12,8 @@
 void answer_finish(struct answer *answer)
 {
     json_decref(answer->structured);
-    answer->structured = NULL;
+    json_decref(answer->content);
+    answer->structured = answer->content = NULL;
     text_finish(&answer->text);
 }
 

@@ -212,6 +212,10 @@ bool tool_check(const struct tool *tool, const json_t *arguments, json_t **out, 
     if (arguments != NULL && !json_is_object(arguments))
         return error_set(error, ERROR_INVALID,
                          "the arguments of %s must be an object of names and values", tool->name);
+    if (tool->input_schema != NULL) {
+        *out = arguments == NULL ? json_object() : json_copy(json_iterable(arguments));
+        return true;
+    }
     if (!check_known(tool, arguments, error))
         return false;
     for (const struct param *param = tool->params; param->name != NULL; param++) {

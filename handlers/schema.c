@@ -81,18 +81,20 @@ static json_t *param_schema(const struct param *param)
     if (param->type == VALUE_TEXT_MAP)
         json_object_set_new(schema, "additionalProperties", item_schema(param));
     add_kind_limits(schema, param);
+    if (param->header != NULL)
+        json_object_set_new(schema, "x-mcp-header", json_string(param->header));
     if (param->initial != NULL)
         json_object_set_new(schema, "default", json_loads(param->initial, JSON_DECODE_ANY, NULL));
     return schema;
 }
 
-json_t *tool_input_schema(const struct tool *tool)
+static json_t *params_schema(const struct param *params)
 {
     json_t *properties = json_object(), *required = json_array();
     json_t *schema = json_pack("{s:s, s:o, s:b}", "type", "object", "properties", properties,
                                "additionalProperties", false);
 
-    for (const struct param *param = tool->params; param->name != NULL; param++) {
+    for (const struct param *param = params; param->name != NULL; param++) {
         json_object_set_new(properties, param->name, param_schema(param));
         if (param->required)
             json_array_append_new(required, json_string(param->name));
@@ -101,6 +103,12 @@ json_t *tool_input_schema(const struct tool *tool)
         json_object_set(schema, "required", required);
     json_decref(required);
     return schema;
+}
+
+json_t *tool_input_schema(const struct tool *tool)
+{
+    return tool->input_schema == NULL ? params_schema(tool->params)
+                                      : json_loads(tool->input_schema, 0, NULL);
 }
 
 static json_t *fields_schema(const struct field *fields);
@@ -149,5 +157,5 @@ static json_t *fields_schema(const struct field *fields)
 
 json_t *tool_output_schema(const struct tool *tool)
 {
-    return fields_schema(tool->fields);
+    return tool->fields == NULL ? NULL : fields_schema(tool->fields);
 }

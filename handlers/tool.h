@@ -32,6 +32,8 @@ struct param {
     double item_low, item_high; /* INTEGERS: each value */
     const char *const *choices; /* CHOICE: ends with NULL */
     const char *initial;        /* the default as JSON text, published; NULL: none */
+    const char *header; /* TEXT, INTEGER, BOOLEAN: the client repeats the value in the header
+                           Mcp-Param-<this> (2026-07-28); NULL: it does not */
     const char *help;
 };
 
@@ -46,11 +48,13 @@ struct field {
 
 struct call;
 
-/* What a tool answers: structured (an object that conforms to its fields) and a short text for
- * people. */
+/* What a tool answers: structured (an object that conforms to its fields, where it has some) and a
+ * short text for people. */
 struct answer {
     json_t *structured; /* set by run(), taken by the caller */
     struct text text;
+    json_t *content;      /* MCP's content blocks instead of `text`, taken; NULL: the text */
+    char job_id[ID_SIZE]; /* of the job it started: a task, for clients that know tasks; "" */
 };
 void answer_finish(struct answer *answer);
 
@@ -65,12 +69,35 @@ struct tool {
     const char *title;
     const char *help;           /* for an agent that has never seen the product */
     const struct param *params; /* ends with a NULL name */
-    const struct field *fields; /* ends with a NULL name */
+    const char *input_schema;   /* published instead of the params, then unchecked; NULL: params */
+    const struct field *fields; /* ends with a NULL name; NULL: it answers no structure */
     enum role role;             /* the least that may call it */
     enum placement placement;
     bool read_only, destructive, idempotent, open_world; /* the annotations' hints */
+    bool starts_job;                                     /* answers with a job_id */
+    bool requires_tasks;    /* callable only by clients that know tasks */
     bool changes_resources; /* after it the list of resources may be another */
     bool (*run)(struct call *call, struct answer *answer, struct error *error);
+};
+
+/* What is asked of the client during a call: a form or a page for its person, a completion of its
+ * model, its roots. */
+struct question {
+    const char *key;    /* its own among those of the call, and the same at every round */
+    const char *method; /* "elicitation/create", "sampling/createMessage" or "roots/list" */
+    json_t *params;     /* borrowed; NULL: {} */
+};
+
+/* RFC 5424's severities, as MCP names them. */
+enum severity {
+    SEVERITY_DEBUG,
+    SEVERITY_INFO,
+    SEVERITY_NOTICE,
+    SEVERITY_WARNING,
+    SEVERITY_ERROR,
+    SEVERITY_CRITICAL,
+    SEVERITY_ALERT,
+    SEVERITY_EMERGENCY,
 };
 
 /* One call of one tool. Borrowed: nothing here outlives run(). The callbacks are the server's. */
@@ -83,12 +110,22 @@ struct call {
     /* Never NULL; total 0: not known. The client is told only of progress that rises. */
     void (*progress)(struct call *call, double progress, double total, const char *message);
     bool (*cancelled)(void *host); /* never NULL; may be handed on with `host` as its context */
+    /* Asks the client, never NULL. *answers: a new object with the result of each question by its
+     * key. Where the protocol has sessions it blocks until the client answered. In 2026-07-28 it
+     * first fails with INPUT_REQUIRED: return at once, without any effect; when the client comes
+     * back, run() is called again from its start and gets the answers here. UNSUPPORTED: the client
+     * did not declare the capability. */
+    bool (*ask)(struct call *call, const struct question *questions, size_t count, json_t **answers,
+                struct error *error);
+    /* A message to the client's log, never NULL: told where it asked for this severity. `data` is
+     * any JSON value, taken; `logger` names who speaks, or is NULL. */
+    void (*log_take)(struct call *call, enum severity severity, const char *logger, json_t *data);
 };
 
 extern const struct tool *const tools[]; /* in order of name; ends with NULL */
 const struct tool *tool_find(const char *name);
 json_t *tool_input_schema(const struct tool *tool);  /* new reference */
-json_t *tool_output_schema(const struct tool *tool); /* new reference */
+json_t *tool_output_schema(const struct tool *tool); /* new reference; NULL: it has no fields */
 /* Checks and completes the arguments. *out: a new object with defaults filled in. */
 bool tool_check(const struct tool *tool, const json_t *arguments, json_t **out,
                 struct error *error);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "server/exchange.h"
 #include "server/methods.h"
 #include "server/notifier.h"
@@ -19,7 +20,7 @@ static json_t *describe(const struct tool *tool)
                   tool->read_only, "destructiveHint", tool->destructive, "idempotentHint",
                   tool->idempotent, "openWorldHint", tool->open_world);
 
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "name", tool->name, "title", tool->title,
+    return json_pack("{s:s, s:s, s:s, s:o, s:o*, s:o}", "name", tool->name, "title", tool->title,
                      "description", tool->help, "inputSchema", tool_input_schema(tool),
                      "outputSchema", tool_output_schema(tool), "annotations", annotations);
 }
@@ -104,15 +105,26 @@ static void add_content(struct text *out, const char *text, size_t length)
     text_add(out, "}]");
 }
 
+static void add_member(struct text *out, const char *name, const json_t *value)
+{
+    FREE_AUTO char *written = json_write(value);
+
+    text_addf(out, "\"%s\":", name);
+    text_add(out, written);
+}
+
 static void write_answer(struct rpc *rpc, const struct answer *answer)
 {
-    char *structured = json_write(answer->structured);
-
-    add_content(&rpc->result, text_string(&answer->text), answer->text.length);
-    text_add(&rpc->result, ",\"structuredContent\":");
-    text_add(&rpc->result, structured);
-    text_add(&rpc->result, ",\"isError\":false");
-    free(structured);
+    if (answer->content != NULL)
+        add_member(&rpc->result, "content", answer->content);
+    else
+        add_content(&rpc->result, text_string(&answer->text), answer->text.length);
+    text_add_char(&rpc->result, ',');
+    if (answer->structured != NULL) {
+        add_member(&rpc->result, "structuredContent", answer->structured);
+        text_add_char(&rpc->result, ',');
+    }
+    text_add(&rpc->result, "\"isError\":false");
 }
 
 /* The kind is for programs; structuredContent would have to conform to the tool's output. */
@@ -122,6 +134,25 @@ void tools_write_error(struct rpc *rpc, const struct error *error)
     text_addf(&rpc->result, ",\"isError\":true");
     rpc->error_kind = error_kind_name(error->kind);
     telemetry_record_tool_error(server_tool_row(rpc->server, rpc->tool));
+}
+
+static bool ask(struct call *call, const struct question *questions, size_t count, json_t **answers,
+                struct error *error)
+{
+    (void)call;
+    (void)count;
+    (void)answers;
+    return error_set(error, ERROR_UNSUPPORTED, "the client cannot be asked for %s",
+                     questions[0].method);
+}
+
+static void drop_log_take(struct call *call, enum severity severity, const char *logger,
+                          json_t *data)
+{
+    (void)call;
+    (void)severity;
+    (void)logger;
+    json_decref(data);
 }
 
 struct call rpc_make_call(struct rpc *rpc)
@@ -136,6 +167,8 @@ struct call rpc_make_call(struct rpc *rpc)
         .host = rpc,
         .progress = tell_progress,
         .cancelled = rpc_is_cancelled,
+        .ask = ask,
+        .log_take = drop_log_take,
     };
 }
 

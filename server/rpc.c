@@ -107,6 +107,8 @@ bool rpc_fail_with(struct rpc *rpc, const struct error *error)
     case ERROR_FORBIDDEN:
     case ERROR_NOT_FOUND:
     case ERROR_CONFLICT:
+    case ERROR_UNSUPPORTED:
+    case ERROR_INPUT_REQUIRED:
         break;
     }
     return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "%s", error->message);

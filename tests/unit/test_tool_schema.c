@@ -222,6 +222,30 @@ static void knows_answers_that_do_not(void **state)
                    "sample: no row tells of \"more\" in the answer");
 }
 
+static void publishes_headers_and_schemas_as_they_are(void **state)
+{
+    static const struct param region_params[] = {
+        { "region", VALUE_TEXT, .high = 20, .header = "Region", .help = "Where." }, { 0 }
+    };
+    static const struct param none[] = { { 0 } };
+    const struct tool with_header = { .name = "a", .params = region_params };
+    const struct tool with_schema = { .name = "b",
+                                      .params = none,
+                                      .input_schema = "{\"$id\":\"x\"}" };
+    json_auto_t *header = tool_input_schema(&with_header),
+                *schema = tool_input_schema(&with_schema);
+    json_auto_t *arguments = json_pack("{s:i}", "anything", 1), *checked = NULL;
+    const json_t *region = json_object_get(json_object_get(header, "properties"), "region");
+    struct error error;
+
+    (void)state;
+    assert_string_equal(json_string_value(json_object_get(region, "x-mcp-header")), "Region");
+    assert_string_equal(json_string_value(json_object_get(schema, "$id")), "x");
+    assert_true(tool_check(&with_schema, arguments, &checked, &error));
+    assert_true(json_equal(arguments, checked));
+    assert_null(tool_output_schema(&with_header));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +260,7 @@ int main(void)
         cmocka_unit_test(refuses_arguments_that_are_no_object),
         cmocka_unit_test(knows_answers_that_conform),
         cmocka_unit_test(knows_answers_that_do_not),
+        cmocka_unit_test(publishes_headers_and_schemas_as_they_are),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
