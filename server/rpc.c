@@ -67,6 +67,7 @@ static enum rpc_kind read_kind(struct rpc *rpc, const json_t *message)
 void rpc_read(struct rpc *rpc, const json_t *message)
 {
     atomic_init(&rpc->cancelled, false);
+    rpc->progress = -1;
     rpc->kind = read_kind(rpc, message);
 }
 

@@ -45,7 +45,7 @@ struct rpc {
     const json_t *params; /* NULL or an object; borrowed from the message */
     char *id;             /* as JSON text, to be echoed; NULL: a notification, or not readable */
     char *progress_token; /* the same; NULL: none */
-    double progress;      /* the last that was told */
+    double progress;      /* the last that was told; -1: none yet */
     char client[128];     /* "name/version", for the audit */
 
     atomic_bool cancelled;

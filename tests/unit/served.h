@@ -45,6 +45,7 @@ static inline bool served_slow(struct call *call, struct answer *answer, struct 
     bool cancelled = false;
 
     atomic_fetch_add(&served_running, 1);
+    call->progress(call, 0, (double)steps, "begun");
     for (int64_t i = 1; i <= steps && !cancelled; i++) {
         if (step_ms > 0)
             served_sleep_ms(step_ms);
