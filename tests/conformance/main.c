@@ -1,0 +1,85 @@
+/* conformance_server: the server of the product with the fixtures of the official conformance suite
+ * instead of the product's tools. Takes the options of `opsbrain serve`. */
+
+#include <signal.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "fixtures.h"
+#include "server/server.h"
+
+#define TABLE_LIMIT 64
+
+struct process {
+    const struct tool *tools[TABLE_LIMIT];
+    const struct resource *resources[TABLE_LIMIT];
+    const struct prompt *prompts[TABLE_LIMIT];
+    struct settings settings;
+    struct services services;
+    struct server *server;
+};
+
+static const struct job_kind no_job_kinds[] = { { 0 } };
+
+static void gather(struct process *process)
+{
+    const struct tool *const tables[] = { content_tools, asking_tools, telling_tools };
+    size_t count = 0;
+
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        for (const struct tool *tool = tables[i]; tool->name != NULL; tool++)
+            process->tools[count++] = tool;
+    for (size_t i = 0; fixture_resources[i].name != NULL; i++)
+        process->resources[i] = &fixture_resources[i];
+    for (size_t i = 0; fixture_prompts[i].name != NULL; i++)
+        process->prompts[i] = &fixture_prompts[i];
+}
+
+static bool start(struct process *process, struct error *error)
+{
+    const struct server_parts parts = { .settings = &process->settings,
+                                        .services = &process->services,
+                                        .tools = process->tools,
+                                        .resources = process->resources,
+                                        .prompts = process->prompts,
+                                        .instructions = "Fixtures of the conformance suite." };
+    struct services *services = &process->services;
+
+    services->secrets_folder = "";
+    return store_open(process->settings.data, 8, &services->store, error)
+           && jobs_create(services->store, no_job_kinds, 2, services, &services->jobs, error)
+           && server_create(&parts, &process->server, error)
+           && server_start(process->server, error);
+}
+
+static void stop(struct process *process)
+{
+    if (process->server != NULL)
+        server_stop(process->server, 1000);
+    jobs_destroy(process->services.jobs, 1000);
+    server_destroy(process->server);
+    store_close(process->services.store);
+}
+
+int main(int argc, char **argv)
+{
+    struct process process = { 0 };
+    struct error error;
+    sigset_t ending;
+    int number;
+    bool good;
+
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGTERM);
+    sigaddset(&ending, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &ending, NULL);
+    gather(&process);
+    good = settings_read(argc, argv, &process.settings, &error) && start(&process, &error);
+    if (good)
+        sigwait(&ending, &number);
+    else
+        fprintf(stderr, "conformance_server: %s\n", error.message);
+    stop(&process);
+    return good ? 0 : 1;
+}

@@ -1,0 +1,98 @@
+/* Tools that tell the client something beside their answer: progress, log messages, changed
+ * lists. */
+
+#include <time.h>
+
+#include "fixtures.h"
+#include "server/notifier.h"
+#include "server/rpc.h"
+#include "server/server.h"
+
+static void pause_a_moment(void)
+{
+    static const struct timespec moment = { .tv_nsec = 50000000 };
+
+    nanosleep(&moment, NULL);
+}
+
+static bool tell_progress(struct call *call, struct answer *answer, struct error *error)
+{
+    (void)error;
+    call->progress(call, 0, 100, NULL);
+    pause_a_moment();
+    call->progress(call, 50, 100, NULL);
+    pause_a_moment();
+    call->progress(call, 100, 100, NULL);
+    text_add(&answer->text, "Done, with progress.");
+    return true;
+}
+
+static bool tell_log(struct call *call, struct answer *answer, struct error *error)
+{
+    (void)error;
+    call->log_take(call, SEVERITY_INFO, "fixtures", json_string("Tool execution started"));
+    pause_a_moment();
+    call->log_take(call, SEVERITY_INFO, "fixtures", json_string("Tool processing data"));
+    pause_a_moment();
+    call->log_take(call, SEVERITY_INFO, "fixtures", json_string("Tool execution completed"));
+    text_add(&answer->text, "Done, with messages to the log.");
+    return true;
+}
+
+/* The lists stay as they are: what counts is that those who follow them hear of it. */
+static bool tell_change(struct call *call, enum notifier_list list, struct answer *answer)
+{
+    const struct rpc *rpc = call->host;
+
+    notifier_list_changed(rpc->server->notifier, list);
+    text_add(&answer->text, "Told.");
+    return true;
+}
+
+static bool tell_of_tools(struct call *call, struct answer *answer, struct error *error)
+{
+    (void)error;
+    return tell_change(call, NOTIFIER_TOOLS, answer);
+}
+
+static bool tell_of_prompts(struct call *call, struct answer *answer, struct error *error)
+{
+    (void)error;
+    return tell_change(call, NOTIFIER_PROMPTS, answer);
+}
+
+#define TELLING_TOOL .params = fixture_no_params, .read_only = true
+
+const struct tool telling_tools[] = {
+    { .name = "test_tool_with_progress",
+      .title = "Progress",
+      .help = "Tells its progress.",
+      .placement = PLACE_WAITING,
+      .run = tell_progress,
+      TELLING_TOOL },
+    { .name = "test_tool_with_logging",
+      .title = "Log",
+      .help = "Writes to the client's log.",
+      .placement = PLACE_WAITING,
+      .run = tell_log,
+      TELLING_TOOL },
+    { .name = "test_logging_tool",
+      .title = "Log, where wanted",
+      .help = "Writes to the log of clients that asked for it.",
+      .placement = PLACE_WAITING,
+      .run = tell_log,
+      TELLING_TOOL },
+    { .name = "test_trigger_tool_change",
+      .title = "Changed tools",
+      .help = "Tells that the list of tools changed.",
+      .placement = PLACE_INLINE,
+      .run = tell_of_tools,
+      TELLING_TOOL },
+    { .name = "test_trigger_prompt_change",
+      .title = "Changed prompts",
+      .help = "Tells that the list of prompts changed.",
+      .placement = PLACE_INLINE,
+      .run = tell_of_prompts,
+      TELLING_TOOL },
+    { 0 },
+};
