@@ -27,7 +27,9 @@ struct telemetry_row;
 struct connection {
     struct http_loop *loop;
     int fd;
-    bool hung_up; /* the client closed its side */
+    char *address;  /* as counted; NULL: addresses are not counted */
+    bool hung_up;   /* the client closed its side */
+    bool sent_more; /* behind the request that is being answered */
     struct deadline deadline;
     struct exchange *exchange; /* the one in progress */
 };

@@ -144,6 +144,16 @@ static void unlink_from_loop(struct exchange *exchange)
         exchange->next->previous = exchange->previous;
 }
 
+/* The client may be silent for long before its next request, not within it. */
+static void wait_for_next(struct connection *connection)
+{
+    enum deadline_kind kind = connection->sent_more ? DEADLINE_HEADER : DEADLINE_IDLE;
+
+    connection->sent_more = false;
+    connection->exchange = NULL;
+    deadline_set(&connection->loop->deadlines[kind], &connection->deadline, clock_monotonic_ns());
+}
+
 void exchange_completed(void *loop, struct MHD_Connection *mhd, void **slot,
                         enum MHD_RequestTerminationCode code)
 {
@@ -161,9 +171,7 @@ void exchange_completed(void *loop, struct MHD_Connection *mhd, void **slot,
         atomic_fetch_sub(&exchange->server->open_streams, 1);
     }
     deadline_clear(&exchange->keep_alive);
-    deadline_set(&exchange->loop->deadlines[DEADLINE_IDLE], &exchange->connection->deadline,
-                 clock_monotonic_ns());
-    exchange->connection->exchange = NULL;
+    wait_for_next(exchange->connection);
     exchange->connection = NULL;
     exchange->mhd = NULL;
     unlink_from_loop(exchange);

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "server/exchange.h"
+#include "server/quota.h"
 #include "server/server.h"
 #include "server/thread.h"
 
@@ -28,9 +29,13 @@
 static void open_connection(struct http_loop *loop, struct MHD_Connection *mhd, void **slot)
 {
     struct connection *connection = memory_zeroed(1, sizeof *connection);
-    struct epoll_event event = { .events = EPOLLRDHUP | EPOLLET, .data.ptr = connection };
+    struct epoll_event event = { .events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = connection };
 
+    atomic_fetch_add(&loop->server->open_connections, 1);
     connection->loop = loop;
+    if (loop->acceptor.address != NULL)
+        connection->address = memory_copy_text(loop->acceptor.address);
+    loop->acceptor.address = NULL; /* counted; given back in close_connection */
     connection->fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     connection->deadline.owner = connection;
     deadline_set(&loop->deadlines[DEADLINE_HEADER], &connection->deadline, clock_monotonic_ns());
@@ -41,9 +46,15 @@ static void open_connection(struct http_loop *loop, struct MHD_Connection *mhd, 
 
 static void close_connection(struct connection *connection)
 {
-    epoll_ctl(connection->loop->epoll_fd, EPOLL_CTL_DEL, connection->fd, NULL);
-    connection->loop->closed_some = true;
+    struct http_loop *loop = connection->loop;
+
+    epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, connection->fd, NULL);
+    atomic_fetch_sub(&loop->server->open_connections, 1);
+    if (connection->address != NULL)
+        quota_leave(loop->server->addresses, connection->address);
+    acceptor_hurry(loop);
     deadline_clear(&connection->deadline);
+    free(connection->address);
     free(connection);
 }
 
@@ -62,6 +73,36 @@ static void hang_up(struct connection *connection)
     connection->hung_up = true;
     if (connection->exchange != NULL && connection->exchange->suspended)
         exchange_abandon(connection->exchange);
+}
+
+/* Bytes of the next request: from now on its headers are waited for, no more for its beginning. */
+static void begin_headers(struct connection *connection)
+{
+    struct deadline_list *deadlines = connection->loop->deadlines;
+
+    if (connection->deadline.list == &deadlines[DEADLINE_IDLE])
+        deadline_set(&deadlines[DEADLINE_HEADER], &connection->deadline, clock_monotonic_ns());
+}
+
+/* No handler of ours runs before the headers of a request are whole. */
+static void note_bytes(struct connection *connection)
+{
+    const struct exchange *exchange = connection->exchange;
+
+    if (exchange == NULL)
+        begin_headers(connection);
+    else if (exchange->dispatched)
+        connection->sent_more = true;
+}
+
+/* The first line of a request is read: of one that came together with the one before it nothing
+ * else tells. What is returned becomes the request's slot. */
+static void *note_first_line(void *loop, const char *uri, struct MHD_Connection *mhd)
+{
+    (void)loop;
+    (void)uri;
+    begin_headers(MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context);
+    return NULL;
 }
 
 /* ---- Notes ---- */
@@ -134,6 +175,7 @@ static void expire(struct http_loop *loop)
     int64_t now_ns = clock_monotonic_ns();
     struct deadline *deadline;
 
+    acceptor_resume(loop, now_ns);
     for (enum deadline_kind kind = 0; kind < DEADLINE_KINDS; kind++)
         while ((deadline = deadline_expired(&loop->deadlines[kind], now_ns)) != NULL) {
             if (kind == DEADLINE_KEEP_ALIVE)
@@ -143,15 +185,13 @@ static void expire(struct http_loop *loop)
         }
 }
 
-/* Milliseconds to sleep at most; -1: for ever. Where a limit of connections or descriptors was
- * reached, libmicrohttpd listens again only when it runs once more after a connection closed. */
+/* Milliseconds to sleep at most; -1: for ever. */
 static int patience_ms(struct http_loop *loop)
 {
     MHD_UNSIGNED_LONG_LONG asked_ms;
-    int64_t next_ns = INT64_MAX, now_ns;
+    int64_t resume_ns = loop->acceptor.resume_ns;
+    int64_t next_ns = resume_ns != 0 ? resume_ns : INT64_MAX, now_ns;
 
-    if (loop->closed_some)
-        return 0;
     if (MHD_get_timeout(loop->daemon, &asked_ms) == MHD_YES && asked_ms == 0)
         return 0;
     for (enum deadline_kind kind = 0; kind < DEADLINE_KINDS; kind++) {
@@ -176,12 +216,27 @@ static void end_standing_streams(struct http_loop *loop)
 
 static void stop_listening(struct http_loop *loop)
 {
-    if (loop->listen_fd < 0)
+    if (loop->acceptor.fd < 0)
         return;
-    MHD_quiesce_daemon(loop->daemon);
-    close(loop->listen_fd);
-    loop->listen_fd = -1;
+    acceptor_close(loop);
     end_standing_streams(loop);
+}
+
+static void take_event(struct http_loop *loop, const struct epoll_event *event)
+{
+    void *tag = event->data.ptr;
+    eventfd_t ignored;
+
+    if (tag == loop->daemon)
+        return;
+    if (tag == &loop->wake_fd)
+        eventfd_read(loop->wake_fd, &ignored);
+    else if (tag == &loop->acceptor)
+        loop->acceptor.ready = true;
+    else if ((event->events & ~(uint32_t)EPOLLIN) != 0)
+        hang_up(tag);
+    else
+        note_bytes(tag);
 }
 
 static void turn(struct http_loop *loop, int timeout_ms)
@@ -189,19 +244,13 @@ static void turn(struct http_loop *loop, int timeout_ms)
     struct epoll_event events[EVENTS];
     int count = epoll_wait(loop->epoll_fd, events, EVENTS, timeout_ms);
 
-    for (int i = 0; i < count; i++) {
-        eventfd_t ignored;
-
-        if (events[i].data.ptr == &loop->wake_fd)
-            eventfd_read(loop->wake_fd, &ignored);
-        else if (events[i].data.ptr != loop->daemon)
-            hang_up(events[i].data.ptr);
-    }
+    for (int i = 0; i < count; i++)
+        take_event(loop, &events[i]);
+    acceptor_run(loop);
     if (atomic_load(&loop->draining))
         stop_listening(loop);
     deliver_notes(loop);
     expire(loop);
-    loop->closed_some = false;
     MHD_run(loop->daemon);
 }
 
@@ -243,14 +292,15 @@ static void init_deadlines(struct http_loop *loop)
 static struct MHD_Daemon *start_daemon(struct http_loop *loop)
 {
     const struct server *server = loop->server;
-    unsigned connections = (unsigned)(server->settings->connections / server->loop_count) + 1;
+    unsigned connections = (unsigned)server->settings->connections + server->loop_count;
 
     return MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, exchange_serve, loop,
-        MHD_OPTION_LISTEN_SOCKET, loop->listen_fd, MHD_OPTION_CONNECTION_LIMIT, connections,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, 0U,
-        MHD_OPTION_NOTIFY_CONNECTION, notify_connection, loop, MHD_OPTION_NOTIFY_COMPLETED,
-        exchange_completed, loop, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
+        MHD_USE_EPOLL | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0, NULL,
+        NULL, exchange_serve, loop, MHD_OPTION_CONNECTION_LIMIT, connections,
+        MHD_OPTION_URI_LOG_CALLBACK, note_first_line, loop, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, 0U, MHD_OPTION_NOTIFY_CONNECTION,
+        notify_connection, loop, MHD_OPTION_NOTIFY_COMPLETED, exchange_completed, loop,
+        MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
 }
 
 static bool watch(struct http_loop *loop, int fd, void *tag)
@@ -273,7 +323,7 @@ static bool open_descriptors(struct http_loop *loop, struct error *error)
         return error_set(error, ERROR_INTERNAL, "libmicrohttpd does not start: %s",
                          strerror(errno));
     info = MHD_get_daemon_info(loop->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-    if (!watch(loop, info->epoll_fd, loop->daemon))
+    if (!watch(loop, info->epoll_fd, loop->daemon) || !acceptor_watch(loop))
         return error_set(error, ERROR_INTERNAL, "HTTP thread: %s", strerror(errno));
     return true;
 }
@@ -292,7 +342,7 @@ bool http_loop_create(struct server *server, unsigned number, int listen_fd, str
     struct http_loop *loop = memory_zeroed(1, sizeof *loop);
 
     loop->server = server;
-    loop->listen_fd = listen_fd;
+    loop->acceptor.fd = listen_fd;
     loop->epoll_fd = loop->wake_fd = -1;
     pthread_mutex_init(&loop->lock, NULL);
     loop->notes_end = &loop->notes;
@@ -302,7 +352,6 @@ bool http_loop_create(struct server *server, unsigned number, int listen_fd, str
     if (!open_descriptors(loop, error) || !start_thread(loop, number, error)) {
         if (loop->daemon != NULL)
             MHD_stop_daemon(loop->daemon);
-        loop->listen_fd = -1; /* closed with the daemon */
         http_loop_destroy(loop);
         return false;
     }
@@ -328,8 +377,7 @@ void http_loop_destroy(struct http_loop *loop)
     if (loop == NULL)
         return;
     deliver_notes(loop);
-    if (loop->listen_fd >= 0)
-        close(loop->listen_fd);
+    acceptor_close(loop);
     if (loop->wake_fd >= 0)
         close(loop->wake_fd);
     if (loop->epoll_fd >= 0)

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "server/acceptor.h"
 #include "server/deadline.h"
 
 struct MHD_Daemon;
@@ -22,8 +23,8 @@ struct note {
 };
 
 enum deadline_kind {
-    DEADLINE_HEADER,     /* from connecting to the end of the first request's headers */
-    DEADLINE_IDLE,       /* from an answer to the end of the next request's headers */
+    DEADLINE_HEADER,     /* from connecting, or the first byte, to the end of the headers */
+    DEADLINE_IDLE,       /* from an answer to the first byte of the next request */
     DEADLINE_BODY,       /* from the headers to the end of the body */
     DEADLINE_SEND,       /* for the client to read the answer */
     DEADLINE_KEEP_ALIVE, /* of streams: time for a comment */
@@ -34,7 +35,6 @@ struct http_loop {
     struct server *server;
     struct MHD_Daemon *daemon;
     pthread_t thread;
-    int listen_fd; /* -1 once drained */
     int epoll_fd, wake_fd;
 
     pthread_mutex_t lock;
@@ -45,7 +45,7 @@ struct http_loop {
     /* of the loop's thread alone */
     struct deadline_list deadlines[DEADLINE_KINDS];
     struct exchange *exchanges;
-    bool closed_some; /* connections, in this turn */
+    struct acceptor acceptor;
 };
 
 /* Serves `listen_fd` (taken) on a thread of its own. */

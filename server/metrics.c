@@ -97,6 +97,8 @@ void metrics_write(struct server *server, struct text *out)
     telemetry_write(server->telemetry, out);
     write_gauge(out, "opsbrain_requests_in_flight", "Requests that are being answered.",
                 atomic_load(&server->in_flight));
+    write_gauge(out, "opsbrain_connections_open", "Open HTTP connections.",
+                (double)atomic_load(&server->open_connections));
     write_gauge(out, "opsbrain_streams_open", "Open event streams.",
                 atomic_load(&server->open_streams));
     write_gauge(out, "opsbrain_sessions", "Sessions that are kept.",

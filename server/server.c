@@ -16,6 +16,7 @@
 #include "server/http_loop.h"
 #include "server/methods.h"
 #include "server/notifier.h"
+#include "server/quota.h"
 #include "server/routes.h"
 #include "server/session.h"
 #include "server/telemetry.h"
@@ -90,6 +91,7 @@ static void prepare(struct server *server, const struct server_parts *parts)
     atomic_init(&server->requests, 0);
     atomic_init(&server->in_flight, 0);
     atomic_init(&server->open_streams, 0);
+    atomic_init(&server->open_connections, 0);
     atomic_init(&server->cancelling, false);
     server->telemetry = telemetry_create();
     add_rows(server);
@@ -133,6 +135,8 @@ bool server_create(const struct server_parts *parts, struct server **out, struct
     struct server *server = memory_zeroed(1, sizeof *server);
 
     prepare(server, parts);
+    server->addresses =
+        quota_create((struct quota_limits){ .at_once = parts->settings->connections_per_address });
     raise_descriptor_limit(parts->settings);
     if (!open_parts(server, error)) {
         server_destroy(server);
@@ -221,6 +225,7 @@ void server_destroy(struct server *server)
     notifier_destroy(server->notifier);
     sessions_destroy(server->sessions);
     authority_destroy(server->authority);
+    quota_destroy(server->addresses);
     telemetry_destroy(server->telemetry);
     text_finish(&server->tools_list);
     text_finish(&server->instructions);

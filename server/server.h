@@ -17,6 +17,7 @@
 struct authority;
 struct http_loop;
 struct notifier;
+struct quota;
 struct sessions;
 struct telemetry;
 struct telemetry_row;
@@ -37,6 +38,7 @@ struct server {
     struct sessions *sessions;
     struct notifier *notifier;
     bool listening; /* to the jobs, for the notifier */
+    struct quota *addresses;
     struct workers *workers, *waiting;
     struct http_loop **loops;
     unsigned loop_count, loops_started;
@@ -53,6 +55,7 @@ struct server {
     atomic_uint_fast64_t requests;
     atomic_int in_flight; /* requests that are being answered, standing streams apart */
     atomic_int open_streams;
+    atomic_int_fast64_t open_connections;
     atomic_bool cancelling; /* calls that still run are asked to stop */
 };
 
