@@ -117,6 +117,9 @@ struct call {
      * did not declare the capability. */
     bool (*ask)(struct call *call, const struct question *questions, size_t count, json_t **answers,
                 struct error *error);
+    /* Never NULL: ends the connection that waits for the answer, while the call runs on. The client
+     * comes back for it; nothing happens where its protocol has no way to. */
+    void (*close_stream)(struct call *call);
     /* A message to the client's log, never NULL: told where it asked for this severity. `data` is
      * any JSON value, taken; `logger` names who speaks, or is NULL. */
     void (*log_take)(struct call *call, enum severity severity, const char *logger, json_t *data);

@@ -64,6 +64,7 @@ void exchange_release(struct exchange *exchange)
     for (size_t i = 0; i < exchange->reply.header_count; i++)
         free(exchange->reply.headers[i].value);
     text_finish(&exchange->reply.body);
+    outlet_release(exchange->outlet);
     stream_release(exchange->stream);
     free(exchange);
 }

@@ -13,6 +13,7 @@
 #include "server/deadline.h"
 #include "server/http_headers.h"
 #include "server/http_loop.h"
+#include "server/outlet.h"
 #include "server/stream.h"
 #include "store/principals.h"
 
@@ -65,7 +66,8 @@ struct exchange {
 
     /* the answer */
     struct reply reply;
-    struct stream *stream; /* instead of a reply */
+    struct outlet *outlet; /* instead of a reply: events */
+    struct stream *stream; /* what goes out there; NULL: others see to it */
     bool standing;    /* a stream that lasts until somebody ends it; not waited for at shutdown */
     atomic_bool left; /* the client is gone */
 
@@ -95,8 +97,12 @@ void exchange_reply_text(struct exchange *exchange, unsigned status, const char 
     __attribute__((format(printf, 3, 4)));
 /* `name` is static, `value` copied. */
 void exchange_add_header(struct exchange *exchange, const char *name, const char *value);
-/* Answers with a stream of events; on the loop's thread. Borrowed. */
+/* Answers with events; on the loop's thread. Borrowed. */
+struct outlet *exchange_begin_outlet(struct exchange *exchange);
+/* The same with a stream of its own. */
 struct stream *exchange_begin_stream(struct exchange *exchange);
+/* Takes that back, before anything was sent. */
+void exchange_drop_stream(struct exchange *exchange);
 /* Runs work(exchange) on one of the threads; it replies, or ends the stream. BUSY: not called. */
 bool exchange_submit(struct exchange *exchange, struct workers *workers,
                      void (*work)(struct exchange *exchange), struct error *error);

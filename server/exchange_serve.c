@@ -97,7 +97,7 @@ enum MHD_Result exchange_serve(void *loop, struct MHD_Connection *mhd, const cha
         dispatch(exchange);
     if (atomic_load(&exchange->left))
         return MHD_NO;
-    if (exchange->stream != NULL)
+    if (exchange->outlet != NULL)
         return exchange_queue_stream(exchange);
     if (!exchange->working)
         return exchange_queue_reply(exchange);
@@ -166,10 +166,10 @@ void exchange_completed(void *loop, struct MHD_Connection *mhd, void **slot,
     *slot = NULL;
     record(exchange, code);
     atomic_store(&exchange->left, true);
-    if (exchange->stream != NULL && exchange->reply.status == 200) {
-        stream_close(exchange->stream);
+    if (exchange->outlet != NULL)
+        outlet_close(exchange->outlet);
+    if (exchange->outlet != NULL && exchange->reply.status == 200)
         atomic_fetch_sub(&exchange->server->open_streams, 1);
-    }
     deadline_clear(&exchange->keep_alive);
     wait_for_next(exchange->connection);
     exchange->connection = NULL;

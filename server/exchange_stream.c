@@ -25,16 +25,16 @@ static ssize_t read_stream(void *context, uint64_t position, char *out, size_t s
     (void)position;
     if (atomic_load(&exchange->left))
         return MHD_CONTENT_READER_END_WITH_ERROR;
-    switch (stream_read(exchange->stream, out, size, &length)) {
-    case STREAM_READ:
+    switch (outlet_read(exchange->outlet, out, size, &length)) {
+    case OUTLET_READ:
         set_keep_alive(exchange);
         return (ssize_t)length;
-    case STREAM_EMPTY:
+    case OUTLET_EMPTY:
         exchange_suspend(exchange);
         return 0;
-    case STREAM_ENDED:
+    case OUTLET_ENDED:
         return MHD_CONTENT_READER_END_OF_STREAM;
-    case STREAM_CUT:
+    case OUTLET_CUT:
         break;
     }
     log_warning("%s: stream cut, the client reads too slowly", exchange->id);
@@ -46,10 +46,26 @@ static void wake(void *owner)
     exchange_resume(owner);
 }
 
+struct outlet *exchange_begin_outlet(struct exchange *exchange)
+{
+    exchange->outlet = outlet_create(exchange->loop, wake, exchange);
+    return exchange->outlet;
+}
+
 struct stream *exchange_begin_stream(struct exchange *exchange)
 {
-    exchange->stream = stream_create(exchange->loop, wake, exchange);
+    exchange->stream = stream_create(exchange_begin_outlet(exchange));
     return exchange->stream;
+}
+
+void exchange_drop_stream(struct exchange *exchange)
+{
+    if (exchange->outlet != NULL)
+        outlet_close(exchange->outlet);
+    outlet_release(exchange->outlet);
+    stream_release(exchange->stream);
+    exchange->outlet = NULL;
+    exchange->stream = NULL;
 }
 
 enum MHD_Result exchange_queue_stream(struct exchange *exchange)
@@ -85,14 +101,14 @@ static bool may_go_on(const struct exchange *exchange)
 
 void exchange_keep_alive(struct exchange *exchange)
 {
-    size_t read = stream_bytes_read(exchange->stream);
+    size_t read = outlet_bytes_read(exchange->outlet);
 
     if (!may_go_on(exchange)) {
         log_warning("%s: stream cut, its key is not valid any more", exchange->id);
         shutdown(exchange->connection->fd, SHUT_RDWR);
         return;
     }
-    stream_push_comment(exchange->stream);
+    outlet_put_comment(exchange->outlet);
     if (read == exchange->keep_alive_read && ++exchange->stalls == STALLS_LIMIT)
         cut_stalled(exchange);
     if (read != exchange->keep_alive_read)

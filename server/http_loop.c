@@ -212,6 +212,8 @@ static void end_standing_streams(struct http_loop *loop)
     for (struct exchange *e = loop->exchanges; e != NULL; e = e->next)
         if (e->standing && e->stream != NULL)
             stream_say_farewell(e->stream);
+        else if (e->standing && e->outlet != NULL)
+            outlet_end(e->outlet);
 }
 
 static void stop_listening(struct http_loop *loop)

@@ -181,14 +181,20 @@ static bool wants_stream(const struct exchange *exchange, const struct post *pos
            && (post->rpcs[0].progress_token != NULL || post->rpcs[0].placement == PLACE_WAITING);
 }
 
+static void begin_stream(struct exchange *exchange, struct rpc *rpc)
+{
+    exchange_begin_stream(exchange);
+    if (rpc->session != NULL)
+        legacy_keep_stream(rpc);
+}
+
 /* Agents see what a tool answers, hardly an HTTP status: a call is told in its result. */
 static void refuse_busy(struct exchange *exchange, struct post *post, const struct error *error)
 {
     struct rpc *first = post->rpcs;
 
     forget_calls(post);
-    stream_release(exchange->stream);
-    exchange->stream = NULL;
+    exchange_drop_stream(exchange);
     log_warning("%s: %s", exchange->id, error->message);
     exchange_add_header(exchange, "Retry-After", RETRY_AFTER_S);
     if (!post->batch && first->tool != NULL)
@@ -208,7 +214,7 @@ static void submit(struct exchange *exchange, struct post *post)
         if (post->rpcs[i].session != NULL && post->rpcs[i].kind == RPC_REQUEST)
             session_add_call(post->rpcs[i].session, &post->rpcs[i]);
     if (wants_stream(exchange, post))
-        exchange_begin_stream(exchange);
+        begin_stream(exchange, post->rpcs);
     if (!exchange_submit(exchange, waits ? server->waiting : server->workers, run_post, &error))
         refuse_busy(exchange, post, &error);
 }

@@ -14,6 +14,10 @@ void mcp_delete(struct exchange *exchange); /* ends a session */
 bool legacy_admit(struct rpc *rpc); /* mcp_legacy.c */
 bool modern_admit(struct rpc *rpc); /* mcp_modern.c */
 
+/* The stream of a session's call becomes one that the client can resume, where its revision has
+ * that. */
+void legacy_keep_stream(struct rpc *rpc);
+
 #define MCP_MODERN_VERSION "2026-07-28"
 #define MCP_META_VERSION "io.modelcontextprotocol/protocolVersion"
 #define MCP_META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"

@@ -1,5 +1,7 @@
 /* The eras that begin with `initialize`: 2024-11-05 to 2025-11-25. */
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "server/exchange.h"
@@ -72,6 +74,29 @@ bool legacy_admit(struct rpc *rpc)
     return true;
 }
 
+/* ---- Streams of calls ---- */
+
+static void create_stream_id(char out[STREAM_ID_SIZE])
+{
+    uint64_t number;
+
+    random_bytes(&number, sizeof number);
+    snprintf(out, STREAM_ID_SIZE, "%016" PRIx64, number);
+}
+
+void legacy_keep_stream(struct rpc *rpc)
+{
+    struct stream *stream = rpc->exchange->stream;
+    char id[STREAM_ID_SIZE];
+
+    if (!session_keeps_streams(rpc->session))
+        return;
+    create_stream_id(id);
+    stream_keep(stream, rpc->server->services->store, rpc->session->id, id, 0);
+    if (session_primes_streams(rpc->session))
+        stream_prime(stream);
+}
+
 /* ---- GET and DELETE ---- */
 
 /* NULL: refused. */
@@ -102,6 +127,20 @@ static bool is_modern(struct exchange *exchange)
     return true;
 }
 
+/* Something is sent at once, so that the headers go out. */
+static void stand(struct exchange *exchange, struct session *session)
+{
+    struct outlet *outlet = exchange_begin_outlet(exchange);
+
+    exchange->standing = true;
+    if (!stream_attach(session->standing, outlet))
+        outlet_end(outlet);
+    if (session_primes_streams(session))
+        stream_prime(session->standing);
+    else
+        outlet_put_comment(outlet);
+}
+
 void mcp_get(struct exchange *exchange)
 {
     struct session *session;
@@ -115,9 +154,7 @@ void mcp_get(struct exchange *exchange)
     session = session_of(exchange);
     if (session == NULL)
         return;
-    exchange->standing = true;
-    session_set_stream(session, exchange_begin_stream(exchange));
-    stream_push_comment(exchange->stream); /* so that the headers go out at once */
+    stand(exchange, session);
     session_release(session);
 }
 

@@ -155,6 +155,14 @@ static void drop_log_take(struct call *call, enum severity severity, const char 
     json_decref(data);
 }
 
+static void close_stream(struct call *call)
+{
+    const struct rpc *rpc = call->host;
+
+    if (rpc->exchange->stream != NULL)
+        stream_hang_up(rpc->exchange->stream);
+}
+
 struct call rpc_make_call(struct rpc *rpc)
 {
     struct exchange *exchange = rpc->exchange;
@@ -168,6 +176,7 @@ struct call rpc_make_call(struct rpc *rpc)
         .progress = tell_progress,
         .cancelled = rpc_is_cancelled,
         .ask = ask,
+        .close_stream = close_stream,
         .log_take = drop_log_take,
     };
 }

@@ -13,6 +13,7 @@
 #include "server/stream.h"
 
 #define BUCKETS 4096
+#define STANDING "0" /* the standing stream's id */
 
 struct sessions {
     struct store *store;
@@ -33,8 +34,20 @@ static struct session **bucket_of(struct sessions *sessions, const char *id)
     return &sessions->buckets[hash % BUCKETS];
 }
 
-static struct session *session_create(const char *id, const char *principal, const char *version,
-                                      const char *client, const char *capabilities)
+bool session_keeps_streams(const struct session *session)
+{
+    return strcmp(session->version, "2025-03-26") >= 0;
+}
+
+/* Older clients fail at an event without data. */
+bool session_primes_streams(const struct session *session)
+{
+    return strcmp(session->version, "2025-11-25") >= 0;
+}
+
+static struct session *session_create(struct store *store, const char *id, const char *principal,
+                                      const char *version, const char *client,
+                                      const char *capabilities)
 {
     struct session *session = memory_zeroed(1, sizeof *session);
 
@@ -43,6 +56,9 @@ static struct session *session_create(const char *id, const char *principal, con
     text_copy(session->client, sizeof session->client, client);
     session->version = version;
     session->capabilities = memory_copy_text(capabilities);
+    session->standing = stream_create(NULL);
+    if (session_keeps_streams(session))
+        stream_keep(session->standing, store, id, STANDING, clock_utc_ms());
     pthread_mutex_init(&session->lock, NULL);
     atomic_init(&session->references, 1);
     return session;
@@ -58,7 +74,7 @@ void session_release(struct session *session)
 {
     if (session == NULL || atomic_fetch_sub(&session->references, 1) > 1)
         return;
-    stream_release(session->stream);
+    stream_release(session->standing);
     pthread_mutex_destroy(&session->lock);
     free(session->capabilities);
     free(session);
@@ -96,7 +112,8 @@ static void take_up(struct sessions *sessions, const struct session_row *row)
 
     if (version == NULL)
         return;
-    session = session_create(row->id, row->principal, version, row->client, row->capabilities);
+    session = session_create(sessions->store, row->id, row->principal, version, row->client,
+                             row->capabilities);
     atomic_init(&session->last_seen_ms, row->last_seen_ms);
     session->stored_ms = row->last_seen_ms;
     insert(sessions, session);
@@ -176,8 +193,7 @@ static void close_session(struct session *session)
 {
     pthread_mutex_lock(&session->lock);
     session->over = true;
-    if (session->stream != NULL)
-        stream_end(session->stream);
+    stream_end(session->standing);
     for (struct rpc *rpc = session->running; rpc != NULL; rpc = rpc->next_running)
         atomic_store(&rpc->cancelled, true);
     pthread_mutex_unlock(&session->lock);
@@ -225,7 +241,7 @@ bool session_begin(struct sessions *sessions, const char *principal, const char 
 
     make_room(sessions);
     id_create("ses", id);
-    session = session_create(id, principal, version, client, capabilities);
+    session = session_create(sessions->store, id, principal, version, client, capabilities);
     atomic_init(&session->last_seen_ms, now_ms);
     session->stored_ms = now_ms;
     if (!store_session(sessions, session, now_ms, error)) {
@@ -296,7 +312,7 @@ static bool is_busy(struct session *session)
     bool busy;
 
     pthread_mutex_lock(&session->lock);
-    busy = session->running != NULL || (session->stream != NULL && stream_is_open(session->stream));
+    busy = session->running != NULL || stream_is_read(session->standing);
     pthread_mutex_unlock(&session->lock);
     return busy;
 }
@@ -327,26 +343,10 @@ void sessions_tidy(struct sessions *sessions, int64_t now_ms)
 
 /* ---- Of one session ---- */
 
-void session_set_stream(struct session *session, struct stream *stream)
-{
-    struct stream *old;
-
-    stream_retain(stream);
-    pthread_mutex_lock(&session->lock);
-    old = session->stream;
-    session->stream = stream;
-    pthread_mutex_unlock(&session->lock);
-    if (old != NULL)
-        stream_end(old);
-    stream_release(old);
-}
-
 void session_push(struct session *session, const char *json, size_t length)
 {
-    pthread_mutex_lock(&session->lock);
-    if (session->stream != NULL)
-        stream_push(session->stream, json, length);
-    pthread_mutex_unlock(&session->lock);
+    if (stream_is_read(session->standing))
+        stream_push(session->standing, json, length);
 }
 
 void sessions_push(struct sessions *sessions, const char *json, size_t length)

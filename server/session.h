@@ -9,6 +9,7 @@
 
 #include "store/principals.h"
 
+struct outlet;
 struct rpc;
 struct sessions;
 struct stream;
@@ -16,9 +17,10 @@ struct stream;
 struct session {
     char id[ID_SIZE];
     char principal[64];
-    const char *version; /* of the legacy revisions' table */
-    char client[128];    /* "name/version" */
-    char *capabilities;  /* JSON */
+    const char *version;     /* of the legacy revisions' table */
+    char client[128];        /* "name/version" */
+    char *capabilities;      /* JSON */
+    struct stream *standing; /* what goes to the client's GET */
 
     /* of session.c */
     struct session *next; /* in its bucket */
@@ -26,7 +28,6 @@ struct session {
     atomic_int_fast64_t last_seen_ms;
     int64_t stored_ms;
     pthread_mutex_t lock;
-    struct stream *stream; /* the client's GET */
     bool over;
     struct rpc *running; /* calls that can be cancelled */
 };
@@ -52,9 +53,11 @@ bool session_is_over(struct session *session); /* ended, or forgotten */
 /* Ends it, its stream and its calls. Blocks on the store. */
 bool session_end(struct sessions *sessions, struct session *session, struct error *error);
 
-/* The session's one standing stream; the one before is ended. */
-void session_set_stream(struct session *session, struct stream *stream);
-/* One JSON message on its standing stream; without one, nobody hears it. */
+/* Does its revision number the events of streams, so that they can be resumed? */
+bool session_keeps_streams(const struct session *session);
+/* And does it begin them with an event without a message? */
+bool session_primes_streams(const struct session *session);
+/* One JSON message on its standing stream; while nobody reads that, it is lost. */
 void session_push(struct session *session, const char *json, size_t length);
 void sessions_push(struct sessions *sessions, const char *json, size_t length); /* to each */
 /* Calls that notifications/cancelled can find by their id, given as JSON text. */

@@ -2,56 +2,42 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/log.h"
 #include "base/memory.h"
-#include "server/http_loop.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "server/outlet.h"
+#include "store/events.h"
 
-#define EVENT "event: message\ndata: "
-
-struct frame {
-    struct frame *next;
-    size_t length;
-    char bytes[];
-};
+#define EVENT "event: message\n"
+#define HEAD_SIZE 128
 
 struct stream {
-    struct note note; /* first: the note is the stream */
     atomic_int references;
-    struct http_loop *loop;
-    void (*wake)(void *owner); /* this and `owner`: the loop's thread alone */
-    void *owner;
+    struct store *store; /* NULL: not kept */
+    char id[STREAM_ID_SIZE];
+    char key[EVENT_STREAM_SIZE]; /* in the store */
 
-    pthread_mutex_t lock; /* over the rest */
-    struct frame *first, **end;
-    size_t frames, bytes;
-    size_t offset; /* into the first frame */
-    size_t bytes_read;
+    pthread_mutex_t lock;  /* over the rest */
+    struct outlet *outlet; /* NULL: none yet */
+    int64_t sequence;      /* of the newest event */
     char *farewell;
-    bool ended, cut, closed;
+    bool primed, ended;
 };
 
-static void deliver(struct note *note)
-{
-    struct stream *stream = (struct stream *)note;
-
-    if (stream->owner != NULL)
-        stream->wake(stream->owner);
-    stream_release(stream);
-}
-
-struct stream *stream_create(struct http_loop *loop, void (*wake)(void *owner), void *owner)
+struct stream *stream_create(struct outlet *outlet)
 {
     struct stream *stream = memory_zeroed(1, sizeof *stream);
 
-    stream->note.deliver = deliver;
     atomic_init(&stream->references, 1);
-    stream->loop = loop;
-    stream->wake = wake;
-    stream->owner = owner;
     pthread_mutex_init(&stream->lock, NULL);
-    stream->end = &stream->first;
+    if (outlet != NULL)
+        stream->outlet = outlet_retain(outlet);
     return stream;
 }
 
@@ -61,83 +47,76 @@ struct stream *stream_retain(struct stream *stream)
     return stream;
 }
 
-static void drop_frames(struct stream *stream)
-{
-    while (stream->first != NULL) {
-        struct frame *frame = stream->first;
-
-        stream->first = frame->next;
-        free(frame);
-    }
-    stream->end = &stream->first;
-    stream->frames = stream->bytes = stream->offset = 0;
-}
-
 void stream_release(struct stream *stream)
 {
     if (stream == NULL || atomic_fetch_sub(&stream->references, 1) > 1)
         return;
-    drop_frames(stream);
+    outlet_release(stream->outlet);
     free(stream->farewell);
     pthread_mutex_destroy(&stream->lock);
     free(stream);
 }
 
-static void post(struct stream *stream)
+void stream_keep(struct stream *stream, struct store *store, const char *session, const char *id,
+                 int64_t sequence)
 {
-    stream_retain(stream);
-    if (!http_loop_post(stream->loop, &stream->note))
-        atomic_fetch_sub(&stream->references, 1); /* never the last: the caller has one */
+    stream->store = store;
+    stream->sequence = sequence;
+    text_copy(stream->id, sizeof stream->id, id);
+    event_stream(session, id, stream->key);
+}
+
+const char *stream_id(const struct stream *stream)
+{
+    return stream->id;
+}
+
+/* ---- Events ---- */
+
+/* Under the lock. A frame that is not stored is only missed by a client that resumes. */
+static void keep(struct stream *stream, const char *json)
+{
+    struct error error;
+
+    if (!event_add(stream->store, stream->key, stream->sequence, json, clock_utc_ms(), &error))
+        log_warning("an event of stream %s is not kept: %s", stream->key, error.message);
 }
 
 /* Under the lock. */
-static bool append(struct stream *stream, struct frame *frame)
+static bool put(struct stream *stream, const char *head, const char *json, size_t length)
 {
-    if (stream->ended || stream->cut || stream->closed)
-        return false;
-    if (stream->frames == STREAM_FRAMES_LIMIT
-        || stream->bytes + frame->length > STREAM_BYTES_LIMIT) {
-        stream->cut = true;
-        drop_frames(stream);
-        return false;
-    }
-    *stream->end = frame;
-    stream->end = &frame->next;
-    stream->frames++;
-    stream->bytes += frame->length;
+    return stream->outlet != NULL
+           && outlet_put(stream->outlet, stream->sequence, head, json, length);
+}
+
+/* The lines before an event's data. */
+static void write_head(const struct stream *stream, char out[HEAD_SIZE])
+{
+    snprintf(out, HEAD_SIZE, "id: %s_%lld\n" EVENT, stream->id, (long long)stream->sequence);
+}
+
+/* Under the lock. */
+static bool push(struct stream *stream, const char *json, size_t length)
+{
+    char head[HEAD_SIZE];
+
+    if (stream->store == NULL)
+        return put(stream, EVENT, json, length);
+    stream->sequence++;
+    keep(stream, json);
+    write_head(stream, head);
+    put(stream, head, json, length);
     return true;
-}
-
-static bool push_take(struct stream *stream, struct frame *frame, size_t frames_limit)
-{
-    bool fits;
-
-    pthread_mutex_lock(&stream->lock);
-    fits = stream->frames <= frames_limit && append(stream, frame);
-    pthread_mutex_unlock(&stream->lock);
-    if (!fits)
-        free(frame);
-    post(stream);
-    return fits;
-}
-
-static struct frame *frame_create(const char *before, const char *bytes, size_t length)
-{
-    static const char after[] = "\n\n";
-    size_t before_length = strlen(before);
-    size_t total = before_length + length + sizeof after - 1;
-    struct frame *frame = memory_zeroed(1, sizeof *frame + total);
-
-    frame->length = total;
-    memcpy(frame->bytes, before, before_length);
-    memcpy(frame->bytes + before_length, bytes, length);
-    memcpy(frame->bytes + before_length + length, after, sizeof after - 1);
-    return frame;
 }
 
 bool stream_push(struct stream *stream, const char *json, size_t length)
 {
-    return push_take(stream, frame_create(EVENT, json, length), STREAM_FRAMES_LIMIT);
+    bool pushed;
+
+    pthread_mutex_lock(&stream->lock);
+    pushed = !stream->ended && push(stream, json, length);
+    pthread_mutex_unlock(&stream->lock);
+    return pushed;
 }
 
 bool stream_has_room(struct stream *stream)
@@ -145,14 +124,60 @@ bool stream_has_room(struct stream *stream)
     bool room;
 
     pthread_mutex_lock(&stream->lock);
-    room = stream->frames < STREAM_FRAMES_LIMIT / 2;
+    room = stream->outlet == NULL || outlet_has_room(stream->outlet);
     pthread_mutex_unlock(&stream->lock);
     return room;
 }
 
-void stream_push_comment(struct stream *stream)
+void stream_prime(struct stream *stream)
 {
-    push_take(stream, frame_create(":", "", 0), 0);
+    char head[HEAD_SIZE];
+
+    pthread_mutex_lock(&stream->lock);
+    stream->primed = true;
+    stream->sequence++;
+    snprintf(head, sizeof head, "id: %s_%lld\nretry: %d\n", stream->id, (long long)stream->sequence,
+             STREAM_RETRY_MS);
+    put(stream, head, "", 0);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+/* ---- Ends ---- */
+
+bool stream_attach(struct stream *stream, struct outlet *outlet)
+{
+    struct outlet *old = NULL;
+    bool open;
+
+    pthread_mutex_lock(&stream->lock);
+    open = !stream->ended;
+    if (open) {
+        old = stream->outlet;
+        stream->outlet = outlet_retain(outlet);
+    }
+    pthread_mutex_unlock(&stream->lock);
+    if (old != NULL)
+        outlet_end(old);
+    outlet_release(old);
+    return open;
+}
+
+bool stream_is_read(struct stream *stream)
+{
+    bool read;
+
+    pthread_mutex_lock(&stream->lock);
+    read = !stream->ended && stream->outlet != NULL && outlet_is_open(stream->outlet);
+    pthread_mutex_unlock(&stream->lock);
+    return read;
+}
+
+void stream_hang_up(struct stream *stream)
+{
+    pthread_mutex_lock(&stream->lock);
+    if (stream->primed && stream->outlet != NULL)
+        outlet_end(stream->outlet);
+    pthread_mutex_unlock(&stream->lock);
 }
 
 void stream_set_farewell_take(struct stream *stream, char *json)
@@ -181,8 +206,9 @@ void stream_end(struct stream *stream)
 {
     pthread_mutex_lock(&stream->lock);
     stream->ended = true;
+    if (stream->outlet != NULL)
+        outlet_end(stream->outlet);
     pthread_mutex_unlock(&stream->lock);
-    post(stream);
 }
 
 bool stream_is_open(struct stream *stream)
@@ -190,68 +216,8 @@ bool stream_is_open(struct stream *stream)
     bool open;
 
     pthread_mutex_lock(&stream->lock);
-    open = !stream->ended && !stream->cut && !stream->closed;
+    open = !stream->ended
+           && (stream->store != NULL || (stream->outlet != NULL && outlet_is_open(stream->outlet)));
     pthread_mutex_unlock(&stream->lock);
     return open;
-}
-
-/* Under the lock: as much of the waiting frames as fits. */
-static size_t take_bytes(struct stream *stream, char *out, size_t size)
-{
-    size_t taken = 0;
-
-    while (stream->first != NULL && taken < size) {
-        struct frame *frame = stream->first;
-        size_t left = frame->length - stream->offset;
-        size_t part = left < size - taken ? left : size - taken;
-
-        memcpy(out + taken, frame->bytes + stream->offset, part);
-        taken += part;
-        stream->offset += part;
-        if (part < left)
-            break;
-        stream->first = frame->next;
-        stream->offset = 0;
-        stream->frames--;
-        stream->bytes -= frame->length;
-        free(frame);
-    }
-    if (stream->first == NULL)
-        stream->end = &stream->first;
-    stream->bytes_read += taken;
-    return taken;
-}
-
-enum stream_state stream_read(struct stream *stream, char *out, size_t size, size_t *length)
-{
-    enum stream_state state = STREAM_READ;
-
-    pthread_mutex_lock(&stream->lock);
-    if (stream->cut)
-        state = STREAM_CUT;
-    else if (stream->first != NULL)
-        *length = take_bytes(stream, out, size);
-    else
-        state = stream->ended ? STREAM_ENDED : STREAM_EMPTY;
-    pthread_mutex_unlock(&stream->lock);
-    return state;
-}
-
-size_t stream_bytes_read(struct stream *stream)
-{
-    size_t bytes;
-
-    pthread_mutex_lock(&stream->lock);
-    bytes = stream->bytes_read;
-    pthread_mutex_unlock(&stream->lock);
-    return bytes;
-}
-
-void stream_close(struct stream *stream)
-{
-    stream->owner = NULL;
-    pthread_mutex_lock(&stream->lock);
-    stream->closed = true;
-    drop_frames(stream);
-    pthread_mutex_unlock(&stream->lock);
 }

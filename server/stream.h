@@ -1,47 +1,47 @@
-/* A stream of server-sent events to one client: frames wait in a bounded line until the client's
- * connection takes them. Any thread pushes; the loop's thread reads. */
+/* A stream of JSON messages to one client, whichever connection carries it just now. One that is
+ * kept numbers its events and stores them, so that the client can resume it on another connection,
+ * also after a restart. Any thread. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
+#include <stdint.h>
 
-#include "base/text.h"
+#include "base/error.h"
 
-struct http_loop;
+struct outlet;
+struct store;
 struct stream;
 
-#define STREAM_FRAMES_LIMIT 256
-#define STREAM_BYTES_LIMIT ((size_t)16 << 20)
+#define STREAM_ID_SIZE 24
+#define STREAM_RETRY_MS 1000 /* what clients are told to wait before they come back */
 
-/* `wake(owner)` is called on the loop's thread after something was pushed, until stream_close.
- * Starts with one reference. */
-struct stream *stream_create(struct http_loop *loop, void (*wake)(void *owner), void *owner);
+/* NULL: nobody reads it yet. Takes a reference of its own. Starts with one reference. */
+struct stream *stream_create(struct outlet *outlet);
 struct stream *stream_retain(struct stream *stream);
 void stream_release(struct stream *stream); /* NULL is fine */
+/* From now on its events are kept, as those of stream `id` (unique in the session); the next one's
+ * number is `sequence` + 1. */
+void stream_keep(struct stream *stream, struct store *store, const char *session, const char *id,
+                 int64_t sequence);
+const char *stream_id(const struct stream *stream); /* "" where nothing is kept */
 
-/* One JSON message as an event. False if the client left, the stream ended, or the line is full:
- * then the stream is cut, since a client that lost a frame must not believe it saw all. */
+/* One JSON message as an event. False: the stream ended, or nobody reads it, it is not kept either,
+ * or the client reads too slowly and is cut. What is kept is true then: the client may resume. */
 bool stream_push(struct stream *stream, const char *json, size_t length);
-/* Is the line less than half full? What may be left out, as progress may, is pushed only then. */
+/* May progress still be pushed? Not while the client reads too slowly. */
 bool stream_has_room(struct stream *stream);
-/* A comment, which keeps proxies from closing an idle connection; only where nothing waits. */
-void stream_push_comment(struct stream *stream);
+/* The first event, without a message: from it a client can resume. Only for kept streams. */
+void stream_prime(struct stream *stream);
+/* From now on this connection carries it; the one before is ended. False: the stream is over. */
+bool stream_attach(struct stream *stream, struct outlet *outlet);
+bool stream_is_read(struct stream *stream); /* is there a connection that carries it? */
+/* Ends the connection that carries the stream, but not the stream: the client comes back for the
+ * rest. Nothing happens where it could not. */
+void stream_hang_up(struct stream *stream);
 /* What is pushed as the last event when the server ends the stream of its own accord. `json` is
  * heap memory, taken; NULL: just the end. */
 void stream_set_farewell_take(struct stream *stream, char *json);
 void stream_say_farewell(struct stream *stream);
 void stream_end(struct stream *stream); /* after what is waiting */
 bool stream_is_open(struct stream *stream);
-
-/* For the loop's thread. */
-enum stream_state {
-    STREAM_READ,  /* *length bytes were copied */
-    STREAM_EMPTY, /* nothing is waiting now */
-    STREAM_ENDED, /* and nothing will come */
-    STREAM_CUT,   /* frames were lost */
-};
-enum stream_state stream_read(struct stream *stream, char *out, size_t size, size_t *length);
-/* Bytes read so far: while this stands still though something waits, the client does not read. */
-size_t stream_bytes_read(struct stream *stream);
-void stream_close(struct stream *stream); /* the connection is over */

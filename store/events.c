@@ -1,9 +1,15 @@
 #include "store/events.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "store/private.h"
+
+void event_stream(const char *session, const char *stream, char out[EVENT_STREAM_SIZE])
+{
+    snprintf(out, EVENT_STREAM_SIZE, "%.39s/%.23s", session, stream);
+}
 
 struct adding {
     char *stream, *frame;

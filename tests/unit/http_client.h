@@ -211,8 +211,8 @@ static inline int http_request(unsigned port, const char *verb, const char *path
     return status;
 }
 
-/* The next event of a stream: its data, or ":" for a comment. `pending` keeps what came beyond it.
- * False at the end of the stream. */
+/* The next event of a stream: its data ("" of one that primes), or ":" for a comment. `pending`
+ * keeps what came beyond it. False at the end of the stream. */
 static inline bool http_event(struct http_client *client, struct text *pending, struct text *out)
 {
     char *end;
@@ -229,6 +229,16 @@ static inline bool http_event(struct http_client *client, struct text *pending, 
     text_add(&rest, end + 2);
     text_finish(pending);
     *pending = rest;
+    return true;
+}
+
+/* The next that has a message. */
+static inline bool http_message(struct http_client *client, struct text *pending, struct text *out)
+{
+    do
+        if (!http_event(client, pending, out))
+            return false;
+    while (out->length == 0 || strcmp(text_string(out), ":") == 0);
     return true;
 }
 

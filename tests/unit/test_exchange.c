@@ -216,6 +216,8 @@ static void idle_streams_are_kept_alive_with_comments(void **state)
     free(session);
     session = http_header(&client, "X-Accel-Buffering");
     assert_string_equal(session, "no");
+    assert_true(http_event(&client, &pending, &event));
+    assert_string_equal(text_string(&event), "");
     for (int i = 0; i < 3; i++) {
         assert_true(http_event(&client, &pending, &event));
         assert_string_equal(text_string(&event), ":");

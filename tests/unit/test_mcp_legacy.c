@@ -265,6 +265,70 @@ static void progress_comes_before_the_result_on_the_requests_own_stream_and_only
     http_close(&client);
 }
 
+/* A session of that revision; free it. */
+static char *initialize_as(const char *version)
+{
+    struct http_client client;
+    TEXT_AUTO body = { 0 };
+    char *session;
+    int status;
+
+    text_addf(&body,
+              "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{"
+              "\"protocolVersion\":\"%s\",\"capabilities\":{},\"clientInfo\":{\"name\":\"u\"}}}",
+              version);
+    http_open(&client, port());
+    json_decref(mcp_post_on(&client, NULL, text_string(&body), &status));
+    session = http_header(&client, "Mcp-Session-Id");
+    http_close(&client);
+    return session;
+}
+
+/* How many lines of the text begin so? */
+static int count_lines(const char *text, const char *start)
+{
+    int count = strncmp(text, start, strlen(start)) == 0;
+
+    for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++)
+        count += strncmp(at + 1, start, strlen(start)) == 0;
+    return count;
+}
+
+static void streams_of_calls_have_ids_and_a_first_event_where_the_revision_has_them(void **state)
+{
+    static const struct {
+        const char *version;
+        int has_ids, primes;
+    } cases[] = {
+        { "2025-11-25", 1, 1 },
+        { "2025-06-18", 1, 0 },
+        { "2025-03-26", 1, 0 },
+        { "2024-11-05", 0, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *session = initialize_as(cases[i].version), *headers = session_headers(session);
+        TEXT_AUTO reply = { 0 };
+        int messages;
+
+        assert_int_equal(http_request(port(), "POST", "/mcp", headers,
+                                      "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"tools/call\","
+                                      "\"params\":{\"name\":\"slow\",\"arguments\":{\"steps\":2,"
+                                      "\"step_ms\":2},\"_meta\":{\"progressToken\":1}}}",
+                                      &reply),
+                         200);
+        messages = count_lines(text_string(&reply), "data: {");
+        assert_true(messages >= 3);
+        assert_int_equal(count_lines(text_string(&reply), "id: "),
+                         cases[i].has_ids * messages + cases[i].primes);
+        assert_int_equal(count_lines(text_string(&reply), "retry: 1000"), cases[i].primes);
+        assert_int_equal(count_lines(text_string(&reply), "data: \n"), cases[i].primes);
+        free(session);
+        free(headers);
+    }
+}
+
 static void without_a_token_there_is_no_progress(void **state)
 {
     TEXT_AUTO reply = { 0 };
@@ -338,7 +402,7 @@ static void cancelling_stops_the_call_and_ends_its_stream_without_an_answer(void
     while (http_read_part(&client, &body))
         continue;
     assert_true(client.ended);
-    assert_int_equal(body.length, 0);
+    assert_null(strstr(text_string(&body), "data: {"));
     http_close(&client);
     free(session);
     free(headers);
@@ -412,7 +476,7 @@ static void a_new_standing_stream_replaces_the_old(void **state)
     http_send(&first, "GET", "/mcp", headers, NULL);
     assert_int_equal(http_read_head(&first), 200);
     assert_true(http_event(&first, &pending, &event));
-    assert_string_equal(text_string(&event), ":");
+    assert_string_equal(text_string(&event), "");
     http_open(&second, port());
     http_send(&second, "GET", "/mcp", headers, NULL);
     assert_int_equal(http_read_head(&second), 200);
@@ -500,6 +564,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             progress_comes_before_the_result_on_the_requests_own_stream_and_only_rises, start,
             stop),
+        cmocka_unit_test_setup_teardown(
+            streams_of_calls_have_ids_and_a_first_event_where_the_revision_has_them, start, stop),
         cmocka_unit_test_setup_teardown(without_a_token_there_is_no_progress, start, stop),
         cmocka_unit_test_setup_teardown(a_client_that_takes_no_streams_gets_json, start, stop),
         cmocka_unit_test_setup_teardown(a_client_that_takes_only_streams_gets_one, start, stop),

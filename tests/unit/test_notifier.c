@@ -83,10 +83,8 @@ static json_t *hear(struct http_client *client, struct text *pending, struct tex
     json_t *json = NULL;
     struct error error;
 
-    do
-        if (!http_event(client, pending, event))
-            fail_msg("the stream ended");
-    while (strcmp(text_string(event), ":") == 0);
+    if (!http_message(client, pending, event))
+        fail_msg("the stream ended");
     if (!json_parse(text_string(event), event->length, &json, &error))
         fail_msg("%s: %s", text_string(event), error.message);
     return json;
@@ -241,8 +239,7 @@ static void forgets_a_session_that_ended(void **state)
                      200);
     move_job(job);
     hears(&stays, UPDATED, uri);
-    while (http_event(&gone.client, &gone.pending, &gone.event))
-        assert_string_equal(text_string(&gone.event), ":");
+    assert_false(http_message(&gone.client, &gone.pending, &gone.event));
     hearer_close(&gone);
     hearer_close(&stays);
 }

@@ -48,6 +48,11 @@ static inline void world_progress(struct call *call, double progress, double tot
     snprintf(world->progress[world->progress_count++], 256, "%s", message);
 }
 
+static inline void world_close_stream(struct call *call)
+{
+    (void)call;
+}
+
 static inline bool world_cancelled(void *host)
 {
     const struct world *world = host;
@@ -113,7 +118,8 @@ static inline json_t *world_call(struct world *world, const char *name, const ch
                          .principal = { .role = world->role },
                          .host = world,
                          .progress = world_progress,
-                         .cancelled = world_cancelled };
+                         .cancelled = world_cancelled,
+                         .close_stream = world_close_stream };
     json_t *structured = NULL;
 
     assert_non_null(tool);
