@@ -1,14 +1,10 @@
 #include "base/json.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "base/json_build.h"
 
-/* 15 digits: what people wrote (0.1) comes back as they wrote it, and writing, reading and writing
- * again gives the same text, which digests rely on. */
-#define WRITE_FLAGS (JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15))
 #define SHOWN_BYTES 200
 
 /* jansson itself goes 2,048 levels deep. Brackets inside strings do not count. */
@@ -48,6 +44,11 @@ static bool check_no_nul(const char *bytes, size_t length, struct error *error)
 }
 
 bool json_parse(const char *bytes, size_t length, json_t **out, struct error *error)
+{
+    return json_build(bytes, length, out) || json_parse_fully(bytes, length, out, error);
+}
+
+bool json_parse_fully(const char *bytes, size_t length, json_t **out, struct error *error)
 {
     json_error_t problem;
     TEXT_AUTO shown = { 0 };
@@ -96,67 +97,6 @@ bool json_get_boolean(const json_t *object, const char *name, bool fallback)
     const json_t *value = json_object_get(object, name);
 
     return json_is_boolean(value) ? json_is_true(value) : fallback;
-}
-
-static char *write_with(const json_t *value, size_t flags)
-{
-    char *written = json_dumps(value, flags);
-
-    if (written == NULL) { /* only without memory: every json_t can be written */
-        log_error("out of memory while writing JSON");
-        abort();
-    }
-    return written;
-}
-
-char *json_write(const json_t *value)
-{
-    return write_with(value, WRITE_FLAGS);
-}
-
-char *json_write_canonical(const json_t *value)
-{
-    return write_with(value, WRITE_FLAGS | JSON_SORT_KEYS);
-}
-
-static void add_escaped(struct text *text, unsigned char c)
-{
-    switch (c) {
-    case '"':
-    case '\\':
-        text_add_char(text, '\\');
-        text_add_char(text, (char)c);
-        break;
-    case '\n':
-        text_add(text, "\\n");
-        break;
-    case '\r':
-        text_add(text, "\\r");
-        break;
-    case '\t':
-        text_add(text, "\\t");
-        break;
-    default:
-        text_addf(text, "\\u%04x", c);
-    }
-}
-
-void json_add_string(struct text *text, const char *string, size_t length)
-{
-    text_add_char(text, '"');
-    for (size_t at = 0; at < length;) {
-        unsigned char c = (unsigned char)string[at];
-        size_t size = text_utf8_sequence(string + at, length - at);
-
-        if (size == 0)
-            text_add(text, "\xef\xbf\xbd");
-        else if (c == '"' || c == '\\' || c < 0x20)
-            add_escaped(text, c);
-        else
-            text_add_bytes(text, string + at, size);
-        at += size > 0 ? size : 1;
-    }
-    text_add_char(text, '"');
 }
 
 json_t *json_number_or_null(double value)

@@ -103,12 +103,19 @@ static size_t check_character(struct json_scan *scan)
     return length;
 }
 
+/* Most of every string: ASCII that needs no second look. */
+static void skip_plain(struct json_scan *scan)
+{
+    while (scan->at < scan->end && *scan->at >= 0x20 && *scan->at != '"' && *scan->at != '\\')
+        scan->at++;
+}
+
 static bool read_string(struct json_scan *scan)
 {
     scan->at++; /* the quote */
     scan->text = scan->at;
     scan->escaped = false;
-    while (scan->at < scan->end && *scan->at != '"') {
+    for (skip_plain(scan); scan->at < scan->end && *scan->at != '"'; skip_plain(scan)) {
         size_t length = check_character(scan);
 
         if (length == 0)

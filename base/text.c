@@ -40,21 +40,44 @@ void text_add_char(struct text *text, char c)
     text_add_bytes(text, &c, 1);
 }
 
+void text_add_integer(struct text *text, int64_t value)
+{
+    char digits[20]; /* of INT64_MIN with its sign */
+    size_t at = sizeof digits;
+    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+
+    do
+        digits[--at] = (char)('0' + rest % 10);
+    while ((rest /= 10) > 0);
+    if (value < 0)
+        digits[--at] = '-';
+    text_add_bytes(text, digits + at, sizeof digits - at);
+}
+
+#define PROBABLE_LENGTH 48
+
+/* Mostly there is room at the first try. */
 void text_addf(struct text *text, const char *format, ...)
 {
     va_list args;
+    size_t room;
     int length;
 
+    reserve(text, PROBABLE_LENGTH);
+    room = text->capacity - text->length;
     va_start(args, format);
-    length = vsnprintf(NULL, 0, format, args);
+    length = vsnprintf(text->data + text->length, room, format, args);
     va_end(args);
     if (length < 0)
-        return;
-    reserve(text, (size_t)length);
-    va_start(args, format);
-    vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
-    va_end(args);
+        length = 0;
+    if ((size_t)length >= room) {
+        reserve(text, (size_t)length);
+        va_start(args, format);
+        vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
+        va_end(args);
+    }
     text->length += (size_t)length;
+    text->data[text->length] = '\0';
 }
 
 void text_clear(struct text *text)

@@ -16,6 +16,7 @@ struct text {
 void text_add(struct text *text, const char *string);
 void text_add_bytes(struct text *text, const char *bytes, size_t length);
 void text_add_char(struct text *text, char c);
+void text_add_integer(struct text *text, int64_t value); /* decimal */
 void text_addf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_clear(struct text *text);               /* length 0, memory kept */
 const char *text_string(const struct text *text); /* never NULL */

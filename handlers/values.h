@@ -2,6 +2,7 @@
  */
 #pragma once
 
+#include "base/json.h"
 #include "handlers/tool.h"
 
 struct value_kind {
@@ -10,12 +11,6 @@ struct value_kind {
     bool (*accepts)(const json_t *value); /* its shape; limits are looked at elsewhere */
 };
 const struct value_kind *value_kind(enum value_type type); /* static */
-
-/* jansson iterates over mutable objects only; nothing is changed through this. */
-static inline json_t *json_iterable(const json_t *value)
-{
-    return (json_t *)(uintptr_t)value;
-}
 
 /* A value as an error sentence shows it: short, printable, credentials masked. Returns `out`. */
 #define VALUE_SHOWN_SIZE 64

@@ -1,4 +1,4 @@
-/* json_scan against json_parse: both accept the bytes and agree on how many tokens of which kind
+/* json_scan against jansson: both accept the bytes and agree on how many tokens of which kind
  * there are, or both refuse them. */
 #include <string.h>
 
@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct error error = { 0 };
     bool accepted = scan_all(data, size, &scanned);
 
-    if (json_parse((const char *)data, size, &value, &error)) {
+    if (json_parse_fully((const char *)data, size, &value, &error)) {
         count_tree(value, &parsed);
         must(accepted);
         must(scanned.values == parsed.values && scanned.keys == parsed.keys);

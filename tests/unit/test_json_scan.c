@@ -166,13 +166,14 @@ static json_t *build(struct json_scan *scan, enum json_scan_token token)
     return NULL;
 }
 
-/* json_parse, but a key may come twice. */
+/* json_parse_fully, but a key may come twice. */
 static json_t *parse(const char *bytes, size_t length)
 {
     struct error error = { 0 };
     json_t *value = NULL;
 
-    if (!json_parse(bytes, length, &value, &error) && strstr(error.message, "duplicate") != NULL)
+    if (!json_parse_fully(bytes, length, &value, &error)
+        && strstr(error.message, "duplicate") != NULL)
         value = json_loadb(bytes, length, JSON_DECODE_ANY, NULL);
     return value;
 }

@@ -1,0 +1,27 @@
+/* json_build against jansson's reader: both accept the bytes and give the same tree, or both refuse
+ * them; and json_write against jansson's writer. */
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_build.h"
+#include "base/memory.h"
+#include "tests/fuzz/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    json_auto_t *parsed = NULL;
+    json_auto_t *built = NULL;
+    FREE_AUTO char *expected = NULL;
+    FREE_AUTO char *written = NULL;
+    struct error error;
+    bool accepted = json_parse_fully((const char *)data, size, &parsed, &error);
+
+    must(json_build((const char *)data, size, &built) == accepted);
+    if (!accepted)
+        return 0;
+    must(json_equal(built, parsed) == 1);
+    expected = json_dumps(parsed, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+    written = json_write(built);
+    must(strcmp(written, expected) == 0);
+    return 0;
+}
