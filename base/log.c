@@ -1,5 +1,6 @@
 #include "base/log.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,7 +10,10 @@
 
 #include "base/clock.h"
 
-#define LINE_SIZE 2048 /* under PIPE_BUF, so that lines of several threads never mix */
+/* Writes of up to PIPE_BUF bytes, so that lines of several threads never mix. */
+#define LINE_SIZE 2048
+#define LINES_SIZE 4096
+_Static_assert(LINES_SIZE <= PIPE_BUF, "a write beyond it may be split");
 
 /* C0 and DEL become '?', and so do both bytes of C1 as UTF-8 (C2 80 to C2 9F), which terminals obey
  * too. */
@@ -78,4 +82,41 @@ void log_error(const char *format, ...)
     va_start(args, format);
     write_line("error", format, args);
     va_end(args);
+}
+
+void log_lines_begin(struct log_lines *lines)
+{
+    char time[CLOCK_TEXT_SIZE];
+
+    if (lines->text.length > LINES_SIZE - LINE_SIZE)
+        log_lines_write(lines);
+    lines->line = lines->text.length;
+    text_add(&lines->text, clock_format_utc(clock_utc_ms(), time));
+    text_add(&lines->text, " info ");
+}
+
+void log_lines_end(struct log_lines *lines)
+{
+    struct text *text = &lines->text;
+    char *line = text->data + lines->line;
+
+    replace_controls(line);
+    if (text->length - lines->line >= LINE_SIZE)
+        text->length = lines->line + cut_at(line, LINE_SIZE - 1);
+    text_add_char(text, '\n');
+}
+
+void log_lines_write(struct log_lines *lines)
+{
+    struct text *text = &lines->text;
+
+    if (text->length > 0 && write(STDERR_FILENO, text->data, text->length) < 0)
+        text->length = 0; /* nowhere left to tell it */
+    text_clear(text);
+}
+
+void log_lines_finish(struct log_lines *lines)
+{
+    log_lines_write(lines);
+    text_finish(&lines->text);
 }

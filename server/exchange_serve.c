@@ -105,17 +105,35 @@ enum MHD_Result exchange_serve(void *loop, struct MHD_Connection *mhd, const cha
     return MHD_YES;
 }
 
+static void add_word(struct text *line, const char *word, const char *otherwise)
+{
+    text_add(line, word != NULL && word[0] != '\0' ? word : otherwise);
+    text_add_char(line, ' ');
+}
+
+/* Piece by piece: a format would take as long as the rest of the request's bookkeeping. */
 static void write_log(const struct exchange *exchange, unsigned status, int64_t duration_ns)
 {
-    const char *name = exchange->principal.name;
+    struct log_lines *lines = &exchange->loop->log;
+    struct text *line = &lines->text;
+    int64_t tenths_ms = (duration_ns + 50000) / 100000;
 
     if (exchange->route != NULL && exchange->route->quiet)
         return;
-    log_info("%s %s %s %s %s %u %.1f ms %s", exchange->verb,
-             exchange->route != NULL ? exchange->route->path : "?",
-             exchange->method[0] != '\0' ? exchange->method : "-",
-             exchange->subject[0] != '\0' ? exchange->subject : "-", name[0] != '\0' ? name : "-",
-             status, (double)duration_ns / 1e6, exchange->id);
+    log_lines_begin(lines);
+    add_word(line, exchange->verb, "-");
+    add_word(line, exchange->route != NULL ? exchange->route->path : NULL, "?");
+    add_word(line, exchange->method, "-");
+    add_word(line, exchange->subject, "-");
+    add_word(line, exchange->principal.name, "-");
+    text_add_integer(line, status);
+    text_add_char(line, ' ');
+    text_add_integer(line, tenths_ms / 10);
+    text_add_char(line, '.');
+    text_add_integer(line, tenths_ms % 10);
+    text_add(line, " ms ");
+    text_add(line, exchange->id);
+    log_lines_end(lines);
 }
 
 #define CLIENT_LEFT 499 /* no HTTP status; what servers log when nobody waited for the answer */

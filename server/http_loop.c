@@ -254,6 +254,7 @@ static void turn(struct http_loop *loop, int timeout_ms)
     deliver_notes(loop);
     expire(loop);
     MHD_run(loop->daemon);
+    log_lines_write(&loop->log);
 }
 
 /* No connection may be suspended when the daemon stops. */
@@ -380,6 +381,7 @@ void http_loop_destroy(struct http_loop *loop)
         return;
     deliver_notes(loop);
     acceptor_close(loop);
+    log_lines_finish(&loop->log);
     if (loop->wake_fd >= 0)
         close(loop->wake_fd);
     if (loop->epoll_fd >= 0)

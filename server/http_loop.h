@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "server/acceptor.h"
 #include "server/deadline.h"
 
@@ -46,6 +47,7 @@ struct http_loop {
     struct deadline_list deadlines[DEADLINE_KINDS];
     struct exchange *exchanges;
     struct acceptor acceptor;
+    struct log_lines log; /* of the requests that ended in this turn */
 };
 
 /* Serves `listen_fd` (taken) on a thread of its own. */

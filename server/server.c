@@ -87,7 +87,7 @@ static void prepare(struct server *server, const struct server_parts *parts)
     server->prompts = parts->prompts != NULL ? parts->prompts : no_prompts;
     server->notifier = notifier_create(server);
     random_bytes(&boot, sizeof boot);
-    snprintf(server->request_prefix, sizeof server->request_prefix, "%08x", boot);
+    snprintf(server->request_prefix, sizeof server->request_prefix, "req_%08x_", boot);
     atomic_init(&server->requests, 0);
     atomic_init(&server->in_flight, 0);
     atomic_init(&server->open_streams, 0);
@@ -241,8 +241,14 @@ void server_request_id(struct server *server, char out[REQUEST_ID_SIZE])
 {
     uint64_t number = atomic_fetch_add_explicit(&server->requests, 1, memory_order_relaxed);
 
-    snprintf(out, REQUEST_ID_SIZE, "req_%s_%llx", server->request_prefix,
-             (unsigned long long)number);
+    char *end = stpcpy(out, server->request_prefix);
+    int shift = 0;
+
+    while (number >> shift > 15)
+        shift += 4;
+    for (; shift >= 0; shift -= 4)
+        *end++ = "0123456789abcdef"[number >> shift & 15];
+    *end = '\0';
 }
 
 const struct tool *server_find_tool(const struct server *server, const char *name)

@@ -51,7 +51,7 @@ struct server {
     struct telemetry_row **method_rows, **tool_rows, **route_rows; /* in the order of the tables */
     struct text tools_list, instructions;                          /* written once, sent often */
 
-    char request_prefix[12];
+    char request_prefix[16]; /* "req_" and what tells this start from others */
     atomic_uint_fast64_t requests;
     atomic_int in_flight; /* requests that are being answered, standing streams apart */
     atomic_int open_streams;

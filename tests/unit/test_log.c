@@ -159,6 +159,60 @@ static void lines_of_several_threads_stay_whole(void **state)
     free(text);
 }
 
+/* Several lines in one write, and no write longer than a pipe takes whole. */
+static void gathered_lines_are_those_that_were_added(void **state)
+{
+    struct log_lines lines = { 0 };
+    struct capture capture;
+    int count = 0;
+    char *text;
+
+    (void)state;
+    capture_start(&capture);
+    for (int i = 0; i < 1000; i++) {
+        log_lines_begin(&lines);
+        text_addf(&lines.text, "line %d \x1b[2J", i);
+        log_lines_end(&lines);
+        assert_in_range(lines.text.length, 1, 4096);
+    }
+    log_lines_finish(&lines);
+    text = capture_end(&capture);
+    for (char *line = text, *end; *line != '\0'; line = end + 1, count++) {
+        char expected[64];
+
+        end = strchr(line, '\n');
+        snprintf(expected, sizeof expected, " info line %d ?[2J\n", count);
+        assert_stamp(line);
+        assert_memory_equal(line + STAMP_LENGTH, expected, strlen(expected));
+    }
+    assert_int_equal(count, 1000);
+    free(text);
+}
+
+static void a_gathered_line_is_cut_between_characters(void **state)
+{
+    struct log_lines lines = { 0 };
+    struct capture capture;
+    char *text;
+
+    (void)state;
+    capture_start(&capture);
+    log_lines_begin(&lines);
+    for (int i = 0; i < 3000; i++)
+        text_add(&lines.text, "\xe2\x82\xac");
+    log_lines_end(&lines);
+    log_lines_begin(&lines);
+    text_add(&lines.text, "the next");
+    log_lines_end(&lines);
+    log_lines_finish(&lines);
+    text = capture_end(&capture);
+    assert_in_range(strchr(text, '\n') - text, 2000, 2048);
+    assert_true(text_is_utf8(text, strlen(text)));
+    assert_non_null(strstr(text, "\xac\n2"));
+    assert_non_null(strstr(text, " info the next\n"));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +221,8 @@ int main(void)
         cmocka_unit_test(foreign_control_characters_cannot_forge_lines_or_drive_a_terminal),
         cmocka_unit_test(a_long_line_is_cut_between_characters),
         cmocka_unit_test(lines_of_several_threads_stay_whole),
+        cmocka_unit_test(gathered_lines_are_those_that_were_added),
+        cmocka_unit_test(a_gathered_line_is_cut_between_characters),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
