@@ -41,10 +41,11 @@ bool call_run(const struct tool *tool, struct call *call, struct answer *answer,
               struct error *error)
 {
     const json_t *raw = call->arguments;
-    json_auto_t *checked = NULL;
+    json_auto_t *checked = json_incref(call->checked);
     bool done;
 
-    if (!check_role(tool, call, error) || !tool_check(tool, raw, &checked, error))
+    if (!check_role(tool, call, error)
+        || (checked == NULL && !tool_check(tool, raw, &checked, error)))
         return false;
     call->arguments = checked;
     done = run_checked(tool, call, answer, error);
@@ -113,17 +114,35 @@ void call_refused(struct call *call, struct error *error)
     hide_internal(call, error);
 }
 
+/* Most calls only read, and those that go well are not audited. */
+static bool read_only_call(const struct tool *tool, struct call *call, struct answer *answer,
+                           struct error *error)
+{
+    FREE_AUTO char *arguments = NULL;
+
+    call_begin(call, tool->name, NULL);
+    if (call_run(tool, call, answer, error))
+        return true;
+    call->change.arguments = arguments = audit_arguments(tool, call->arguments);
+    call_refused(call, error);
+    call->change.arguments = NULL;
+    return false;
+}
+
 bool tool_call(const struct tool *tool, struct call *call, struct answer *answer,
                struct error *error)
 {
-    FREE_AUTO char *arguments = audit_arguments(tool, call->arguments);
+    FREE_AUTO char *arguments = NULL;
     bool done;
 
+    if (tool->read_only)
+        return read_only_call(tool, call, answer, error);
+    arguments = audit_arguments(tool, call->arguments);
     call_begin(call, tool->name, arguments);
     done = call_run(tool, call, answer, error);
     if (!done)
         call_refused(call, error);
-    else if (!tool->read_only && !call->change.written)
+    else if (!call->change.written)
         note(call, "ok", "nothing changed");
     call->change.arguments = NULL;
     return done;

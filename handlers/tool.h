@@ -104,6 +104,7 @@ enum severity {
 struct call {
     const struct services *services;
     const json_t *arguments; /* an object, checked against the params, defaults filled in */
+    json_t *checked;         /* what tool_check made of them already; borrowed; NULL: nothing yet */
     struct principal principal;
     struct change change; /* for the store's functions that change something */
     void *host;

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/memory.h"
 #include "server/exchange.h"
 #include "server/methods.h"
 #include "server/notifier.h"
@@ -55,13 +54,12 @@ bool tools_list_run(struct rpc *rpc)
 /* ---- The call ---- */
 
 /* What will be refused writes its audit row, and waits for the disk: not on the HTTP thread. */
-static bool may_run_inline(const struct rpc *rpc, const json_t *arguments)
+static bool may_run_inline(struct rpc *rpc, const json_t *arguments)
 {
-    json_auto_t *checked = NULL;
     struct error ignored;
 
     return rpc->tool->placement == PLACE_INLINE && rpc->exchange->principal.role >= rpc->tool->role
-           && tool_check(rpc->tool, arguments, &checked, &ignored);
+           && tool_check(rpc->tool, arguments, &rpc->checked, &ignored);
 }
 
 bool tools_call_prepare(struct rpc *rpc)
@@ -107,10 +105,8 @@ static void add_content(struct text *out, const char *text, size_t length)
 
 static void add_member(struct text *out, const char *name, const json_t *value)
 {
-    FREE_AUTO char *written = json_write(value);
-
     text_addf(out, "\"%s\":", name);
-    text_add(out, written);
+    json_add(out, value);
 }
 
 static void write_answer(struct rpc *rpc, const struct answer *answer)
@@ -170,6 +166,7 @@ struct call rpc_make_call(struct rpc *rpc)
     return (struct call){
         .services = rpc->server->services,
         .arguments = json_object_get(rpc->params, "arguments"),
+        .checked = rpc->checked,
         .principal = exchange->principal,
         .change = { .actor = { .client = rpc->client, .request_id = exchange->id } },
         .host = rpc,

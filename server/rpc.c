@@ -18,7 +18,7 @@ char *rpc_token(const json_t *token)
     struct text text = { 0 };
 
     if (json_is_integer(token))
-        text_addf(&text, "%lld", (long long)json_integer_value(token));
+        text_add_integer(&text, json_integer_value(token));
     else if (json_is_string(token) && json_string_length(token) <= ID_LIMIT)
         json_add_string(&text, json_string_value(token), json_string_length(token));
     else
@@ -76,6 +76,7 @@ void rpc_finish(struct rpc *rpc)
     session_release(rpc->session);
     free(rpc->id);
     free(rpc->progress_token);
+    json_decref(rpc->checked);
     text_finish(&rpc->result);
     json_decref(rpc->error_data);
 }
@@ -120,11 +121,8 @@ static void write_error(const struct rpc *rpc, struct text *out)
     text_addf(out, "\"error\":{\"code\":%d,\"message\":", rpc->error_code);
     json_add_string(out, rpc->error_message, strlen(rpc->error_message));
     if (rpc->error_data != NULL) {
-        char *data = json_write(rpc->error_data);
-
         text_add(out, ",\"data\":");
-        text_add(out, data);
-        free(data);
+        json_add(out, rpc->error_data);
     }
     text_add_char(out, '}');
 }
@@ -154,8 +152,11 @@ static void write_common_members(const struct rpc *rpc, struct text *out)
 void rpc_write(const struct rpc *rpc, struct text *out)
 {
     text_add(out, "{\"jsonrpc\":\"2.0\",");
-    if (rpc->id != NULL)
-        text_addf(out, "\"id\":%s,", rpc->id);
+    if (rpc->id != NULL) {
+        text_add(out, "\"id\":");
+        text_add(out, rpc->id);
+        text_add_char(out, ',');
+    }
     if (rpc->error_code != 0) {
         write_error(rpc, out);
     } else {

@@ -43,6 +43,7 @@ struct rpc {
     const struct tool *tool;
     enum placement placement;
     const json_t *params; /* NULL or an object; borrowed from the message */
+    json_t *checked;      /* the tool's arguments, once tool_check accepted them; NULL */
     char *id;             /* as JSON text, to be echoed; NULL: a notification, or not readable */
     char *progress_token; /* the same; NULL: none */
     double progress;      /* the last that was told; -1: none yet */
