@@ -1,0 +1,19 @@
+# embed_text(<target> <symbol> <file>): the file's bytes, compiled into <target> as
+# `extern const char <symbol>[]`, ended by a NUL. Also usable as a script (see the custom command).
+if(CMAKE_SCRIPT_MODE_FILE)
+  file(READ ${FILE} hex HEX)
+  string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
+  file(WRITE ${OUT} "extern const char ${SYMBOL}[];\nconst char ${SYMBOL}[] = {${bytes}0};\n")
+  return()
+endif()
+
+set(EMBED_TEXT_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
+function(embed_text target symbol file)
+  set(out ${CMAKE_BINARY_DIR}/${symbol}.c)
+  add_custom_command(
+    OUTPUT ${out}
+    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DSYMBOL=${symbol} -DFILE=${CMAKE_SOURCE_DIR}/${file}
+            -P ${EMBED_TEXT_SCRIPT}
+    DEPENDS ${CMAKE_SOURCE_DIR}/${file} ${EMBED_TEXT_SCRIPT})
+  target_sources(${target} PRIVATE ${out})
+endfunction()
