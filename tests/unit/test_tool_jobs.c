@@ -99,7 +99,7 @@ static void cancels_a_running_job(void **state)
     json_auto_t *cancelled = NULL, *answer = NULL;
 
     world_register(world, "demo");
-    sweep_started(world, "", sweep);
+    sweep_started(world, ",\"repetitions\":20", sweep); /* ends long after the cancelling */
     world->principal = "bob";
     world->role = ROLE_OPERATOR;
     world_refused(world, "job_cancel", argue(&arguments, "{\"job\":\"@\"}", sweep), ERROR_FORBIDDEN,
