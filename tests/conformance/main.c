@@ -1,5 +1,5 @@
 /* conformance_server: the server of the product with the fixtures of the official conformance suite
- * instead of the product's tools. Takes the options of `opsbrain serve`. */
+ * instead of the product's tools. Its command line is that of `opsbrain serve`. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -74,8 +74,12 @@ int main(int argc, char **argv)
     sigaddset(&ending, SIGTERM);
     sigaddset(&ending, SIGINT);
     pthread_sigmask(SIG_BLOCK, &ending, NULL);
+    if (argc < 2) {
+        fprintf(stderr, "usage: conformance_server serve [option...]\n");
+        return 2;
+    }
     gather(&process);
-    good = settings_read(argc, argv, &process.settings, &error) && start(&process, &error);
+    good = settings_read(argc - 1, argv + 1, &process.settings, &error) && start(&process, &error);
     if (good)
         sigwait(&ending, &number);
     else

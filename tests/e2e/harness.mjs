@@ -10,6 +10,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const OPSBRAIN = process.env.OPSBRAIN_BIN ?? path.resolve('build/dev/bin/opsbrain');
+const CONFORMANCE_SERVER = process.env.CONFORMANCE_BIN ?? path.resolve('build/dev/bin/conformance_server');
 const SIMSERVE = process.env.SIMSERVE_BIN ?? path.resolve('build/dev/bin/simserve');
 const READY_MS = 20_000;
 const STOP_MS = 8_000;
@@ -115,22 +116,27 @@ export async function run(args, env) {
 }
 
 // startServer(t, {args, env, data}): `opsbrain serve` on a free port, stopped (and checked) when the test ends.
-export async function startServer(t, { args = [], env = {}, data } = {}) {
-    const server = new Server(await freePort(), data ?? (await temporaryFolder(t)), args, env);
+export async function startServer(t, { args = [], env = {}, data, file = OPSBRAIN } = {}) {
+    const server = new Server(file, await freePort(), data ?? (await temporaryFolder(t)), args, env);
     atEnd(t, () => server.stop());
     await server.start();
     return server;
 }
 
+// startConformanceServer(t): the same server with the fixtures of the conformance suite.
+export function startConformanceServer(t) {
+    return startServer(t, { file: CONFORMANCE_SERVER });
+}
+
 class Server {
-    constructor(port, data, args, env) {
-        Object.assign(this, { port, data, args, env });
+    constructor(file, port, data, args, env) {
+        Object.assign(this, { file, port, data, args, env });
         this.url = `http://127.0.0.1:${port}/mcp`;
     }
 
     async start() {
         const args = ['serve', '--listen', `127.0.0.1:${this.port}`, '--data', this.data, ...this.args];
-        this.program = new Program(OPSBRAIN, args, this.env);
+        this.program = new Program(this.file, args, this.env);
         await this.program.answers(this.port, '/ready');
     }
 

@@ -1,0 +1,149 @@
+// The official conformance suite: against the server with the suite's fixtures, where every scenario passes, and
+// against the product itself, as far as it can be tested without fixtures.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import test from 'node:test';
+
+import { startConformanceServer, startServer, temporaryFolder } from './harness.mjs';
+
+const SUITE = path.resolve('tests/e2e/node_modules/@modelcontextprotocol/conformance/dist/index.js');
+
+// What does not pass yet, and must.
+const NOT_YET = new Set([
+    '2025-11-25 tools-call-with-logging',
+    '2025-11-25 tools-call-sampling',
+    '2025-11-25 tools-call-elicitation',
+    '2025-11-25 elicitation-sep1034-defaults',
+    '2025-11-25 elicitation-sep1330-enums',
+    '2025-11-25 server-sse-polling',
+    '2026-07-28 server-stateless',
+    '2026-07-28 input-required-result-basic-elicitation',
+    '2026-07-28 input-required-result-basic-sampling',
+    '2026-07-28 input-required-result-basic-list-roots',
+    '2026-07-28 input-required-result-request-state',
+    '2026-07-28 input-required-result-multiple-input-requests',
+    '2026-07-28 input-required-result-multi-round',
+    '2026-07-28 input-required-result-missing-input-response',
+    '2026-07-28 input-required-result-validate-input',
+    '2026-07-28 input-required-result-non-tool-request',
+    '2026-07-28 input-required-result-result-type',
+    '2026-07-28 input-required-result-tampered-state',
+    '2026-07-28 input-required-result-capability-check',
+    '2026-07-28 tasks-lifecycle',
+    '2026-07-28 tasks-capability-negotiation',
+    '2026-07-28 tasks-wire-fields',
+    '2026-07-28 tasks-request-state-removal',
+    '2026-07-28 tasks-mrtr-input',
+    '2026-07-28 tasks-request-headers',
+    '2026-07-28 tasks-dispatch-and-envelope',
+    '2026-07-28 tasks-required-task-error',
+    '2026-07-28 tasks-mrtr-composition',
+    '2026-07-28 http-custom-header-server-validation',
+]);
+
+// Of the product there is only so much to test: the rest of a scenario needs a tool with a name of the suite's.
+const OF_THE_PRODUCT = {
+    '2025-11-25': [
+        'server-initialize',
+        'server-session-lifecycle',
+        'server-sse-multiple-streams',
+        'logging-set-level',
+        'ping',
+        'tools-list',
+        'resources-list',
+        'prompts-list',
+        'dns-rebinding-protection',
+    ],
+    '2026-07-28': [
+        'server-stateless',
+        'server-sse-multiple-streams',
+        'tools-list',
+        'resources-list',
+        'prompts-list',
+        'dns-rebinding-protection',
+        'sep-2164-resource-not-found',
+        'caching',
+        'http-header-validation',
+    ],
+};
+const NEEDS_FIXTURES = new Set([
+    'sep-2575-server-rejects-undeclared-capability',
+    'sep-2575-missing-capability-http-400',
+    'sep-2575-http-server-no-independent-requests-on-stream',
+    'sep-2575-server-no-log-without-loglevel',
+    'sep-2575-server-sends-prompts-list-changed-on-subscription',
+    'sep-2575-server-sends-tools-list-changed-on-subscription',
+]);
+
+// runSuite(t, url, args): {code, output, scenarios}, where scenarios maps each one's name to its checks.
+async function runSuite(t, url, args) {
+    const folder = await temporaryFolder(t);
+    const nothing = path.join(folder, 'expected-failures.yml');
+    await writeFile(nothing, 'server: []\n');
+    const results = path.join(folder, 'results');
+    const words = [SUITE, 'server', '--url', url, '--expected-failures', nothing, '-o', results, ...args];
+    const { code, output } = await new Promise((resolve) => {
+        execFile(process.execPath, words, { maxBuffer: 1 << 24 }, (error, stdout, stderr) =>
+            resolve({ code: error?.code ?? 0, output: stdout + stderr }),
+        );
+    });
+    return { code, output, scenarios: await readResults(results) };
+}
+
+// The suite writes server-<scenario>-<time>/checks.json.
+async function readResults(folder) {
+    const scenarios = new Map();
+    for (const entry of await readdir(folder)) {
+        const [, name] = /^server-(.*)-\d{4}-\d\d-\d\dT[\d-]+Z$/.exec(entry);
+        scenarios.set(name, JSON.parse(await readFile(path.join(folder, entry, 'checks.json'), 'utf8')));
+    }
+    return scenarios;
+}
+
+// What is only a warning to the suite is a failure here.
+function failures(checks) {
+    return checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
+}
+
+function explain(checks) {
+    return failures(checks).map(({ id, errorMessage }) => `${id}: ${errorMessage}`).join('\n');
+}
+
+function count(checks, status) {
+    return checks.filter((check) => check.status === status).length;
+}
+
+async function testScenario(t, name, checks, options) {
+    await t.test(name, options, (t) => {
+        assert.equal(explain(checks), '');
+        const passed = count(checks, 'SUCCESS');
+        t.diagnostic(`${passed} checks passed`);
+        if (passed === 0) t.skip(checks.map(({ errorMessage }) => errorMessage).join('; '));
+    });
+}
+
+for (const [revision, expected] of [
+    ['2025-11-25', 33],
+    ['2026-07-28', 50],
+])
+    test(`conforms to what revision ${revision} requires`, async (t) => {
+        const server = await startConformanceServer(t);
+        const { code, output, scenarios } = await runSuite(t, server.url, ['--requirements', revision]);
+        for (const [name, checks] of scenarios)
+            await testScenario(t, name, checks, { todo: NOT_YET.has(`${revision} ${name}`) });
+        assert.equal(scenarios.size, expected, output);
+        if (NOT_YET.size === 0) assert.equal(code, 0, output);
+        t.diagnostic(output.match(/^Total: .*$/m)?.[0] ?? 'no total');
+    });
+
+for (const [revision, names] of Object.entries(OF_THE_PRODUCT))
+    test(`the product itself conforms to ${revision}`, async (t) => {
+        const server = await startServer(t);
+        const { scenarios } = await runSuite(t, server.url, ['--suite', 'all', '--spec-version', revision]);
+        for (const name of names) {
+            const checks = scenarios.get(name).filter(({ id }) => !NEEDS_FIXTURES.has(id));
+            await testScenario(t, name, checks, {});
+        }
+    });
