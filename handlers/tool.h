@@ -114,8 +114,9 @@ struct call {
     /* Asks the client, never NULL. *answers: a new object with the result of each question by its
      * key. Where the protocol has sessions it blocks until the client answered. In 2026-07-28 it
      * first fails with INPUT_REQUIRED: return at once, without any effect; when the client comes
-     * back, run() is called again from its start and gets the answers here. UNSUPPORTED: the client
-     * did not declare the capability. */
+     * back, run() is called again from its start and gets the answers here; the change it then
+     * makes is made once, however often the client comes back with the same. UNSUPPORTED: the
+     * client did not declare the capability. A tool that asks is PLACE_WAITING. */
     bool (*ask)(struct call *call, const struct question *questions, size_t count, json_t **answers,
                 struct error *error);
     /* Never NULL: ends the connection that waits for the answer, while the call runs on. The client

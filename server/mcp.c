@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "server/ask.h"
 #include "server/exchange.h"
 #include "server/methods.h"
 #include "server/server.h"
@@ -173,12 +174,15 @@ static bool is_slow(const struct post *post)
     return false;
 }
 
-/* A stream carries progress, and keeps the connection alive while the client waits. */
+/* A stream carries progress, log messages and questions, and keeps the connection alive while the
+ * client waits. */
 static bool wants_stream(const struct exchange *exchange, const struct post *post)
 {
+    const struct rpc *first = post->rpcs;
+
     return exchange->headers.accepts_events && !post->batch
-           && post->rpcs[0].method == method_find("tools/call", post->rpcs[0].era)
-           && (post->rpcs[0].progress_token != NULL || post->rpcs[0].placement == PLACE_WAITING);
+           && first->method == method_find("tools/call", first->era)
+           && (first->progress_token != NULL || first->logs || first->placement == PLACE_WAITING);
 }
 
 static void begin_stream(struct exchange *exchange, struct rpc *rpc)
@@ -231,15 +235,23 @@ static void admit(struct rpc *rpc)
         rpc->method->prepare(rpc);
 }
 
+static void take_responses(const struct post *post)
+{
+    for (size_t i = 0; i < post->count; i++)
+        if (post->rpcs[i].kind == RPC_RESPONSE && post->rpcs[i].error_code == 0)
+            ask_take_response(&post->rpcs[i]);
+}
+
 static void place(struct exchange *exchange, struct post *post)
 {
     struct rpc *first = post->rpcs;
 
     label(exchange, post);
+    take_responses(post);
     if (!post->batch && first->error_code != 0)
         reply_rpc(exchange, first);
     else if (!post->batch && (first->kind == RPC_RESPONSE || first->method == NULL))
-        exchange_reply(exchange, 202, NULL, NULL); /* nothing waits for it */
+        exchange_reply(exchange, 202, NULL, NULL);
     else if (is_slow(post))
         submit(exchange, post);
     else

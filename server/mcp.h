@@ -21,6 +21,7 @@ void legacy_keep_stream(struct rpc *rpc);
 #define MCP_MODERN_VERSION "2026-07-28"
 #define MCP_META_VERSION "io.modelcontextprotocol/protocolVersion"
 #define MCP_META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
+#define MCP_META_LOG_LEVEL "io.modelcontextprotocol/logLevel"
 #define MCP_META_CLIENT "io.modelcontextprotocol/clientInfo"
 
 /* The legacy revision of that name; NULL: not ours. `legacy_latest` is what we offer instead. */

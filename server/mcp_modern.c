@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "server/client_log.h"
 #include "server/exchange.h"
 #include "server/header_value.h"
 #include "server/mcp.h"
@@ -43,7 +44,7 @@ static bool check_envelope(struct rpc *rpc)
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 400,
                         "params._meta[\"" MCP_META_CAPABILITIES "\"] is missing, or not an object");
     rpc_client_name(json_object_get(meta, MCP_META_CLIENT), rpc->client, sizeof rpc->client);
-    return true;
+    return client_log_read(rpc);
 }
 
 /* A header that repeats `said` of the body. */

@@ -15,7 +15,7 @@
 #define CAPABILITIES_LIMIT 4096
 #define CAPABILITIES                                                                               \
     "\"tools\":{\"listChanged\":true},\"resources\":{\"subscribe\":true,\"listChanged\":true},"    \
-    "\"prompts\":{\"listChanged\":true},\"completions\":{}"
+    "\"prompts\":{\"listChanged\":true},\"completions\":{},\"logging\":{}"
 
 static const char *wanted_version(const struct rpc *rpc)
 {
@@ -54,8 +54,7 @@ bool initialize_run(struct rpc *rpc)
     }
     exchange_add_header(rpc->exchange, "Mcp-Session-Id", rpc->session->id);
     add_text_member(&rpc->result, "protocolVersion", version);
-    text_add(&rpc->result,
-             ",\"capabilities\":{" CAPABILITIES ",\"logging\":{}},\"serverInfo\":" SERVER_INFO ",");
+    text_add(&rpc->result, ",\"capabilities\":{" CAPABILITIES "},\"serverInfo\":" SERVER_INFO ",");
     add_text_member(&rpc->result, "instructions", text_string(&rpc->server->instructions));
     return true;
 }

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "server/methods.h"
+#include "server/rounds.h"
 #include "server/server.h"
 
 bool prompts_list_run(struct rpc *rpc)
@@ -35,8 +36,10 @@ bool prompts_get_run(struct rpc *rpc)
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "params.name is missing, or not a string");
     if (call.arguments != NULL && !json_is_object(call.arguments))
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "params.arguments must be an object");
+    if (!rounds_read(rpc, name))
+        return false;
     if (!prompt_get(rpc->server->prompts, &call, name, &prompt, &messages, &error))
-        return rpc_fail_with(rpc, &error);
+        return rounds_answer(rpc, &error) || rpc_fail_with(rpc, &error);
     json = json_write(messages);
     text_add(&rpc->result, "\"description\":");
     json_add_string(&rpc->result, prompt->help, strlen(prompt->help));

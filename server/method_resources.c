@@ -9,6 +9,7 @@
 #include "server/exchange.h"
 #include "server/methods.h"
 #include "server/notifier.h"
+#include "server/rounds.h"
 #include "server/server.h"
 
 #define URI_TOLD_BYTES 2048
@@ -148,8 +149,10 @@ bool resources_read_run(struct rpc *rpc)
     TEXT_AUTO contents = { 0 };
     struct error error;
 
+    if (!rounds_read(rpc, uri))
+        return false;
     if (!resource_read(rpc->server->resources, &call, uri, &resource, &contents, &error))
-        return fail(rpc, uri, &error);
+        return rounds_answer(rpc, &error) || fail(rpc, uri, &error);
     write_contents(rpc, resource, uri, &contents);
     return true;
 }

@@ -4,9 +4,12 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "server/ask.h"
+#include "server/client_log.h"
 #include "server/exchange.h"
 #include "server/methods.h"
 #include "server/notifier.h"
+#include "server/rounds.h"
 #include "server/server.h"
 #include "server/telemetry.h"
 
@@ -76,7 +79,9 @@ bool tools_call_prepare(struct rpc *rpc)
         rpc->placement = PLACE_WORKER;
     else
         rpc->placement = PLACE_WAITING;
-    if (rpc->tool != NULL && may_run_inline(rpc, arguments))
+    if (!rounds_read(rpc, name))
+        return false;
+    if (rpc->tool != NULL && !rounds_resumed(rpc) && may_run_inline(rpc, arguments))
         rpc->placement = PLACE_INLINE;
     return true;
 }
@@ -132,25 +137,6 @@ void tools_write_error(struct rpc *rpc, const struct error *error)
     telemetry_record_tool_error(server_tool_row(rpc->server, rpc->tool));
 }
 
-static bool ask(struct call *call, const struct question *questions, size_t count, json_t **answers,
-                struct error *error)
-{
-    (void)call;
-    (void)count;
-    (void)answers;
-    return error_set(error, ERROR_UNSUPPORTED, "the client cannot be asked for %s",
-                     questions[0].method);
-}
-
-static void drop_log_take(struct call *call, enum severity severity, const char *logger,
-                          json_t *data)
-{
-    (void)call;
-    (void)severity;
-    (void)logger;
-    json_decref(data);
-}
-
 static void close_stream(struct call *call)
 {
     const struct rpc *rpc = call->host;
@@ -168,13 +154,14 @@ struct call rpc_make_call(struct rpc *rpc)
         .arguments = json_object_get(rpc->params, "arguments"),
         .checked = rpc->checked,
         .principal = exchange->principal,
-        .change = { .actor = { .client = rpc->client, .request_id = exchange->id } },
+        .change = { .actor = { .client = rpc->client, .request_id = exchange->id },
+                    .nonce = rounds_nonce(rpc) },
         .host = rpc,
         .progress = tell_progress,
         .cancelled = rpc_is_cancelled,
-        .ask = ask,
+        .ask = ask_client,
         .close_stream = close_stream,
-        .log_take = drop_log_take,
+        .log_take = client_log_take,
     };
 }
 
@@ -198,11 +185,14 @@ bool tools_call_run(struct rpc *rpc)
         tool_missing(&call, json_get_text(rpc->params, "name", ""), &error);
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "%s", error.message);
     }
+    if (rounds_repeat(rpc))
+        return true;
     if (tool_call(rpc->tool, &call, &answer, &error)) {
         write_answer(rpc, &answer);
+        rounds_settle(rpc, &call.change);
         if (rpc->tool->changes_resources)
             notify(rpc, &call);
-    } else {
+    } else if (!rounds_answer(rpc, &error) && (call.change.written || !rounds_repeat(rpc))) {
         tools_write_error(rpc, &error);
     }
     answer_finish(&answer);

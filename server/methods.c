@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "server/client_log.h"
 #include "server/session.h"
 
 #define BOTH (ERA_LEGACY | ERA_MODERN)
@@ -13,21 +14,6 @@ static bool answer_empty(struct rpc *rpc)
 {
     (void)rpc;
     return true;
-}
-
-static bool set_level(struct rpc *rpc)
-{
-    static const char *const levels[] = { "debug", "info",     "notice", "warning",
-                                          "error", "critical", "alert",  "emergency" };
-    const char *level = json_get_text(rpc->params, "level", "");
-
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
-        if (strcmp(level, levels[i]) == 0)
-            return true;
-    return rpc_fail(
-        rpc, RPC_INVALID_PARAMS, 200,
-        "\"level\" must be one of debug, info, notice, warning, error, critical, alert, "
-        "emergency");
 }
 
 /* Only a call of the same session can be meant: ids are the client's own and may collide. */
@@ -43,7 +29,7 @@ static bool cancel(struct rpc *rpc)
 const struct method methods[] = {
     { "initialize", ERA_LEGACY, .placement = PLACE_WORKER, .run = initialize_run },
     { "ping", ERA_LEGACY, .run = answer_empty },
-    { "logging/setLevel", ERA_LEGACY, .run = set_level },
+    { "logging/setLevel", ERA_LEGACY, .run = set_level_run },
     { "server/discover", ERA_MODERN, .cacheable = true, .ttl_ms = KEPT_MS, .run = discover_run },
     { "tools/list", BOTH, .cacheable = true, .ttl_ms = KEPT_MS, .run = tools_list_run },
     { "tools/call", BOTH, .named_by = "name", .prepare = tools_call_prepare,

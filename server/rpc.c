@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "server/exchange.h"
 #include "server/methods.h"
+#include "server/rounds.h"
 #include "server/server.h"
 #include "server/session.h"
 
@@ -54,8 +55,10 @@ static enum rpc_kind read_kind(struct rpc *rpc, const json_t *message)
         rpc->id = rpc_token(id);
     if (strcmp(json_get_text(message, "jsonrpc", ""), "2.0") != 0)
         return broken(rpc, "\"jsonrpc\" must be \"2.0\"");
-    if (name == NULL && (json_object_get(message, "result") || json_object_get(message, "error")))
+    if (name == NULL && (json_object_get(message, "result") || json_object_get(message, "error"))) {
+        rpc->response = message;
         return RPC_RESPONSE;
+    }
     if (id != NULL && rpc->id == NULL)
         return broken(rpc, "\"id\" must be a string of at most 1024 bytes, or an integer");
     if (!json_is_string(name))
@@ -79,6 +82,7 @@ void rpc_finish(struct rpc *rpc)
     json_decref(rpc->checked);
     text_finish(&rpc->result);
     json_decref(rpc->error_data);
+    rounds_free(rpc->rounds);
 }
 
 bool rpc_fail(struct rpc *rpc, int code, unsigned http_status, const char *format, ...)
@@ -136,14 +140,15 @@ static void write_common_members(const struct rpc *rpc, struct text *out)
     const char *kind = rpc->error_kind;
 
     if (rpc->era == ERA_MODERN)
-        text_add(out, "\"resultType\":\"complete\",\"_meta\":{" INFO_MEMBER);
+        text_addf(out, "\"resultType\":\"%s\",\"_meta\":{" INFO_MEMBER,
+                  rpc->result_type != NULL ? rpc->result_type : "complete");
     else if (kind != NULL)
         text_add(out, "\"_meta\":{");
     if (kind != NULL)
         text_addf(out, "%s" KIND_MEMBER "\"%s\"", rpc->era == ERA_MODERN ? "," : "", kind);
     if (rpc->era == ERA_MODERN || kind != NULL)
         text_add_char(out, '}');
-    if (rpc->era == ERA_MODERN && rpc->method->cacheable)
+    if (rpc->era == ERA_MODERN && rpc->method->cacheable && rpc->result_type == NULL)
         text_addf(out, ",\"ttlMs\":%u,\"cacheScope\":\"private\"", rpc->method->ttl_ms);
     if ((rpc->era == ERA_MODERN || kind != NULL) && rpc->result.length > 0)
         text_add_char(out, ',');

@@ -10,6 +10,7 @@
 
 struct exchange;
 struct method;
+struct rounds;
 struct server;
 struct session;
 
@@ -42,20 +43,25 @@ struct rpc {
     const struct method *method;
     const struct tool *tool;
     enum placement placement;
-    const json_t *params; /* NULL or an object; borrowed from the message */
-    json_t *checked;      /* the tool's arguments, once tool_check accepted them; NULL */
-    char *id;             /* as JSON text, to be echoed; NULL: a notification, or not readable */
-    char *progress_token; /* the same; NULL: none */
-    double progress;      /* the last that was told; -1: none yet */
-    char client[128];     /* "name/version", for the audit */
+    const json_t *params;    /* NULL or an object; borrowed from the message */
+    const json_t *response;  /* RPC_RESPONSE: the message; borrowed */
+    json_t *checked;         /* the tool's arguments, once tool_check accepted them; NULL */
+    struct rounds *rounds;   /* 2026-07-28: what the client was asked and answered; NULL: nothing */
+    char *id;                /* as JSON text, to be echoed; NULL: a notification, or not readable */
+    char *progress_token;    /* the same; NULL: none */
+    double progress;         /* the last that was told; -1: none yet */
+    bool logs;               /* 2026-07-28: the client wants to hear of the log, */
+    enum severity log_level; /* from this on */
+    char client[128];        /* "name/version", for the audit */
 
     atomic_bool cancelled;
     struct rpc *next_running; /* of session.c */
 
-    struct text result;     /* the members of the result object */
-    const char *error_kind; /* of a tool that failed; told in the result's _meta; NULL: none */
-    bool silent;            /* answered otherwise, or not to be answered */
-    int error_code;         /* 0: a result */
+    struct text result;      /* the members of the result object */
+    const char *result_type; /* static; NULL: "complete" */
+    const char *error_kind;  /* of a tool that failed; told in the result's _meta; NULL: none */
+    bool silent;             /* answered otherwise, or not to be answered */
+    int error_code;          /* 0: a result */
     unsigned http_status;
     char error_message[480];
     json_t *error_data; /* NULL: none */

@@ -20,6 +20,7 @@
 #include "server/routes.h"
 #include "server/session.h"
 #include "server/telemetry.h"
+#include "store/sealed.h"
 
 #define HTTP_THREADS_LIMIT 4
 #define CANCEL_PATIENCE_MS 1000
@@ -122,6 +123,7 @@ static bool open_parts(struct server *server, struct error *error)
     return listen_parse(settings->listen, &server->address, error)
            && authority_create(store, settings->auth, listen_is_loopback(&server->address),
                                &server->authority, error)
+           && server_key_load(store, "request_state", server->sealing_key, error)
            && listen_open(&server->address, server->sockets, server->loop_count, error)
            && sessions_create(store, (size_t)settings->sessions, settings->session_idle_s * 1000,
                               &server->sessions, error)

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "base/digest.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "handlers/prompt.h"
@@ -35,6 +36,7 @@ struct server {
     const struct prompt *const *prompts;
 
     struct authority *authority;
+    uint8_t sealing_key[DIGEST_BYTES]; /* of what clients carry between the rounds of a request */
     struct sessions *sessions;
     struct notifier *notifier;
     bool listening; /* to the jobs, for the notifier */

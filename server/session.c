@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "server/client_log.h"
 #include "server/mcp.h"
 #include "server/rpc.h"
 #include "server/stream.h"
@@ -61,6 +62,7 @@ static struct session *session_create(struct store *store, const char *id, const
         stream_keep(session->standing, store, id, STANDING, clock_utc_ms());
     pthread_mutex_init(&session->lock, NULL);
     atomic_init(&session->references, 1);
+    atomic_init(&session->log_level, (int)CLIENT_LOG_LEVEL);
     return session;
 }
 

@@ -9,6 +9,7 @@
 
 #include "store/principals.h"
 
+struct asked;
 struct outlet;
 struct rpc;
 struct sessions;
@@ -21,6 +22,7 @@ struct session {
     char client[128];        /* "name/version" */
     char *capabilities;      /* JSON */
     struct stream *standing; /* what goes to the client's GET */
+    atomic_int log_level;    /* an enum severity: what its client's log is told from */
 
     /* of session.c */
     struct session *next; /* in its bucket */
@@ -30,6 +32,7 @@ struct session {
     pthread_mutex_t lock;
     bool over;
     struct rpc *running; /* calls that can be cancelled */
+    struct asked *asked; /* ask.c: requests to the client that wait for its response */
 };
 
 /* Takes up the stored sessions that were used within idle_ms. */

@@ -49,6 +49,8 @@ const struct setting settings_table[] = {
       "time a client may take to read an answer" },
     { "keep_alive", SETTING_DURATION_S, "15s", 1, 600, AT(keep_alive_s),
       "time between the comments that keep idle streams open" },
+    { "ask_timeout", SETTING_DURATION_S, "5m", 1, 3600, AT(ask_timeout_s),
+      "time a client's person may take to answer what a call asks (in sessions)" },
     { "records_days", SETTING_INTEGER, "30", 0, DAYS_LIMIT, AT(records_days),
       "days to keep raw request records of sweeps; 0: for ever" },
     { "events_days", SETTING_INTEGER, "1", 0, DAYS_LIMIT, AT(events_days),

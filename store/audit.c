@@ -86,11 +86,18 @@ struct audited {
     struct outcome outcome;
 };
 
+/* The first of its changes settles a request. */
+static bool settle(struct connection *connection, const struct change *change, struct error *error)
+{
+    return change->nonce == NULL || change->written || settled_insert(connection, change, error);
+}
+
 static bool apply_audited(struct connection *connection, void *context, struct error *error)
 {
     struct audited *audited = context;
 
-    return audited->apply(connection, audited->context, error)
+    return settle(connection, audited->outcome.change, error)
+           && audited->apply(connection, audited->context, error)
            && insert_outcome(connection, &audited->outcome, error);
 }
 

@@ -22,6 +22,10 @@ struct store {
 bool store_change(struct store *store, struct change *change, database_apply *apply, void *context,
                   const char *subject, const char *detail, struct error *error);
 
+/* In the transaction of the change's effect. CONFLICT: that request was carried out already. */
+bool settled_insert(struct connection *connection, const struct change *change,
+                    struct error *error);
+
 #define CLIP_LIMIT 4096
 /* JSON that is kept up to `limit` bytes with its NUL: what is longer becomes
  * {"truncated":true,"bytes":N,"start":"..."}. NULL becomes {}. Heap. */

@@ -36,7 +36,8 @@ struct change {
     struct actor actor;
     const char *tool;
     const char *arguments; /* JSON without secrets, at most 4 KiB kept */
-    bool written;          /* set by the store once the outcome row is committed */
+    const char *nonce; /* of a request in several rounds, which has its effect once; NULL: none */
+    bool written;      /* set by the store once the outcome row is committed */
 };
 
 /* Deletes what the settings say is too old: raw request records, events, finished jobs without a

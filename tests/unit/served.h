@@ -134,6 +134,7 @@ struct served {
     char folder[FOLDER_SIZE];
     struct settings settings;
     struct services services;
+    const struct tool *const *tools;         /* NULL: the above */
     const struct resource *const *resources; /* NULL: none */
     const struct prompt *const *prompts;
     struct server *server;
@@ -166,7 +167,8 @@ static inline bool served_try(struct served *served, struct error *error)
 {
     const struct server_parts parts = { .settings = &served->settings,
                                         .services = &served->services,
-                                        .tools = served_tools,
+                                        .tools =
+                                            served->tools != NULL ? served->tools : served_tools,
                                         .resources = served->resources,
                                         .prompts = served->prompts,
                                         .instructions = "Try echo." };

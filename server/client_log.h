@@ -1,0 +1,15 @@
+/* Messages for a client's log, told on the stream of the request they are about. */
+#pragma once
+
+#include "handlers/tool.h"
+
+struct rpc;
+
+/* What a session is told whose client did not say what it wants to hear. */
+#define CLIENT_LOG_LEVEL SEVERITY_INFO
+
+/* struct call's `log_take`, whatever the era; call->host is the struct rpc. */
+void client_log_take(struct call *call, enum severity severity, const char *logger, json_t *data);
+/* The level that a request of 2026-07-28 asks for in its envelope. False: rpc_fail. */
+bool client_log_read(struct rpc *rpc);
+bool set_level_run(struct rpc *rpc); /* logging/setLevel */
