@@ -1,0 +1,3 @@
+import { interop } from './interop.mjs';
+
+interop('Go', 'build/interop/go/client');

@@ -1,0 +1,3 @@
+import { interop } from './interop.mjs';
+
+interop('Python', 'build/interop/python/bin/python', 'tests/interop/python/client.py');

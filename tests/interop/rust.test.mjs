@@ -1,0 +1,3 @@
+import { interop } from './interop.mjs';
+
+interop('Rust', 'build/interop/rust/debug/client');
