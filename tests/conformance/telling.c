@@ -1,5 +1,5 @@
-/* Tools that tell the client something beside their answer: progress, log messages, changed
- * lists. */
+/* Tools that tell the client something beside their answer: progress, log messages, changed lists;
+ * and one that hangs up before it answers. */
 
 #include <time.h>
 
@@ -36,6 +36,16 @@ static bool tell_log(struct call *call, struct answer *answer, struct error *err
     pause_a_moment();
     call->log_take(call, SEVERITY_INFO, "fixtures", json_string("Tool execution completed"));
     text_add(&answer->text, "Done, with messages to the log.");
+    return true;
+}
+
+/* The client is to come back for the answer. */
+static bool hang_up(struct call *call, struct answer *answer, struct error *error)
+{
+    (void)error;
+    call->close_stream(call);
+    pause_a_moment();
+    text_add(&answer->text, "Done, while nobody listened.");
     return true;
 }
 
@@ -81,6 +91,12 @@ const struct tool telling_tools[] = {
       .help = "Writes to the log of clients that asked for it.",
       .placement = PLACE_WAITING,
       .run = tell_log,
+      TELLING_TOOL },
+    { .name = "test_reconnection",
+      .title = "Hang up",
+      .help = "Ends the connection, then answers.",
+      .placement = PLACE_WAITING,
+      .run = hang_up,
       TELLING_TOOL },
     { .name = "test_trigger_tool_change",
       .title = "Changed tools",
