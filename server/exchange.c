@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "server/limits.h"
 #include "server/server.h"
 
 static void finish_work(struct note *note);
@@ -108,18 +109,22 @@ static void run_work(void *context)
     struct exchange *exchange = context;
 
     exchange->work(exchange);
+    limits_leave(exchange);
     http_loop_post(exchange->loop, &exchange->note);
 }
 
 bool exchange_submit(struct exchange *exchange, struct workers *workers,
                      void (*work)(struct exchange *exchange), struct error *error)
 {
+    if (!limits_enter(exchange, error))
+        return false;
     exchange->work = work;
     exchange->working = true;
     exchange_retain(exchange);
     if (workers_submit(workers, run_work, exchange, error))
         return true;
     exchange->working = false;
+    limits_leave(exchange);
     exchange_release(exchange);
     return false;
 }

@@ -22,7 +22,7 @@ struct server;
 struct telemetry_row;
 
 #define REQUEST_ID_SIZE 40
-#define REPLY_HEADERS 6
+#define REPLY_HEADERS 10
 
 /* A TCP connection; lives from accepting to closing. */
 struct connection {
@@ -84,6 +84,7 @@ struct exchange {
     unsigned stalls;        /* looks at which it had taken nothing */
     size_t body_seen;
     bool dispatched, working, suspended;
+    bool has_place, over_limit; /* among its principal's calls; see limits.h */
     void (*work)(struct exchange *exchange);
 };
 

@@ -3,6 +3,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/exchange.h"
+#include "server/limits.h"
+#include "server/mcp.h"
 #include "server/routes.h"
 #include "server/server.h"
 #include "server/telemetry.h"
@@ -12,8 +14,9 @@
 
 static void refuse_length(struct exchange *exchange)
 {
-    exchange_reply_text(exchange, 413, "the request body is longer than %lld bytes",
-                        (long long)exchange->server->settings->body_limit_bytes);
+    mcp_refuse(exchange, 413, RPC_REFUSED,
+               "the request body is longer than %lld bytes (setting body_limit_bytes)",
+               (long long)exchange->server->settings->body_limit_bytes);
 }
 
 /* By what the headers say; a length that is not said is counted as the body comes. */
@@ -33,13 +36,13 @@ static void check_length(struct exchange *exchange, bool *readable)
 }
 
 static enum MHD_Result begin(struct http_loop *loop, struct MHD_Connection *mhd, const char *path,
-                             const char *verb, void **slot)
+                             const char *verb, const char *version, void **slot)
 {
     struct exchange *exchange = exchange_create(loop, mhd, verb);
     bool readable;
 
     *slot = exchange;
-    http_headers_read(mhd, &exchange->headers);
+    http_headers_read(mhd, version, &exchange->headers);
     routes_admit(exchange, path);
     check_length(exchange, &readable);
     if (exchange->reply.status != 0 && (!readable || exchange->headers.expect != NULL))
@@ -73,7 +76,7 @@ static void dispatch(struct exchange *exchange)
     deadline_clear(&exchange->connection->deadline);
     exchange->dispatched = true;
     atomic_fetch_add(&exchange->server->in_flight, 1);
-    if (exchange->reply.status == 0)
+    if (exchange->reply.status == 0 && limits_check_rate(exchange))
         exchange->route->serve(exchange);
     if (!exchange->standing)
         return;
@@ -88,9 +91,8 @@ enum MHD_Result exchange_serve(void *loop, struct MHD_Connection *mhd, const cha
 {
     struct exchange *exchange = *slot;
 
-    (void)version;
     if (exchange == NULL)
-        return begin(loop, mhd, path, verb, slot);
+        return begin(loop, mhd, path, verb, version, slot);
     if (*upload_size > 0)
         return take_body(exchange, upload, upload_size);
     if (!exchange->dispatched)

@@ -18,6 +18,8 @@ static const struct {
     { NAME("Content-Length"), AT(content_length) },
     { NAME("Transfer-Encoding"), AT(transfer_encoding) },
     { NAME("Expect"), AT(expect) },
+    { NAME("Access-Control-Request-Method"), AT(cors_verb) },
+    { NAME("Access-Control-Request-Headers"), AT(cors_headers) },
     { NAME("Mcp-Session-Id"), AT(session) },
     { NAME("MCP-Protocol-Version"), AT(protocol_version) },
     { NAME("Mcp-Method"), AT(method) },
@@ -89,9 +91,10 @@ static enum MHD_Result visit(void *context, enum MHD_ValueKind kind, const char 
     return MHD_YES;
 }
 
-void http_headers_read(struct MHD_Connection *connection, struct http_headers *out)
+void http_headers_read(struct MHD_Connection *connection, const char *version,
+                       struct http_headers *out)
 {
-    *out = (struct http_headers){ 0 };
+    *out = (struct http_headers){ .needs_host = strcmp(version, "HTTP/1.1") == 0 };
     MHD_get_connection_values_n(connection, MHD_HEADER_KIND, visit, out);
 }
 

@@ -12,12 +12,16 @@ struct http_headers {
     const char *host, *origin, *authorization, *content_type, *expect;
     const char *session, *protocol_version, *method, *name; /* the Mcp- ones */
     const char *content_length, *transfer_encoding;
-    const char *repeated; /* the name of one of the above that came twice */
+    const char *cors_verb, *cors_headers; /* what a page of another origin wants to send */
+    const char *repeated;                 /* the name of one of the above that came twice */
+    bool needs_host;                      /* as HTTP/1.1 does */
     bool has_accept, accepts_json, accepts_events;
     char trimmed[256]; /* copies of values that had blanks at their end */
     size_t trimmed_length;
 };
 
-void http_headers_read(struct MHD_Connection *connection, struct http_headers *out);
+/* `version`: "HTTP/1.1". */
+void http_headers_read(struct MHD_Connection *connection, const char *version,
+                       struct http_headers *out);
 /* Media type of a Content-Type value, whatever its parameters? */
 bool http_media_type_is(const char *value, const char *type);

@@ -201,7 +201,9 @@ static void refuse_busy(struct exchange *exchange, struct post *post, const stru
     exchange_drop_stream(exchange);
     log_warning("%s: %s", exchange->id, error->message);
     exchange_add_header(exchange, "Retry-After", RETRY_AFTER_S);
-    if (!post->batch && first->tool != NULL)
+    if (exchange->over_limit)
+        rpc_fail(first, RPC_REFUSED, 429, "%s", error->message);
+    else if (!post->batch && first->tool != NULL)
         tools_write_error(first, error);
     else
         rpc_fail(first, RPC_REFUSED, 503, "%s", error->message);

@@ -186,5 +186,5 @@ void mcp_delete(struct exchange *exchange)
     exchange->request = session;
     exchange->request_finish = release_session;
     if (!exchange_submit(exchange, exchange->server->workers, end_session, &error))
-        exchange_reply_text(exchange, 503, "%s", error.message);
+        mcp_refuse(exchange, exchange->over_limit ? 429 : 503, RPC_REFUSED, "%s", error.message);
 }

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "server/auth.h"
+#include "server/cors.h"
 #include "server/exchange.h"
 #include "server/mcp.h"
 #include "server/metrics.h"
@@ -53,9 +54,9 @@ static void serve_metrics(struct exchange *exchange)
 }
 
 const struct route routes[] = {
-    { "POST", "/mcp", .serve = mcp_post },
-    { "GET", "/mcp", .serve = mcp_get },
-    { "DELETE", "/mcp", .serve = mcp_delete },
+    { "POST", "/mcp", .limited = true, .serve = mcp_post },
+    { "GET", "/mcp", .limited = true, .serve = mcp_get },
+    { "DELETE", "/mcp", .limited = true, .serve = mcp_delete },
     { "GET", "/health", .open = true, .quiet = true, .serve = serve_health },
     { "GET", "/ready", .open = true, .quiet = true, .serve = serve_ready },
     { "GET", "/metrics", .quiet = true, .serve = serve_metrics },
@@ -86,35 +87,46 @@ static const struct route *find(const char *verb, const char *path)
     return NULL;
 }
 
-static void refuse_route(struct exchange *exchange, const char *path)
+/* The verbs of a path, with commas; empty: there is no such path. */
+static void list_verbs(const char *path, struct text *out)
 {
-    TEXT_AUTO allowed = { 0 };
-
     for (const struct route *route = routes; route->path != NULL; route++)
         if (path_is(route, path))
-            text_addf(&allowed, "%s%s", allowed.length > 0 ? ", " : "", route->verb);
-    if (allowed.length == 0) {
-        exchange_reply_text(exchange, 404, "there is no such path; MCP clients connect to /mcp");
-        return;
+            text_addf(out, "%s%s", out->length > 0 ? ", " : "", route->verb);
+}
+
+static void refuse_route(struct exchange *exchange, const char *path)
+{
+    TEXT_AUTO verbs = { 0 };
+
+    list_verbs(path, &verbs);
+    if (verbs.length == 0) {
+        mcp_refuse(exchange, 404, RPC_REFUSED,
+                   "there is no such path; MCP clients connect to /mcp");
+    } else if (cors_is_preflight(exchange)) {
+        cors_answer_preflight(exchange, text_string(&verbs));
+    } else {
+        exchange_add_header(exchange, "Allow", text_string(&verbs));
+        mcp_refuse(exchange, 405, RPC_REFUSED, "this path takes %s", text_string(&verbs));
     }
-    exchange_add_header(exchange, "Allow", text_string(&allowed));
-    exchange_reply_text(exchange, 405, "this path takes %s", text_string(&allowed));
 }
 
 /* Two who read such a request, we and a proxy before us, could each read another one. */
 static bool check_headers(struct exchange *exchange)
 {
     const struct http_headers *headers = &exchange->headers;
-    bool two_lengths = headers->content_length != NULL && headers->transfer_encoding != NULL;
+    const char *coding = headers->transfer_encoding;
 
-    if (headers->repeated == NULL && !two_lengths)
-        return true;
     if (headers->repeated != NULL)
-        exchange_reply_text(exchange, 400, "the header %s came twice", headers->repeated);
-    else
-        exchange_reply_text(exchange, 400, "Content-Length and Transfer-Encoding contradict");
-    exchange->reply.closes = true;
-    return false;
+        mcp_refuse(exchange, 400, RPC_REFUSED, "the header %s came twice", headers->repeated);
+    else if (headers->needs_host && headers->host == NULL)
+        mcp_refuse(exchange, 400, RPC_REFUSED, "the header Host is missing");
+    else if (headers->content_length != NULL && coding != NULL)
+        mcp_refuse(exchange, 400, RPC_REFUSED, "Content-Length and Transfer-Encoding contradict");
+    else if (coding != NULL && strcasecmp(coding, "chunked") != 0)
+        mcp_refuse(exchange, 501, RPC_REFUSED, "the only Transfer-Encoding is chunked");
+    exchange->reply.closes = exchange->reply.status != 0; /* what follows is not to be trusted */
+    return exchange->reply.status == 0;
 }
 
 static bool check_origin(struct exchange *exchange)
@@ -122,10 +134,13 @@ static bool check_origin(struct exchange *exchange)
     const struct http_headers *headers = &exchange->headers;
     struct error error;
 
-    if (origin_check(&exchange->server->origin_rules, headers->host, headers->origin, &error))
+    if (origin_check(&exchange->server->origin_rules, headers->host, headers->origin, &error)) {
+        if (headers->origin != NULL)
+            cors_allow(exchange);
         return true;
+    }
     log_warning("%s: %s", exchange->id, error.message);
-    exchange_reply_text(exchange, 403, "%s", error.message);
+    mcp_refuse(exchange, 403, RPC_REFUSED, "%s", error.message);
     return false;
 }
 
@@ -138,13 +153,13 @@ static void check_principal(struct exchange *exchange)
         return;
     if (error.kind != ERROR_UNAUTHENTICATED) {
         log_error("%s: key: %s", exchange->id, error.message);
-        exchange_reply_text(exchange, 500, "internal error, see request %s", exchange->id);
+        mcp_refuse(exchange, 500, RPC_INTERNAL, "internal error, see request %s", exchange->id);
         return;
     }
     exchange_add_header(exchange, "WWW-Authenticate",
                         authorization != NULL ? "Bearer realm=\"opsbrain\", error=\"invalid_token\""
                                               : "Bearer realm=\"opsbrain\"");
-    exchange_reply_text(exchange, 401, "%s", error.message);
+    mcp_refuse(exchange, 401, RPC_REFUSED, "%s", error.message);
 }
 
 void routes_admit(struct exchange *exchange, const char *path)
@@ -152,13 +167,13 @@ void routes_admit(struct exchange *exchange, const char *path)
     exchange->route = find(exchange->verb, path);
     if (exchange->route != NULL)
         exchange->row = exchange->server->route_rows[exchange->route - routes];
-    if (exchange->route != NULL && exchange->route->open)
-        return;
     if (!check_headers(exchange))
+        return;
+    if (exchange->route != NULL && exchange->route->open)
         return;
     if (!check_origin(exchange))
         return;
-    else if (exchange->route == NULL)
+    if (exchange->route == NULL)
         refuse_route(exchange, path);
     else
         check_principal(exchange);

@@ -8,8 +8,9 @@ struct exchange;
 struct route {
     const char *verb;
     const char *path;
-    bool open;  /* no check of Host, Origin and key: probes */
-    bool quiet; /* no log line */
+    bool open;    /* no check of Host, Origin and key: probes */
+    bool quiet;   /* no log line */
+    bool limited; /* counts against its principal's limits */
     void (*serve)(struct exchange *exchange);
 };
 

@@ -12,15 +12,13 @@
 #include "server/server.h"
 #include "server/session.h"
 
-#define ID_LIMIT 1024
-
 char *rpc_token(const json_t *token)
 {
     struct text text = { 0 };
 
     if (json_is_integer(token))
         text_add_integer(&text, json_integer_value(token));
-    else if (json_is_string(token) && json_string_length(token) <= ID_LIMIT)
+    else if (json_is_string(token) && json_string_length(token) <= RPC_ID_LIMIT)
         json_add_string(&text, json_string_value(token), json_string_length(token));
     else
         return NULL;

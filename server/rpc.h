@@ -30,6 +30,8 @@ enum {
     RPC_UNSUPPORTED_VERSION = -32022,
 };
 
+#define RPC_ID_LIMIT 1024 /* bytes of an id that is text */
+
 enum rpc_kind { RPC_REQUEST, RPC_NOTIFICATION, RPC_RESPONSE, RPC_BROKEN };
 
 struct rpc {

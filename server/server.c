@@ -132,13 +132,24 @@ static bool open_parts(struct server *server, struct error *error)
                              &server->waiting, error);
 }
 
+static void create_quotas(struct server *server)
+{
+    const struct settings *settings = server->settings;
+
+    server->addresses =
+        quota_create((struct quota_limits){ .at_once = settings->connections_per_address });
+    server->principals =
+        quota_create((struct quota_limits){ .at_once = settings->calls_per_principal,
+                                            .per_second = settings->rate_per_principal,
+                                            .burst = settings->burst_per_principal });
+}
+
 bool server_create(const struct server_parts *parts, struct server **out, struct error *error)
 {
     struct server *server = memory_zeroed(1, sizeof *server);
 
     prepare(server, parts);
-    server->addresses =
-        quota_create((struct quota_limits){ .at_once = parts->settings->connections_per_address });
+    create_quotas(server);
     raise_descriptor_limit(parts->settings);
     if (!open_parts(server, error)) {
         server_destroy(server);
@@ -228,6 +239,7 @@ void server_destroy(struct server *server)
     sessions_destroy(server->sessions);
     authority_destroy(server->authority);
     quota_destroy(server->addresses);
+    quota_destroy(server->principals);
     telemetry_destroy(server->telemetry);
     text_finish(&server->tools_list);
     text_finish(&server->instructions);

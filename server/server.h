@@ -40,7 +40,7 @@ struct server {
     struct sessions *sessions;
     struct notifier *notifier;
     bool listening; /* to the jobs, for the notifier */
-    struct quota *addresses;
+    struct quota *addresses, *principals;
     struct workers *workers, *waiting;
     struct http_loop **loops;
     unsigned loop_count, loops_started;

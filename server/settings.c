@@ -35,6 +35,13 @@ const struct setting settings_table[] = {
       "open connections at most; more wait until others close" },
     { "connections_per_address", SETTING_INTEGER, "0", 0, 1000000, AT(connections_per_address),
       "open connections from one address (IPv6: network) at most; 0: any, as behind a proxy" },
+    { "calls_per_principal", SETTING_INTEGER, "64", 0, 65536, AT(calls_per_principal),
+      "calls of one principal that may run or wait at once (fewer than waiting_workers, so that "
+      "others get theirs); 0: any" },
+    { "rate_per_principal", SETTING_INTEGER, "0", 0, 1000000, AT(rate_per_principal),
+      "requests of one principal in a second; 0: any" },
+    { "burst_per_principal", SETTING_INTEGER, "100", 1, 1000000, AT(burst_per_principal),
+      "requests of one principal that may come at once, where their rate is limited" },
     { "body_limit_bytes", SETTING_INTEGER, "1048576", 1024, 8388608, AT(body_limit_bytes),
       "a longer request body is refused" },
     { "sessions", SETTING_INTEGER, "10000", 1, 1000000, AT(sessions),

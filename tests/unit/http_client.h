@@ -65,7 +65,8 @@ static inline void http_send(struct http_client *client, const char *verb, const
     TEXT_AUTO request = { 0 };
 
     text_addf(&request, "%s %s HTTP/1.1\r\n", verb, path);
-    if (headers == NULL || strcasestr(headers, "Host:") == NULL)
+    if (headers == NULL
+        || (strncasecmp(headers, "Host:", 5) != 0 && strcasestr(headers, "\nHost:") == NULL))
         text_add(&request, "Host: localhost\r\n");
     if (headers != NULL)
         text_add(&request, headers);

@@ -97,6 +97,68 @@ static void headers_that_decide_may_not_come_twice(void **state)
     assert_int_equal(ask("POST", "/mcp", MCP_HEADERS "Transfer-Encoding: identity\r\n"), 400);
 }
 
+/* The status of what is sent as it stands, on a connection that must then be closed. */
+static int ask_raw(const char *request)
+{
+    struct http_client client;
+    int status;
+
+    http_open(&client, port());
+    http_send_bytes(&client, request, strlen(request));
+    status = http_read_head(&client);
+    assert_true(http_is_closed(&client));
+    http_close(&client);
+    return status;
+}
+
+static void
+requests_that_two_could_read_differently_are_refused_and_the_connection_ends(void **state)
+{
+    (void)state;
+    assert_int_equal(ask_raw("GET /health HTTP/1.1\r\n\r\n"), 400);
+    assert_int_equal(ask_raw("POST /mcp HTTP/1.1\r\n" MCP_HEADERS "Content-Length: 2\r\n\r\n{}"),
+                     400);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(ask_raw(i == 0 ? "POST /mcp HTTP/1.1\r\nHost: localhost\r\n" MCP_HEADERS
+                                          "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n"
+                                          "\r\n2\r\n{}\r\n0\r\n\r\n"
+                                        : "POST /health HTTP/1.1\r\nHost: localhost\r\n"
+                                          "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n"
+                                          "\r\n0\r\n\r\n"),
+                         400);
+    assert_int_equal(ask_raw("POST /mcp HTTP/1.1\r\nHost: localhost\r\n" MCP_HEADERS
+                             "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"),
+                     501);
+    assert_int_equal(ask_raw("GET /health HTTP/1.0\r\n\r\n"), 200);
+}
+
+static void refusals_are_json(void **state)
+{
+    static const struct {
+        const char *verb, *path, *headers;
+        int status;
+    } cases[] = {
+        { "GET", "/nowhere", NULL, 404 },
+        { "PUT", "/mcp", NULL, 405 },
+        { "POST", "/mcp", "Origin: http://evil.example.com\r\n", 403 },
+        { "POST", "/mcp", "Content-Length: 9000000000\r\n", 413 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        TEXT_AUTO body = { 0 };
+        json_auto_t *reply = NULL;
+        struct error error;
+
+        assert_int_equal(
+            http_request(port(), cases[i].verb, cases[i].path, cases[i].headers, NULL, &body),
+            cases[i].status);
+        assert_true(json_parse(text_string(&body), body.length, &reply, &error));
+        assert_int_equal(integer_at(reply, "error.code"), -32000);
+        assert_true(json_is_string(json_at(reply, "error.message")));
+    }
+}
+
 static void media_types_are_checked_leniently(void **state)
 {
     (void)state;
@@ -180,6 +242,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             foreign_hosts_and_origins_are_refused_everywhere_but_at_the_probes, start, stop),
         cmocka_unit_test_setup_teardown(headers_that_decide_may_not_come_twice, start, stop),
+        cmocka_unit_test_setup_teardown(
+            requests_that_two_could_read_differently_are_refused_and_the_connection_ends, start,
+            stop),
+        cmocka_unit_test_setup_teardown(refusals_are_json, start, stop),
         cmocka_unit_test_setup_teardown(media_types_are_checked_leniently, start, stop),
         cmocka_unit_test_setup_teardown(metrics_are_well_formed_and_tell_what_happened, start,
                                         stop),

@@ -1,0 +1,14 @@
+/* Calls from web pages of other origins (CORS), for the origins that the setting allowed_origins
+ * admits. */
+#pragma once
+
+#include <stdbool.h>
+
+struct exchange;
+
+/* Does the browser ask whether a page may call? */
+bool cors_is_preflight(const struct exchange *exchange);
+/* Lets the page that asked, whose origin was checked, read the answer. */
+void cors_allow(struct exchange *exchange);
+/* Answers a preflight: these verbs, and the headers of MCP. */
+void cors_answer_preflight(struct exchange *exchange, const char *verbs);
