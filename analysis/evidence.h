@@ -97,9 +97,13 @@ struct evidence_cell *evidence_add(struct evidence *evidence);
 void evidence_remark(struct evidence *evidence, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+bool evidence_is_import(const char *id); /* by its prefix */
 /* Of a run_... or an imp_...; NOT_FOUND names the id. Free with evidence_finish, also after
  * failing. */
 bool evidence_find(struct store *store, const char *id, struct evidence *out, struct error *error);
+/* The import without its cells. */
+struct import_row;
+void evidence_of_import(const struct import_row *row, struct evidence *out);
 /* Of our own run and its cells. */
 void evidence_of_run(const struct run_row *run, const struct cell_row *cells, size_t count,
                      struct evidence *out);
@@ -122,3 +126,5 @@ json_t *evidence_facts_json(const struct evidence_facts *facts);
 /* Reads what those wrote; what is missing is not known. */
 void evidence_cell_read(const json_t *json, struct evidence_cell *out);
 void evidence_facts_read(const json_t *json, struct evidence_facts *out);
+/* What is kept of an imported run beside its cells: facts, unit, remarks. New reference. */
+json_t *evidence_document(const struct evidence *evidence);

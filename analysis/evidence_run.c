@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/evidence.h"
+#include "analysis/evidence_private.h"
 #include "base/json.h"
 #include "base/memory.h"
 
@@ -117,7 +118,8 @@ void evidence_of_run(const struct run_row *run, const struct cell_row *cells, si
     }
 }
 
-static bool find_run(struct store *store, const char *id, struct evidence *out, struct error *error)
+bool evidence_find_run(struct store *store, const char *id, struct evidence *out,
+                       struct error *error)
 {
     struct run_row run;
     struct cell_row *cells = NULL;
@@ -134,10 +136,4 @@ static bool find_run(struct store *store, const char *id, struct evidence *out, 
     free(run.fingerprint_document);
     free(run.provenance);
     return done;
-}
-
-bool evidence_find(struct store *store, const char *id, struct evidence *out, struct error *error)
-{
-    evidence_init(out);
-    return find_run(store, id, out, error);
 }

@@ -1,0 +1,260 @@
+/* aiperf's profile_export_aiperf.json: a block per metric. Its inter_token_latency is what we and
+ * vLLM call TPOT; the gaps between chunks are its inter_chunk_latency. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/import_aiperf.h"
+#include "analysis/import_formats.h"
+#include "base/memory.h"
+
+struct block {
+    char unit[32];
+    struct evidence_latency values;
+};
+
+struct profile {
+    struct block ttft, request_latency, inter_token, inter_chunk;
+    struct block requests, errors, good, duration, request_rate, goodput, output_rate, total_rate;
+    struct block stream_rate, input, output, concurrency;
+    double asked_concurrency, asked_rate, asked_requests, asked_input, asked_output, timeout_s;
+    char model[160], start_time[40];
+    double errors_told; /* by the error summary; NaN: there is none */
+    char error[600];
+};
+
+struct error_row {
+    double count;
+    char type[96], message[480];
+};
+
+double aiperf_ms(const char *unit)
+{
+    static const struct {
+        const char *name;
+        double ms;
+    } units[] = { { "ns", 1e-6 }, { "us", 1e-3 },     { "ms", 1 }, { "s", 1e3 },
+                  { "sec", 1e3 }, { "seconds", 1e3 }, { "", 1 },   { "milliseconds", 1 } };
+
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (strcmp(unit, units[i].name) == 0)
+            return units[i].ms;
+    return NAN;
+}
+
+#define BLOCK(name, member) MEMBER_INSIDE(name, offsetof(struct profile, member), block_members)
+static const struct import_member block_members[] = {
+    MEMBER_TEXT_AT("unit", block, unit),
+    MEMBER_NUMBER_AT("avg", block, values.mean_ms, 1),
+    MEMBER_NUMBER_AT("min", block, values.min_ms, 1),
+    MEMBER_NUMBER_AT("max", block, values.max_ms, 1),
+    MEMBER_NUMBER_AT("p50", block, values.p50_ms, 1),
+    MEMBER_NUMBER_AT("p90", block, values.p90_ms, 1),
+    MEMBER_NUMBER_AT("p95", block, values.p95_ms, 1),
+    MEMBER_NUMBER_AT("p99", block, values.p99_ms, 1),
+    MEMBER_NUMBER_AT("std", block, values.deviation_ms, 1),
+    MEMBER_NUMBER_AT("count", block, values.count, 1),
+    { 0 },
+};
+
+static bool read_model(struct json_scan *scan, void *context)
+{
+    struct profile *profile = context;
+    enum json_scan_token token = json_scan_next(scan);
+
+    if (token == JSON_SCAN_STRING && profile->model[0] == '\0')
+        json_scan_copy(scan, profile->model, sizeof profile->model);
+    return import_skip(scan, token);
+}
+
+static bool read_models(struct json_scan *scan, void *base)
+{
+    return import_array(scan, read_model, base);
+}
+
+static bool read_error(struct json_scan *scan, void *context)
+{
+    static const struct import_member details[] = {
+        MEMBER_TEXT_AT("type", error_row, type),
+        MEMBER_TEXT_AT("message", error_row, message),
+        { 0 },
+    };
+    static const struct import_member row[] = {
+        MEMBER_NUMBER_AT("count", error_row, count, 1),
+        MEMBER_INSIDE("error_details", 0, details),
+        { 0 },
+    };
+    struct profile *profile = context;
+    struct error_row read = { 0 };
+
+    if (!import_object(scan, row, &read, NULL))
+        return false;
+    profile->errors_told += read.count;
+    if (profile->error[0] == '\0')
+        snprintf(profile->error, sizeof profile->error, "%s%s%s", read.type,
+                 read.type[0] != '\0' ? ": " : "", read.message);
+    return true;
+}
+
+static bool read_errors(struct json_scan *scan, void *base)
+{
+    struct profile *profile = base;
+
+    profile->errors_told = 0;
+    return import_array(scan, read_error, profile);
+}
+
+#define NUMBER(name, member) MEMBER_NUMBER_AT(name, profile, member, 1)
+static const struct import_member endpoint[] = {
+    MEMBER_BY("model_names", read_models),
+    NUMBER("timeout_seconds", timeout_s),
+    NUMBER("timeout", timeout_s),
+    { 0 },
+};
+static const struct import_member loadgen[] = {
+    NUMBER("concurrency", asked_concurrency),
+    NUMBER("request_rate", asked_rate),
+    NUMBER("request_count", asked_requests),
+    { 0 },
+};
+static const struct import_member asked_input[] = { NUMBER("mean", asked_input), { 0 } };
+static const struct import_member asked_output[] = { NUMBER("mean", asked_output), { 0 } };
+static const struct import_member prompt[] = {
+    MEMBER_INSIDE("input_tokens", 0, asked_input),
+    MEMBER_INSIDE("output_tokens", 0, asked_output),
+    { 0 },
+};
+static const struct import_member input[] = { MEMBER_INSIDE("prompt", 0, prompt), { 0 } };
+static const struct import_member input_config[] = {
+    MEMBER_INSIDE("endpoint", 0, endpoint),
+    MEMBER_INSIDE("loadgen", 0, loadgen),
+    MEMBER_INSIDE("input", 0, input),
+    { 0 },
+};
+static const struct import_member members[] = {
+    MEMBER_INSIDE("input_config", 0, input_config),
+    MEMBER_TEXT_AT("start_time", profile, start_time),
+    MEMBER_BY("error_summary", read_errors),
+    BLOCK("time_to_first_token", ttft),
+    BLOCK("request_latency", request_latency),
+    BLOCK("inter_token_latency", inter_token),
+    BLOCK("inter_chunk_latency", inter_chunk),
+    BLOCK("request_count", requests),
+    BLOCK("error_request_count", errors),
+    BLOCK("good_request_count", good),
+    BLOCK("benchmark_duration", duration),
+    BLOCK("request_throughput", request_rate),
+    BLOCK("goodput", goodput),
+    BLOCK("output_token_throughput", output_rate),
+    BLOCK("total_token_throughput", total_rate),
+    BLOCK("output_token_throughput_per_user", stream_rate),
+    BLOCK("input_sequence_length", input),
+    BLOCK("output_sequence_length", output),
+    BLOCK("effective_concurrency", concurrency),
+    { 0 },
+};
+
+static void forget(struct profile *profile)
+{
+    struct block *blocks[] = { &profile->ttft,         &profile->request_latency,
+                               &profile->inter_token,  &profile->inter_chunk,
+                               &profile->requests,     &profile->errors,
+                               &profile->good,         &profile->duration,
+                               &profile->request_rate, &profile->goodput,
+                               &profile->output_rate,  &profile->total_rate,
+                               &profile->stream_rate,  &profile->input,
+                               &profile->output,       &profile->concurrency };
+    struct evidence_cell unknown;
+
+    *profile = (struct profile){ 0 };
+    evidence_cell_read(NULL, &unknown);
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
+        blocks[i]->values = unknown.latency[METRIC_TTFT];
+    profile->asked_concurrency = profile->asked_rate = profile->asked_requests = NAN;
+    profile->asked_input = profile->asked_output = profile->timeout_s = NAN;
+    profile->errors_told = NAN;
+}
+
+static void take_latency(const struct block *block, struct evidence_latency *out)
+{
+    double ms = aiperf_ms(block->unit);
+
+    *out = block->values;
+    out->mean_ms *= ms;
+    out->deviation_ms *= ms;
+    out->min_ms *= ms;
+    out->p50_ms *= ms;
+    out->p90_ms *= ms;
+    out->p95_ms *= ms;
+    out->p99_ms *= ms;
+    out->max_ms *= ms;
+}
+
+static void fill(const struct profile *from, struct evidence_cell *cell)
+{
+    cell->concurrency = from->asked_concurrency;
+    cell->request_rate_asked = from->asked_rate;
+    cell->requests_asked = from->asked_requests;
+    cell->input_length = from->asked_input;
+    cell->output_tokens_asked = from->asked_output;
+    cell->timeout_s = from->timeout_s;
+    cell->succeeded = from->requests.values.mean_ms;
+    cell->failed = from->errors.values.mean_ms;
+    cell->duration_s =
+        from->duration.values.mean_ms
+        * (from->duration.unit[0] == '\0' ? 1 : aiperf_ms(from->duration.unit) / 1e3);
+    cell->request_throughput = from->request_rate.values.mean_ms;
+    cell->goodput = from->goodput.values.mean_ms;
+    cell->output_throughput = from->output_rate.values.mean_ms;
+    cell->total_throughput = from->total_rate.values.mean_ms;
+    cell->stream_throughput = from->stream_rate.values.mean_ms;
+    cell->input_tokens_mean = from->input.values.mean_ms;
+    cell->output_tokens_mean = from->output.values.mean_ms;
+    cell->concurrency_actual = from->concurrency.values.mean_ms;
+    text_copy(cell->time, sizeof cell->time, from->start_time);
+    take_latency(&from->ttft, &cell->latency[METRIC_TTFT]);
+    take_latency(&from->request_latency, &cell->latency[METRIC_E2E]);
+    take_latency(&from->inter_token, &cell->latency[METRIC_TPOT]);
+    take_latency(&from->inter_chunk, &cell->latency[METRIC_ITL]);
+}
+
+static bool read_profile(void *context, const char *document, size_t size, int64_t line,
+                         struct error *error)
+{
+    struct evidence *out = context;
+    struct profile profile;
+    struct evidence_cell *cell;
+    struct json_scan scan;
+
+    if (!import_cell(out, &cell, error))
+        return false;
+    forget(&profile);
+    cell->original = json_object();
+    json_scan_init(&scan, document, size);
+    import_object(&scan, members, &profile, cell->original);
+    fill(&profile, cell);
+    cell->row = line;
+    if (isnan(cell->failed)) /* a count of none is left out, but not the summary */
+        cell->failed = profile.errors_told;
+    if (profile.error[0] != '\0')
+        cell->error = memory_copy_text(profile.error);
+    import_settle(cell);
+    if (out->cell_count == 1)
+        text_copy(out->facts.model, sizeof out->facts.model, profile.model);
+    return true;
+}
+
+bool import_sniff_aiperf(const char *bytes, size_t length)
+{
+    static const char *const named[] = { "aiperf_version", NULL };
+    static const char *const metrics[] = { "request_latency", "request_throughput", NULL };
+
+    return import_has_keys(bytes, length, named) || import_has_keys(bytes, length, metrics);
+}
+
+bool import_read_aiperf(const char *bytes, size_t length, struct evidence *out, struct error *error)
+{
+    out->input_unit = LENGTH_TOKENS;
+    text_copy(out->facts.tool, sizeof out->facts.tool, "aiperf");
+    return import_documents(bytes, length, read_profile, out, error);
+}

@@ -1,0 +1,18 @@
+/* Every importer: what its file is known by, and how it is read. Private to analysis/import*.c. */
+#pragma once
+
+#include "analysis/import.h"
+
+#define IMPORTER(name)                                                                             \
+    bool import_sniff_##name(const char *bytes, size_t length);                                    \
+    bool import_read_##name(const char *bytes, size_t length, struct evidence *out,                \
+                            struct error *error);
+IMPORTER(vllm)
+IMPORTER(guidellm)
+IMPORTER(aiperf)
+IMPORTER(aiperf_records)
+IMPORTER(inference_perf)
+IMPORTER(serving_report)
+IMPORTER(summary)
+IMPORTER(csv)
+#undef IMPORTER

@@ -1,0 +1,184 @@
+/* inference-perf's summary_lifecycle_metrics.json and stage_N_lifecycle_metrics.json: one cell. Its
+ * times are seconds. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/import_formats.h"
+#include "analysis/import_members.h"
+#include "base/memory.h"
+
+struct lifecycle {
+    struct evidence_cell cell;
+    double requested_rate, asked_concurrency;
+    struct evidence_latency input, output;
+    double input_total, output_total;
+    char label[160], message[400]; /* of the first kind of failure */
+};
+
+#define LATENCY(name, metric)                                                                      \
+    MEMBER_INSIDE(name, offsetof(struct lifecycle, cell.latency[metric]), latency_s_members)
+#define NUMBER(name, member) MEMBER_NUMBER_AT(name, lifecycle, member, 1)
+
+static bool read_message(struct json_scan *scan, void *context)
+{
+    struct lifecycle *lifecycle = context;
+    enum json_scan_token token = json_scan_next(scan);
+
+    if (token == JSON_SCAN_STRING && lifecycle->message[0] == '\0')
+        json_scan_copy(scan, lifecycle->message, sizeof lifecycle->message);
+    return import_skip(scan, token);
+}
+
+static bool read_messages(struct json_scan *scan, void *base)
+{
+    return import_array(scan, read_message, base);
+}
+
+/* {"504 - Gateway Timeout": {"count": 3, "messages": [...]}, ...}: the first kind is kept. */
+static bool read_labels(struct json_scan *scan, void *base)
+{
+    static const struct import_member kind[] = { MEMBER_BY("messages", read_messages), { 0 } };
+    struct lifecycle *lifecycle = base;
+    enum json_scan_token token = json_scan_next(scan);
+
+    if (token != JSON_SCAN_OBJECT)
+        return import_skip(scan, token);
+    while ((token = json_scan_next(scan)) == JSON_SCAN_KEY) {
+        if (lifecycle->label[0] == '\0')
+            json_scan_copy(scan, lifecycle->label, sizeof lifecycle->label);
+        if (!import_object(scan, kind, lifecycle, NULL))
+            return false;
+    }
+    return token == JSON_SCAN_OBJECT_END;
+}
+
+/* The total stands beside the statistics. */
+static bool read_lengths(struct json_scan *scan, struct evidence_latency *means, double *total)
+{
+    struct total {
+        double total;
+    } sum = { NAN };
+    static const struct import_member totals[] = {
+        MEMBER_NUMBER_AT("total", total, total, 1),
+        { 0 },
+    };
+    struct json_scan again = *scan;
+    bool done = import_object(&again, totals, &sum, NULL)
+                && import_object(scan, latency_ms_members, means, NULL);
+
+    *total = sum.total;
+    return done;
+}
+
+static bool read_input(struct json_scan *scan, void *base)
+{
+    struct lifecycle *lifecycle = base;
+
+    return read_lengths(scan, &lifecycle->input, &lifecycle->input_total);
+}
+
+static bool read_output(struct json_scan *scan, void *base)
+{
+    struct lifecycle *lifecycle = base;
+
+    return read_lengths(scan, &lifecycle->output, &lifecycle->output_total);
+}
+
+static const struct import_member load[] = {
+    NUMBER("count", cell.attempted),
+    NUMBER("requested_rate", requested_rate),
+    NUMBER("concurrency", asked_concurrency),
+    NUMBER("concurrency_level", asked_concurrency),
+    { 0 },
+};
+static const struct import_member latencies[] = {
+    LATENCY("request_latency", METRIC_E2E),
+    LATENCY("time_to_first_token", METRIC_TTFT),
+    LATENCY("time_per_output_token", METRIC_TPOT),
+    LATENCY("inter_token_latency", METRIC_ITL),
+    { 0 },
+};
+static const struct import_member throughput[] = {
+    NUMBER("requests_per_sec", cell.request_throughput),
+    NUMBER("input_tokens_per_sec", cell.input_throughput),
+    NUMBER("output_tokens_per_sec", cell.output_throughput),
+    NUMBER("total_tokens_per_sec", cell.total_throughput),
+    { 0 },
+};
+static const struct import_member successes[] = {
+    NUMBER("count", cell.succeeded),
+    MEMBER_INSIDE("latency", 0, latencies),
+    MEMBER_INSIDE("throughput", 0, throughput),
+    MEMBER_BY("prompt_tokens", read_input),
+    MEMBER_BY("prompt_len", read_input),
+    MEMBER_BY("output_tokens", read_output),
+    MEMBER_BY("output_len", read_output),
+    { 0 },
+};
+static const struct import_member failures[] = {
+    NUMBER("count", cell.failed),
+    MEMBER_BY("by_label", read_labels),
+    { 0 },
+};
+static const struct import_member members[] = {
+    MEMBER_INSIDE("load_summary", 0, load),
+    MEMBER_INSIDE("successes", 0, successes),
+    MEMBER_INSIDE("failures", 0, failures),
+    { 0 },
+};
+
+static void fill(struct lifecycle *from)
+{
+    struct evidence_cell *cell = &from->cell;
+    char error[600];
+
+    cell->request_rate_asked = from->requested_rate;
+    cell->concurrency = from->asked_concurrency;
+    cell->input_tokens_mean = from->input.mean_ms;
+    cell->output_tokens_mean = from->output.mean_ms;
+    cell->input_tokens = from->input_total;
+    cell->output_tokens = from->output_total;
+    if (from->label[0] == '\0' && from->message[0] == '\0')
+        return;
+    snprintf(error, sizeof error, "%s: %s", from->label, from->message);
+    cell->error = memory_copy_text(error);
+}
+
+static bool read_lifecycle(void *context, const char *document, size_t size, int64_t line,
+                           struct error *error)
+{
+    struct evidence *out = context;
+    struct lifecycle lifecycle = { .requested_rate = NAN, .asked_concurrency = NAN };
+    struct evidence_cell *cell;
+    struct json_scan scan;
+
+    if (!import_cell(out, &cell, error))
+        return false;
+    evidence_cell_read(NULL, &lifecycle.cell);
+    lifecycle.cell.position = cell->position;
+    lifecycle.cell.row = line;
+    lifecycle.input = lifecycle.output = lifecycle.cell.latency[METRIC_TTFT];
+    lifecycle.input_total = lifecycle.output_total = NAN;
+    json_scan_init(&scan, document, size);
+    import_object(&scan, members, &lifecycle, NULL);
+    fill(&lifecycle);
+    *cell = lifecycle.cell;
+    import_settle(cell);
+    return true;
+}
+
+bool import_sniff_inference_perf(const char *bytes, size_t length)
+{
+    static const char *const keys[] = { "load_summary", "successes", NULL };
+
+    return import_has_keys(bytes, length, keys);
+}
+
+bool import_read_inference_perf(const char *bytes, size_t length, struct evidence *out,
+                                struct error *error)
+{
+    out->input_unit = LENGTH_TOKENS;
+    text_copy(out->facts.tool, sizeof out->facts.tool, "inference-perf");
+    return import_documents(bytes, length, read_lifecycle, out, error);
+}

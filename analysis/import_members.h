@@ -1,0 +1,69 @@
+/* Objects of JSON read into structs by a table of their members. Private to analysis/import_*.c. */
+#pragma once
+
+#include "analysis/import.h"
+#include "base/json_scan.h"
+
+enum member_kind {
+    MEMBER_NUMBER, /* a double, times `scale` */
+    MEMBER_TEXT,
+    MEMBER_OBJECT, /* by `members`, into what begins at `offset` */
+    MEMBER_READ,   /* by the function, which takes the whole value */
+};
+
+struct import_member {
+    const char *name; /* NULL: the table's end */
+    enum member_kind kind;
+    size_t offset, size; /* size: of a text */
+    double scale;
+    const struct import_member *members;
+    bool (*read)(struct json_scan *scan, void *base);
+};
+
+#define MEMBER_NUMBER_AT(name, type, member, scale)                                                \
+    {                                                                                              \
+        name, MEMBER_NUMBER, offsetof(struct type, member), 0, scale, NULL, NULL                   \
+    }
+#define MEMBER_TEXT_AT(name, type, member)                                                         \
+    {                                                                                              \
+        name, MEMBER_TEXT, offsetof(struct type, member), sizeof((struct type *)0)->member, 0,     \
+            NULL, NULL                                                                             \
+    }
+#define MEMBER_INSIDE(name, at, table)                                                             \
+    {                                                                                              \
+        name, MEMBER_OBJECT, at, 0, 0, table, NULL                                                 \
+    }
+#define MEMBER_BY(name, function)                                                                  \
+    {                                                                                              \
+        name, MEMBER_READ, 0, 0, 0, NULL, function                                                 \
+    }
+
+/* Mean, deviation, percentiles and so on under the names that tools give them, into a struct
+ * evidence_latency; as milliseconds and as seconds. */
+extern const struct import_member latency_ms_members[], latency_s_members[];
+
+/* Reads the next value, an object, by the table; another value is passed over, and so is a member
+ * that is not of the table or not of its kind. `unknown` (NULL: not wanted) gets the scalars that
+ * the table does not have, as text. False: the JSON is wrong (json_scan_fail tells). */
+bool import_object(struct json_scan *scan, const struct import_member *members, void *base,
+                   json_t *unknown);
+/* Passes over the value that `token` begins. */
+bool import_skip(struct json_scan *scan, enum json_scan_token token);
+/* Calls `each` before every element of the next value, an array; it reads the whole element.
+ * Another value is passed over. False: the JSON is wrong, or `each` said so. */
+bool import_array(struct json_scan *scan, bool (*each)(struct json_scan *scan, void *context),
+                  void *context);
+
+/* Has the document's first object all these keys (ends with NULL)? */
+bool import_has_keys(const char *bytes, size_t length, const char *const *keys);
+/* Calls `read` with each of several documents that stand one behind the other (JSONL, or results
+ * that a tool appended), `line` being where it begins. */
+bool import_documents(const char *bytes, size_t length,
+                      bool (*read)(void *context, const char *document, size_t size, int64_t line,
+                                   struct error *error),
+                      void *context, struct error *error);
+
+/* A new cell, or INVALID: there are too many. */
+bool import_cell(struct evidence *evidence, struct evidence_cell **out, struct error *error);
+/* Derives what follows by arithmetic alone (failed = attempted - succeeded, ...), and the state. */
+void import_settle(struct evidence_cell *cell);

@@ -1,0 +1,128 @@
+/* vLLM `bench serve --save-result`: an object per measurement; several of them one behind the other
+ * where results were appended. */
+#include "analysis/import_vllm.h"
+#include "analysis/import_formats.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+#define CELL(name, member) MEMBER_NUMBER_AT(name, vllm_result, cell.member, 1)
+#define FACT(name, member) MEMBER_TEXT_AT(name, vllm_result, facts.member)
+#define LATENCIES(name, metric)                                                                    \
+    CELL("mean_" name "_ms", latency[metric].mean_ms),                                             \
+        CELL("std_" name "_ms", latency[metric].deviation_ms),                                     \
+        CELL("median_" name "_ms", latency[metric].p50_ms),                                        \
+        CELL("p50_" name "_ms", latency[metric].p50_ms),                                           \
+        CELL("p90_" name "_ms", latency[metric].p90_ms),                                           \
+        CELL("p95_" name "_ms", latency[metric].p95_ms),                                           \
+        CELL("p99_" name "_ms", latency[metric].p99_ms),                                           \
+        CELL("max_" name "_ms", latency[metric].max_ms)
+
+/* The first error that was not empty, of the list that --save-detailed writes. */
+static bool read_error(struct json_scan *scan, void *context)
+{
+    struct vllm_result *result = context;
+    char text[1000];
+    enum json_scan_token token = json_scan_next(scan);
+
+    if (token == JSON_SCAN_STRING && result->cell.error == NULL && scan->length > 0) {
+        if (!json_scan_copy(scan, text, sizeof text))
+            text_copy(text, sizeof text, "(an error too long to be kept)");
+        result->cell.error = memory_copy_text(text);
+    }
+    return import_skip(scan, token);
+}
+
+static bool read_errors(struct json_scan *scan, void *base)
+{
+    return import_array(scan, read_error, base);
+}
+
+const struct import_member vllm_members[] = {
+    MEMBER_TEXT_AT("date", vllm_result, cell.time),
+    FACT("model_id", model),
+    FACT("dataset_name", dataset),
+    FACT("dataset", dataset),
+    CELL("num_prompts", requests_asked),
+    CELL("request_rate", request_rate_asked),
+    CELL("max_concurrency", concurrency),
+    CELL("random_input_len", input_length),
+    CELL("input_len", input_length),
+    CELL("random_output_len", output_tokens_asked),
+    CELL("output_len", output_tokens_asked),
+    CELL("duration", duration_s),
+    CELL("completed", succeeded),
+    CELL("failed", failed),
+    CELL("total_input_tokens", input_tokens),
+    CELL("total_output_tokens", output_tokens),
+    CELL("request_throughput", request_throughput),
+    CELL("request_goodput", goodput),
+    CELL("output_throughput", output_throughput),
+    CELL("total_token_throughput", total_throughput),
+    CELL("max_concurrent_requests", concurrency_max),
+    LATENCIES("ttft", METRIC_TTFT),
+    LATENCIES("itl", METRIC_ITL),
+    LATENCIES("tpot", METRIC_TPOT),
+    LATENCIES("e2el", METRIC_E2E),
+    MEMBER_BY("errors", read_errors),
+    { 0 },
+};
+
+void vllm_result_init(struct vllm_result *result)
+{
+    evidence_cell_read(NULL, &result->cell);
+    evidence_facts_read(NULL, &result->facts);
+}
+
+bool import_sniff_vllm(const char *bytes, size_t length)
+{
+    static const char *const keys[] = { "num_prompts", "completed", "request_throughput",
+                                        "total_input_tokens", NULL };
+
+    return import_has_keys(bytes, length, keys);
+}
+
+/* Facts of the run, where every result says the same. */
+static void merge_facts(const struct vllm_result *result, struct evidence *out)
+{
+    if (out->cell_count == 1) {
+        text_copy(out->facts.model, sizeof out->facts.model, result->facts.model);
+        text_copy(out->facts.dataset, sizeof out->facts.dataset, result->facts.dataset);
+    } else if (strcmp(out->facts.model, result->facts.model) != 0 && out->facts.model[0] != '\0') {
+        out->facts.model[0] = '\0';
+        evidence_remark(out, "the results are of several models: see each row");
+    }
+}
+
+static bool read_result(void *context, const char *document, size_t size, int64_t line,
+                        struct error *error)
+{
+    struct evidence *out = context;
+    struct vllm_result result;
+    struct evidence_cell *cell;
+    struct json_scan scan;
+    int64_t position;
+
+    if (!import_cell(out, &cell, error))
+        return false;
+    position = cell->position;
+    vllm_result_init(&result);
+    result.cell.original = json_object();
+    json_scan_init(&scan, document, size);
+    import_object(&scan, vllm_members, &result, result.cell.original);
+    *cell = result.cell;
+    cell->position = position;
+    cell->row = line;
+    merge_facts(&result, out);
+    import_settle(cell);
+    return true;
+}
+
+bool import_read_vllm(const char *bytes, size_t length, struct evidence *out, struct error *error)
+{
+    out->input_unit = LENGTH_TOKENS;
+    text_copy(out->facts.tool, sizeof out->facts.tool, "vllm bench serve");
+    return import_documents(bytes, length, read_result, out, error);
+}
