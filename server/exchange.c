@@ -190,6 +190,7 @@ enum MHD_Result exchange_queue_reply(struct exchange *exchange)
     size_t length = reply->body.length;
     struct MHD_Response *response;
 
+    deadline_clear(&exchange->keep_alive);
     if (reply->status == 0)
         exchange_reply_text(exchange, 500, "no answer, see request %s", exchange->id);
     response = length > 0 ? MHD_create_response_from_buffer(length, text_take(&reply->body),

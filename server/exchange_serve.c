@@ -99,7 +99,7 @@ enum MHD_Result exchange_serve(void *loop, struct MHD_Connection *mhd, const cha
         dispatch(exchange);
     if (atomic_load(&exchange->left))
         return MHD_NO;
-    if (exchange->outlet != NULL)
+    if (exchange->outlet != NULL && outlet_is_begun(exchange->outlet))
         return exchange_queue_stream(exchange);
     if (!exchange->working)
         return exchange_queue_reply(exchange);

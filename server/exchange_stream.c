@@ -49,6 +49,7 @@ static void wake(void *owner)
 struct outlet *exchange_begin_outlet(struct exchange *exchange)
 {
     exchange->outlet = outlet_create(exchange->loop, wake, exchange);
+    set_keep_alive(exchange);
     return exchange->outlet;
 }
 
@@ -60,6 +61,7 @@ struct stream *exchange_begin_stream(struct exchange *exchange)
 
 void exchange_drop_stream(struct exchange *exchange)
 {
+    deadline_clear(&exchange->keep_alive);
     if (exchange->outlet != NULL)
         outlet_close(exchange->outlet);
     outlet_release(exchange->outlet);
@@ -78,7 +80,6 @@ enum MHD_Result exchange_queue_stream(struct exchange *exchange)
     MHD_add_response_header(response, "Cache-Control", "no-cache");
     MHD_add_response_header(response, "X-Accel-Buffering", "no");
     atomic_fetch_add(&exchange->server->open_streams, 1);
-    set_keep_alive(exchange);
     return exchange_queue_take(exchange, response, 200);
 }
 

@@ -105,11 +105,20 @@ static void reply_batch(struct exchange *exchange, struct post *post)
     reply_json(exchange, 200, &json);
 }
 
+/* An answer with an HTTP status of its own is told by it, as long as nothing was sent. */
+static bool answers_by_status(struct exchange *exchange, const struct rpc *rpc)
+{
+    return !rpc->silent && rpc->error_code != 0 && rpc->http_status != 200
+           && outlet_withdraw(exchange->outlet);
+}
+
 static void finish_stream(struct exchange *exchange, const struct rpc *rpc)
 {
     TEXT_AUTO json = { 0 };
 
-    if (!rpc->silent) {
+    if (answers_by_status(exchange, rpc)) {
+        reply_rpc(exchange, rpc);
+    } else if (!rpc->silent) {
         rpc_write(rpc, &json);
         stream_push(exchange->stream, text_string(&json), json.length);
     }
@@ -188,6 +197,8 @@ static bool wants_stream(const struct exchange *exchange, const struct post *pos
 static void begin_stream(struct exchange *exchange, struct rpc *rpc)
 {
     exchange_begin_stream(exchange);
+    if (rpc->era == ERA_LEGACY)
+        outlet_begin(exchange->outlet); /* no answer has a status of its own */
     if (rpc->session != NULL)
         legacy_keep_stream(rpc);
 }

@@ -29,6 +29,7 @@ struct outlet {
     size_t offset; /* into the first frame */
     size_t bytes_read;
     int64_t sequence; /* of the newest event that was read whole */
+    bool begun;       /* something was put, or it ended: there is an answer to send */
     bool ended, cut, closed;
 };
 
@@ -100,6 +101,7 @@ static bool append(struct outlet *outlet, struct frame *frame)
         drop_frames(outlet);
         return false;
     }
+    outlet->begun = true;
     *outlet->end = frame;
     outlet->end = &frame->next;
     outlet->frames++;
@@ -165,8 +167,37 @@ void outlet_end(struct outlet *outlet)
 {
     pthread_mutex_lock(&outlet->lock);
     outlet->ended = true;
+    outlet->begun |= !outlet->closed;
     pthread_mutex_unlock(&outlet->lock);
     post(outlet);
+}
+
+void outlet_begin(struct outlet *outlet)
+{
+    pthread_mutex_lock(&outlet->lock);
+    outlet->begun = true;
+    pthread_mutex_unlock(&outlet->lock);
+}
+
+bool outlet_is_begun(struct outlet *outlet)
+{
+    bool begun;
+
+    pthread_mutex_lock(&outlet->lock);
+    begun = outlet->begun;
+    pthread_mutex_unlock(&outlet->lock);
+    return begun;
+}
+
+bool outlet_withdraw(struct outlet *outlet)
+{
+    bool unused;
+
+    pthread_mutex_lock(&outlet->lock);
+    unused = !outlet->begun;
+    outlet->closed |= unused;
+    pthread_mutex_unlock(&outlet->lock);
+    return unused;
 }
 
 bool outlet_is_open(struct outlet *outlet)

@@ -30,6 +30,12 @@ bool outlet_has_room(struct outlet *outlet);
 void outlet_put_comment(struct outlet *outlet);
 void outlet_end(struct outlet *outlet); /* after what is waiting */
 bool outlet_is_open(struct outlet *outlet);
+/* An outlet begins when something is put or it ends; or now. Until then the answer may still be
+ * another than events. */
+void outlet_begin(struct outlet *outlet);
+bool outlet_is_begun(struct outlet *outlet);
+/* Takes it back where it has not begun: nothing can be put any more. False: it has. */
+bool outlet_withdraw(struct outlet *outlet);
 
 /* For the loop's thread. */
 enum outlet_state {

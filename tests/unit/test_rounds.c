@@ -331,6 +331,21 @@ static void a_capability_that_was_not_declared_is_an_error_of_the_protocol(void 
     }
 }
 
+static void a_refusal_has_its_status_though_the_call_might_have_had_a_stream(void **state)
+{
+    json_auto_t *refused = NULL;
+    int status;
+
+    (void)state;
+    refused =
+        mcp_post_once(server_port(served.server), MODERN_HEADERS("tools/call") "Mcp-Name: page\r\n",
+                      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\"," MODERN_PARAMS(
+                          "\"name\":\"page\",") "}",
+                      &status);
+    assert_int_equal(status, 400);
+    assert_int_equal(integer_at(refused, "error.code"), -32021);
+}
+
 static void answers_and_states_of_the_wrong_form_are_refused(void **state)
 {
     static const char *const members[] = {
@@ -440,6 +455,7 @@ int main(void)
         TEST(answers_of_earlier_rounds_travel_sealed),
         TEST(several_questions_go_in_one_round),
         TEST(a_capability_that_was_not_declared_is_an_error_of_the_protocol),
+        TEST(a_refusal_has_its_status_though_the_call_might_have_had_a_stream),
         TEST(answers_and_states_of_the_wrong_form_are_refused),
         TEST(a_state_is_good_for_its_own_request_alone),
         TEST(the_log_is_told_only_to_those_who_ask),

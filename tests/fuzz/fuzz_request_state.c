@@ -1,0 +1,51 @@
+/* request_state_open: of hostile bytes none opens, be they the state or what is under a seal of
+ * ours; and what opens says whose it is. */
+#include <string.h>
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "server/request_state.h"
+#include "tests/fuzz/fuzz.h"
+
+static const uint8_t key[DIGEST_BYTES] = { 7 };
+
+static bool opens(const char *sealed, struct request_state *out)
+{
+    struct error error = { .kind = ERROR_NONE };
+    bool open = request_state_open(key, sealed, "ann", "d1", 1000, out, &error);
+
+    must(open || error.kind == ERROR_INVALID);
+    return open;
+}
+
+/* The input as answers of a state of our own: it comes back as it was. */
+static void seal_and_open(json_t *answers)
+{
+    struct request_state in = { "rnd_1", "ann", "d1", 2000, answers }, out;
+    FREE_AUTO char *sealed = NULL;
+    struct error error;
+
+    if (!request_state_seal(key, &in, &sealed, &error))
+        return;
+    if (!opens(sealed, &out))
+        return; /* too deep */
+    must(json_equal(out.answers, answers));
+    must(strcmp(out.nonce, "rnd_1") == 0);
+    json_decref(out.answers);
+    sealed[2] = sealed[2] == '0' ? '1' : '0';
+    must(!opens(sealed, &out));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    FREE_AUTO char *sealed = memory_zeroed(size + 1, 1);
+    json_auto_t *answers = NULL;
+    struct request_state out;
+    struct error error;
+
+    memcpy(sealed, data, size);
+    must(!opens(sealed, &out));
+    if (json_parse((const char *)data, size, &answers, &error) && json_is_object(answers))
+        seal_and_open(answers);
+    return 0;
+}
