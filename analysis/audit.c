@@ -1,0 +1,275 @@
+#include "analysis/audit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/audit_parts.h"
+#include "base/memory.h"
+
+#define ROWS_SHOWN 200
+
+const struct audit_rule audit_rules[] = {
+    { "duplicate_cells", "the same cell more than once in one file: runs that were appended", 5,
+      check_duplicates },
+    { "identical_runs", "the same figures, to the digit, under another name", 5, check_copies },
+    { "failed_speed", "a speed, or a mean of zero, for a cell in which nothing succeeded", 5,
+      check_failed_speed },
+    { "low_success", "figures over the few requests that succeeded", 8, check_success },
+    { "misnamed_failure", "requests longer than the context told as another failure", 7,
+      check_misnamed },
+    { "actual_load", "fewer requests in flight than the cell's users (Little's law)", 4,
+      check_actual_load },
+    { "request_cap", "fewer requests than users", 4, check_requests },
+    { "burst", "one burst of requests: no steady state", 3, check_burst },
+    { "front_door", "more users than the deployment lets in at once", 6, check_front_door },
+    { "first_shape", "a first request that waited for a compilation, inside the figures", 9,
+      check_first_shape },
+    { "non_monotone", "more work that took less time: noise of single measurements", 16,
+      check_monotone },
+    { "censored_tail", "a timeout that cut the slow requests off", 10, check_censored },
+    { "few_samples", "percentiles of fewer requests than they need", 16, check_samples },
+    { "disorder", "latencies that contradict one another", 0, check_order },
+    { "one_token_output", "too few output tokens to tell of generation speed", 1, check_one_token },
+    { "tokens_locked_to_context", "input tokens counted as generated", 11, check_locked_tokens },
+    { "unknown_output", "output tokens that nobody counted", 12, check_unknown_output },
+    { "tokens_estimated", "tokens counted from chunks", 12, check_estimated },
+    { "prefix_cache", "prompts served from the prefix cache", 2, check_cache },
+    { "client_limited", "the load generator was the limit", 16, check_client },
+    { "rates_disagree", "rates that are not what counts and durations give", 0, check_rates },
+    { "compute_roofline", "more arithmetic per second than the hardware has", 14, check_compute },
+    { "bandwidth_roofline", "weights read faster than the memory can", 14, check_bandwidth },
+    { 0 },
+};
+
+const char *finding_weight_name(enum finding_weight weight)
+{
+    return weight == FINDING_WRONG ? "wrong" : "caution";
+}
+
+void findings_finish(struct findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        free(findings->at[i].cells);
+        text_finish(&findings->at[i].arithmetic);
+        text_finish(&findings->at[i].consequence);
+    }
+    free(findings->at);
+    *findings = (struct findings){ 0 };
+}
+
+struct finding *audit_find(struct audit *audit, enum finding_weight weight)
+{
+    struct findings *findings = audit->findings;
+
+    findings->at = memory_resize(findings->at, findings->count + 1, sizeof *findings->at);
+    findings->at[findings->count] = (struct finding){ .rule = audit->rule, .weight = weight };
+    return &findings->at[findings->count++];
+}
+
+void finding_add_cell(struct finding *finding, size_t cell)
+{
+    finding->cells = memory_resize(finding->cells, finding->cell_count + 1, sizeof *finding->cells);
+    finding->cells[finding->cell_count++] = cell;
+}
+
+struct finding *audit_find_cells(struct audit *audit, enum finding_weight weight,
+                                 bool (*holds)(const struct evidence_cell *cell))
+{
+    struct finding *finding = NULL;
+
+    for (size_t i = 0; i < audit->evidence->cell_count; i++) {
+        if (!holds(&audit->evidence->cells[i]))
+            continue;
+        if (finding == NULL)
+            finding = audit_find(audit, weight);
+        finding_add_cell(finding, i);
+    }
+    return finding;
+}
+
+/* What the run says itself goes before what the caller says. */
+static const char *told(const char *by_run, const char *by_caller)
+{
+    return by_run[0] != '\0' || by_caller == NULL ? by_run : by_caller;
+}
+
+void audit_run(const struct audit_input *input, struct findings *out)
+{
+    const struct evidence_facts *facts = &input->evidence->facts;
+    struct audit audit = { .input = input, .evidence = input->evidence, .findings = out };
+
+    audit.chips = isnan(facts->chips) ? input->chips : facts->chips;
+    if (input->catalog != NULL) {
+        audit.hardware =
+            catalog_find_hardware(input->catalog, told(facts->hardware, input->hardware));
+        audit.model = catalog_find_model(input->catalog, told(facts->model, input->model));
+    }
+    for (audit.rule = audit_rules; audit.rule->name != NULL; audit.rule++)
+        audit.rule->check(&audit);
+}
+
+/* ---- Of a cell ---- */
+
+bool cell_is_measured(const struct evidence_cell *cell)
+{
+    return cell->state == EVIDENCE_MEASURED
+           || (cell->state == EVIDENCE_UNKNOWN && cell->request_throughput > 0);
+}
+
+double cell_users(const struct evidence_cell *cell)
+{
+    return cell->concurrency;
+}
+
+double cell_mean_ms(const struct evidence_cell *cell)
+{
+    return cell->latency[METRIC_E2E].mean_ms;
+}
+
+double cell_requests(const struct evidence_cell *cell)
+{
+    if (!isnan(cell->attempted))
+        return cell->attempted;
+    if (!isnan(cell->succeeded + cell->failed))
+        return cell->succeeded + cell->failed;
+    return cell->requests_asked;
+}
+
+double cell_tokens_out(const struct evidence_cell *cell)
+{
+    if (!isnan(cell->output_tokens_mean))
+        return cell->output_tokens_mean;
+    if (cell->succeeded > 0 && !isnan(cell->output_tokens))
+        return cell->output_tokens / cell->succeeded;
+    if (cell->request_throughput > 0 && !isnan(cell->output_throughput))
+        return cell->output_throughput / cell->request_throughput;
+    return cell->output_tokens_asked;
+}
+
+/* ---- Levels ---- */
+
+static bool level_is_bad(const struct evidence *evidence, const bool *in_finding, double users)
+{
+    size_t cells = 0, bad = 0;
+
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        if (!cell_is_measured(&evidence->cells[i])
+            || fabs(cell_users(&evidence->cells[i]) - users) > 0.5)
+            continue;
+        cells++;
+        bad += in_finding[i];
+    }
+    return 2 * bad > cells;
+}
+
+double finding_users_below(const struct evidence *evidence, const struct finding *finding)
+{
+    FREE_AUTO bool *in_finding = memory_zeroed(evidence->cell_count + 1, sizeof *in_finding);
+    double first_bad = INFINITY, below = 0;
+
+    for (size_t i = 0; i < finding->cell_count; i++)
+        in_finding[finding->cells[i]] = true;
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        double users = cell_users(&evidence->cells[i]);
+
+        if (users < first_bad && level_is_bad(evidence, in_finding, users))
+            first_bad = users;
+    }
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        double users = cell_users(&evidence->cells[i]);
+
+        if (users < first_bad && users > below)
+            below = users;
+    }
+    return below;
+}
+
+/* ---- Telling ---- */
+
+void finding_write_rows(const struct evidence *evidence, const struct finding *finding,
+                        struct text *out)
+{
+    text_add(out, evidence->imported ? "rows " : "cells ");
+    for (size_t i = 0; i < finding->cell_count;) {
+        int64_t first = evidence->cells[finding->cells[i]].row, last = first;
+        const char *comma = i > 0 ? ", " : "";
+
+        while (++i < finding->cell_count && evidence->cells[finding->cells[i]].row == last + 1)
+            last++;
+        if (last == first)
+            text_addf(out, "%s%lld", comma, (long long)first);
+        else
+            text_addf(out, "%s%lld-%lld", comma, (long long)first, (long long)last);
+    }
+}
+
+struct span {
+    double low, high;
+};
+
+static void widen(struct span *span, double value)
+{
+    if (isnan(value))
+        return;
+    span->low = fmin(span->low, value);
+    span->high = fmax(span->high, value);
+}
+
+static void write_span(struct text *out, const struct span *span, const char *what)
+{
+    if (span->high < span->low)
+        return;
+    text_addf(out, out->length > 0 ? ", " : "");
+    if (span->high > span->low)
+        text_addf(out, "%.15g-%.15g %s", span->low, span->high, what);
+    else
+        text_addf(out, "%.15g %s", span->low, what);
+}
+
+void finding_write_span(const struct evidence *evidence, const struct finding *finding,
+                        struct text *out)
+{
+    static const char *const units[LENGTH_UNITS] = { "of context", "tokens of context",
+                                                     "words of context" };
+    struct span users = { INFINITY, -INFINITY }, lengths = users;
+    TEXT_AUTO span = { 0 };
+
+    for (size_t i = 0; i < finding->cell_count; i++) {
+        widen(&users, cell_users(&evidence->cells[finding->cells[i]]));
+        widen(&lengths, evidence->cells[finding->cells[i]].input_length);
+    }
+    write_span(&span, &users, "users");
+    write_span(&span, &lengths, units[evidence->input_unit]);
+    text_add(out, text_string(&span));
+}
+
+static json_t *rows_json(const struct evidence *evidence, const struct finding *finding)
+{
+    json_t *rows = json_array();
+
+    for (size_t i = 0; i < finding->cell_count && i < ROWS_SHOWN; i++)
+        json_array_append_new(rows, json_integer(evidence->cells[finding->cells[i]].row));
+    return rows;
+}
+
+static json_t *finding_json(const struct evidence *evidence, const struct finding *finding)
+{
+    TEXT_AUTO span = { 0 };
+
+    finding_write_span(evidence, finding, &span);
+    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:o, s:s, s:s, s:s}", "rule", finding->rule->name,
+                     "title", finding->rule->title, "weight", finding_weight_name(finding->weight),
+                     "mistake", finding->rule->mistake, "cell_count", (int)finding->cell_count,
+                     "rows", rows_json(evidence, finding), "where", text_string(&span),
+                     "arithmetic", text_string(&finding->arithmetic), "consequence",
+                     text_string(&finding->consequence));
+}
+
+json_t *findings_json(const struct evidence *evidence, const struct findings *findings)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < findings->count; i++)
+        json_array_append_new(list, finding_json(evidence, &findings->at[i]));
+    return list;
+}

@@ -1,0 +1,133 @@
+/* Rules on the load: was as much in flight as the cell says? */
+
+#include "analysis/audit_parts.h"
+
+#define LOAD_SHORT 0.95 /* of the users, at least so much must have been in flight on average */
+#define BURST_ROUNDS 2  /* requests per user below which there is no steady state */
+
+/* Measured where we measured; else Little's law: throughput x mean latency = requests in flight. */
+static double in_flight(const struct evidence_cell *cell)
+{
+    if (!isnan(cell->concurrency_actual))
+        return cell->concurrency_actual;
+    return cell->request_throughput * cell_mean_ms(cell) / 1000;
+}
+
+static double load_ratio(const struct evidence_cell *cell)
+{
+    return in_flight(cell) / cell_users(cell);
+}
+
+static bool is_short_of_load(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell) && load_ratio(cell) < LOAD_SHORT;
+}
+
+static void add_below(struct audit *audit, struct finding *finding)
+{
+    double below = finding_users_below(audit->evidence, finding);
+
+    if (below > 0)
+        text_addf(&finding->consequence, "Do not compare above %.15g users", below);
+    else
+        text_add(&finding->consequence, "Do not compare any level");
+}
+
+void check_actual_load(struct audit *audit)
+{
+    struct finding *finding = audit_find_cells(audit, FINDING_WRONG, is_short_of_load);
+    const struct evidence_cell *worst;
+    double low = INFINITY, high = 0;
+
+    if (finding == NULL)
+        return;
+    worst = &audit->evidence->cells[finding->cells[0]];
+    for (size_t i = 0; i < finding->cell_count; i++) {
+        const struct evidence_cell *cell = &audit->evidence->cells[finding->cells[i]];
+
+        if (load_ratio(cell) < low)
+            worst = cell;
+        low = fmin(low, load_ratio(cell));
+        high = fmax(high, load_ratio(cell));
+    }
+    text_addf(&finding->arithmetic, "in flight / users is %.0f to %.0f %% in %zu cells; ",
+              100 * low, 100 * high, finding->cell_count);
+    if (isnan(worst->concurrency_actual))
+        text_addf(&finding->arithmetic,
+                  "lowest: %.4g requests/s x %.4g s mean latency = %.4g of %.15g users",
+                  worst->request_throughput, cell_mean_ms(worst) / 1000, in_flight(worst),
+                  cell_users(worst));
+    else
+        text_addf(&finding->arithmetic, "lowest: a time average of %.4g of %.15g users",
+                  in_flight(worst), cell_users(worst));
+    add_below(audit, finding);
+    text_add(&finding->consequence, ": there the load was less than the table says.");
+}
+
+static bool is_capped(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell) && cell_requests(cell) < cell_users(cell);
+}
+
+void check_requests(struct audit *audit)
+{
+    struct finding *finding = audit_find_cells(audit, FINDING_WRONG, is_capped);
+    const struct evidence_cell *last;
+
+    if (finding == NULL)
+        return;
+    last = &audit->evidence->cells[finding->cells[finding->cell_count - 1]];
+    text_addf(&finding->arithmetic, "%.15g requests in all for %.15g users (row %lld)",
+              cell_requests(last), cell_users(last), (long long)last->row);
+    text_add(&finding->consequence,
+             "So many users were never there: read these cells as a burst of that many requests.");
+}
+
+static bool is_burst(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell) && isnan(cell->concurrency_actual) && cell_users(cell) > 1
+           && cell_requests(cell) < BURST_ROUNDS * cell_users(cell);
+}
+
+void check_burst(struct audit *audit)
+{
+    struct finding *finding = audit_find_cells(audit, FINDING_WRONG, is_burst);
+    const struct evidence_cell *last;
+
+    if (finding == NULL)
+        return;
+    last = &audit->evidence->cells[finding->cells[finding->cell_count - 1]];
+    text_addf(&finding->arithmetic,
+              "%.15g requests for %.15g users (row %lld): fewer than %d for each user",
+              cell_requests(last), cell_users(last), (long long)last->row, BURST_ROUNDS);
+    text_add(&finding->consequence,
+             "All start at once and the last run alone: neither throughput nor latency is that of "
+             "a steady load.");
+}
+
+void check_front_door(struct audit *audit)
+{
+    const struct evidence_facts *facts = &audit->evidence->facts;
+    double instances = isnan(facts->max_instances) ? 1 : facts->max_instances;
+    double door = facts->container_concurrency * instances;
+    struct finding *finding = NULL;
+
+    if (isnan(door))
+        return;
+    for (size_t i = 0; i < audit->evidence->cell_count; i++) {
+        const struct evidence_cell *cell = &audit->evidence->cells[i];
+
+        if (!cell_is_measured(cell) || !(cell_users(cell) > door))
+            continue;
+        if (finding == NULL)
+            finding = audit_find(audit, FINDING_CAUTION);
+        finding_add_cell(finding, i);
+    }
+    if (finding == NULL)
+        return;
+    text_addf(&finding->arithmetic, "%.15g requests an instance x %.15g instances = %.15g at once",
+              facts->container_concurrency, instances, door);
+    text_addf(&finding->consequence,
+              "Above %.15g users the queue in front of the model server was measured, not it.",
+              door);
+}

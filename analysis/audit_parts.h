@@ -1,0 +1,60 @@
+/* What the rules of the audit share. Private to analysis/. */
+#pragma once
+
+#include <math.h>
+
+#include "analysis/audit.h"
+
+struct audit {
+    const struct audit_input *input;
+    const struct evidence *evidence;
+    const struct hardware *hardware; /* NULL: not known */
+    const struct model *model;       /* NULL: not known */
+    double chips;
+    const struct audit_rule *rule;
+    struct findings *findings;
+};
+
+/* A new finding of the rule at work; valid until the next. */
+struct finding *audit_find(struct audit *audit, enum finding_weight weight);
+void finding_add_cell(struct finding *finding, size_t cell);
+
+/* The cells' indices for which it holds, into a new finding; NULL, and no finding, if for none. */
+struct finding *audit_find_cells(struct audit *audit, enum finding_weight weight,
+                                 bool (*holds)(const struct evidence_cell *cell));
+
+/* NaN where the figures do not tell. */
+double cell_users(const struct evidence_cell *cell);      /* asked for */
+double cell_mean_ms(const struct evidence_cell *cell);    /* E2E */
+double cell_requests(const struct evidence_cell *cell);   /* attempted, told or computed */
+double cell_tokens_out(const struct evidence_cell *cell); /* output tokens per request */
+bool cell_is_measured(const struct evidence_cell *cell);
+
+/* The most users up to which no more than half of each level's cells are in the finding; 0: none.
+ */
+double finding_users_below(const struct evidence *evidence, const struct finding *finding);
+
+/* The rules, by file. */
+void check_actual_load(struct audit *audit); /* audit_load.c */
+void check_requests(struct audit *audit);
+void check_burst(struct audit *audit);
+void check_front_door(struct audit *audit);
+void check_duplicates(struct audit *audit); /* audit_rows.c */
+void check_copies(struct audit *audit);
+void check_failed_speed(struct audit *audit);
+void check_success(struct audit *audit);
+void check_misnamed(struct audit *audit);
+void check_first_shape(struct audit *audit); /* audit_latency.c */
+void check_monotone(struct audit *audit);
+void check_censored(struct audit *audit);
+void check_samples(struct audit *audit);
+void check_order(struct audit *audit);
+void check_one_token(struct audit *audit); /* audit_tokens.c */
+void check_locked_tokens(struct audit *audit);
+void check_unknown_output(struct audit *audit);
+void check_cache(struct audit *audit);
+void check_estimated(struct audit *audit);
+void check_client(struct audit *audit);
+void check_rates(struct audit *audit);
+void check_compute(struct audit *audit); /* audit_roofline.c */
+void check_bandwidth(struct audit *audit);

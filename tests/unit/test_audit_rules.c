@@ -1,0 +1,410 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/audit.h"
+
+/* A run of our own making; its cells are clean until a test spoils them. */
+struct trial {
+    struct evidence evidence;
+    struct findings findings;
+    struct catalog *catalog;
+    struct audit_input input;
+};
+
+/* `users` users wait `mean_ms` for each answer and always have one request in flight. */
+static struct evidence_cell *add(struct trial *trial, double users, double length, double mean_ms)
+{
+    struct evidence_cell *cell = evidence_add(&trial->evidence);
+
+    cell->row = (int64_t)trial->evidence.cell_count + 1;
+    cell->state = EVIDENCE_MEASURED;
+    cell->concurrency = users;
+    cell->input_length = length;
+    cell->output_tokens_asked = cell->output_tokens_mean = 64;
+    cell->attempted = cell->succeeded = 200 * users;
+    cell->failed = 0;
+    cell->success_rate = 1;
+    cell->request_throughput = users * 1000 / mean_ms;
+    cell->duration_s = cell->succeeded / cell->request_throughput;
+    cell->output_throughput = 64 * cell->request_throughput;
+    cell->latency[METRIC_E2E].mean_ms = mean_ms;
+    cell->latency[METRIC_E2E].p50_ms = mean_ms;
+    cell->latency[METRIC_E2E].p95_ms = 1.2 * mean_ms;
+    return cell;
+}
+
+/* 1, 4 and 16 users at 128 and 1024 tokens: more work always takes longer. */
+static int set_up(void **state)
+{
+    struct trial *trial = calloc(1, sizeof *trial);
+    struct error error;
+
+    if (!catalog_create(&trial->catalog, &error))
+        fail_msg("%s", error.message);
+    evidence_init(&trial->evidence);
+    trial->evidence.imported = true;
+    trial->evidence.input_unit = LENGTH_TOKENS;
+    for (double users = 1; users <= 16; users *= 4)
+        for (double length = 128; length <= 1024; length *= 8)
+            add(trial, users, length, 300 + length / 10 + users * 5);
+    trial->input = (struct audit_input){ .evidence = &trial->evidence,
+                                         .catalog = trial->catalog,
+                                         .chips = NAN };
+    *state = trial;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct trial *trial = *state;
+
+    findings_finish(&trial->findings);
+    evidence_finish(&trial->evidence);
+    catalog_destroy(trial->catalog);
+    free(trial);
+    return 0;
+}
+
+static void audit(struct trial *trial)
+{
+    findings_finish(&trial->findings);
+    audit_run(&trial->input, &trial->findings);
+}
+
+/* The one finding there is, which must be of this rule. */
+static const struct finding *only(struct trial *trial, const char *rule)
+{
+    audit(trial);
+    for (size_t i = 0; i < trial->findings.count; i++)
+        if (strcmp(trial->findings.at[i].rule->name, rule) != 0)
+            fail_msg("%s: %s", trial->findings.at[i].rule->name,
+                     text_string(&trial->findings.at[i].arithmetic));
+    assert_int_equal(trial->findings.count, 1);
+    return trial->findings.at;
+}
+
+static void says(const struct text *text, const char *words)
+{
+    if (strstr(text_string(text), words) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", text_string(text), words);
+}
+
+static void finds_nothing_in_a_clean_run(void **state)
+{
+    struct trial *trial = *state;
+
+    snprintf(trial->evidence.facts.model, sizeof trial->evidence.facts.model,
+             "google/gemma-4-12B-it");
+    trial->input.hardware = "nvidia-h100";
+    audit(trial);
+    assert_int_equal(trial->findings.count, 0);
+}
+
+static void littles_law_tells_where_the_users_were_not_there(void **state)
+{
+    struct trial *trial = *state;
+    const struct finding *finding;
+
+    for (size_t i = 4; i < 6; i++) { /* 16 users */
+        trial->evidence.cells[i].request_throughput *= 0.6;
+        trial->evidence.cells[i].output_throughput *= 0.6;
+        trial->evidence.cells[i].duration_s /= 0.6;
+    }
+    finding = only(trial, "actual_load");
+    assert_int_equal(finding->cell_count, 2);
+    says(&finding->arithmetic, "in flight / users is 60 to 60 %");
+    says(&finding->consequence, "Do not compare above 4 users");
+}
+
+static void what_was_in_flight_is_believed_before_littles_law(void **state)
+{
+    struct trial *trial = *state;
+
+    for (size_t i = 0; i < trial->evidence.cell_count; i++)
+        trial->evidence.cells[i].concurrency_actual = trial->evidence.cells[i].concurrency;
+    trial->evidence.cells[5].concurrency_actual = 9;
+    says(&only(trial, "actual_load")->arithmetic, "a time average of 9 of 16 users");
+}
+
+static void finds_fewer_requests_than_users_and_bursts(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *cell = &trial->evidence.cells[5];
+
+    cell->attempted = cell->succeeded = 16;
+    cell->duration_s = NAN;
+    cell->latency[METRIC_E2E].p95_ms = NAN;
+    says(&only(trial, "burst")->arithmetic, "16 requests for 16 users (row 7)");
+    cell->attempted = cell->succeeded = 10;
+    audit(trial);
+    assert_int_equal(trial->findings.count, 2);
+    assert_string_equal(trial->findings.at[0].rule->name, "request_cap");
+}
+
+static void finds_runs_that_were_appended(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *again = add(trial, 4, 128, 400);
+
+    again->request_throughput = 30.9;
+    again->output_throughput = again->duration_s = NAN;
+    again->concurrency_actual = 4;
+    says(&only(trial, "duplicate_cells")->arithmetic, "1 of 7 cells stand for a place");
+}
+
+static void finds_the_same_figures_under_another_name(void **state)
+{
+    struct trial *trial = *state, *other;
+
+    set_up((void **)&other);
+    snprintf(other->evidence.id, sizeof other->evidence.id, "imp_other");
+    snprintf(other->evidence.name, sizeof other->evidence.name, "b.csv");
+    trial->input.others = &other->evidence;
+    trial->input.other_count = 1;
+    says(&only(trial, "identical_runs")->arithmetic, "equal to the digit with those of imp_other");
+    tear_down((void **)&other);
+}
+
+static void failed_cells_have_no_speed(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->evidence.cells[5].state = EVIDENCE_FAILED;
+    trial->evidence.cells[5].success_rate = 0;
+    assert_int_equal(only(trial, "failed_speed")->cells[0], 5);
+}
+
+static void finds_figures_over_the_few_that_succeeded(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->evidence.cells[5].success_rate = 0.375;
+    says(&only(trial, "low_success")->arithmetic, "down to 37.5 %");
+}
+
+static void finds_what_was_too_long_and_called_a_failure(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *cell = evidence_add(&trial->evidence);
+
+    cell->state = EVIDENCE_FAILED;
+    cell->concurrency = 1;
+    cell->input_length = 16384;
+    cell->error = strdup("HTTP 400: context length");
+    snprintf(cell->status, sizeof cell->status, "OOM");
+    says(&only(trial, "misnamed_failure")->arithmetic, "refused with 400");
+    trial->evidence.facts.context_limit_tokens = 16384;
+    says(&only(trial, "misnamed_failure")->arithmetic, "ends at 16384 tokens");
+}
+
+static void finds_a_compilation_inside_a_cell(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *cell = &trial->evidence.cells[0];
+
+    cell->latency[METRIC_E2E].mean_ms = cell->latency[METRIC_E2E].p50_ms =
+        cell->latency[METRIC_E2E].p95_ms = 55000;
+    cell->request_throughput = 1 / 55.0;
+    cell->duration_s = cell->output_throughput = NAN;
+    says(&only(trial, "first_shape")->arithmetic, "55 s at 1 users (row 2)");
+}
+
+static void finds_more_work_that_took_less_time(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *cell = &trial->evidence.cells[2]; /* 4 users, 128 tokens */
+
+    cell->latency[METRIC_E2E].mean_ms = cell->latency[METRIC_E2E].p50_ms =
+        cell->latency[METRIC_E2E].p95_ms = 2000;
+    cell->request_throughput = 4 / 2.0;
+    cell->duration_s = cell->output_throughput = NAN;
+    says(&only(trial, "non_monotone")->arithmetic, "2 s at 4 users and 128 of context (row 4)");
+}
+
+static void finds_tails_that_a_timeout_cut(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *cell = &trial->evidence.cells[5];
+
+    cell->latency[METRIC_E2E].mean_ms = cell->latency[METRIC_E2E].p50_ms = 32000;
+    cell->latency[METRIC_E2E].p95_ms = 59845;
+    cell->request_throughput = 16 / 32.0;
+    cell->output_throughput = cell->duration_s = NAN;
+    cell->success_rate = 0.995;
+    says(&only(trial, "censored_tail")->arithmetic, "a timeout of 60 s");
+    cell->latency[METRIC_E2E].p95_at_least = true; /* said in the figure itself */
+    audit(trial);
+    assert_int_equal(trial->findings.count, 0);
+}
+
+static void finds_percentiles_of_a_single_request(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->evidence.cells[0].attempted = trial->evidence.cells[0].succeeded = 1;
+    trial->evidence.cells[0].duration_s = NAN;
+    says(&only(trial, "few_samples")->arithmetic, "the fewest requests are 1");
+    trial->evidence.imported = false; /* our own reports mark them */
+    audit(trial);
+    assert_int_equal(trial->findings.count, 0);
+}
+
+static void finds_latencies_that_contradict_one_another(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->evidence.cells[0].latency[METRIC_E2E].p95_ms = 10;
+    only(trial, "disorder");
+    trial->evidence.cells[0].latency[METRIC_E2E].p95_ms = -1.7e12;
+    only(trial, "disorder");
+}
+
+static void finds_outputs_too_short_to_tell_of_generation(void **state)
+{
+    struct trial *trial = *state;
+
+    for (size_t i = 0; i < trial->evidence.cell_count; i++) {
+        trial->evidence.cells[i].output_tokens_mean = 1;
+        trial->evidence.cells[i].output_throughput = NAN;
+    }
+    says(&only(trial, "one_token_output")->arithmetic, "1 output tokens per request");
+}
+
+static void finds_prompt_tokens_that_were_counted_as_generated(void **state)
+{
+    struct trial *trial = *state;
+
+    for (size_t i = 0; i < trial->evidence.cell_count; i++) {
+        struct evidence_cell *cell = &trial->evidence.cells[i];
+
+        cell->output_tokens_mean = cell->output_tokens_asked = NAN;
+        cell->output_throughput = cell->input_length * cell->request_throughput;
+    }
+    assert_int_equal(only(trial, "tokens_locked_to_context")->cell_count, 6);
+}
+
+static void says_that_nobody_counted_output(void **state)
+{
+    struct trial *trial = *state;
+
+    for (size_t i = 0; i < trial->evidence.cell_count; i++)
+        trial->evidence.cells[i].output_tokens_mean = trial->evidence.cells[i].output_tokens_asked =
+            trial->evidence.cells[i].output_throughput = NAN;
+    assert_int_equal(only(trial, "unknown_output")->cell_count, 6);
+}
+
+static void finds_cached_prompts_estimates_and_limits_of_the_client(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *cell = &trial->evidence.cells[5];
+
+    cell->input_tokens = 1000;
+    cell->cached_tokens = 900;
+    says(&only(trial, "prefix_cache")->arithmetic, "up to 90 %");
+    cell->cached_tokens = 0;
+    cell->tokens_estimated = true;
+    only(trial, "tokens_estimated");
+    cell->tokens_estimated = false;
+    cell->client_limited = true;
+    only(trial, "client_limited");
+}
+
+static void finds_rates_that_counts_do_not_give(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->evidence.cells[5].duration_s *= 2;
+    only(trial, "rates_disagree");
+}
+
+static void finds_queues_in_front_of_the_server(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->evidence.facts.container_concurrency = 4;
+    trial->evidence.facts.max_instances = 3;
+    says(&only(trial, "front_door")->consequence, "Above 12 users");
+}
+
+/* 12e9 parameters x 2 operations x 8192 tokens take 1.6 s of an L4's bf16 peak. */
+static void finds_more_arithmetic_than_the_hardware_has(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *cell = add(trial, 16, 8192, 1300);
+
+    (void)cell;
+    trial->input.model = "google/gemma-4-12B-it";
+    trial->input.hardware = "L4";
+    says(&only(trial, "compute_roofline")->arithmetic, "of at most 242 (NVIDIA L4)");
+    trial->input.chips = 16;
+    audit(trial);
+    assert_int_equal(trial->findings.count, 0);
+}
+
+static void finds_weights_read_faster_than_the_memory_can(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->evidence.cells[0].latency[METRIC_TPOT].mean_ms = 0.2;
+    trial->input.model = "google/gemma-4-12B-it";
+    trial->input.hardware = "H100";
+    says(&only(trial, "bandwidth_roofline")->arithmetic, "5000 tokens/s of one stream");
+}
+
+static void tells_rows_and_spans(void **state)
+{
+    struct trial *trial = *state;
+    TEXT_AUTO rows = { 0 };
+    TEXT_AUTO span = { 0 };
+    json_auto_t *json = NULL;
+
+    for (size_t i = 0; i < 6; i++)
+        trial->evidence.cells[i].client_limited = i != 3;
+    const struct finding *finding = only(trial, "client_limited");
+    finding_write_rows(&trial->evidence, finding, &rows);
+    assert_string_equal(text_string(&rows), "rows 2-4, 6-7");
+    finding_write_span(&trial->evidence, finding, &span);
+    assert_string_equal(text_string(&span), "1-16 users, 128-1024 tokens of context");
+    json = findings_json(&trial->evidence, &trial->findings);
+    assert_int_equal(json_array_size(json_object_get(json_array_get(json, 0), "rows")), 5);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(finds_nothing_in_a_clean_run),
+        TEST(littles_law_tells_where_the_users_were_not_there),
+        TEST(what_was_in_flight_is_believed_before_littles_law),
+        TEST(finds_fewer_requests_than_users_and_bursts),
+        TEST(finds_runs_that_were_appended),
+        TEST(finds_the_same_figures_under_another_name),
+        TEST(failed_cells_have_no_speed),
+        TEST(finds_figures_over_the_few_that_succeeded),
+        TEST(finds_what_was_too_long_and_called_a_failure),
+        TEST(finds_a_compilation_inside_a_cell),
+        TEST(finds_more_work_that_took_less_time),
+        TEST(finds_tails_that_a_timeout_cut),
+        TEST(finds_percentiles_of_a_single_request),
+        TEST(finds_latencies_that_contradict_one_another),
+        TEST(finds_outputs_too_short_to_tell_of_generation),
+        TEST(finds_prompt_tokens_that_were_counted_as_generated),
+        TEST(says_that_nobody_counted_output),
+        TEST(finds_cached_prompts_estimates_and_limits_of_the_client),
+        TEST(finds_rates_that_counts_do_not_give),
+        TEST(finds_queues_in_front_of_the_server),
+        TEST(finds_more_arithmetic_than_the_hardware_has),
+        TEST(finds_weights_read_faster_than_the_memory_can),
+        TEST(tells_rows_and_spans),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
