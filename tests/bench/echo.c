@@ -1,0 +1,85 @@
+/* opsbrain with one tool, an echo, and nothing else left out: what `./run bench mcp` drives. Takes
+ * flags of `opsbrain serve`. */
+
+#include <signal.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "server/server.h"
+
+#define STORE_READERS 4
+#define REQUESTS_MS 1000
+
+static bool run_echo(struct call *call, struct answer *answer, struct error *error)
+{
+    const char *text = call_text(call, "text");
+
+    (void)error;
+    answer->structured = json_pack("{s:s}", "text", text);
+    text_add(&answer->text, text);
+    return true;
+}
+
+static const struct param params[] = {
+    { "text", VALUE_TEXT, .required = true, .high = 10000, .help = "What to say." },
+    { 0 },
+};
+static const struct field fields[] = {
+    { "text", VALUE_TEXT, .help = "It." },
+    { 0 },
+};
+static const struct tool echo = {
+    .name = "echo",
+    .title = "Echo",
+    .help = "Says it again.",
+    .params = params,
+    .fields = fields,
+    .placement = PLACE_INLINE,
+    .read_only = true,
+    .run = run_echo,
+};
+static const struct tool *const echo_alone[] = { &echo, NULL };
+static const struct job_kind no_kinds[] = { { 0 } };
+
+static bool start(const struct settings *settings, struct services *services,
+                  struct server **server, struct error *error)
+{
+    const struct server_parts parts = {
+        .settings = settings,
+        .services = services,
+        .tools = echo_alone,
+        .instructions = "Try echo.",
+    };
+
+    return store_open(settings->data, STORE_READERS, &services->store, error)
+           && jobs_create(services->store, no_kinds, 1, services, &services->jobs, error)
+           && server_create(&parts, server, error) && server_start(*server, error);
+}
+
+int main(int argc, char **argv)
+{
+    struct services services = { .version = OPSBRAIN_VERSION };
+    struct server *server = NULL;
+    struct settings settings;
+    struct error error;
+    sigset_t ending;
+    int number;
+
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGTERM);
+    sigaddset(&ending, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &ending, NULL);
+    if (!settings_read(argc, argv, &settings, &error)
+        || !start(&settings, &services, &server, &error)) {
+        fprintf(stderr, "bench_echo: %s\n", error.message);
+        return 1;
+    }
+    log_info("echo listens on %s", server_address(server));
+    sigwait(&ending, &number);
+    server_stop(server, REQUESTS_MS);
+    jobs_destroy(services.jobs, REQUESTS_MS);
+    server_destroy(server);
+    store_close(services.store);
+    return 0;
+}

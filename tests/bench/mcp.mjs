@@ -1,0 +1,296 @@
+// ./run bench mcp     an echo call on one core: opsbrain, the official SDKs and the bare HTTP library (8 minutes)
+//
+// Every server is pinned to core 0 and driven by wrk from core 1, in turns, several short rounds; the best round of each
+// counts, since noise only ever takes away. The ceiling is libmicrohttpd alone, receiving and sending as many bytes.
+// A peer whose package registry cannot be reached is skipped, and said. For a short run:
+//
+//     ./run bench mcp --servers go,rust --eras 2026-07-28 --connections 64 --seconds 1 --rounds 1
+import { spawn, spawnSync } from 'node:child_process';
+import { closeSync, copyFileSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
+
+const SOURCES = 'tests/bench/mcp';
+const BUILT = 'build/bench';
+const PORT = 18200;
+const SESSIONS = 16;
+const TEXT = '0123456789abcdef0123456789abcdef';
+const LEGACY = '2025-11-25';
+const MODERN = '2026-07-28';
+const ROOM = { '2025-11-25': 0.6, '2026-07-28': 0.4 }; // of the ceiling, at least, with 64 connections and more
+
+const { values: options } = parseArgs({
+    options: {
+        servers: { type: 'string', default: 'typescript,go,rust,python' },
+        eras: { type: 'string', default: `${LEGACY},${MODERN}` },
+        connections: { type: 'string', default: '1,16,64,256' },
+        seconds: { type: 'string', default: '2' },
+        rounds: { type: 'string', default: '3' },
+    },
+});
+const connections = options.connections.split(',').map(Number);
+const rounds = Number(options.rounds);
+
+// ---- Building the peers: each returns the command that takes PORT and ERA ----
+
+function run(name, command, ...args) {
+    const log = openSync(`build/log/bench-${name}.log`, 'a');
+    const { status, error } = spawnSync(command, args, { stdio: ['ignore', log, log] });
+    closeSync(log);
+    if (error) throw new Error(`${command} is not there`);
+    if (status !== 0) throw new Error(`'${command} ${args[0]}' failed, see build/log/bench-${name}.log`);
+}
+
+// Does `work` again only when the file that pins the versions is another one.
+function once(name, pins, work) {
+    const stamp = `${BUILT}/${name}/${pins}`;
+    if (existsSync(stamp) && readFileSync(stamp).equals(readFileSync(`${SOURCES}/${name}/${pins}`))) return;
+    rmSync(`${BUILT}/${name}`, { recursive: true, force: true });
+    mkdirSync(`${BUILT}/${name}`, { recursive: true });
+    work();
+    copyFileSync(`${SOURCES}/${name}/${pins}`, stamp);
+}
+
+const builders = {
+    typescript() {
+        once('typescript', 'package-lock.json', () => {
+            copyFileSync(`${SOURCES}/typescript/package.json`, `${BUILT}/typescript/package.json`);
+            copyFileSync(`${SOURCES}/typescript/package-lock.json`, `${BUILT}/typescript/package-lock.json`);
+            run('typescript', 'npm', 'ci', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', `${BUILT}/typescript`);
+        });
+        copyFileSync(`${SOURCES}/typescript/server.mjs`, `${BUILT}/typescript/server.mjs`);
+        return [process.execPath, `${BUILT}/typescript/server.mjs`];
+    },
+    go() {
+        run('go', 'go', 'build', '-C', `${SOURCES}/go`, '-o', `${process.cwd()}/${BUILT}/go/peer`, '.');
+        return [`${BUILT}/go/peer`];
+    },
+    rust() {
+        run('rust', 'cargo', 'build', '--release', '--locked', '--manifest-path', `${SOURCES}/rust/Cargo.toml`,
+            '--target-dir', `${BUILT}/rust`);
+        return [`${BUILT}/rust/release/peer`];
+    },
+    python() {
+        once('python', 'requirements.txt', () => {
+            run('python', 'python3', '-m', 'venv', `${BUILT}/python/venv`);
+            run('python', `${BUILT}/python/venv/bin/pip`, 'install', '-r', `${SOURCES}/python/requirements.txt`);
+        });
+        return [`${BUILT}/python/venv/bin/python`, `${SOURCES}/python/server.py`];
+    },
+};
+
+function buildPeers() {
+    const commands = {};
+    mkdirSync('build/log', { recursive: true });
+    for (const name of options.servers.split(',').filter(Boolean)) {
+        if (!builders[name]) throw new Error(`there is no peer '${name}': ${Object.keys(builders).join(', ')} are there`);
+        process.stdout.write(`building the peer ${name}: `);
+        try {
+            commands[name] = builders[name]();
+            console.log('done');
+        } catch (error) {
+            console.log(`skipped: ${error.message}`);
+        }
+    }
+    return commands;
+}
+
+// ---- Servers ----
+
+const running = [];
+process.on('exit', () => running.forEach((server) => server.child.kill('SIGKILL')));
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
+
+function start(name, command, port) {
+    const log = openSync(`build/log/bench-${name}-server.log`, 'w');
+    const child = spawn('taskset', ['-c', '0', ...command], { stdio: ['ignore', log, log] });
+    closeSync(log);
+    const server = { name, child, port, url: `http://127.0.0.1:${port}/mcp`, best: new Map() };
+    child.on('exit', () => (server.ended = true));
+    running.push(server);
+    return server;
+}
+
+async function stop(server) {
+    running.splice(running.indexOf(server), 1);
+    if (server.ended) return;
+    server.child.kill();
+    const end = Date.now() + 5000;
+    while (!server.ended && Date.now() < end) await sleep(20);
+    server.child.kill('SIGKILL');
+}
+
+async function waitUntilItListens(server) {
+    const end = Date.now() + 30000;
+    while (Date.now() < end && !server.ended) {
+        try {
+            await fetch(server.url, { method: 'DELETE' });
+            return;
+        } catch {
+            await sleep(50);
+        }
+    }
+    throw new Error(`${server.name} does not listen: see build/log/bench-${server.name}-server.log`);
+}
+
+// ---- Calls ----
+
+const post = (url, headers, message) =>
+    fetch(url, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', ...headers },
+        body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+    });
+
+async function beginSession({ url }) {
+    const clientInfo = { name: 'bench', version: '1.0.0' };
+    const answer = await post(url, {}, {
+        id: 1, method: 'initialize', params: { protocolVersion: LEGACY, capabilities: {}, clientInfo },
+    });
+    const session = answer.headers.get('mcp-session-id');
+    await answer.text();
+    const headers = { 'Mcp-Session-Id': session, 'MCP-Protocol-Version': LEGACY };
+    await (await post(url, headers, { method: 'notifications/initialized' })).text();
+    return session;
+}
+
+// One call as wrk.lua makes it, checked; returns how long the answer's body is.
+async function checkEcho(server, era, session) {
+    const modern = era === MODERN;
+    const headers = modern
+        ? { 'MCP-Protocol-Version': MODERN, 'Mcp-Method': 'tools/call', 'Mcp-Name': 'echo' }
+        : { 'MCP-Protocol-Version': LEGACY, 'Mcp-Session-Id': session };
+    const params = { name: 'echo', arguments: { text: TEXT } };
+    if (modern)
+        params._meta = {
+            'io.modelcontextprotocol/protocolVersion': MODERN,
+            'io.modelcontextprotocol/clientCapabilities': {},
+            'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1.0.0' },
+        };
+    const answer = await post(server.url, headers, { id: 100000000, method: 'tools/call', params });
+    const body = await answer.text();
+    const json = body.startsWith('{') ? body : body.match(/^data: ?(\{.*)$/m)?.[1];
+    if (JSON.parse(json ?? '{}').result?.content?.[0]?.text !== TEXT)
+        throw new Error(`${server.name} does not echo: ${answer.status} ${body}`);
+    return body.length;
+}
+
+async function makeReady(server, era) {
+    await waitUntilItListens(server);
+    server.arguments = [era];
+    for (let i = 0; era === LEGACY && i < SESSIONS; i++) server.arguments.push(await beginSession(server));
+    server.bodyBytes = await checkEcho(server, era, server.arguments[1]);
+}
+
+// ---- Measuring ----
+
+function drive(server, count, seconds) {
+    const { stdout } = spawnSync('taskset', ['-c', '1', 'wrk', '-t1', '-c', count, '-d', `${seconds}s`, '--timeout', '10s',
+        '-s', `${SOURCES}/wrk.lua`, server.url, '--', ...server.arguments], { encoding: 'utf8' });
+    const told = JSON.parse(stdout.trim().split('\n').at(-1));
+    return { rps: (told.requests * 1e6) / told.us, p50: told.p50_us / 1e3, p99: told.p99_us / 1e3, failed: told.failed };
+}
+
+function keepBest(server, count, round) {
+    const best = server.best.get(count) ?? { rps: 0, p50: Infinity, p99: Infinity, failed: 0 };
+    server.best.set(count, {
+        rps: Math.max(best.rps, round.rps),
+        p50: Math.min(best.p50, round.p50),
+        p99: Math.min(best.p99, round.p99),
+        failed: best.failed + round.failed,
+    });
+}
+
+function memoryMB({ child }) {
+    const [, kB] = readFileSync(`/proc/${child.pid}/status`, 'utf8').match(/^VmRSS:\s+(\d+) kB/m);
+    return Number(kB) / 1024;
+}
+
+function measure(servers) {
+    for (const server of servers) drive(server, 16, 1); // so that compilers in time have seen it
+    for (const count of connections)
+        for (let round = 0; round < rounds; round++)
+            for (const server of servers) keepBest(server, count, drive(server, count, options.seconds));
+    for (const server of servers) server.memory = memoryMB(server);
+}
+
+// ---- Telling ----
+
+const columns = [13, 12, 10, 9, 9, 11, 12, 15];
+const line = (cells) => console.log(cells.map((cell, i) => (i === 0 ? `${cell}`.padEnd(columns[i]) : `${cell}`.padStart(columns[i]))).join(''));
+
+function fastest(peers, count) {
+    return peers.reduce((a, b) => (a && a.best.get(count).rps >= b.best.get(count).rps ? a : b), undefined);
+}
+
+function tellRow(server, count, ceiling, peer) {
+    const best = server.best.get(count);
+    const ratio = (other) => (other ? (best.rps / other.best.get(count).rps).toFixed(2) : '-');
+    line([server.name, count, Math.round(best.rps), best.p50.toFixed(2), best.p99.toFixed(2),
+        server === ceiling ? '-' : `${server.memory.toFixed(0)} MB`, ratio(ceiling), ratio(peer)]);
+    if (best.failed > 0) console.log(`             ${best.failed} of ${server.name}'s requests failed`);
+}
+
+function tellTargets(era, opsbrain, ceiling, peers) {
+    for (const count of connections) {
+        const { rps, p99, failed } = opsbrain.best.get(count);
+        const share = rps / ceiling.best.get(count).rps;
+        const peer = fastest(peers, count);
+        const told = [];
+        const tell = (holds, sentence) => told.push(`${holds ? '' : 'MISSED: '}${sentence}`);
+        if (peer) {
+            const others = peers.map((other) => other.best.get(count).p99);
+            tell(rps >= 1.5 * peer.best.get(count).rps, `${(rps / peer.best.get(count).rps).toFixed(1)} times ${peer.name} (1.5)`);
+            tell(p99 < Math.min(...others), `p99 ${p99.toFixed(2)} ms (best peer ${Math.min(...others).toFixed(2)})`);
+        }
+        if (count >= 64) tell(share >= ROOM[era], `${(100 * share).toFixed(0)} % of the ceiling (${100 * ROOM[era]})`);
+        if (failed > 0) tell(false, `${failed} requests failed`);
+        console.log(`  ${era}, ${count} connections: ${told.join('; ')}`);
+    }
+}
+
+function tell(era, opsbrain, ceiling, peers) {
+    console.log(`\n${era === LEGACY ? `${LEGACY}, ${SESSIONS} sessions` : `${MODERN}, stateless`}`);
+    line(['server', 'connections', 'requests/s', 'p50 ms', 'p99 ms', 'memory', 'of ceiling', 'of fastest peer']);
+    for (const server of [opsbrain, ...peers, ceiling])
+        for (const count of connections) tellRow(server, count, ceiling, fastest(peers, count));
+}
+
+// ---- One era after the other ----
+
+async function startAll(commands, era) {
+    const data = `${BUILT}/data`;
+    rmSync(data, { recursive: true, force: true });
+    mkdirSync(data, { recursive: true });
+    const bin = 'build/release/bin';
+    const opsbrain = start('opsbrain', [`${bin}/bench_echo`, `--listen=127.0.0.1:${PORT}`, '--http-threads=1',
+        '--auth=none', `--data=${data}`], PORT);
+    await makeReady(opsbrain, era);
+    const ceiling = start('ceiling', [`${bin}/bench_ceiling`, `${PORT + 1}`, `${opsbrain.bodyBytes}`], PORT + 1);
+    await waitUntilItListens(ceiling);
+    ceiling.arguments = opsbrain.arguments;
+    const peers = [];
+    for (const [name, command] of Object.entries(commands)) {
+        const port = PORT + 2 + peers.length;
+        const peer = start(name, [...command, port, era === MODERN ? 'modern' : 'legacy'], port);
+        await makeReady(peer, era);
+        peers.push(peer);
+    }
+    return { opsbrain, ceiling, peers };
+}
+
+const commands = buildPeers();
+const eras = [];
+for (const era of options.eras.split(',')) {
+    const servers = await startAll(commands, era);
+    measure([servers.ceiling, servers.opsbrain, ...servers.peers]);
+    for (const server of [...running]) await stop(server);
+    tell(era, servers.opsbrain, servers.ceiling, servers.peers);
+    eras.push([era, servers]);
+}
+console.log('\nopsbrain against what it must show (in brackets):');
+for (const [era, { opsbrain, ceiling, peers }] of eras) tellTargets(era, opsbrain, ceiling, peers);
