@@ -4,7 +4,7 @@ local before, after, sessions = {}, nil, 1
 local id = 100000000 -- as many digits for every call: Content-Length is a constant
 
 local TEXT = "0123456789abcdef0123456789abcdef"
-local HEAD = "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+local HEAD = "POST /mcp HTTP/1.1\r\nHost: %s:%s\r\nContent-Type: application/json\r\n"
     .. "Accept: application/json, text/event-stream\r\n"
 local META = '"io.modelcontextprotocol/protocolVersion":"2026-07-28",'
     .. '"io.modelcontextprotocol/clientCapabilities":{},'
@@ -13,7 +13,7 @@ local META = '"io.modelcontextprotocol/protocolVersion":"2026-07-28",'
 local function prepare(headers, meta)
     local first = '{"jsonrpc":"2.0","id":'
     after = ',"method":"tools/call","params":{"name":"echo","arguments":{"text":"' .. TEXT .. '"}' .. meta .. '}}'
-    return HEAD .. headers .. "Content-Length: " .. (#first + 9 + #after) .. "\r\n\r\n" .. first
+    return HEAD:format(wrk.host, wrk.port) .. headers .. "Content-Length: " .. (#first + 9 + #after) .. "\r\n\r\n" .. first
 end
 
 function init(arguments)
