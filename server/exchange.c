@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "server/limits.h"
 #include "server/server.h"
+#include "server/session.h"
 
 static void finish_work(struct note *note);
 
@@ -55,16 +56,32 @@ void exchange_drop_request(struct exchange *exchange)
     text_finish(&exchange->body);
 }
 
+static void stop_counting(struct exchange *exchange)
+{
+    if (exchange->counted)
+        atomic_fetch_sub(&exchange->server->in_flight, 1);
+    exchange->counted = false;
+}
+
+/* There may be thousands of these, for days. */
+void exchange_settle(struct exchange *exchange)
+{
+    if (!exchange->standing)
+        return;
+    stop_counting(exchange);
+    exchange_drop_request(exchange);
+}
+
 void exchange_release(struct exchange *exchange)
 {
     if (atomic_fetch_sub(&exchange->references, 1) > 1)
         return;
-    if (exchange->dispatched && !exchange->standing)
-        atomic_fetch_sub(&exchange->server->in_flight, 1);
+    stop_counting(exchange);
     exchange_drop_request(exchange);
     for (size_t i = 0; i < exchange->reply.header_count; i++)
         free(exchange->reply.headers[i].value);
     text_finish(&exchange->reply.body);
+    session_release(exchange->session);
     outlet_release(exchange->outlet);
     stream_release(exchange->stream);
     free(exchange);
@@ -100,6 +117,9 @@ static void finish_work(struct note *note)
     struct exchange *exchange = (struct exchange *)note;
 
     exchange->working = false;
+    if (exchange->worked != NULL)
+        exchange->worked(exchange);
+    exchange_settle(exchange);
     exchange_resume(exchange);
     exchange_release(exchange);
 }

@@ -19,6 +19,7 @@
 
 struct route;
 struct server;
+struct session;
 struct telemetry_row;
 
 #define REQUEST_ID_SIZE 40
@@ -68,8 +69,10 @@ struct exchange {
     struct reply reply;
     struct outlet *outlet; /* instead of a reply: events */
     struct stream *stream; /* what goes out there; NULL: others see to it */
-    bool standing;    /* a stream that lasts until somebody ends it; not waited for at shutdown */
-    atomic_bool left; /* the client is gone */
+    bool standing; /* a stream that lasts until somebody ends it; not waited for at shutdown */
+    struct session *session; /* whose standing stream it carries, a reference; NULL: none */
+    int64_t heard;           /* of that stream: the newest event that was noted as taken */
+    atomic_bool left;        /* the client is gone */
 
     /* for the log and the metrics */
     const char *method, *subject; /* of tables; "" for none */
@@ -83,9 +86,10 @@ struct exchange {
     size_t keep_alive_read; /* bytes the client had taken at the last look */
     unsigned stalls;        /* looks at which it had taken nothing */
     size_t body_seen;
-    bool dispatched, working, suspended;
-    bool has_place, over_limit; /* among its principal's calls; see limits.h */
+    bool dispatched, counted, working, suspended; /* counted: among those in flight */
+    bool has_place, over_limit;                   /* among its principal's calls; see limits.h */
     void (*work)(struct exchange *exchange);
+    void (*worked)(struct exchange *exchange); /* what is to be done after it; NULL: nothing */
 };
 
 struct exchange *exchange_retain(struct exchange *exchange);
@@ -102,7 +106,12 @@ void exchange_add_header(struct exchange *exchange, const char *name, const char
 struct outlet *exchange_begin_outlet(struct exchange *exchange);
 /* The same with a stream of its own. */
 struct stream *exchange_begin_stream(struct exchange *exchange);
-/* Takes that back, before anything was sent. */
+/* An outlet that a worker made, with one reference, which is taken: for `worked`. */
+void exchange_take_outlet(struct exchange *exchange, struct outlet *outlet);
+void exchange_wake(void *exchange); /* what such an outlet calls */
+/* The exchange carries the session's standing stream, for as long as the client likes. */
+void exchange_stand(struct exchange *exchange, struct session *session);
+/* Takes exchange_begin_stream back, before anything was sent. */
 void exchange_drop_stream(struct exchange *exchange);
 /* Runs work(exchange) on one of the threads; it replies, or ends the stream. BUSY: not called. */
 bool exchange_submit(struct exchange *exchange, struct workers *workers,
@@ -121,6 +130,8 @@ void exchange_abandon(struct exchange *exchange); /* the client left, or as if i
 struct exchange *exchange_create(struct http_loop *loop, struct MHD_Connection *mhd,
                                  const char *verb);
 void exchange_drop_request(struct exchange *exchange);
+/* One that stands is not waited for, and needs its request no more. */
+void exchange_settle(struct exchange *exchange);
 void exchange_suspend(struct exchange *exchange);
 void exchange_resume(struct exchange *exchange);
 enum MHD_Result exchange_queue_reply(struct exchange *exchange);

@@ -74,14 +74,11 @@ static enum MHD_Result take_body(struct exchange *exchange, const char *bytes, s
 static void dispatch(struct exchange *exchange)
 {
     deadline_clear(&exchange->connection->deadline);
-    exchange->dispatched = true;
+    exchange->dispatched = exchange->counted = true;
     atomic_fetch_add(&exchange->server->in_flight, 1);
     if (exchange->reply.status == 0 && limits_check_rate(exchange))
         exchange->route->serve(exchange);
-    if (!exchange->standing)
-        return;
-    atomic_fetch_sub(&exchange->server->in_flight, 1);
-    exchange_drop_request(exchange); /* there may be thousands of these, for days */
+    exchange_settle(exchange);
 }
 
 /* Its parameters are libmicrohttpd's. NOLINTNEXTLINE(readability-function-size) */

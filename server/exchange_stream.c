@@ -7,6 +7,7 @@
 #include "server/auth.h"
 #include "server/exchange.h"
 #include "server/server.h"
+#include "server/session.h"
 
 #define STALLS_LIMIT 4 /* keep-alive periods in which a client reads nothing */
 #define STREAM_BLOCK 1024
@@ -15,6 +16,19 @@ static void set_keep_alive(struct exchange *exchange)
 {
     deadline_set(&exchange->loop->deadlines[DEADLINE_KEEP_ALIVE], &exchange->keep_alive,
                  clock_monotonic_ns());
+}
+
+/* What a client that comes back and cannot say where it was need not be told again. */
+static void note_heard(struct exchange *exchange)
+{
+    int64_t heard = outlet_sequence(exchange->outlet);
+    struct error error;
+
+    if (exchange->session == NULL || heard == exchange->heard)
+        return;
+    exchange->heard = heard;
+    if (!session_hear(exchange->server->services->store, exchange->session->id, heard, &error))
+        log_warning("%s: %s", exchange->id, error.message);
 }
 
 static ssize_t read_stream(void *context, uint64_t position, char *out, size_t size)
@@ -27,6 +41,7 @@ static ssize_t read_stream(void *context, uint64_t position, char *out, size_t s
         return MHD_CONTENT_READER_END_WITH_ERROR;
     switch (outlet_read(exchange->outlet, out, size, &length)) {
     case OUTLET_READ:
+        note_heard(exchange);
         set_keep_alive(exchange);
         return (ssize_t)length;
     case OUTLET_EMPTY:
@@ -41,14 +56,14 @@ static ssize_t read_stream(void *context, uint64_t position, char *out, size_t s
     return MHD_CONTENT_READER_END_WITH_ERROR;
 }
 
-static void wake(void *owner)
+void exchange_wake(void *exchange)
 {
-    exchange_resume(owner);
+    exchange_resume(exchange);
 }
 
 struct outlet *exchange_begin_outlet(struct exchange *exchange)
 {
-    exchange->outlet = outlet_create(exchange->loop, wake, exchange);
+    exchange->outlet = outlet_create(exchange->loop, exchange_wake, exchange);
     set_keep_alive(exchange);
     return exchange->outlet;
 }
@@ -57,6 +72,21 @@ struct stream *exchange_begin_stream(struct exchange *exchange)
 {
     exchange->stream = stream_create(exchange_begin_outlet(exchange));
     return exchange->stream;
+}
+
+void exchange_take_outlet(struct exchange *exchange, struct outlet *outlet)
+{
+    exchange->outlet = outlet;
+    if (exchange->mhd != NULL)
+        set_keep_alive(exchange);
+    else
+        outlet_close(outlet); /* the client did not wait */
+}
+
+void exchange_stand(struct exchange *exchange, struct session *session)
+{
+    exchange->session = session_retain(session);
+    exchange->standing = true;
 }
 
 void exchange_drop_stream(struct exchange *exchange)

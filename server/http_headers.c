@@ -24,6 +24,7 @@ static const struct {
     { NAME("MCP-Protocol-Version"), AT(protocol_version) },
     { NAME("Mcp-Method"), AT(method) },
     { NAME("Mcp-Name"), AT(name) },
+    { NAME("Last-Event-ID"), AT(last_event) },
 };
 
 /* "text/event-stream;q=0.5" of a list: does the item name the type? */

@@ -11,6 +11,7 @@ struct http_headers {
     /* Borrowed from the connection: the HTTP thread's, gone with the request. NULL: absent. */
     const char *host, *origin, *authorization, *content_type, *expect;
     const char *session, *protocol_version, *method, *name; /* the Mcp- ones */
+    const char *last_event;                                 /* Last-Event-ID */
     const char *content_length, *transfer_encoding;
     const char *cors_verb, *cors_headers; /* what a page of another origin wants to send */
     const char *repeated;                 /* the name of one of the above that came twice */

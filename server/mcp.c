@@ -112,7 +112,7 @@ static bool answers_by_status(struct exchange *exchange, const struct rpc *rpc)
            && outlet_withdraw(exchange->outlet);
 }
 
-static void finish_stream(struct exchange *exchange, const struct rpc *rpc)
+static void finish_stream(struct exchange *exchange, struct rpc *rpc)
 {
     TEXT_AUTO json = { 0 };
 
@@ -123,6 +123,7 @@ static void finish_stream(struct exchange *exchange, const struct rpc *rpc)
         stream_push(exchange->stream, text_string(&json), json.length);
     }
     stream_end(exchange->stream);
+    legacy_end_stream(rpc);
 }
 
 static void forget_calls(struct post *post)
@@ -209,6 +210,8 @@ static void refuse_busy(struct exchange *exchange, struct post *post, const stru
     struct rpc *first = post->rpcs;
 
     forget_calls(post);
+    if (exchange->stream != NULL)
+        legacy_end_stream(first);
     exchange_drop_stream(exchange);
     log_warning("%s: %s", exchange->id, error->message);
     exchange_add_header(exchange, "Retry-After", RETRY_AFTER_S);

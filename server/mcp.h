@@ -16,7 +16,14 @@ bool modern_admit(struct rpc *rpc); /* mcp_modern.c */
 
 /* The stream of a session's call becomes one that the client can resume, where its revision has
  * that. */
-void legacy_keep_stream(struct rpc *rpc);
+void legacy_keep_stream(struct rpc *rpc); /* mcp_streams.c */
+/* And after its last event. */
+void legacy_end_stream(struct rpc *rpc);
+
+/* For GET and DELETE. The session of the header, with a reference; NULL: refused. */
+struct session *legacy_session_of(struct exchange *exchange);
+/* 2026-07-28 has neither. True: refused. */
+bool legacy_refuse_modern(struct exchange *exchange);
 
 #define MCP_MODERN_VERSION "2026-07-28"
 #define MCP_META_VERSION "io.modelcontextprotocol/protocolVersion"

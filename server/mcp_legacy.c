@@ -1,7 +1,5 @@
 /* The eras that begin with `initialize`: 2024-11-05 to 2025-11-25. */
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "server/exchange.h"
@@ -74,33 +72,9 @@ bool legacy_admit(struct rpc *rpc)
     return true;
 }
 
-/* ---- Streams of calls ---- */
+/* ---- What has no message ---- */
 
-static void create_stream_id(char out[STREAM_ID_SIZE])
-{
-    uint64_t number;
-
-    random_bytes(&number, sizeof number);
-    snprintf(out, STREAM_ID_SIZE, "%016" PRIx64, number);
-}
-
-void legacy_keep_stream(struct rpc *rpc)
-{
-    struct stream *stream = rpc->exchange->stream;
-    char id[STREAM_ID_SIZE];
-
-    if (!session_keeps_streams(rpc->session))
-        return;
-    create_stream_id(id);
-    stream_keep(stream, rpc->server->services->store, rpc->session->id, id, 0);
-    if (session_primes_streams(rpc->session))
-        stream_prime(stream);
-}
-
-/* ---- GET and DELETE ---- */
-
-/* NULL: refused. */
-static struct session *session_of(struct exchange *exchange)
+struct session *legacy_session_of(struct exchange *exchange)
 {
     const char *id = exchange->headers.session;
     struct session *session;
@@ -115,8 +89,7 @@ static struct session *session_of(struct exchange *exchange)
     return session;
 }
 
-/* 2026-07-28 has neither. */
-static bool is_modern(struct exchange *exchange)
+bool legacy_refuse_modern(struct exchange *exchange)
 {
     const char *version = exchange->headers.protocol_version;
 
@@ -125,37 +98,6 @@ static bool is_modern(struct exchange *exchange)
     exchange_add_header(exchange, "Allow", "POST");
     mcp_refuse(exchange, 405, RPC_REFUSED, "in revision " MCP_MODERN_VERSION " there is only POST");
     return true;
-}
-
-/* Something is sent at once, so that the headers go out. */
-static void stand(struct exchange *exchange, struct session *session)
-{
-    struct outlet *outlet = exchange_begin_outlet(exchange);
-
-    exchange->standing = true;
-    if (!stream_attach(session->standing, outlet))
-        outlet_end(outlet);
-    if (session_primes_streams(session))
-        stream_prime(session->standing);
-    else
-        outlet_put_comment(outlet);
-}
-
-void mcp_get(struct exchange *exchange)
-{
-    struct session *session;
-
-    if (is_modern(exchange))
-        return;
-    if (exchange->headers.has_accept && !exchange->headers.accepts_events) {
-        mcp_refuse(exchange, 406, RPC_REFUSED, "Accept must name text/event-stream");
-        return;
-    }
-    session = session_of(exchange);
-    if (session == NULL)
-        return;
-    stand(exchange, session);
-    session_release(session);
 }
 
 static void release_session(void *session)
@@ -178,9 +120,9 @@ void mcp_delete(struct exchange *exchange)
     struct session *session;
     struct error error;
 
-    if (is_modern(exchange))
+    if (legacy_refuse_modern(exchange))
         return;
-    session = session_of(exchange);
+    session = legacy_session_of(exchange);
     if (session == NULL)
         return;
     exchange->request = session;

@@ -184,9 +184,11 @@ bool subscribe_run(struct rpc *rpc)
 bool unsubscribe_run(struct rpc *rpc)
 {
     const char *uri = uri_of(rpc);
+    struct error error;
 
     if (uri == NULL || !check_session(rpc))
         return false;
-    notifier_unsubscribe(rpc->server->notifier, rpc->session, uri);
+    if (!notifier_unsubscribe(rpc->server->notifier, rpc->session, uri, &error))
+        return fail(rpc, uri, &error);
     return true;
 }

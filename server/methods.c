@@ -41,7 +41,7 @@ const struct method methods[] = {
     { "resources/read", BOTH, .cacheable = true, .named_by = "uri",
       .prepare = resources_read_prepare, .run = resources_read_run },
     { "resources/subscribe", ERA_LEGACY, .placement = PLACE_WORKER, .run = subscribe_run },
-    { "resources/unsubscribe", ERA_LEGACY, .run = unsubscribe_run },
+    { "resources/unsubscribe", ERA_LEGACY, .placement = PLACE_WORKER, .run = unsubscribe_run },
     { "prompts/list", BOTH, .cacheable = true, .ttl_ms = KEPT_MS, .run = prompts_list_run },
     { "prompts/get", BOTH, .placement = PLACE_WORKER, .named_by = "name", .run = prompts_get_run },
     { "completion/complete", BOTH, .placement = PLACE_WORKER, .run = completion_run },

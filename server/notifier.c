@@ -150,30 +150,22 @@ static void add_uri(struct notifier *notifier, struct subscriber *subscriber, co
     notifier->subscription_count++;
 }
 
-bool notifier_subscribe(struct notifier *notifier, struct session *session, const char *uri,
-                        struct error *error)
+/* False: it follows too many. */
+static bool follow(struct notifier *notifier, struct session *session, const char *uri)
 {
-    struct subscriber *subscriber;
-    bool full;
+    struct subscriber *subscriber = find_session(notifier, session);
 
-    pthread_mutex_lock(&notifier->lock);
-    forget_gone(notifier);
-    subscriber = find_session(notifier, session);
     if (subscriber == NULL) {
         subscriber = add_subscriber(notifier);
         subscriber->session = session_retain(session);
     }
-    full = subscriber->count == SUBSCRIPTIONS_LIMIT;
-    if (!full)
-        add_uri(notifier, subscriber, uri);
-    pthread_mutex_unlock(&notifier->lock);
-    return !full
-           || error_set(error, ERROR_BUSY,
-                        "a session may follow %d resources: unsubscribe from some first",
-                        SUBSCRIPTIONS_LIMIT);
+    if (find_uri(subscriber, uri) == NULL && subscriber->count == SUBSCRIPTIONS_LIMIT)
+        return false;
+    add_uri(notifier, subscriber, uri);
+    return true;
 }
 
-void notifier_unsubscribe(struct notifier *notifier, struct session *session, const char *uri)
+static void unfollow(struct notifier *notifier, const struct session *session, const char *uri)
 {
     struct subscriber *subscriber;
     struct subscription *found = NULL;
@@ -188,6 +180,54 @@ void notifier_unsubscribe(struct notifier *notifier, struct session *session, co
         notifier->subscription_count--;
     }
     pthread_mutex_unlock(&notifier->lock);
+}
+
+bool notifier_subscribe(struct notifier *notifier, struct session *session, const char *uri,
+                        struct error *error)
+{
+    bool fits;
+
+    pthread_mutex_lock(&notifier->lock);
+    forget_gone(notifier);
+    fits = follow(notifier, session, uri);
+    pthread_mutex_unlock(&notifier->lock);
+    if (!fits)
+        return error_set(error, ERROR_BUSY,
+                         "a session may follow %d resources: unsubscribe from some first",
+                         SUBSCRIPTIONS_LIMIT);
+    if (subscription_add(notifier->server->services->store, session->id, uri, error))
+        return true;
+    unfollow(notifier, session, uri);
+    return false;
+}
+
+bool notifier_unsubscribe(struct notifier *notifier, struct session *session, const char *uri,
+                          struct error *error)
+{
+    unfollow(notifier, session, uri);
+    return subscription_remove(notifier->server->services->store, session->id, uri, error);
+}
+
+/* What sessions followed before the process was started anew. */
+static bool restore(struct notifier *notifier, struct error *error)
+{
+    struct server *server = notifier->server;
+    struct subscription_row *rows;
+    size_t count;
+
+    if (!subscription_load(server->services->store, &rows, &count, error))
+        return false;
+    pthread_mutex_lock(&notifier->lock);
+    for (size_t i = 0; i < count; i++) {
+        struct session *session = sessions_find(server->sessions, rows[i].session);
+
+        if (session != NULL)
+            follow(notifier, session, rows[i].uri);
+        session_release(session);
+    }
+    pthread_mutex_unlock(&notifier->lock);
+    subscription_rows_free(rows, count);
+    return true;
 }
 
 void notifier_listen(struct notifier *notifier, struct stream *stream, const char *meta,
@@ -307,7 +347,7 @@ static void push(const struct subscriber *subscriber, const char *method, const 
     }
     text_add(&json, "}}");
     if (subscriber->session != NULL)
-        session_push(subscriber->session, text_string(&json), json.length);
+        session_tell(subscriber->session, text_string(&json), json.length);
     else
         stream_push(subscriber->stream, text_string(&json), json.length);
 }
@@ -345,7 +385,7 @@ static void tell_sessions(struct notifier *notifier, unsigned lists)
         if ((lists & list_methods[i].list) == 0)
             continue;
         text_addf(&json, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\"}", list_methods[i].method);
-        sessions_push(notifier->server->sessions, text_string(&json), json.length);
+        sessions_tell(notifier->server->sessions, text_string(&json), json.length);
     }
 }
 
@@ -416,6 +456,8 @@ static void *run_thread(void *context)
 
 bool notifier_start(struct notifier *notifier, struct error *error)
 {
+    if (!restore(notifier, error))
+        return false;
     notifier->started = thread_start("notifier", run_thread, notifier, &notifier->thread, error);
     return notifier->started;
 }

@@ -200,6 +200,15 @@ bool outlet_withdraw(struct outlet *outlet)
     return unused;
 }
 
+void outlet_supersede(struct outlet *outlet)
+{
+    pthread_mutex_lock(&outlet->lock);
+    outlet->ended = outlet->begun = true;
+    drop_frames(outlet);
+    pthread_mutex_unlock(&outlet->lock);
+    post(outlet);
+}
+
 bool outlet_is_open(struct outlet *outlet)
 {
     bool open;

@@ -29,6 +29,8 @@ bool outlet_has_room(struct outlet *outlet);
 /* A comment, which keeps proxies from closing an idle connection; only where nothing waits. */
 void outlet_put_comment(struct outlet *outlet);
 void outlet_end(struct outlet *outlet); /* after what is waiting */
+/* Ends it at once: what waits is dropped, since another outlet takes its place. */
+void outlet_supersede(struct outlet *outlet);
 bool outlet_is_open(struct outlet *outlet);
 /* An outlet begins when something is put or it ends; or now. Until then the answer may still be
  * another than events. */

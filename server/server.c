@@ -119,14 +119,18 @@ static bool open_parts(struct server *server, struct error *error)
     const struct settings *settings = server->settings;
     struct store *store = server->services->store;
     size_t queue = (size_t)settings->queue_limit;
+    const struct session_limits limits = {
+        .total = (size_t)settings->sessions,
+        .per_principal = (size_t)settings->sessions_per_principal,
+        .idle_ms = settings->session_idle_s * 1000,
+    };
 
     return listen_parse(settings->listen, &server->address, error)
            && authority_create(store, settings->auth, listen_is_loopback(&server->address),
                                &server->authority, error)
            && server_key_load(store, "request_state", server->sealing_key, error)
            && listen_open(&server->address, server->sockets, server->loop_count, error)
-           && sessions_create(store, (size_t)settings->sessions, settings->session_idle_s * 1000,
-                              &server->sessions, error)
+           && sessions_create(store, &limits, &server->sessions, error)
            && workers_create("worker", (unsigned)settings->workers, queue, &server->workers, error)
            && workers_create("waiting", (unsigned)settings->waiting_workers, queue,
                              &server->waiting, error);

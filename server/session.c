@@ -12,14 +12,13 @@
 #include "server/mcp.h"
 #include "server/rpc.h"
 #include "server/stream.h"
+#include "store/events.h"
 
 #define BUCKETS 4096
-#define STANDING "0" /* the standing stream's id */
 
 struct sessions {
     struct store *store;
-    size_t limit;
-    int64_t idle_ms;
+    struct session_limits limits;
     pthread_mutex_t lock; /* over the rest, and every session's `next` */
     struct session *buckets[BUCKETS];
     size_t count;
@@ -35,20 +34,8 @@ static struct session **bucket_of(struct sessions *sessions, const char *id)
     return &sessions->buckets[hash % BUCKETS];
 }
 
-bool session_keeps_streams(const struct session *session)
-{
-    return strcmp(session->version, "2025-03-26") >= 0;
-}
-
-/* Older clients fail at an event without data. */
-bool session_primes_streams(const struct session *session)
-{
-    return strcmp(session->version, "2025-11-25") >= 0;
-}
-
-static struct session *session_create(struct store *store, const char *id, const char *principal,
-                                      const char *version, const char *client,
-                                      const char *capabilities)
+static struct session *session_create(const char *id, const char *principal, const char *version,
+                                      const char *client, const char *capabilities)
 {
     struct session *session = memory_zeroed(1, sizeof *session);
 
@@ -58,8 +45,6 @@ static struct session *session_create(struct store *store, const char *id, const
     session->version = version;
     session->capabilities = memory_copy_text(capabilities);
     session->standing = stream_create(NULL);
-    if (session_keeps_streams(session))
-        stream_keep(session->standing, store, id, STANDING, clock_utc_ms());
     pthread_mutex_init(&session->lock, NULL);
     atomic_init(&session->references, 1);
     atomic_init(&session->log_level, (int)CLIENT_LOG_LEVEL);
@@ -77,6 +62,10 @@ void session_release(struct session *session)
     if (session == NULL || atomic_fetch_sub(&session->references, 1) > 1)
         return;
     stream_release(session->standing);
+    for (size_t i = 0; i < session->stream_count; i++)
+        stream_release(session->streams[i]);
+    free(session->streams);
+    free(session->waiting);
     pthread_mutex_destroy(&session->lock);
     free(session->capabilities);
     free(session);
@@ -107,6 +96,22 @@ static struct session *take_out(struct sessions *sessions, const char *id)
     return found;
 }
 
+/* Numbers go on beyond all that were used: those of events that primed are not stored, but there
+ * was less than one event a millisecond. Where nothing waits, all counts as heard. */
+static void keep_standing(struct sessions *sessions, struct session *session, int64_t heard,
+                          int64_t last_event)
+{
+    int64_t sequence = clock_utc_ms();
+
+    if (!session_keeps_streams(session))
+        return;
+    if (sequence < last_event || sequence < heard)
+        sequence = last_event > heard ? last_event : heard;
+    stream_keep(session->standing, sessions->store, session->id, SESSION_STANDING, sequence);
+    if (last_event > heard)
+        stream_set_heard(session->standing, heard);
+}
+
 static void take_up(struct sessions *sessions, const struct session_row *row)
 {
     const char *version = legacy_version(row->protocol_version);
@@ -114,26 +119,25 @@ static void take_up(struct sessions *sessions, const struct session_row *row)
 
     if (version == NULL)
         return;
-    session = session_create(sessions->store, row->id, row->principal, version, row->client,
-                             row->capabilities);
+    session = session_create(row->id, row->principal, version, row->client, row->capabilities);
     atomic_init(&session->last_seen_ms, row->last_seen_ms);
     session->stored_ms = row->last_seen_ms;
+    keep_standing(sessions, session, row->heard, row->last_event);
     insert(sessions, session);
 }
 
-bool sessions_create(struct store *store, size_t limit, int64_t idle_ms, struct sessions **out,
-                     struct error *error)
+bool sessions_create(struct store *store, const struct session_limits *limits,
+                     struct sessions **out, struct error *error)
 {
     struct session_row *rows;
     struct sessions *sessions;
     size_t count;
 
-    if (!session_load(store, clock_utc_ms() - idle_ms, &rows, &count, error))
+    if (!session_load(store, clock_utc_ms() - limits->idle_ms, &rows, &count, error))
         return false;
     sessions = memory_zeroed(1, sizeof *sessions);
     sessions->store = store;
-    sessions->limit = limit;
-    sessions->idle_ms = idle_ms;
+    sessions->limits = *limits;
     pthread_mutex_init(&sessions->lock, NULL);
     for (size_t i = 0; i < count; i++)
         take_up(sessions, &rows[i]);
@@ -178,18 +182,6 @@ size_t sessions_count(struct sessions *sessions)
     return count;
 }
 
-/* Under the lock: the one unused for longest. */
-static struct session *oldest(struct sessions *sessions)
-{
-    struct session *found = NULL;
-
-    for (size_t i = 0; i < BUCKETS; i++)
-        for (struct session *s = sessions->buckets[i]; s != NULL; s = s->next)
-            if (found == NULL || atomic_load(&s->last_seen_ms) < atomic_load(&found->last_seen_ms))
-                found = s;
-    return found;
-}
-
 /* Nobody can ask for its calls or read its stream any more. */
 static void close_session(struct session *session)
 {
@@ -201,19 +193,66 @@ static void close_session(struct session *session)
     pthread_mutex_unlock(&session->lock);
 }
 
-static void make_room(struct sessions *sessions)
+static bool is_busy(struct session *session)
 {
-    struct session *evicted = NULL;
+    bool busy;
+
+    pthread_mutex_lock(&session->lock);
+    busy = session->running != NULL || stream_is_read(session->standing);
+    pthread_mutex_unlock(&session->lock);
+    return busy;
+}
+
+/* Those that nobody uses just now go first, the one unused for longest before all. */
+static bool goes_before(struct session *session, struct session *other)
+{
+    bool busy = is_busy(session);
+
+    if (other == NULL || busy != is_busy(other))
+        return other == NULL || !busy;
+    return atomic_load(&session->last_seen_ms) < atomic_load(&other->last_seen_ms);
+}
+
+/* Under the lock: the one to forget if there are `limit` of the principal's (NULL: of all), or
+ * NULL. */
+static struct session *find_surplus(struct sessions *sessions, const char *principal, size_t limit)
+{
+    struct session *first = NULL;
+    size_t count = 0;
+
+    if (sessions->count < limit)
+        return NULL;
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (struct session *s = sessions->buckets[i]; s != NULL; s = s->next) {
+            if (principal != NULL && strcmp(s->principal, principal) != 0)
+                continue;
+            count++;
+            if (goes_before(s, first))
+                first = s;
+        }
+    return count < limit ? NULL : first;
+}
+
+static void make_room(struct sessions *sessions, const char *principal)
+{
+    const struct session_limits *limits = &sessions->limits;
+    const char *setting = "sessions_per_principal";
+    struct session *surplus, *evicted = NULL;
     struct error error;
 
     pthread_mutex_lock(&sessions->lock);
-    if (sessions->count >= sessions->limit)
-        evicted = take_out(sessions, oldest(sessions)->id);
+    surplus = find_surplus(sessions, principal, limits->per_principal);
+    if (surplus == NULL) {
+        surplus = find_surplus(sessions, NULL, limits->total);
+        setting = "sessions";
+    }
+    if (surplus != NULL)
+        evicted = take_out(sessions, surplus->id);
     pthread_mutex_unlock(&sessions->lock);
     if (evicted == NULL)
         return;
-    log_warning("session %.12s of %s is forgotten: there are %zu (setting sessions)", evicted->id,
-                evicted->principal, sessions->limit);
+    log_warning("session %.12s of %s is forgotten: there are too many (setting %s)", evicted->id,
+                evicted->principal, setting);
     if (!session_remove(sessions->store, evicted->id, &error))
         log_warning("session %.12s is not removed: %s", evicted->id, error.message);
     close_session(evicted);
@@ -241,11 +280,12 @@ bool session_begin(struct sessions *sessions, const char *principal, const char 
     struct session *session;
     char id[ID_SIZE];
 
-    make_room(sessions);
+    make_room(sessions, principal);
     id_create("ses", id);
-    session = session_create(sessions->store, id, principal, version, client, capabilities);
+    session = session_create(id, principal, version, client, capabilities);
     atomic_init(&session->last_seen_ms, now_ms);
     session->stored_ms = now_ms;
+    keep_standing(sessions, session, 0, 0);
     if (!store_session(sessions, session, now_ms, error)) {
         session_release(session);
         return false;
@@ -258,7 +298,7 @@ bool session_begin(struct sessions *sessions, const char *principal, const char 
     return true;
 }
 
-struct session *session_find(struct sessions *sessions, const char *id, const char *principal)
+struct session *sessions_find(struct sessions *sessions, const char *id)
 {
     struct session *session;
 
@@ -266,11 +306,20 @@ struct session *session_find(struct sessions *sessions, const char *id, const ch
     session = *bucket_of(sessions, id);
     while (session != NULL && strcmp(session->id, id) != 0)
         session = session->next;
-    if (session != NULL && strcmp(session->principal, principal) != 0)
-        session = NULL;
     if (session != NULL)
         atomic_fetch_add(&session->references, 1);
     pthread_mutex_unlock(&sessions->lock);
+    return session;
+}
+
+struct session *session_find(struct sessions *sessions, const char *id, const char *principal)
+{
+    struct session *session = sessions_find(sessions, id);
+
+    if (session != NULL && strcmp(session->principal, principal) != 0) {
+        session_release(session);
+        return NULL;
+    }
     if (session != NULL)
         atomic_store_explicit(&session->last_seen_ms, clock_utc_ms(), memory_order_relaxed);
     return session;
@@ -309,23 +358,13 @@ static struct session **snapshot(struct sessions *sessions, size_t *count)
     return all;
 }
 
-static bool is_busy(struct session *session)
-{
-    bool busy;
-
-    pthread_mutex_lock(&session->lock);
-    busy = session->running != NULL || stream_is_read(session->standing);
-    pthread_mutex_unlock(&session->lock);
-    return busy;
-}
-
 static void tidy(struct sessions *sessions, struct session *session, int64_t now_ms)
 {
     struct error error;
 
     if (is_busy(session))
         atomic_store(&session->last_seen_ms, now_ms);
-    if (atomic_load(&session->last_seen_ms) >= now_ms - sessions->idle_ms)
+    if (atomic_load(&session->last_seen_ms) >= now_ms - sessions->limits.idle_ms)
         store_use(sessions, session);
     else if (!session_end(sessions, session, &error))
         log_warning("session %.12s is not removed: %s", session->id, error.message);
@@ -335,68 +374,25 @@ void sessions_tidy(struct sessions *sessions, int64_t now_ms)
 {
     size_t count;
     struct session **all = snapshot(sessions, &count);
+    struct error error;
 
     for (size_t i = 0; i < count; i++) {
         tidy(sessions, all[i], now_ms);
         session_release(all[i]);
     }
     free(all);
+    if (!events_expire(sessions->store, now_ms, &error))
+        log_warning("old events are not deleted: %s", error.message);
 }
 
-/* ---- Of one session ---- */
-
-void session_push(struct session *session, const char *json, size_t length)
-{
-    if (stream_is_read(session->standing))
-        stream_push(session->standing, json, length);
-}
-
-void sessions_push(struct sessions *sessions, const char *json, size_t length)
+void sessions_tell(struct sessions *sessions, const char *json, size_t length)
 {
     size_t count;
     struct session **all = snapshot(sessions, &count);
 
     for (size_t i = 0; i < count; i++) {
-        session_push(all[i], json, length);
+        session_tell(all[i], json, length);
         session_release(all[i]);
     }
     free(all);
-}
-
-bool session_is_over(struct session *session)
-{
-    bool over;
-
-    pthread_mutex_lock(&session->lock);
-    over = session->over;
-    pthread_mutex_unlock(&session->lock);
-    return over;
-}
-
-void session_add_call(struct session *session, struct rpc *rpc)
-{
-    pthread_mutex_lock(&session->lock);
-    rpc->next_running = session->running;
-    session->running = rpc;
-    pthread_mutex_unlock(&session->lock);
-}
-
-void session_remove_call(struct session *session, struct rpc *rpc)
-{
-    pthread_mutex_lock(&session->lock);
-    for (struct rpc **at = &session->running; *at != NULL; at = &(*at)->next_running)
-        if (*at == rpc) {
-            *at = rpc->next_running;
-            break;
-        }
-    pthread_mutex_unlock(&session->lock);
-}
-
-void session_cancel_call(struct session *session, const char *id)
-{
-    pthread_mutex_lock(&session->lock);
-    for (struct rpc *rpc = session->running; rpc != NULL; rpc = rpc->next_running)
-        if (rpc->id != NULL && strcmp(rpc->id, id) == 0)
-            atomic_store(&rpc->cancelled, true);
-    pthread_mutex_unlock(&session->lock);
 }

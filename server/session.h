@@ -29,25 +29,37 @@ struct session {
     atomic_int references;
     atomic_int_fast64_t last_seen_ms;
     int64_t stored_ms;
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; /* over the rest */
     bool over;
-    struct rpc *running; /* calls that can be cancelled */
+    struct rpc *running;     /* calls that can be cancelled */
+    struct stream **streams; /* of calls that are not answered yet */
+    size_t stream_count;
+    uint64_t *waiting; /* digests of what was told while nobody read the standing stream */
+    size_t waiting_count;
+    int64_t waiting_since_ms;
     struct asked *asked; /* ask.c: requests to the client that wait for its response */
 };
 
+struct session_limits {
+    size_t total, per_principal;
+    int64_t idle_ms;
+};
 /* Takes up the stored sessions that were used within idle_ms. */
-bool sessions_create(struct store *store, size_t limit, int64_t idle_ms, struct sessions **out,
-                     struct error *error);
+bool sessions_create(struct store *store, const struct session_limits *limits,
+                     struct sessions **out, struct error *error);
 void sessions_destroy(struct sessions *sessions); /* NULL is fine */
 size_t sessions_count(struct sessions *sessions);
-/* Every minute or so: forgets what idled too long, stores when the others were last used. */
+/* Every minute or so: forgets what idled too long and events that are too old, stores when the
+ * other sessions were last used. */
 void sessions_tidy(struct sessions *sessions, int64_t now_ms);
 
-/* Blocks until the session is stored. Over the limit the one unused for longest goes. The result
- * has a reference for the caller. */
+/* Blocks until the session is stored. Over a limit (the principal's first) the one unused for
+ * longest goes. The result has a reference for the caller. */
 bool session_begin(struct sessions *sessions, const char *principal, const char *version,
                    const char *client, const char *capabilities, struct session **out,
                    struct error *error);
+/* Any principal's, not marked as used; otherwise the same. */
+struct session *sessions_find(struct sessions *sessions, const char *id);
 /* A principal's own session, marked as used, with a reference; NULL if there is no such. */
 struct session *session_find(struct sessions *sessions, const char *id, const char *principal);
 struct session *session_retain(struct session *session);
@@ -60,9 +72,21 @@ bool session_end(struct sessions *sessions, struct session *session, struct erro
 bool session_keeps_streams(const struct session *session);
 /* And does it begin them with an event without a message? */
 bool session_primes_streams(const struct session *session);
-/* One JSON message on its standing stream; while nobody reads that, it is lost. */
+/* One JSON message on its standing stream; while nobody reads that, it waits in the store, where
+ * the revision has that. */
 void session_push(struct session *session, const char *json, size_t length);
-void sessions_push(struct sessions *sessions, const char *json, size_t length); /* to each */
+/* The same for what need not be told twice: nothing if the same waits already. */
+void session_tell(struct session *session, const char *json, size_t length);
+void sessions_tell(struct sessions *sessions, const char *json, size_t length); /* each */
+/* From now on this connection carries the standing stream. */
+void session_attach(struct session *session, struct outlet *outlet);
+/* The same, beginning with what followed event `after`; false as stream_resume. */
+bool session_resume(struct session *session, int64_t after, struct outlet *outlet,
+                    struct error *error);
+/* Streams of calls that can be resumed. Found: with a reference; NULL: there is no such. */
+void session_add_stream(struct session *session, struct stream *stream);
+void session_remove_stream(struct session *session, const struct stream *stream);
+struct stream *session_find_stream(struct session *session, const char *id);
 /* Calls that notifications/cancelled can find by their id, given as JSON text. */
 void session_add_call(struct session *session, struct rpc *rpc);
 void session_remove_call(struct session *session, struct rpc *rpc);

@@ -46,6 +46,8 @@ const struct setting settings_table[] = {
       "a longer request body is refused" },
     { "sessions", SETTING_INTEGER, "10000", 1, 1000000, AT(sessions),
       "sessions kept at most; the one unused for longest goes first" },
+    { "sessions_per_principal", SETTING_INTEGER, "2000", 1, 1000000, AT(sessions_per_principal),
+      "and of one principal" },
     { "session_idle", SETTING_DURATION_S, "24h", 60, 31536000, AT(session_idle_s),
       "a session unused for so long is forgotten" },
     { "header_timeout", SETTING_DURATION_S, "20s", 1, 3600, AT(header_timeout_s),

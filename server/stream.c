@@ -16,6 +16,7 @@
 
 #define EVENT "event: message\n"
 #define HEAD_SIZE 128
+#define REPLAYS_LIMIT 100 /* while new events come */
 
 struct stream {
     atomic_int references;
@@ -26,6 +27,7 @@ struct stream {
     pthread_mutex_t lock;  /* over the rest */
     struct outlet *outlet; /* NULL: none yet */
     int64_t sequence;      /* of the newest event */
+    int64_t heard;         /* of the newest that a connection before this one took */
     char *farewell;
     bool primed, ended;
 };
@@ -61,7 +63,7 @@ void stream_keep(struct stream *stream, struct store *store, const char *session
                  int64_t sequence)
 {
     stream->store = store;
-    stream->sequence = sequence;
+    stream->sequence = stream->heard = sequence;
     text_copy(stream->id, sizeof stream->id, id);
     event_stream(session, id, stream->key);
 }
@@ -90,9 +92,9 @@ static bool put(struct stream *stream, const char *head, const char *json, size_
 }
 
 /* The lines before an event's data. */
-static void write_head(const struct stream *stream, char out[HEAD_SIZE])
+static void write_head(const struct stream *stream, int64_t sequence, char out[HEAD_SIZE])
 {
-    snprintf(out, HEAD_SIZE, "id: %s_%lld\n" EVENT, stream->id, (long long)stream->sequence);
+    snprintf(out, HEAD_SIZE, "id: %s_%lld\n" EVENT, stream->id, (long long)sequence);
 }
 
 /* Under the lock. */
@@ -104,7 +106,7 @@ static bool push(struct stream *stream, const char *json, size_t length)
         return put(stream, EVENT, json, length);
     stream->sequence++;
     keep(stream, json);
-    write_head(stream, head);
+    write_head(stream, stream->sequence, head);
     put(stream, head, json, length);
     return true;
 }
@@ -142,24 +144,116 @@ void stream_prime(struct stream *stream)
     pthread_mutex_unlock(&stream->lock);
 }
 
-/* ---- Ends ---- */
+/* ---- Connections ---- */
+
+/* Under the lock. */
+static int64_t heard(const struct stream *stream)
+{
+    int64_t taken = stream->outlet != NULL ? outlet_sequence(stream->outlet) : 0;
+
+    return taken > stream->heard ? taken : stream->heard;
+}
+
+/* Under the lock. */
+static void replace_outlet(struct stream *stream, struct outlet *outlet)
+{
+    if (stream->outlet != NULL)
+        outlet_supersede(stream->outlet);
+    stream->heard = heard(stream);
+    outlet_release(stream->outlet);
+    stream->outlet = outlet_retain(outlet);
+}
 
 bool stream_attach(struct stream *stream, struct outlet *outlet)
 {
-    struct outlet *old = NULL;
     bool open;
 
     pthread_mutex_lock(&stream->lock);
     open = !stream->ended;
-    if (open) {
-        old = stream->outlet;
-        stream->outlet = outlet_retain(outlet);
-    }
+    if (open)
+        replace_outlet(stream, outlet);
     pthread_mutex_unlock(&stream->lock);
-    if (old != NULL)
-        outlet_end(old);
-    outlet_release(old);
     return open;
+}
+
+/* Sends again the events after one and up to another. Without the lock, since it waits for the
+ * disk. */
+static bool replay(struct stream *stream, int64_t after, int64_t last, struct outlet *outlet,
+                   struct error *error)
+{
+    struct event_row *rows;
+    size_t count;
+
+    if (!event_list(stream->store, stream->key, after, EVENTS_PER_STREAM, &rows, &count, error))
+        return false;
+    for (size_t i = 0; i < count && rows[i].sequence <= last; i++) {
+        char head[HEAD_SIZE];
+
+        write_head(stream, rows[i].sequence, head);
+        outlet_put(outlet, rows[i].sequence, head, rows[i].frame, strlen(rows[i].frame));
+    }
+    event_rows_free(rows, count);
+    return true;
+}
+
+/* False: there are newer events than `last`. */
+static bool take_over(struct stream *stream, int64_t last, struct outlet *outlet)
+{
+    bool complete;
+
+    pthread_mutex_lock(&stream->lock);
+    complete = stream->sequence == last;
+    if (complete)
+        replace_outlet(stream, outlet);
+    if (complete && stream->ended)
+        outlet_end(outlet);
+    pthread_mutex_unlock(&stream->lock);
+    return complete;
+}
+
+bool stream_resume(struct stream *stream, int64_t after, struct outlet *outlet, struct error *error)
+{
+    if (after > stream_sequence(stream))
+        return error_set(error, ERROR_NOT_FOUND, "there is no event %s_%lld", stream->id,
+                         (long long)after);
+    for (int tries = 0; tries < REPLAYS_LIMIT; tries++) {
+        int64_t last = stream_sequence(stream);
+
+        if (!replay(stream, after, last, outlet, error))
+            return false;
+        if (take_over(stream, last, outlet))
+            return true;
+        after = last;
+    }
+    return error_set(error, ERROR_BUSY, "stream %s is too busy to be resumed: try again",
+                     stream->id);
+}
+
+int64_t stream_sequence(struct stream *stream)
+{
+    int64_t sequence;
+
+    pthread_mutex_lock(&stream->lock);
+    sequence = stream->sequence;
+    pthread_mutex_unlock(&stream->lock);
+    return sequence;
+}
+
+int64_t stream_heard(struct stream *stream)
+{
+    int64_t sequence;
+
+    pthread_mutex_lock(&stream->lock);
+    sequence = heard(stream);
+    pthread_mutex_unlock(&stream->lock);
+    return sequence;
+}
+
+void stream_set_heard(struct stream *stream, int64_t sequence)
+{
+    pthread_mutex_lock(&stream->lock);
+    stream->heard = sequence;
+    pthread_mutex_unlock(&stream->lock);
 }
 
 bool stream_is_read(struct stream *stream)
@@ -179,6 +273,8 @@ void stream_hang_up(struct stream *stream)
         outlet_end(stream->outlet);
     pthread_mutex_unlock(&stream->lock);
 }
+
+/* ---- Ends ---- */
 
 void stream_set_farewell_take(struct stream *stream, char *json)
 {

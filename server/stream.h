@@ -35,6 +35,16 @@ bool stream_has_room(struct stream *stream);
 void stream_prime(struct stream *stream);
 /* From now on this connection carries it; the one before is ended. False: the stream is over. */
 bool stream_attach(struct stream *stream, struct outlet *outlet);
+/* The same for a kept stream, also one that is over: first comes what followed event `after`. What
+ * was waiting for the connection before is part of that. NOT_FOUND: there is no such event. BUSY:
+ * events come faster than they are read. Blocks on the store. */
+bool stream_resume(struct stream *stream, int64_t after, struct outlet *outlet,
+                   struct error *error);
+/* A kept stream's newest event, and the newest that a connection took: a client that cannot say
+ * where it was lacks what lies between. */
+int64_t stream_sequence(struct stream *stream);
+int64_t stream_heard(struct stream *stream);
+void stream_set_heard(struct stream *stream, int64_t sequence);
 bool stream_is_read(struct stream *stream); /* is there a connection that carries it? */
 /* Ends the connection that carries the stream, but not the stream: the client comes back for the
  * rest. Nothing happens where it could not. */

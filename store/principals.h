@@ -46,12 +46,32 @@ struct session_row {
     char client[128];
     char *capabilities; /* JSON, heap */
     int64_t created_ms, last_seen_ms;
+    int64_t heard;      /* the newest event of its standing stream that a connection took */
+    int64_t last_event; /* the newest of that stream; 0: none is kept. Read only, as is heard */
 };
+/* The id of every session's standing stream (store/events.h). */
+#define SESSION_STANDING "0"
 bool session_add(struct store *store, const struct session_row *session, struct error *error);
 bool session_touch(struct store *store, const char *id, int64_t now_ms, struct error *error);
+bool session_hear(struct store *store, const char *id, int64_t sequence, struct error *error);
+/* With its events and all. */
 bool session_remove(struct store *store, const char *id, struct error *error);
 /* All that were seen since `since_ms`, to be taken up at start; the older ones are deleted. Free
  * each capabilities and the array with session_rows_free. */
 bool session_load(struct store *store, int64_t since_ms, struct session_row **rows, size_t *count,
                   struct error *error);
 void session_rows_free(struct session_row *rows, size_t count);
+
+/* What a session follows, in no order. */
+struct subscription_row {
+    char session[ID_SIZE];
+    char *uri; /* heap */
+};
+/* One that is there already stays; nothing for a session that ended. */
+bool subscription_add(struct store *store, const char *session, const char *uri,
+                      struct error *error);
+bool subscription_remove(struct store *store, const char *session, const char *uri,
+                         struct error *error);
+bool subscription_load(struct store *store, struct subscription_row **rows, size_t *count,
+                       struct error *error);
+void subscription_rows_free(struct subscription_row *rows, size_t count);

@@ -38,12 +38,25 @@ bool session_touch(struct store *store, const char *id, int64_t now_ms, struct e
     return true;
 }
 
+bool session_hear(struct store *store, const char *id, int64_t sequence, struct error *error)
+{
+    static const char HEARD[] = "UPDATE sessions SET heard = max(?2, heard) WHERE id = ?1";
+
+    (void)error;
+    touches_note(store->touches, HEARD, id, sequence);
+    return true;
+}
+
+/* The streams of a session are called <session>/<stream>. */
 static bool apply_remove(struct connection *connection, void *context, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "DELETE FROM sessions WHERE id = ?1");
+    SQL_AUTO events = sql_begin(connection, "DELETE FROM events WHERE stream > ?1 || '/' "
+                                            "AND stream < ?1 || '0'");
 
     sql_bind_text(&sql, 1, context);
-    return sql_run(&sql, error);
+    sql_bind_text(&events, 1, context);
+    return sql_run(&sql, error) && sql_run(&events, error);
 }
 
 bool session_remove(struct store *store, const char *id, struct error *error)
@@ -69,6 +82,8 @@ static void read_row(const struct sql *sql, struct session_row *row)
         .capabilities = sql_text_copy(sql, 4),
         .created_ms = sql_integer(sql, 5),
         .last_seen_ms = sql_integer(sql, 6),
+        .heard = sql_integer(sql, 7),
+        .last_event = sql_integer(sql, 8),
     };
     sql_text(sql, 0, row->id, sizeof row->id);
     sql_text(sql, 1, row->principal, sizeof row->principal);
@@ -88,7 +103,9 @@ bool session_load(struct store *store, int64_t since_ms, struct session_row **ro
     READER_AUTO reader = database_reader(store->main);
     SQL_AUTO sql = sql_begin(reader.connection,
                              "SELECT id, principal, protocol_version, client, capabilities, "
-                             "created_ms, last_seen_ms FROM sessions ORDER BY created_ms");
+                             "created_ms, last_seen_ms, heard, (SELECT max(sequence) FROM events "
+                             "WHERE stream = sessions.id || '/" SESSION_STANDING "') "
+                             "FROM sessions ORDER BY created_ms");
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
         list = rows_grow(list, length, sizeof *list);
         read_row(&sql, &list[length++]);
@@ -106,5 +123,84 @@ void session_rows_free(struct session_row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         free(rows[i].capabilities);
+    free(rows);
+}
+
+/* ---- What they follow ---- */
+
+struct subscribing {
+    const char *session, *uri;
+};
+
+static bool apply_to_subscription(struct connection *connection, const char *statement,
+                                  const struct subscribing *subscribing, struct error *error)
+{
+    SQL_AUTO sql = sql_begin(connection, statement);
+
+    sql_bind_text(&sql, 1, subscribing->session);
+    sql_bind_text(&sql, 2, subscribing->uri);
+    return sql_run(&sql, error);
+}
+
+static bool apply_subscribe(struct connection *connection, void *context, struct error *error)
+{
+    static const char INSERT[] =
+        "INSERT INTO subscriptions (session, uri) SELECT id, ?2 FROM sessions WHERE id = ?1 "
+        "ON CONFLICT DO NOTHING";
+
+    return apply_to_subscription(connection, INSERT, context, error);
+}
+
+bool subscription_add(struct store *store, const char *session, const char *uri,
+                      struct error *error)
+{
+    struct subscribing subscribing = { session, uri };
+
+    return database_write(store->main, apply_subscribe, &subscribing, error);
+}
+
+static bool apply_unsubscribe(struct connection *connection, void *context, struct error *error)
+{
+    static const char DELETE[] = "DELETE FROM subscriptions WHERE session = ?1 AND uri = ?2";
+
+    return apply_to_subscription(connection, DELETE, context, error);
+}
+
+bool subscription_remove(struct store *store, const char *session, const char *uri,
+                         struct error *error)
+{
+    struct subscribing subscribing = { session, uri };
+
+    return database_write(store->main, apply_unsubscribe, &subscribing, error);
+}
+
+bool subscription_load(struct store *store, struct subscription_row **rows, size_t *count,
+                       struct error *error)
+{
+    struct subscription_row *list = NULL;
+    size_t length = 0;
+    enum sql_step step;
+
+    READER_AUTO reader = database_reader(store->main);
+    SQL_AUTO sql = sql_begin(reader.connection, "SELECT uri, session FROM subscriptions");
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        list = rows_grow(list, length, sizeof *list);
+        list[length] = (struct subscription_row){ .uri = sql_text_copy(&sql, 0) };
+        sql_text(&sql, 1, list[length].session, sizeof list[length].session);
+        length++;
+    }
+    if (step == SQL_FAILED) {
+        subscription_rows_free(list, length);
+        return false;
+    }
+    *rows = list;
+    *count = length;
+    return true;
+}
+
+void subscription_rows_free(struct subscription_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(rows[i].uri);
     free(rows);
 }

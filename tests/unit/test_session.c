@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "folder.h"
+#include "server/rpc.h"
 #include "server/session.h"
 
 #define HOUR_MS INT64_C(3600000)
@@ -17,11 +18,17 @@ static char folder[FOLDER_SIZE];
 static struct store *store;
 static struct sessions *sessions;
 
-static void open_sessions(size_t limit)
+static void open_limited(size_t total, size_t per_principal)
 {
+    const struct session_limits limits = { total, per_principal, HOUR_MS };
     struct error error;
 
-    assert_true(sessions_create(store, limit, HOUR_MS, &sessions, &error));
+    assert_true(sessions_create(store, &limits, &sessions, &error));
+}
+
+static void open_sessions(size_t limit)
+{
+    open_limited(limit, limit);
 }
 
 static int start(void **state)
@@ -143,6 +150,45 @@ static void over_the_limit_the_one_unused_for_longest_goes(void **state)
     assert_true(is_there(ids[3], "alice"));
 }
 
+static void over_its_own_limit_a_principal_loses_its_own_oldest_session(void **state)
+{
+    char bobs[ID_SIZE], ids[3][ID_SIZE];
+
+    (void)state;
+    open_limited(10, 2);
+    begin("bob", bobs);
+    for (int i = 0; i < 3; i++) {
+        usleep(2000);
+        begin("alice", ids[i]);
+    }
+    assert_int_equal(sessions_count(sessions), 3);
+    assert_true(is_there(bobs, "bob"));
+    assert_false(is_there(ids[0], "alice"));
+    assert_true(is_there(ids[1], "alice"));
+    assert_true(is_there(ids[2], "alice"));
+}
+
+static void one_with_a_running_call_goes_last(void **state)
+{
+    struct rpc rpc = { 0 };
+    struct session *session;
+    char ids[3][ID_SIZE];
+
+    (void)state;
+    open_limited(10, 2);
+    begin("alice", ids[0]);
+    session = session_find(sessions, ids[0], "alice");
+    session_add_call(session, &rpc);
+    usleep(2000);
+    begin("alice", ids[1]);
+    usleep(2000);
+    begin("alice", ids[2]);
+    assert_true(is_there(ids[0], "alice"));
+    assert_false(is_there(ids[1], "alice"));
+    session_remove_call(session, &rpc);
+    session_release(session);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +200,9 @@ int main(void)
                                         stop),
         cmocka_unit_test_setup_teardown(over_the_limit_the_one_unused_for_longest_goes, start,
                                         stop),
+        cmocka_unit_test_setup_teardown(over_its_own_limit_a_principal_loses_its_own_oldest_session,
+                                        start, stop),
+        cmocka_unit_test_setup_teardown(one_with_a_running_call_goes_last, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,6 +128,47 @@ static void a_new_connection_takes_the_place_of_the_old(void **state)
     outlet_release(second);
 }
 
+static void what_the_old_connection_did_not_take_is_sent_on_the_new_and_only_there(void **state)
+{
+    struct outlet *second = outlet_create(served.server->loops[0], NULL, NULL);
+    char bytes[sizeof "id: abc_1\nevent: message\ndata: {}\n\n" - 1];
+    size_t length;
+    struct error error;
+
+    (void)state;
+    keep();
+    assert_true(push("{}"));
+    assert_true(push("{}"));
+    assert_int_equal(outlet_read(outlet, bytes, sizeof bytes, &length), OUTLET_READ);
+    assert_int_equal(stream_heard(stream), 1);
+    assert_true(stream_resume(stream, 1, second, &error));
+    assert_int_equal(read_state(), OUTLET_ENDED);
+    assert_true(push("{\"a\":1}"));
+    check_read(second, "id: abc_2\nevent: message\ndata: {}\n\n"
+                       "id: abc_3\nevent: message\ndata: {\"a\":1}\n\n");
+    assert_int_equal(stream_heard(stream), 3);
+    outlet_release(second);
+}
+
+static void a_stream_that_is_over_is_resumed_to_its_end(void **state)
+{
+    struct outlet *second = outlet_create(served.server->loops[0], NULL, NULL);
+    char bytes[64];
+    size_t length;
+    struct error error;
+
+    (void)state;
+    keep();
+    assert_true(push("{}"));
+    stream_end(stream);
+    assert_false(stream_resume(stream, 2, second, &error));
+    assert_int_equal(error.kind, ERROR_NOT_FOUND);
+    assert_true(stream_resume(stream, 0, second, &error));
+    check_read(second, "id: abc_1\nevent: message\ndata: {}\n\n");
+    assert_int_equal(outlet_read(second, bytes, sizeof bytes, &length), OUTLET_ENDED);
+    outlet_release(second);
+}
+
 static void only_a_stream_that_was_primed_is_hung_up(void **state)
 {
     (void)state;
@@ -152,6 +193,9 @@ int main(void)
                                         start, stop),
         cmocka_unit_test_setup_teardown(a_kept_stream_outlives_its_connection, start, stop),
         cmocka_unit_test_setup_teardown(a_new_connection_takes_the_place_of_the_old, start, stop),
+        cmocka_unit_test_setup_teardown(
+            what_the_old_connection_did_not_take_is_sent_on_the_new_and_only_there, start, stop),
+        cmocka_unit_test_setup_teardown(a_stream_that_is_over_is_resumed_to_its_end, start, stop),
         cmocka_unit_test_setup_teardown(only_a_stream_that_was_primed_is_hung_up, start, stop),
     };
 
