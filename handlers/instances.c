@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/evidence.h"
 #include "base/memory.h"
+#include "handlers/all_runs.h"
 #include "handlers/answer.h"
 #include "handlers/sweep_answer.h"
 
@@ -118,28 +120,45 @@ const struct instances sweep_instances = { "sweep", list_sweeps, find_sweep };
 
 /* ---- Runs ---- */
 
+static void tell_run(const struct any_run *row, struct instance *out)
+{
+    text_copy(out->value, sizeof out->value, row->id);
+    if (row->import != NULL)
+        snprintf(out->title, sizeof out->title, "imported, %s format", row->import->format);
+    else
+        snprintf(out->title, sizeof out->title, "of %s, repetition %" PRId64 ", %s",
+                 row->run->deployment, row->run->repetition + 1, row->run->sweep_state);
+    out->changed_ms = row->created_ms;
+}
+
 static bool list_runs(const struct services *services, const char *after, size_t limit,
                       struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
                       struct error *error)
 {
-    struct run_row *rows = NULL;
+    struct all_runs all;
     int64_t before_ms;
-    size_t found;
 
     if (!read_time(after, &before_ms, error)
-        || !run_list(services->store, NULL, NULL, before_ms, limit + 1, &rows, &found, error))
+        || !all_runs_list(services->store, NULL, NULL, before_ms, limit + 1, &all, error))
         return false;
-    *out = memory_zeroed(found + 1, sizeof **out);
-    for (size_t i = 0; i < found; i++) {
-        text_copy((*out)[i].value, sizeof(*out)[i].value, rows[i].id);
-        snprintf((*out)[i].title, sizeof(*out)[i].title, "of %s, repetition %" PRId64 ", %s",
-                 rows[i].deployment, rows[i].repetition + 1, rows[i].sweep_state);
-        (*out)[i].changed_ms = rows[i].created_ms;
-    }
-    *count = end_page(*out, found, limit, next);
+    *out = memory_zeroed(all.count + 1, sizeof **out);
+    for (size_t i = 0; i < all.count; i++)
+        tell_run(&all.rows[i], &(*out)[i]);
+    *count = end_page(*out, all.count, limit, next);
     for (size_t i = 0; i < *count; i++)
-        set_changed(&(*out)[i], 0, rows[i].finished_ms);
-    run_rows_free(rows, found);
+        if (all.rows[i].run != NULL)
+            set_changed(&(*out)[i], 0, all.rows[i].run->finished_ms);
+    all_runs_finish(&all);
+    return true;
+}
+
+static bool find_import(const struct services *services, const char *value, struct error *error)
+{
+    struct import_row found;
+
+    if (!import_find(services->store, value, &found, error))
+        return false;
+    import_row_finish(&found);
     return true;
 }
 
@@ -147,6 +166,8 @@ static bool find_run(const struct services *services, const char *value, struct 
 {
     struct run_row found;
 
+    if (evidence_is_import(value))
+        return find_import(services, value, error);
     if (!run_find(services->store, value, &found, error))
         return false;
     free(found.fingerprint_document);

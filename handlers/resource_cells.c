@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/export.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "handlers/resource_answer.h"
@@ -60,6 +61,16 @@ static void add_cell(struct text *out, const struct cell_row *cell)
     text_add(out, "\r\n");
 }
 
+static bool read_import(struct store *store, const char *id, struct text *out, struct error *error)
+{
+    EVIDENCE_AUTO evidence;
+
+    if (!evidence_find(store, id, &evidence, error))
+        return false;
+    exporter_find("csv")->write(&evidence, 0, evidence.cell_count, out);
+    return true;
+}
+
 static bool read(struct call *call, const char *value, struct text *out, struct error *error)
 {
     struct store *store = call->services->store;
@@ -68,6 +79,8 @@ static bool read(struct call *call, const char *value, struct text *out, struct 
     size_t count = 0;
     bool done;
 
+    if (evidence_is_import(value))
+        return read_import(store, value, out, error);
     if (!run_find(store, value, &run, error))
         return false;
     done = cell_list(store, run.sweep_id, run.id, &cells, &count, error);

@@ -11,7 +11,8 @@ static const struct {
     { "deployment", "A model server under a registered name. Every change makes a new revision; "
                     "runs point at the revision they measured." },
     { "sweep", "A benchmark: a grid of concurrency and context, with repetitions." },
-    { "run", "One repetition of a sweep's grid, under one fingerprint." },
+    { "run", "One repetition of a sweep's grid, under one fingerprint; or what another tool "
+             "measured, imported from its file." },
     { "cell", "One point of the grid: so many users, so long a prompt, so long an answer." },
     { "fingerprint", "Digest of what was measured: model, engine, hardware, limits, workload. Runs "
                      "compare where it is the same." },

@@ -111,7 +111,7 @@ static bool add_instances(const struct resource *resource, const struct services
 static bool add_row(const struct resource *resource, const struct services *services,
                     struct place *place, json_t *list, struct error *error)
 {
-    if (resource->instances != NULL)
+    if (resource->instances != NULL && !resource->unlisted)
         return add_instances(resource, services, place, list, error);
     if (place->after[0] != '\0')
         return error_set(error, ERROR_INVALID, "the cursor is none of ours");

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/table.h"
+#include "handlers/import_answer.h"
 
 const struct field sweep_fields[] = {
     { "id", VALUE_TEXT, .help = "Id of the sweep." },
@@ -44,10 +45,15 @@ json_t *sweep_json(const struct sweep_row *sweep)
 
 const struct field run_fields[] = {
     { "id", VALUE_TEXT, .help = "Id of the run." },
-    { "sweep", VALUE_TEXT, .help = "Sweep it belongs to." },
-    { "repetition", VALUE_INTEGER, .help = "Which repetition of the sweep's grid, from 1." },
-    { "deployment", VALUE_TEXT, .help = "Deployment that was measured." },
-    { "sweep_state", VALUE_TEXT, .help = "State of the sweep." },
+    { "imported", VALUE_BOOLEAN,
+      .help = "True: another tool measured it, and only what its file tells is known." },
+    { "source", VALUE_OBJECT, .optional = true, .help = "Of an imported run: its file.",
+      .fields = import_source_fields },
+    { "sweep", VALUE_TEXT, .optional = true, .help = "Sweep it belongs to; null: imported." },
+    { "repetition", VALUE_INTEGER, .optional = true,
+      .help = "Which repetition of the sweep's grid, from 1." },
+    { "deployment", VALUE_TEXT, .optional = true, .help = "Deployment that was measured." },
+    { "sweep_state", VALUE_TEXT, .optional = true, .help = "State of the sweep." },
     { "fingerprint", VALUE_TEXT, .optional = true,
       .help = "Digest of what was measured; null before the first cell. Runs compare where it is "
               "the same." },
@@ -60,12 +66,13 @@ const struct field run_fields[] = {
 
 json_t *run_json(const struct run_row *run)
 {
-    return json_pack(
-        "{s:s, s:s, s:I, s:s, s:s, s:o, s:I, s:I, s:o, s:o}", "id", run->id, "sweep", run->sweep_id,
-        "repetition", (json_int_t)run->repetition + 1, "deployment", run->deployment, "sweep_state",
-        run->sweep_state, "fingerprint", json_text_or_null(run->fingerprint), "cells_total",
-        (json_int_t)run->cells_total, "cells_done", (json_int_t)run->cells_done, "created_at",
-        json_time(run->created_ms), "finished_at", json_time(run->finished_ms));
+    return json_pack("{s:s, s:b, s:s, s:I, s:s, s:s, s:o, s:I, s:I, s:o, s:o}", "id", run->id,
+                     "imported", 0, "sweep", run->sweep_id, "repetition",
+                     (json_int_t)run->repetition + 1, "deployment", run->deployment, "sweep_state",
+                     run->sweep_state, "fingerprint", json_text_or_null(run->fingerprint),
+                     "cells_total", (json_int_t)run->cells_total, "cells_done",
+                     (json_int_t)run->cells_done, "created_at", json_time(run->created_ms),
+                     "finished_at", json_time(run->finished_ms));
 }
 
 const struct field cell_fields[] = {

@@ -1,9 +1,12 @@
 /* run_list: what was measured, newest first. */
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/table.h"
+#include "handlers/all_runs.h"
 #include "handlers/deployment_of.h"
+#include "handlers/import_answer.h"
 #include "handlers/sweep_answer.h"
 
 #define REPETITIONS_MAX 20 /* of a sweep, as sweep_plan allows */
@@ -23,7 +26,30 @@ static const struct field fields[] = {
     { 0 },
 };
 
-static void write_table(const struct run_row *runs, size_t count, struct text *out)
+static void write_own(const struct run_row *run, struct table *table)
+{
+    table_cell(table, "%s", run->id);
+    table_cell(table, "%s", run->sweep_id);
+    table_cell(table, "%" PRId64, run->repetition + 1);
+    table_cell(table, "%s", run->deployment);
+    table_cell(table, "%" PRId64 "/%" PRId64, run->cells_done, run->cells_total);
+    table_cell(table, "%.12s", run->fingerprint[0] != '\0' ? run->fingerprint : "-");
+}
+
+static void write_imported(const struct import_row *import, struct table *table)
+{
+    TEXT_AUTO name = { 0 };
+
+    text_add_printable(&name, import->name, strlen(import->name), 60);
+    table_cell(table, "%s", import->id);
+    table_cell(table, "imported: %s", text_string(&name));
+    table_cell(table, "-");
+    table_cell(table, "%s", import->deployment[0] != '\0' ? import->deployment : "-");
+    table_cell(table, "%" PRId64, import->cells);
+    table_cell(table, "-");
+}
+
+static void write_table(const struct any_run *runs, size_t count, struct text *out)
 {
     struct table *table = table_create();
     char time[TIME_SHOWN_SIZE];
@@ -36,12 +62,10 @@ static void write_table(const struct run_row *runs, size_t count, struct text *o
     table_column(table, "Fingerprint", false);
     table_column(table, "Created (UTC)", false);
     for (size_t i = 0; i < count; i++) {
-        table_cell(table, "%s", runs[i].id);
-        table_cell(table, "%s", runs[i].sweep_id);
-        table_cell(table, "%" PRId64, runs[i].repetition + 1);
-        table_cell(table, "%s", runs[i].deployment);
-        table_cell(table, "%" PRId64 "/%" PRId64, runs[i].cells_done, runs[i].cells_total);
-        table_cell(table, "%.12s", runs[i].fingerprint[0] != '\0' ? runs[i].fingerprint : "-");
+        if (runs[i].run != NULL)
+            write_own(runs[i].run, table);
+        else
+            write_imported(runs[i].import, table);
         table_cell(table, "%s", time_show(runs[i].created_ms, time));
     }
     table_render(table, out);
@@ -50,12 +74,12 @@ static void write_table(const struct run_row *runs, size_t count, struct text *o
 
 static int64_t created_ms(const void *rows, size_t index)
 {
-    return ((const struct run_row *)rows)[index].created_ms;
+    return ((const struct any_run *)rows)[index].created_ms;
 }
 
 /* The repetitions of a sweep have one time: a page that is all of them ends with the last, be it
  * over the limit, since the next page begins behind that time. */
-static size_t end_page(const struct run_row *runs, size_t count, size_t limit)
+static size_t end_page(const struct any_run *runs, size_t count, size_t limit)
 {
     size_t shown = page_length(count, limit, created_ms, runs);
 
@@ -64,28 +88,36 @@ static size_t end_page(const struct run_row *runs, size_t count, size_t limit)
     return shown;
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static void write_answer(const struct all_runs *all, size_t limit, struct answer *answer)
 {
-    struct run_row *runs = NULL;
-    size_t limit = page_limit(call), count, shown;
-    int64_t before_ms;
-    json_t *list;
+    size_t shown = end_page(all->rows, all->count, limit);
+    json_t *list = json_array();
 
-    if (!page_cursor(call, &before_ms, error)
-        || !run_list(call->services->store, call_text(call, "deployment"), call_text(call, "sweep"),
-                     before_ms, limit + REPETITIONS_MAX, &runs, &count, error))
-        return false;
-    shown = end_page(runs, count, limit);
-    list = json_array();
     for (size_t i = 0; i < shown; i++)
-        json_array_append_new(list, run_json(&runs[i]));
+        json_array_append_new(list, all->rows[i].run != NULL
+                                        ? run_json(all->rows[i].run)
+                                        : import_run_json(all->rows[i].import));
     answer->structured = json_pack("{s:o}", "runs", list);
     if (shown == 0)
         text_add(&answer->text, "No such run. Next: sweep_plan, then sweep_start.\n");
     else
-        write_table(runs, shown, &answer->text);
-    page_end_at(answer, count > shown, shown == 0 ? 0 : runs[shown - 1].created_ms);
-    run_rows_free(runs, count);
+        write_table(all->rows, shown, &answer->text);
+    page_end_at(answer, all->count > shown, shown == 0 ? 0 : all->rows[shown - 1].created_ms);
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    size_t limit = page_limit(call);
+    struct all_runs all;
+    int64_t before_ms;
+
+    if (!page_cursor(call, &before_ms, error)
+        || !all_runs_list(call->services->store, call_text(call, "deployment"),
+                          call_text(call, "sweep"), before_ms, limit + REPETITIONS_MAX, &all,
+                          error))
+        return false;
+    write_answer(&all, limit, answer);
+    all_runs_finish(&all);
     return true;
 }
 
@@ -94,7 +126,8 @@ const struct tool tool_run_list = {
     .title = "List what was measured",
     .help =
         "Lists runs newest first. A run is one repetition of a sweep's grid; runs with the same "
-        "fingerprint measured the same thing in the same way. One in full: run_show; the "
+        "fingerprint measured the same thing in the same way. Runs that other tools measured are "
+        "marked as imported. One in full: run_show; the "
         "results of a whole sweep: run_report.",
     .params = params,
     .fields = fields,

@@ -5,6 +5,7 @@
 
 #include "analysis/report.h"
 #include "handlers/deployment_of.h"
+#include "handlers/import_answer.h"
 #include "handlers/sweep_answer.h"
 
 #define RUNS_MAX 1000
@@ -15,14 +16,16 @@ static const struct param params[] = {
       .help = "Id of the sweep (swp_...). Left out, with `run` left out too: the newest that "
               "measured anything." },
     { "run", VALUE_TEXT, .low = 1, .high = 39,
-      .help = "Id of one run (run_...): the report of this repetition alone." },
+      .help = "Id of one run (run_...): the report of this repetition alone. Of an imported one "
+              "(imp_...): what its file tells." },
     { "deployment", VALUE_TEXT, .low = 1, .high = 63,
       .help = "With neither sweep nor run: the newest sweep of this deployment." },
     { 0 },
 };
 
 static const struct field fields[] = {
-    { "sweep", VALUE_OBJECT, .help = "The sweep.", .fields = sweep_fields },
+    { "sweep", VALUE_OBJECT, .optional = true, .help = "The sweep; null: an imported run.",
+      .fields = sweep_fields },
     { "runs", VALUE_LIST, .help = "The runs that the report is of.", .fields = run_fields },
     { "report", VALUE_OBJECT,
       .help = "The report's figures: matrices of latency and throughput, peak, saturation, "
@@ -164,7 +167,7 @@ static void write_answer(const struct material *material, struct answer *answer)
     report_markdown(&input, &answer->text);
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static bool report_own(struct call *call, struct answer *answer, struct error *error)
 {
     struct material material = { 0 };
     bool done = read_material(call, &material, error);
@@ -173,6 +176,14 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
         write_answer(&material, answer);
     material_finish(&material);
     return done;
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    const char *run_id = call_text(call, "run");
+
+    return run_id != NULL && evidence_is_import(run_id) ? import_report(call, answer, error)
+                                                        : report_own(call, answer, error);
 }
 
 const struct tool tool_run_report = {

@@ -6,11 +6,12 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "handlers/import_answer.h"
 #include "handlers/sweep_answer.h"
 
 static const struct param params[] = {
     { "run", VALUE_TEXT, .required = true, .low = 1, .high = 39,
-      .help = "Id of the run (run_...)." },
+      .help = "Id of the run (run_..., or imp_... of an imported one)." },
     { "cell", VALUE_INTEGER, .low = 0, .high = 1e9,
       .help = "Position of one cell: adds everything that was measured there (all percentiles, "
               "failures by class, the server's own metrics)." },
@@ -39,6 +40,9 @@ static const struct field fields[] = {
     { "cells", VALUE_LIST, .help = "Cells in order of measuring.", .fields = cell_fields },
     { "detail", VALUE_OBJECT, .optional = true, .help = "Of the cell that was asked for.",
       .fields = detail_fields },
+    { "import", VALUE_OBJECT, .optional = true,
+      .help = "Of an imported run, instead of cells: what its file tells.",
+      .fields = import_fields },
     FIELD_NEXT_CURSOR,
     { 0 },
 };
@@ -120,7 +124,7 @@ static bool write_answer(const struct call *call, const struct view *view, int64
     return add_detail(call, view, answer, error);
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static bool show_own(struct call *call, struct answer *answer, struct error *error)
 {
     struct store *store = call->services->store;
     struct view view = { 0 };
@@ -133,6 +137,12 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 
     view_finish(&view);
     return done;
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    return evidence_is_import(call_text(call, "run")) ? import_show(call, answer, error)
+                                                      : show_own(call, answer, error);
 }
 
 const struct tool tool_run_show = {

@@ -33,7 +33,7 @@ test('the tools of the first release are all there', async (t) => {
     const names = new Set((await client.listTools()).map((tool) => tool.name));
     const promised = `deployment_register deployment_update deployment_list deployment_show deployment_remove model_show
         model_health model_query metrics_show metrics_watch metrics_history sweep_plan sweep_start sweep_show sweep_list
-        sweep_cancel sweep_resume run_list run_show run_report job_list job_show job_cancel lease_list audit_list`;
+        sweep_cancel sweep_resume run_list run_show run_report run_import run_export job_list job_show job_cancel lease_list audit_list`;
     for (const name of promised.split(/\s+/)) assert.ok(names.has(name), name);
     await client.close();
 });
@@ -77,6 +77,11 @@ test('every answer conforms to its output schema', async (t) => {
     const { runs } = await call('run_list');
     await call('run_show', { run: runs[0].id });
     await call('run_report', { run: runs[0].id });
+    const { content } = await call('run_export', { run: runs[0].id, format: 'vllm' });
+    const { run: imported } = await call('run_import', { text: content, name: 'exported.jsonl' });
+    await call('run_list');
+    await call('run_show', { run: imported.id, cell: 0 });
+    await call('run_report', { run: imported.id });
     await call('metrics_history', { deployment: 'sim' });
 
     const long = await call('sweep_start', { ...grid, window_s: 60 });

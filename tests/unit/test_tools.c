@@ -12,10 +12,10 @@ static void lists_every_tool_of_the_main_job_in_order_of_name(void **state)
         "job_cancel",        "job_list",        "job_show",
         "lease_list",        "metrics_history", "metrics_show",
         "metrics_watch",     "model_health",    "model_query",
-        "model_show",        "run_list",        "run_report",
-        "run_show",          "sweep_cancel",    "sweep_list",
-        "sweep_plan",        "sweep_resume",    "sweep_show",
-        "sweep_start",
+        "model_show",        "run_export",      "run_import",
+        "run_list",          "run_report",      "run_show",
+        "sweep_cancel",      "sweep_list",      "sweep_plan",
+        "sweep_resume",      "sweep_show",      "sweep_start",
     };
 
     (void)state;

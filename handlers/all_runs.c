@@ -1,0 +1,56 @@
+#include "handlers/all_runs.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+static void add(struct all_runs *all, const struct run_row *run, const struct import_row *import)
+{
+    all->rows[all->count++] = (struct any_run){
+        .run = run,
+        .import = import,
+        .id = run != NULL ? run->id : import->id,
+        .created_ms = run != NULL ? run->created_ms : import->created_ms,
+    };
+}
+
+static void merge(struct all_runs *all)
+{
+    size_t run = 0, import = 0;
+
+    all->rows = memory_zeroed(all->run_count + all->import_count + 1, sizeof *all->rows);
+    while (run < all->run_count || import < all->import_count) {
+        bool own = import == all->import_count
+                   || (run < all->run_count
+                       && all->runs[run].created_ms >= all->imports[import].created_ms);
+
+        if (own)
+            add(all, &all->runs[run++], NULL);
+        else
+            add(all, NULL, &all->imports[import++]);
+    }
+}
+
+bool all_runs_list(struct store *store, const char *deployment, const char *sweep,
+                   int64_t before_ms, size_t limit, struct all_runs *out, struct error *error)
+{
+    *out = (struct all_runs){ 0 };
+    if (!run_list(store, deployment, sweep, before_ms, limit, &out->runs, &out->run_count, error))
+        return false;
+    if (sweep == NULL
+        && !import_list(store, deployment, before_ms, limit, &out->imports, &out->import_count,
+                        error)) {
+        all_runs_finish(out);
+        return false;
+    }
+    merge(out);
+    return true;
+}
+
+void all_runs_finish(struct all_runs *all)
+{
+    run_rows_free(all->runs, all->run_count);
+    import_rows_free(all->imports, all->import_count);
+    free(all->rows);
+    *all = (struct all_runs){ 0 };
+}

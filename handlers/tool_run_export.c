@@ -1,0 +1,114 @@
+/* run_export: a run in another tool's format. */
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "analysis/export.h"
+#include "base/memory.h"
+#include "handlers/answer.h"
+
+static const char *const formats[] = { "vllm", "aiperf", "csv", "serving-report", NULL };
+
+static const struct param params[] = {
+    { "run", VALUE_TEXT, .required = true, .low = 1, .high = 39,
+      .help = "Id of the run (run_... or imp_...)." },
+    { "format", VALUE_CHOICE, .choices = formats, .initial = "\"csv\"",
+      .help = "vllm and aiperf: a line of JSON per cell, as those tools write it; csv: a table; "
+              "serving-report: one document, schema 1.1." },
+    { "limit", VALUE_INTEGER, .low = 1, .high = 500, .initial = "20",
+      .help = "Cells per page; every page is a whole file by itself." },
+    PARAM_CURSOR,
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "run", VALUE_TEXT, .help = "The run." },
+    { "format", VALUE_TEXT, .help = "Whose format." },
+    { "media_type", VALUE_TEXT, .help = "Of the content." },
+    { "file_name", VALUE_TEXT, .help = "What to call the file." },
+    { "content", VALUE_TEXT, .help = "The file, of this page's cells." },
+    { "cells", VALUE_INTEGER, .help = "Cells on this page." },
+    { "cells_total", VALUE_INTEGER, .help = "Cells of the run." },
+    { "left_out", VALUE_LIST,
+      .help = "Positions of cells on this page that the format has no place for: not measured." },
+    { "resource", VALUE_TEXT, .help = "The resource that is the whole file." },
+    FIELD_NEXT_CURSOR,
+    { 0 },
+};
+
+static json_t *left_out(const struct exporter *exporter, const struct evidence *evidence,
+                        size_t first, size_t count)
+{
+    json_t *list = json_array();
+
+    for (size_t i = first; i < first + count; i++)
+        if (!export_takes(exporter, &evidence->cells[i]))
+            json_array_append_new(list, json_integer((json_int_t)evidence->cells[i].position));
+    return list;
+}
+
+static void write_text(const struct exporter *exporter, const struct text *content,
+                       const json_t *answer, struct text *out)
+{
+    text_addf(out, "%s (%s), %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " cells",
+              json_string_value(json_object_get(answer, "file_name")), exporter->help,
+              json_integer_value(json_object_get(answer, "cells")),
+              json_integer_value(json_object_get(answer, "cells_total")));
+    if (json_array_size(json_object_get(answer, "left_out")) > 0)
+        text_addf(out, "; %zu of them were not measured and have no place in this format",
+                  json_array_size(json_object_get(answer, "left_out")));
+    text_addf(out, ". The whole file is the resource %s.\n\n",
+              json_string_value(json_object_get(answer, "resource")));
+    text_add_bytes(out, text_string(content), content->length);
+}
+
+static void write_page(const struct call *call, const struct evidence *evidence, int64_t cursor,
+                       struct answer *answer)
+{
+    const struct exporter *exporter = exporter_find(call_text(call, "format"));
+    size_t limit = (size_t)call_integer(call, "limit", 20), all = evidence->cell_count;
+    size_t first = (size_t)cursor < all ? (size_t)cursor : all;
+    size_t count = all - first < limit ? all - first : limit;
+    TEXT_AUTO content = { 0 };
+    char file[ID_SIZE + 32], uri[128];
+
+    exporter->write(evidence, first, count, &content);
+    snprintf(file, sizeof file, "%s.%s.%s", evidence->id, exporter->format, exporter->extension);
+    snprintf(uri, sizeof uri, "opsbrain://runs/%s/export/%s", evidence->id, exporter->format);
+    answer->structured = json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:s}", "run", evidence->id, "format",
+        exporter->format, "media_type", exporter->media_type, "file_name", file, "content",
+        text_string(&content), "cells", (json_int_t)count, "cells_total", (json_int_t)all,
+        "left_out", left_out(exporter, evidence, first, count), "resource", uri);
+    write_text(exporter, &content, answer->structured, &answer->text);
+    page_end_at(answer, first + count < all, (int64_t)(first + count));
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    EVIDENCE_AUTO evidence;
+    int64_t cursor;
+
+    evidence_init(&evidence);
+    if (!page_cursor(call, &cursor, error)
+        || !evidence_find(call->services->store, call_text(call, "run"), &evidence, error))
+        return false;
+    write_page(call, &evidence, cursor, answer);
+    return true;
+}
+
+const struct tool tool_run_export = {
+    .name = "run_export",
+    .title = "Export a run for another tool",
+    .help = "Writes a run, our own or imported, in the format of another tool, each figure under "
+            "that tool's name for it (aiperf's inter_token_latency is what opsbrain calls TPOT). "
+            "What is not known is left out, and so are percentiles that a timeout cut off. Long "
+            "runs come page by page; the whole file is a resource.",
+    .params = params,
+    .fields = fields,
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .read_only = true,
+    .idempotent = true,
+    .run = run,
+};

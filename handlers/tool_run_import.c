@@ -1,0 +1,159 @@
+/* run_import: results of another load generator become a run that can be shown, audited, compared.
+ */
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "handlers/import_answer.h"
+#include "handlers/import_keep.h"
+#include "handlers/sweep_answer.h"
+
+#define TEXT_MAX 524288 /* more is for POST /v1/imports */
+
+static const char *const formats[] = {
+    "vllm",    "guidellm", "aiperf", "aiperf-records", "inference-perf", "serving-report",
+    "summary", "csv",      NULL
+};
+
+static const struct param params[] = {
+    { "text", VALUE_TEXT, .low = 1, .high = TEXT_MAX,
+      .help = "The file's content. A larger file: POST it to /v1/imports (with ?name=..., the same "
+              "credential), which answers with the run." },
+    { "run", VALUE_TEXT, .low = 1, .high = 39,
+      .help = "Instead of `text`: id of an imported run (imp_...), to state facts or notes about "
+              "it. The old one stays; the answer is a new one that points at it." },
+    { "name", VALUE_TEXT, .low = 1, .high = 150, .help = "The file's name." },
+    { "format", VALUE_CHOICE, .choices = formats,
+      .help = "Whose format it is; left out: found by the content." },
+    { "notes", VALUE_TEXT, .low = 1, .high = 2000,
+      .help = "What people should know of this run: how it was made, what to doubt." },
+    { "deployment", VALUE_TEXT, .low = 1, .high = 63, .help = "What was measured, by name." },
+    { "model", VALUE_TEXT, .low = 1, .high = 150, .help = "Id of the model that was measured." },
+    { "quantization", VALUE_TEXT, .low = 1, .high = 60, .help = "Of its weights." },
+    { "engine", VALUE_TEXT, .low = 1, .high = 60, .help = "What served it: vllm, sglang, ..." },
+    { "engine_version", VALUE_TEXT, .low = 1, .high = 90, .help = "Of the engine." },
+    { "hardware", VALUE_TEXT, .low = 1, .high = 90, .help = "Accelerator: L4, tpu-v5e, ..." },
+    { "chips", VALUE_NUMBER, .low = 1, .high = 100000, .help = "How many accelerators." },
+    { "region", VALUE_TEXT, .low = 1, .high = 60, .help = "Region or zone." },
+    { "price_usd_per_chip_hour", VALUE_NUMBER, .low = 0, .high = 10000,
+      .help = "Price of one accelerator." },
+    { "context_limit_tokens", VALUE_NUMBER, .low = 1, .high = 1e9,
+      .help = "The model's context as it was served." },
+    { "max_instances", VALUE_NUMBER, .low = 1, .high = 100000, .help = "Of the deployment." },
+    { "container_concurrency", VALUE_NUMBER, .low = 1, .high = 1e6,
+      .help = "Requests at once to one instance." },
+    PARAM_IDEMPOTENCY_KEY,
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "run", VALUE_OBJECT, .help = "The imported run.", .fields = run_fields },
+    { "already_known", VALUE_BOOLEAN,
+      .help = "True: the same file was imported before, and this is that run." },
+    { "import", VALUE_OBJECT, .help = "What is known of it; its cells: run_show.",
+      .fields = import_fields },
+    { 0 },
+};
+
+/* Everything said beside the file that is a fact, and the notes. New reference. */
+static json_t *stated_by(const struct call *call)
+{
+    static const char *const not_facts[] = { "text", "run", "name", "format", "idempotency_key" };
+    json_t *stated = json_copy(json_iterable(call->arguments));
+
+    for (size_t i = 0; i < sizeof not_facts / sizeof not_facts[0]; i++)
+        json_object_del(stated, not_facts[i]);
+    return stated;
+}
+
+static bool check_source(const struct call *call, struct error *error)
+{
+    const char *text = call_text(call, "text"), *run = call_text(call, "run");
+
+    if (text == NULL && run == NULL)
+        return error_set(error, ERROR_INVALID,
+                         "run_import needs \"text\", the file's content, or \"run\", an imported "
+                         "run's id");
+    if (text != NULL && run != NULL)
+        return error_set(error, ERROR_INVALID,
+                         "give \"text\" or \"run\", not both: a file's content is imported, or an "
+                         "imported run's facts are stated");
+    if (run != NULL && !evidence_is_import(run))
+        return error_set(error, ERROR_INVALID,
+                         "\"run\" is \"%s\", which opsbrain measured itself: only imported runs "
+                         "(imp_...) take stated facts",
+                         run);
+    return true;
+}
+
+static bool keep(struct call *call, struct import_row *row, bool *existed, struct error *error)
+{
+    const char *text = call_text(call, "text"), *run = call_text(call, "run");
+    const char *name = call_text(call, "name");
+    json_auto_t *stated = stated_by(call);
+    struct store *store = call->services->store;
+    const struct import_offer offer = {
+        .bytes = text,
+        .length = text == NULL ? 0 : strlen(text),
+        .name = name != NULL  ? name
+                : run != NULL ? ""
+                              : "unnamed",
+        .format = call_text(call, "format"),
+        .stated = stated,
+    };
+
+    if (run != NULL)
+        return import_restate(store, run, &offer, clock_utc_ms(), &call->change, row, existed,
+                              error);
+    return import_offer_keep(store, &offer, clock_utc_ms(), &call->change, row, existed, error);
+}
+
+static void write_answer(const struct import_row *row, bool existed,
+                         const struct evidence *evidence, struct answer *answer)
+{
+    answer->structured = json_pack("{s:o, s:b, s:o}", "run", import_run_json(row), "already_known",
+                                   (int)existed, "import", import_json(evidence));
+    if (existed)
+        text_add(&answer->text, "This file was imported before: nothing was added.\n");
+    else if (row->corrects[0] != '\0')
+        text_addf(&answer->text,
+                  "A new import of the same file, with other facts stated than %s.\n",
+                  row->corrects);
+    import_describe(evidence, &answer->text);
+    text_addf(&answer->text, "Next: run_report with run %s shows its figures.\n", row->id);
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    struct import_row row = { 0 };
+    EVIDENCE_AUTO evidence;
+    bool existed, done;
+
+    evidence_init(&evidence);
+    if (!check_source(call, error) || !keep(call, &row, &existed, error))
+        return false;
+    done = evidence_find(call->services->store, row.id, &evidence, error);
+    if (done)
+        write_answer(&row, existed, &evidence, answer);
+    import_row_finish(&row);
+    return done;
+}
+
+const struct tool tool_run_import = {
+    .name = "run_import",
+    .title = "Import results of another tool",
+    .help =
+        "Imports the result file of another load generator (vLLM bench serve, GuideLLM, aiperf, "
+        "inference-perf, serving reports, tables as CSV) as a run that run_show and "
+        "run_report take. It is kept as it is and marked as imported; what the file "
+        "does not say stays unknown, so state model and hardware if you know them. The same file "
+        "again is the same run.",
+    .params = params,
+    .fields = fields,
+    .role = ROLE_OPERATOR,
+    .placement = PLACE_WORKER,
+    .idempotent = true,
+    .changes_resources = true,
+    .run = run,
+};

@@ -1,0 +1,275 @@
+/* run_import, run_export, and imported runs in run_list, run_show, run_report and the resources. */
+#include "base/memory.h"
+#include "handlers/resource.h"
+#include "tests/unit/published.h"
+#include "tests/unit/tool_sweeps.h"
+
+/* The grid holds a cell twice, and one that failed. */
+#define GRID                                                                                       \
+    "concurrency,context_len,success_rate,avg_latency_s,req_per_sec,colour\\n"                     \
+    "1,64,1.0,0.5,2.0,red\\n4,64,0.9,1.0,4.0,red\\n4,64,0.0,0.0,0.0,red\\n"
+
+static json_t *imported(struct world *world, const char *more, char id[ID_SIZE])
+{
+    TEXT_AUTO arguments = { 0 };
+    json_t *answer;
+
+    text_addf(&arguments, "{\"text\":\"" GRID "\"%s}", more);
+    answer = world_ok(world, "run_import", text_string(&arguments));
+    snprintf(id, ID_SIZE, "%s", json_get_text(json_object_get(answer, "run"), "id", ""));
+    return answer;
+}
+
+static json_t *with_run(struct world *world, const char *tool, const char *id, const char *more)
+{
+    TEXT_AUTO arguments = { 0 };
+
+    text_addf(&arguments, "{\"run\":\"%s\"%s}", id, more);
+    return world_ok(world, tool, text_string(&arguments));
+}
+
+static void imports_a_file_and_says_how_it_was_read(void **state)
+{
+    struct world *world = *state;
+    char id[ID_SIZE];
+    json_auto_t *answer =
+        imported(world, ",\"name\":\"grid.csv\",\"hardware\":\"L4\",\"chips\":1", id);
+    const json_t *run = json_object_get(answer, "run");
+    const json_t *import = json_object_get(answer, "import");
+
+    assert_true(json_get_boolean(run, "imported", false));
+    assert_false(json_get_boolean(answer, "already_known", true));
+    assert_int_equal(json_get_integer(run, "cells_total", 0), 3);
+    assert_string_equal(json_get_text(json_object_get(run, "source"), "file", ""), "grid.csv");
+    assert_string_equal(json_get_text(json_object_get(run, "source"), "principal", ""), "alice");
+    assert_string_equal(json_get_text(json_object_get(import, "facts"), "hardware", ""), "L4");
+    assert_int_equal(json_object_size(json_object_get(import, "facts")), 2);
+    assert_string_equal(json_get_text(import, "input_unit", ""), "unknown");
+    world_says(world, "not measured by opsbrain");
+    world_says(world, "> columns not known here, kept as text: \"colour\"");
+    world_says(world, "2 measured, 1 failed");
+    world_audited(world, "run_import", "ok", id);
+}
+
+static void the_same_file_is_the_same_run(void **state)
+{
+    struct world *world = *state;
+    char first[ID_SIZE], second[ID_SIZE];
+    json_auto_t *one = imported(world, "", first), *two = imported(world, "", second);
+
+    (void)one;
+    assert_string_equal(first, second);
+    assert_true(json_get_boolean(two, "already_known", false));
+    world_says(world, "imported before");
+}
+
+static void facts_stated_later_make_a_new_run(void **state)
+{
+    struct world *world = *state;
+    char first[ID_SIZE];
+    json_auto_t *one = imported(world, ",\"hardware\":\"L4\"", first), *two = NULL;
+    const json_t *run;
+
+    (void)one;
+    two = with_run(world, "run_import", first, ",\"model\":\"toy/model\"");
+    run = json_object_get(two, "run");
+    assert_string_not_equal(json_get_text(run, "id", ""), first);
+    assert_string_equal(json_get_text(json_object_get(run, "source"), "corrects", ""), first);
+    assert_int_equal(json_object_size(json_object_get(json_object_get(two, "import"), "facts")), 2);
+}
+
+static void refuses_what_it_cannot_read(void **state)
+{
+    struct world *world = *state;
+
+    world_refused(world, "run_import", "{}", ERROR_INVALID, "needs \"text\"");
+    world_refused(world, "run_import", "{\"text\":\"a,b\",\"run\":\"imp_x\"}", ERROR_INVALID,
+                  "not both");
+    world_refused(world, "run_import", "{\"run\":\"run_x\"}", ERROR_INVALID,
+                  "which opsbrain measured itself");
+    world_refused(world, "run_import", "{\"run\":\"imp_x\"}", ERROR_NOT_FOUND, "imp_x");
+    world_refused(world, "run_import", "{\"text\":\"hello\"}", ERROR_INVALID,
+                  "none of the formats");
+    world_refused(world, "run_import", "{\"text\":\"hello\",\"format\":\"xml\"}", ERROR_INVALID,
+                  "must be one of");
+    world->role = ROLE_VIEWER;
+    world_refused(world, "run_import", "{\"text\":\"a,b\"}", ERROR_FORBIDDEN, "operator");
+}
+
+static void lists_imported_runs_among_the_others(void **state)
+{
+    struct world *world = *state;
+    char id[ID_SIZE], sweep[ID_SIZE];
+    json_auto_t *answer = NULL, *list = NULL, *of_sweep = NULL;
+    const json_t *runs;
+    TEXT_AUTO arguments = { 0 };
+
+    world_register(world, "demo");
+    sweep_started(world, "", sweep);
+    answer = imported(world, ",\"name\":\"grid.csv\"", id);
+    list = world_ok(world, "run_list", "{}");
+    runs = json_object_get(list, "runs");
+    assert_int_equal(json_array_size(runs), 2);
+    world_says(world, "imported: grid.csv");
+    text_addf(&arguments, "{\"sweep\":\"%s\"}", sweep);
+    of_sweep = world_ok(world, "run_list", text_string(&arguments));
+    assert_int_equal(json_array_size(json_object_get(of_sweep, "runs")), 1);
+    assert_false(
+        json_get_boolean(json_array_get(json_object_get(of_sweep, "runs"), 0), "imported", true));
+}
+
+static void shows_rows_as_the_file_has_them(void **state)
+{
+    struct world *world = *state;
+    char id[ID_SIZE];
+    json_auto_t *answer = imported(world, ",\"notes\":\"by hand\"", id), *page = NULL, *one = NULL;
+    const json_t *import, *cells, *measurement;
+
+    page = with_run(world, "run_show", id, ",\"limit\":2");
+    import = json_object_get(page, "import");
+    cells = json_object_get(import, "cells");
+    assert_int_equal(json_array_size(cells), 2);
+    assert_string_equal(json_get_text(page, "next_cursor", ""), "2");
+    assert_string_equal(json_get_text(import, "notes", ""), "by hand");
+    assert_int_equal(json_get_integer(json_array_get(cells, 1), "row", 0), 3);
+    assert_null(json_object_get(json_array_get(cells, 0), "ttft"));
+    one = with_run(world, "run_show", id, ",\"cell\":2");
+    measurement = json_object_get(json_object_get(one, "detail"), "measurement");
+    assert_string_equal(json_get_text(measurement, "state", ""), "failed");
+    assert_string_equal(
+        json_get_text(json_object_get(measurement, "original"), "avg_latency_s", ""), "0.0");
+    world_refused(world, "run_show", "{\"run\":\"imp_nobody\"}", ERROR_NOT_FOUND, "imp_nobody");
+}
+
+static void reports_only_what_is_known(void **state)
+{
+    struct world *world = *state;
+    char id[ID_SIZE];
+    json_auto_t *answer = imported(world, ",\"name\":\"grid.csv\"", id), *report = NULL;
+
+    report = with_run(world, "run_report", id, "");
+    world_says(world, "# Imported run imp_");
+    world_says(world, "Not measured by opsbrain");
+    world_says(world, "### Requests per second");
+    world_says(world, "4.00! / failed"); /* the cell that the file has twice */
+    world_says(world, "## Not measured");
+    assert_null(strstr(text_string(&world->text), "TTFT"));
+    assert_null(json_object_get(report, "sweep"));
+}
+
+static void exports_page_by_page_in_whole_files(void **state)
+{
+    struct world *world = *state;
+    char id[ID_SIZE];
+    json_auto_t *answer = imported(world, "", id), *table = NULL, *vllm = NULL;
+    const char *content;
+
+    table = with_run(world, "run_export", id, ",\"limit\":1");
+    content = json_get_text(table, "content", "");
+    assert_memory_equal(content, "concurrency,context_len,", 24);
+    assert_string_equal(json_get_text(table, "next_cursor", ""), "1");
+    assert_int_equal(json_get_integer(table, "cells_total", 0), 3);
+    vllm = with_run(world, "run_export", id, ",\"format\":\"vllm\"");
+    assert_int_equal(json_array_size(json_object_get(vllm, "left_out")), 1);
+    assert_true(json_is_null(json_object_get(vllm, "next_cursor")));
+    world_says(world, "\"request_throughput\":2");
+    world_refused(world, "run_export", "{\"run\":\"run_x\"}", ERROR_NOT_FOUND, "run_x");
+}
+
+static void exports_what_was_measured_here(void **state)
+{
+    struct world *world = *state;
+    char sweep[ID_SIZE];
+    TEXT_AUTO arguments = { 0 };
+    json_auto_t *list = NULL, *report = NULL;
+    const char *id;
+
+    world_register(world, "demo");
+    sweep_started(world, "", sweep);
+    sweep_measured(world, sweep, 4, "completed", "");
+    list = world_ok(world, "run_list", "{}");
+    id = json_get_text(json_array_get(json_object_get(list, "runs"), 0), "id", "");
+    report = with_run(world, "run_export", id, ",\"format\":\"serving-report\"");
+    world_says(world, "\"schema_version\": \"1.1\"");
+    world_says(world, "simserve/toy");
+}
+
+static void read_resource(struct world *world, const char *id, const char *end, const char *words)
+{
+    struct call call = { .services = &world->services, .principal = { .role = ROLE_VIEWER } };
+    const struct resource *resource;
+    TEXT_AUTO out = { 0 };
+    char uri[RESOURCE_URI_SIZE];
+
+    snprintf(uri, sizeof uri, "opsbrain://runs/%s%s", id, end);
+    call.change.actor = (struct actor){ .client = "test/1", .request_id = "req_r" };
+    if (!resource_read(resources, &call, uri, &resource, &out, &world->error))
+        fail_msg("%s: %s", uri, world->error.message);
+    if (strstr(text_string(&out), words) == NULL)
+        fail_msg("%s does not say \"%s\":\n%s", uri, words, text_string(&out));
+}
+
+static void resources_read_imported_runs(void **state)
+{
+    struct world *world = *state;
+    char id[ID_SIZE], next[RESOURCE_CURSOR_SIZE];
+    json_auto_t *answer = imported(world, "", id), *page = NULL;
+    FREE_AUTO char *listed = NULL;
+
+    read_resource(world, id, "", "\"imported\": true");
+    read_resource(world, id, "/report", "# Imported run");
+    read_resource(world, id, "/cells.csv", "concurrency,context_len");
+    read_resource(world, id, "/export/vllm", "\"max_concurrency\":4");
+    read_resource(world, id, "/export/aiperf", "input_config");
+    read_resource(world, id, "/export/csv", "concurrency,context_len");
+    read_resource(world, id, "/export/serving-report", "\"schema_version\"");
+    assert_true(resources_page(resources, &world->services, "", &page, next, &world->error));
+    listed = json_dumps(page, 0);
+    assert_non_null(strstr(listed, id));
+    assert_null(strstr(listed, "/export/"));
+}
+
+/* As users would: the whole of the published results, in one data folder. */
+static struct world *published_world;
+
+static void comes_and_goes(const char *name, const struct text *bytes)
+{
+    json_auto_t *arguments =
+        json_pack("{s:s#, s:s}", "text", bytes->data, (int)bytes->length, "name", name);
+    FREE_AUTO char *written = json_dumps(arguments, 0);
+    json_auto_t *answer = world_ok(published_world, "run_import", written), *report = NULL;
+
+    report = with_run(published_world, "run_report",
+                      json_get_text(json_object_get(answer, "run"), "id", ""), "");
+    assert_false(json_get_boolean(answer, "already_known", true));
+}
+
+static void imports_and_reports_every_published_file(void **state)
+{
+    char path[4096];
+    const char *folder = published_folder(path);
+
+    if (folder == NULL)
+        skip();
+    published_world = *state;
+    published_each(folder, comes_and_goes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(imports_a_file_and_says_how_it_was_read),
+        cmocka_unit_test(the_same_file_is_the_same_run),
+        cmocka_unit_test(facts_stated_later_make_a_new_run),
+        cmocka_unit_test(refuses_what_it_cannot_read),
+        cmocka_unit_test(lists_imported_runs_among_the_others),
+        cmocka_unit_test(shows_rows_as_the_file_has_them),
+        cmocka_unit_test(reports_only_what_is_known),
+        cmocka_unit_test(exports_page_by_page_in_whole_files),
+        cmocka_unit_test(exports_what_was_measured_here),
+        cmocka_unit_test(resources_read_imported_runs),
+        cmocka_unit_test(imports_and_reports_every_published_file),
+    };
+
+    return world_run(tests);
+}
