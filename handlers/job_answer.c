@@ -59,11 +59,6 @@ void job_describe(const struct job *job, struct text *out)
     text_add_char(out, '\n');
 }
 
-bool job_is_over(const struct job *job)
-{
-    return job->state != JOB_QUEUED && job->state != JOB_RUNNING;
-}
-
 bool job_of(const struct call *call, char out[ID_SIZE], struct error *error)
 {
     const char *id = call_text(call, "job");

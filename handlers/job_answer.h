@@ -14,7 +14,6 @@
 extern const struct field job_fields[];
 json_t *job_json(const struct job *job);                    /* new reference */
 void job_describe(const struct job *job, struct text *out); /* one line */
-bool job_is_over(const struct job *job);
 
 /* The job's id that the argument `job` means. */
 bool job_of(const struct call *call, char out[ID_SIZE], struct error *error);

@@ -43,7 +43,7 @@ static void set_active(struct runner *runner, bool active)
     runner->active = active;
     if (active) {
         runner->cancel = runner->run.job.cancel_requested_ms != 0;
-        runner->lost = false;
+        runner->lost = runner->asked = false;
         runner->progress = runner->run.job.progress;
         runner->total = runner->run.job.progress_total;
         text_copy(runner->message, sizeof runner->message, runner->run.job.message);
@@ -142,7 +142,8 @@ static bool finish(struct runner *runner, enum job_end end, const char *outcome)
     return true;
 }
 
-/* False: it was given back, and is not to be claimed again at once. */
+/* False: it was given back, and is not to be claimed again at once. What asked is: the answer may
+ * have come before it was back in the queue. */
 static bool run_job(struct runner *runner)
 {
     static const char *const verbs[] = {
@@ -169,7 +170,7 @@ static bool run_job(struct runner *runner)
             log_info("job %s %s", run->job.id, verbs[end]);
     }
     set_active(runner, false);
-    return end != JOB_END_YIELDED;
+    return end != JOB_END_YIELDED || runner->asked;
 }
 
 static bool claim_next(struct runner *runner, bool *found, struct error *error)

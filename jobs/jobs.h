@@ -3,6 +3,8 @@
  * moves. */
 #pragma once
 
+#include <jansson.h>
+
 #include "store/jobs.h"
 
 struct jobs;
@@ -52,6 +54,19 @@ enum job_stop job_run_wait(struct job_run *run, int64_t timeout_ms);
 /* Stands in line for an endpoint and waits for it, telling in its progress who holds it. */
 bool job_run_acquire(struct job_run *run, const char *endpoint, const char *purpose,
                      struct error *error);
+/* Something the job needs to know of a person or of a client's model before it can go on. */
+struct job_question {
+    const char *key;    /* of this question for the whole of the job's life; 64 bytes at most */
+    const char *method; /* "elicitation/create", "sampling/createMessage" or "roots/list" */
+    json_t *params;     /* an object, borrowed */
+};
+/* *answers: a new object with the answer to each question by its key. Where one is missing it fails
+ * with INPUT_REQUIRED: return JOB_END_YIELDED at once. The job then waits, shown as JOB_WAITING,
+ * without a thread and across restarts; once all are answered its kind's function is called again
+ * from its start and gets the answers here. So nothing must be done before asking that may not be
+ * done twice. CANCELLED: the run should stop. */
+bool job_run_ask(struct job_run *run, const struct job_question *questions, size_t count,
+                 json_t **answers, struct error *error);
 
 /* The job as it is now: the stored row with the newest progress of memory. */
 bool jobs_show(struct jobs *jobs, const char *id, struct job *out, struct error *error);
@@ -62,6 +77,10 @@ bool jobs_wait(struct jobs *jobs, const char *id, const struct job *seen, int64_
                struct error *error);
 bool jobs_cancel(struct jobs *jobs, const char *id, struct change *change, struct job *out,
                  struct error *error);
+/* Answers what a job asked: `answers` is an object with one by key, `*taken` counts those that were
+ * open; others are passed over. The job goes on as soon as none is open. */
+bool jobs_answer(struct jobs *jobs, const char *id, json_t *answers, struct change *change,
+                 size_t *taken, struct error *error);
 size_t jobs_running(struct jobs *jobs);
 
 /* Called with a job's id whenever it moved, from any thread; for event streams. One listener, set

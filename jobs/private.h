@@ -16,6 +16,7 @@ struct runner {
     struct job_run run; /* first: what a kind's function is given */
     pthread_t thread;
     bool active, cancel, lost;
+    bool asked;  /* and was not answered yet: the run is to end */
     bool placed; /* is one of those at work; written by its own thread only */
     double progress, total;
     char message[256];

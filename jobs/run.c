@@ -36,7 +36,7 @@ enum job_stop runner_stop(const struct runner *runner)
         return JOB_STOP_LOST;
     if (runner->cancel)
         return JOB_STOP_CANCEL;
-    return runner->run.jobs->stopping ? JOB_STOP_YIELD : JOB_STOP_NO;
+    return runner->asked || runner->run.jobs->stopping ? JOB_STOP_YIELD : JOB_STOP_NO;
 }
 
 enum job_stop job_run_stop(const struct job_run *run)

@@ -43,7 +43,7 @@ static bool find_claimable(struct connection *connection, struct claiming *claim
                            struct error *error)
 {
     static const char CLAIMABLE[] =
-        "SELECT " JOB_COLUMNS "FROM jobs WHERE state = 'queued' "
+        "SELECT " JOB_COLUMNS "FROM jobs WHERE (state = 'queued' AND NOT " JOB_WAITS ") "
         "OR (state = 'running' AND lease_until_ms < ?1) ORDER BY created_ms, rowid";
     enum sql_step step;
     SQL_AUTO sql = sql_begin(connection, CLAIMABLE);
@@ -64,7 +64,7 @@ static bool take(struct connection *connection, const struct claiming *claiming,
 {
     SQL_AUTO sql =
         sql_begin(connection, "UPDATE jobs SET state = 'running', owner = ?2, lease_until_ms = ?3, "
-                              "fence = fence + 1, "
+                              "fence = fence + 1, updated_ms = ?4, "
                               "started_ms = coalesce(started_ms, max(?4, created_ms)) "
                               "WHERE id = ?1");
 
@@ -147,10 +147,12 @@ struct beating {
 };
 
 static bool beat_one(struct connection *connection, struct job_beat *beat, int64_t lease_until_ms,
-                     struct error *error)
+                     int64_t now_ms, struct error *error)
 {
     static const char BEAT[] =
-        "UPDATE jobs SET lease_until_ms = ?3, progress = ?4, progress_total = ?5, message = ?6 "
+        "UPDATE jobs SET lease_until_ms = ?3, progress = ?4, progress_total = ?5, message = ?6, "
+        "updated_ms = CASE WHEN progress = ?4 AND progress_total = ?5 AND message = ?6 "
+        "THEN updated_ms ELSE ?7 END "
         "WHERE id = ?1 AND fence = ?2 AND state = 'running' "
         "RETURNING cancel_requested_ms"; /* plain: sqlite 3.40 gets IS NOT NULL wrong here */
     bool found;
@@ -162,6 +164,7 @@ static bool beat_one(struct connection *connection, struct job_beat *beat, int64
     sql_bind_real(&sql, 4, beat->progress);
     sql_bind_real(&sql, 5, beat->progress_total);
     sql_bind_text(&sql, 6, beat->message);
+    sql_bind_integer(&sql, 7, now_ms);
     if (!sql_find(&sql, &found, error))
         return false;
     beat->stale = !found;
@@ -180,7 +183,7 @@ static bool apply_beats(struct connection *connection, void *context, struct err
     for (size_t i = 0; i < beating->count; i++) {
         struct job_beat *beat = &beating->beats[i];
 
-        if (!beat_one(connection, beat, until_ms, error))
+        if (!beat_one(connection, beat, until_ms, beating->now_ms, error))
             return false;
         if (!beat->stale && !job_execute(connection, LEASE, beat->claim.job_id, until_ms, error))
             return false;
@@ -206,8 +209,8 @@ struct ending {
 static bool end_job(struct connection *connection, const struct ending *ending, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "UPDATE jobs SET state = ?2, outcome = ?3, "
-                                         "finished_ms = max(?4, started_ms), lease_until_ms = 0 "
-                                         "WHERE id = ?1");
+                                         "finished_ms = max(?4, started_ms), updated_ms = ?4, "
+                                         "lease_until_ms = 0 WHERE id = ?1");
 
     sql_bind_text(&sql, 1, ending->claim->job_id);
     sql_bind_text(&sql, 2, job_state_name(ending->state));
@@ -246,12 +249,13 @@ static bool apply_yield(struct connection *connection, void *context, struct err
         "UPDATE attempts SET state = 'interrupted', finished_ms = ?2, "
         "reason = 'opsbrain was shut down' WHERE job_id = ?1 AND state = 'running'";
     static const char QUEUE[] =
-        "UPDATE jobs SET state = 'queued', owner = '', lease_until_ms = 0 WHERE id = ?1";
+        "UPDATE jobs SET state = 'queued', owner = '', lease_until_ms = 0, updated_ms = ?2 "
+        "WHERE id = ?1";
     const struct claim *claim = context;
 
     return claim_check(connection, claim, error)
            && job_execute(connection, INTERRUPT, claim->job_id, clock_utc_ms(), error)
-           && job_execute(connection, QUEUE, claim->job_id, 0, error)
+           && job_execute(connection, QUEUE, claim->job_id, clock_utc_ms(), error)
            && job_execute(connection, LEAVE_LINE, claim->job_id, 0, error);
 }
 

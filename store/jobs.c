@@ -7,8 +7,8 @@
 #include "store/private.h"
 
 static const char *const state_names[] = {
-    [JOB_QUEUED] = "queued", [JOB_RUNNING] = "running",     [JOB_COMPLETED] = "completed",
-    [JOB_FAILED] = "failed", [JOB_CANCELLED] = "cancelled",
+    [JOB_QUEUED] = "queued",       [JOB_WAITING] = "waiting", [JOB_RUNNING] = "running",
+    [JOB_COMPLETED] = "completed", [JOB_FAILED] = "failed",   [JOB_CANCELLED] = "cancelled",
 };
 
 const char *job_state_name(enum job_state state)
@@ -27,6 +27,11 @@ bool job_state_find(const char *name, enum job_state *out)
     return false;
 }
 
+bool job_is_over(const struct job *job)
+{
+    return job->state > JOB_RUNNING;
+}
+
 void job_read_row(const struct sql *sql, struct job *row)
 {
     char state[16];
@@ -40,6 +45,7 @@ void job_read_row(const struct sql *sql, struct job *row)
         .cancel_requested_ms = sql_integer(sql, 11),
         .progress = sql_real(sql, 12),
         .progress_total = sql_real(sql, 13),
+        .updated_ms = sql_integer(sql, 16),
     };
     sql_text(sql, 0, row->id, sizeof row->id);
     sql_text(sql, 1, row->kind, sizeof row->kind);
@@ -80,7 +86,7 @@ bool job_list(struct store *store, const struct job_filter *filter, size_t limit
     static const char LIST[] =
         "SELECT " JOB_COLUMNS "FROM jobs WHERE (?1 IS NULL OR kind = ?1) "
         "AND (?2 IS NULL OR principal = ?2) AND (?3 IS NULL OR subject = ?3) "
-        "AND (?4 IS NULL OR state = ?4) AND (?5 = 0 OR created_ms < ?5) "
+        "AND (?4 IS NULL OR " JOB_STATE " = ?4) AND (?5 = 0 OR created_ms < ?5) "
         "ORDER BY created_ms DESC, rowid DESC LIMIT ?6";
     struct job *rows = NULL;
     size_t length = 0;
@@ -107,6 +113,17 @@ bool job_list(struct store *store, const struct job_filter *filter, size_t limit
     return true;
 }
 
+static bool count_waiting(struct connection *connection, int64_t *out, struct error *error)
+{
+    bool found;
+    SQL_AUTO sql = sql_begin(connection, "SELECT count(*) FROM jobs WHERE " JOB_WAITS);
+
+    if (!sql_find(&sql, &found, error))
+        return false;
+    *out = sql_integer(&sql, 0);
+    return true;
+}
+
 bool job_counts(struct store *store, int64_t counts[JOB_CANCELLED + 1], struct error *error)
 {
     int64_t found[JOB_CANCELLED + 1] = { 0 };
@@ -122,8 +139,9 @@ bool job_counts(struct store *store, int64_t counts[JOB_CANCELLED + 1], struct e
         if (job_state_find(name, &state))
             found[state] = sql_integer(&sql, 1);
     }
-    if (step == SQL_FAILED)
+    if (step == SQL_FAILED || !count_waiting(reader.connection, &found[JOB_WAITING], error))
         return false;
+    found[JOB_QUEUED] -= found[JOB_WAITING];
     memcpy(counts, found, sizeof found);
     return true;
 }
@@ -201,9 +219,11 @@ struct cancelling {
 static bool apply_cancel(struct connection *connection, void *context, struct error *error)
 {
     static const char CANCEL[] = "UPDATE jobs SET state = 'cancelled', cancel_requested_ms = ?2, "
-                                 "finished_ms = max(?2, created_ms) WHERE id = ?1";
+                                 "finished_ms = max(?2, created_ms), updated_ms = ?2 "
+                                 "WHERE id = ?1";
     static const char REQUEST[] =
-        "UPDATE jobs SET cancel_requested_ms = coalesce(cancel_requested_ms, ?2) WHERE id = ?1";
+        "UPDATE jobs SET cancel_requested_ms = coalesce(cancel_requested_ms, ?2), "
+        "updated_ms = ?2 WHERE id = ?1";
     struct cancelling *cancelling = context;
     struct job *job = &cancelling->job;
     const char *id = cancelling->id;
@@ -211,7 +231,7 @@ static bool apply_cancel(struct connection *connection, void *context, struct er
 
     if (!job_read(connection, id, job, error))
         return false;
-    if (job->state != JOB_QUEUED && job->state != JOB_RUNNING)
+    if (job_is_over(job))
         return error_set(error, ERROR_CONFLICT,
                          "job %s has ended already (%s): it cannot be "
                          "cancelled",

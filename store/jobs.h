@@ -4,7 +4,8 @@
 #include "base/random.h"
 #include "store/store.h"
 
-enum job_state { JOB_QUEUED, JOB_RUNNING, JOB_COMPLETED, JOB_FAILED, JOB_CANCELLED };
+/* Up to JOB_RUNNING it has not ended. WAITING: for answers to what it asked (store/questions.h). */
+enum job_state { JOB_QUEUED, JOB_WAITING, JOB_RUNNING, JOB_COMPLETED, JOB_FAILED, JOB_CANCELLED };
 const char *job_state_name(enum job_state state);
 bool job_state_find(const char *name, enum job_state *out);
 
@@ -15,6 +16,7 @@ struct job {
     enum job_state state;
     char principal[64];
     int64_t created_ms, started_ms, finished_ms; /* 0: not yet */
+    int64_t updated_ms; /* something of it changed last; heartbeats do not count */
     char owner[ID_SIZE];
     int64_t lease_until_ms, fence;
     int64_t cancel_requested_ms;
@@ -22,6 +24,8 @@ struct job {
     char message[256];
     char outcome[4096]; /* JSON object; for failed jobs {"error": "..."} */
 };
+
+bool job_is_over(const struct job *job);
 
 /* What a holder shows with everything it writes. */
 struct claim {

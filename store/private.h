@@ -51,9 +51,15 @@ const char *change_principal(const struct change *change);
 bool sweep_read(struct connection *connection, const char *id, struct sweep_row *out,
                 struct error *error);
 
+/* Conditions and columns of the table jobs. Who was asked to stop waits for nothing more. */
+#define JOB_WAITS                                                                                  \
+    "(state = 'queued' AND cancel_requested_ms IS NULL AND EXISTS "                                \
+    "(SELECT 1 FROM job_questions WHERE job_id = jobs.id AND answer IS NULL)) "
+#define JOB_STATE "CASE WHEN " JOB_WAITS "THEN 'waiting' ELSE state END"
 #define JOB_COLUMNS                                                                                \
-    "id, kind, subject, state, principal, created_ms, started_ms, finished_ms, owner, "            \
-    "lease_until_ms, fence, cancel_requested_ms, progress, progress_total, message, outcome "
+    "id, kind, subject, " JOB_STATE ", principal, created_ms, started_ms, finished_ms, owner, "    \
+    "lease_until_ms, fence, cancel_requested_ms, progress, progress_total, message, outcome, "     \
+    "max(updated_ms, created_ms) "
 /* A row of JOB_COLUMNS. */
 void job_read_row(const struct sql *sql, struct job *row);
 bool job_read(struct connection *connection, const char *id, struct job *out, struct error *error);
