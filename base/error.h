@@ -33,3 +33,4 @@ bool error_set(struct error *error, enum error_kind kind, const char *format, ..
 
 /* The kind's short name for logs, results and the audit ("invalid", "not_found", ...). Static. */
 const char *error_kind_name(enum error_kind kind);
+enum error_kind error_kind_find(const char *name); /* INTERNAL where there is no such name */

@@ -10,7 +10,9 @@ const struct field job_fields[] = {
     { "id", VALUE_TEXT, .help = "Id of the job." },
     { "kind", VALUE_TEXT, .help = "What it does: sweep." },
     { "subject", VALUE_TEXT, .help = "What it works on: the sweep's id." },
-    { "state", VALUE_TEXT, .help = "queued, running, completed, failed or cancelled." },
+    { "state", VALUE_TEXT,
+      .help = "queued, waiting (for an answer), running, completed, failed or "
+              "cancelled." },
     { "principal", VALUE_TEXT, .help = "Who started it." },
     { "progress", VALUE_NUMBER, .help = "How much is done, of progress_total." },
     { "progress_total", VALUE_NUMBER, .help = "How much there is; 0: not known yet." },
@@ -75,12 +77,24 @@ bool job_of(const struct call *call, char out[ID_SIZE], struct error *error)
     return true;
 }
 
-bool job_stop_check(const struct call *call, const char *what, const char *principal,
-                    struct error *error)
+bool job_owner_check(const struct call *call, const char *what, const char *principal,
+                     const char *act, struct error *error)
 {
     if (call->principal.role >= ROLE_ADMIN || strcmp(call->principal.name, principal) == 0)
         return true;
-    return error_set(error, ERROR_FORBIDDEN,
-                     "%s was started by %s: only %s or an admin may stop it", what, principal,
-                     principal);
+    return error_set(error, ERROR_FORBIDDEN, "%s was started by %s: only %s or an admin may %s",
+                     what, principal, principal, act);
+}
+
+const char *job_next_step(const struct job *job)
+{
+    if (job->state == JOB_WAITING)
+        return "answer what it asks (tasks/update, for clients that know tasks), or job_cancel";
+    if (!job_is_over(job))
+        return "job_show again with wait_s; sweep_show tells the cells measured so far";
+    if (strcmp(job->kind, "sweep") != 0)
+        return "nothing: it has ended";
+    return job->state == JOB_COMPLETED
+               ? "run_report with this sweep"
+               : "sweep_show tells what is there; sweep_resume measures what is missing";
 }

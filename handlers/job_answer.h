@@ -17,6 +17,7 @@ void job_describe(const struct job *job, struct text *out); /* one line */
 
 /* The job's id that the argument `job` means. */
 bool job_of(const struct call *call, char out[ID_SIZE], struct error *error);
-/* Operators stop what is their own; admins everything. */
-bool job_stop_check(const struct call *call, const char *what, const char *principal,
-                    struct error *error);
+/* Operators act on what is their own, admins on everything; `act` is "stop it", say. */
+bool job_owner_check(const struct call *call, const char *what, const char *principal,
+                     const char *act, struct error *error);
+const char *job_next_step(const struct job *job); /* what to call after it was shown */

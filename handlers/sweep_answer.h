@@ -5,6 +5,13 @@
 #include "store/sweeps.h"
 
 extern const struct field sweep_fields[], run_fields[], cell_fields[];
+/* Of the tools whose call is a task: in what the task ends with. */
+#define FIELD_OUTCOME                                                                              \
+    {                                                                                              \
+        "outcome", VALUE_OBJECT,                                                                   \
+            .optional = true,                                                                      \
+            .help = "Once it is over: how it ended, and how many cells ended how."                 \
+    }
 json_t *sweep_json(const struct sweep_row *sweep); /* new reference, as are the next two */
 json_t *run_json(const struct run_row *run);
 json_t *cell_json(const struct cell_row *cell);

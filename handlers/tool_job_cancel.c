@@ -18,7 +18,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     struct job job;
 
     if (!job_of(call, id, error) || !jobs_show(call->services->jobs, id, &job, error)
-        || !job_stop_check(call, job.id, job.principal, error)
+        || !job_owner_check(call, job.id, job.principal, "stop it", error)
         || !jobs_cancel(call->services->jobs, id, &call->change, &job, error))
         return false;
     answer->structured = json_pack("{s:o}", "job", job_json(&job));

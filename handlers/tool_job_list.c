@@ -4,8 +4,8 @@
 #include "base/table.h"
 #include "handlers/job_answer.h"
 
-static const char *const states[] = { "any",    "queued",    "running", "completed",
-                                      "failed", "cancelled", NULL };
+static const char *const states[] = { "any",       "queued", "waiting",   "running",
+                                      "completed", "failed", "cancelled", NULL };
 
 static const struct param params[] = {
     { "state", VALUE_CHOICE, .choices = states, .initial = "\"any\"",

@@ -50,17 +50,6 @@ static bool wait_for_end(struct call *call, struct job *job, struct error *error
     return true;
 }
 
-static const char *next_step(const struct job *job)
-{
-    if (!job_is_over(job))
-        return "job_show again with wait_s; sweep_show tells the cells measured so far";
-    if (strcmp(job->kind, "sweep") != 0)
-        return "nothing: it has ended";
-    return job->state == JOB_COMPLETED
-               ? "run_report with this sweep"
-               : "sweep_show tells what is there; sweep_resume measures what is missing";
-}
-
 static bool run(struct call *call, struct answer *answer, struct error *error)
 {
     char id[ID_SIZE];
@@ -70,9 +59,9 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
         || !wait_for_end(call, &job, error))
         return false;
     answer->structured = json_pack("{s:o, s:b, s:s}", "job", job_json(&job), "over",
-                                   job_is_over(&job), "next_step", next_step(&job));
+                                   job_is_over(&job), "next_step", job_next_step(&job));
     job_describe(&job, &answer->text);
-    text_addf(&answer->text, "Next: %s.\n", next_step(&job));
+    text_addf(&answer->text, "Next: %s.\n", job_next_step(&job));
     return true;
 }
 

@@ -23,7 +23,7 @@ static bool cancel(struct call *call, const char *id, struct job *job, struct er
     if (!sweep_find(call->services->store, id, &sweep, error))
         return false;
     if (sweep_is_active(&sweep))
-        done = job_stop_check(call, sweep.id, sweep.principal, error)
+        done = job_owner_check(call, sweep.id, sweep.principal, "stop it", error)
                && jobs_cancel(call->services->jobs, sweep.job_id, &call->change, job, error);
     else
         done =

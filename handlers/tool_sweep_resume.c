@@ -17,6 +17,7 @@ static const struct param params[] = {
 static const struct field fields[] = {
     { "sweep", VALUE_OBJECT, .help = "The sweep as it is now.", .fields = sweep_fields },
     { "job", VALUE_TEXT, .help = "The new job that works on it: for job_show." },
+    FIELD_OUTCOME,
     { "next_step", VALUE_TEXT, .help = "What to call next." },
     { 0 },
 };
@@ -72,6 +73,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     jobs_kick(call->services->jobs);
     answer->structured = json_pack("{s:o, s:s, s:s}", "sweep", sweep_json(&sweep), "job",
                                    sweep.job_id, "next_step", next);
+    text_copy(answer->job_id, sizeof answer->job_id, sweep.job_id);
     sweep_describe(&sweep, &answer->text);
     text_addf(&answer->text, "Next: %s.\n", next);
     sweep_row_finish(&sweep);
@@ -90,6 +92,7 @@ const struct tool tool_sweep_resume = {
     .role = ROLE_OPERATOR,
     .placement = PLACE_WAITING,
     .open_world = true,
+    .starts_job = true,
     .changes_resources = true,
     .run = run,
 };

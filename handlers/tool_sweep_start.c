@@ -25,9 +25,10 @@ static const struct param params[] = {
 static const struct field fields[] = {
     { "sweep", VALUE_OBJECT, .help = "The sweep as it is stored.", .fields = sweep_fields },
     { "job", VALUE_TEXT, .help = "The job that measures it: for job_show." },
-    { "started", VALUE_BOOLEAN,
+    { "started", VALUE_BOOLEAN, .optional = true,
       .help = "False: the idempotency key was used before; this is the sweep it started." },
-    { "duration_s", VALUE_NUMBER, .help = "Seconds it takes at most." },
+    { "duration_s", VALUE_NUMBER, .optional = true, .help = "Seconds it takes at most." },
+    FIELD_OUTCOME,
     { "next_step", VALUE_TEXT, .help = "What to call next." },
     { 0 },
 };
@@ -132,6 +133,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     answer->structured = json_pack("{s:o, s:s, s:b, s:f, s:s}", "sweep", sweep_json(&sweep), "job",
                                    sweep.job_id, "started", !earlier, "duration_s",
                                    request.estimate.duration_s, "next_step", next);
+    text_copy(answer->job_id, sizeof answer->job_id, sweep.job_id);
     if (earlier)
         text_add(&answer->text, "Started before with this idempotency key.\n");
     sweep_describe(&sweep, &answer->text);
@@ -156,6 +158,7 @@ const struct tool tool_sweep_start = {
     .role = ROLE_OPERATOR,
     .placement = PLACE_WAITING,
     .open_world = true,
+    .starts_job = true,
     .changes_resources = true,
     .run = run,
 };

@@ -11,6 +11,7 @@
 #include "server/methods.h"
 #include "server/server.h"
 #include "server/session.h"
+#include "server/task.h"
 
 #define CAPABILITIES_LIMIT 4096
 #define CAPABILITIES                                                                               \
@@ -61,8 +62,9 @@ bool initialize_run(struct rpc *rpc)
 
 bool discover_run(struct rpc *rpc)
 {
-    text_add(&rpc->result, "\"supportedVersions\":[\"" MCP_MODERN_VERSION
-                           "\"],\"capabilities\":{" CAPABILITIES "},");
+    text_add(&rpc->result,
+             "\"supportedVersions\":[\"" MCP_MODERN_VERSION "\"],\"capabilities\":{" CAPABILITIES
+             ",\"extensions\":{\"" TASKS_EXTENSION "\":{}}},");
     add_text_member(&rpc->result, "instructions", text_string(&rpc->server->instructions));
     return true;
 }

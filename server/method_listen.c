@@ -17,6 +17,8 @@ struct honoured {
     unsigned lists;
     const char *uris[SUBSCRIPTIONS_LIMIT]; /* borrowed from the message */
     size_t count;
+    const char *tasks[SUBSCRIPTIONS_LIMIT]; /* the same */
+    size_t task_count;
 };
 
 static const struct {
@@ -47,18 +49,42 @@ static void read_wishes(const struct rpc *rpc, const json_t *wishes, struct hono
     }
 }
 
+/* Those that there are. */
+static void read_tasks(const struct rpc *rpc, const json_t *wishes, struct honoured *out)
+{
+    const json_t *ids = json_object_get(wishes, "taskIds");
+    struct error ignored;
+    struct job job;
+
+    for (size_t i = 0; i < json_array_size(ids) && i < SUBSCRIPTIONS_LIMIT; i++) {
+        const char *id = json_string_value(json_array_get(ids, i));
+
+        if (id != NULL && job_find(rpc->server->services->store, id, &job, &ignored))
+            out->tasks[out->task_count++] = id;
+    }
+}
+
+static json_t *texts_json(const char *const *texts, size_t count)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, json_string(texts[i]));
+    return list;
+}
+
 static json_t *honoured_json(const struct honoured *honoured)
 {
-    json_t *json = json_object(), *uris = json_array();
+    json_t *json = json_object();
 
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if ((honoured->lists & lists[i].list) != 0)
             json_object_set_new(json, lists[i].wish, json_true());
-    for (size_t i = 0; i < honoured->count; i++)
-        json_array_append_new(uris, json_string(honoured->uris[i]));
     if (honoured->count > 0)
-        json_object_set(json, "resourceSubscriptions", uris);
-    json_decref(uris);
+        json_object_set_new(json, "resourceSubscriptions",
+                            texts_json(honoured->uris, honoured->count));
+    if (honoured->task_count > 0)
+        json_object_set_new(json, "taskIds", texts_json(honoured->tasks, honoured->task_count));
     return json;
 }
 
@@ -81,6 +107,9 @@ static void acknowledge(struct rpc *rpc, const struct honoured *honoured)
     stream_push(stream, text_string(&json), json.length);
     notifier_listen(rpc->server->notifier, stream, text_string(&meta), honoured->lists,
                     honoured->uris, honoured->count);
+    if (honoured->task_count > 0)
+        notifier_listen_tasks(rpc->server->notifier, stream, text_string(&meta), honoured->tasks,
+                              honoured->task_count);
 }
 
 static char *farewell(const struct rpc *rpc)
@@ -105,9 +134,12 @@ bool listen_run(struct rpc *rpc)
                         "params.notifications is missing, or not an object");
     if (!exchange->headers.accepts_events)
         return rpc_fail(rpc, RPC_REFUSED, 406, "Accept must name text/event-stream");
+    if (json_object_get(wishes, "taskIds") != NULL && !tasks_require(rpc))
+        return false;
     exchange->standing = true;
     exchange_begin_stream(exchange);
     read_wishes(rpc, wishes, &honoured);
+    read_tasks(rpc, wishes, &honoured);
     acknowledge(rpc, &honoured);
     stream_set_farewell_take(exchange->stream, farewell(rpc));
     rpc->silent = true;

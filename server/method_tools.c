@@ -75,6 +75,8 @@ bool tools_call_prepare(struct rpc *rpc)
     if (arguments != NULL && !json_is_object(arguments))
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "params.arguments must be an object");
     rpc->tool = server_find_tool(rpc->server, name);
+    if (rpc->tool != NULL && rpc->tool->requires_tasks && !tasks_require(rpc))
+        return false;
     if (rpc->tool == NULL || rpc->tool->placement != PLACE_WAITING)
         rpc->placement = PLACE_WORKER;
     else
@@ -175,6 +177,11 @@ static void notify(struct rpc *rpc, const struct call *call)
     notifier_list_changed(rpc->server->notifier, NOTIFIER_RESOURCES);
 }
 
+static bool answers_task(struct rpc *rpc, const struct answer *answer)
+{
+    return answer->job_id[0] != '\0' && tasks_known(rpc) && tasks_answer_call(rpc, answer->job_id);
+}
+
 bool tools_call_run(struct rpc *rpc)
 {
     struct call call = rpc_make_call(rpc);
@@ -188,7 +195,8 @@ bool tools_call_run(struct rpc *rpc)
     if (rounds_repeat(rpc))
         return true;
     if (tool_call(rpc->tool, &call, &answer, &error)) {
-        write_answer(rpc, &answer);
+        if (!answers_task(rpc, &answer))
+            write_answer(rpc, &answer);
         rounds_settle(rpc, &call.change);
         if (rpc->tool->changes_resources)
             notify(rpc, &call);

@@ -40,6 +40,15 @@ bool unsubscribe_run(struct rpc *rpc);
 bool prompts_list_run(struct rpc *rpc); /* method_prompts.c */
 bool prompts_get_run(struct rpc *rpc);
 bool completion_run(struct rpc *rpc); /* method_completion.c */
+bool tasks_get_run(struct rpc *rpc);  /* method_tasks.c */
+bool tasks_update_run(struct rpc *rpc);
+bool tasks_cancel_run(struct rpc *rpc);
+
+/* Did the client declare, with this request, that it knows tasks? */
+bool tasks_known(const struct rpc *rpc);
+bool tasks_require(struct rpc *rpc); /* false: it did not, and rpc_fail was called */
+/* The result of a call that started a job is its task. False: that cannot be told now. */
+bool tasks_answer_call(struct rpc *rpc, const char *job_id);
 
 /* What the lists' and the greeting's members are made from, once, at start. */
 void tools_list_write(const struct tool *const *table, struct text *out);

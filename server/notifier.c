@@ -12,6 +12,7 @@
 #include "server/server.h"
 #include "server/session.h"
 #include "server/stream.h"
+#include "server/task_followers.h"
 #include "server/thread.h"
 #include "store/sweeps.h"
 
@@ -43,11 +44,13 @@ struct names {
 struct news {
     struct names jobs, things;
     bool all;
+    bool followers; /* there are new ones, to be told how their tasks stand */
     unsigned lists;
 };
 
 struct notifier {
     struct server *server;
+    struct task_followers *task_followers;
     pthread_t thread;
     bool started;
     pthread_mutex_t lock; /* over the rest */
@@ -64,6 +67,7 @@ struct notifier *notifier_create(struct server *server)
     pthread_condattr_t monotonic;
 
     notifier->server = server;
+    notifier->task_followers = task_followers_create(server);
     pthread_mutex_init(&notifier->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -246,6 +250,16 @@ void notifier_listen(struct notifier *notifier, struct stream *stream, const cha
     pthread_mutex_unlock(&notifier->lock);
 }
 
+void notifier_listen_tasks(struct notifier *notifier, struct stream *stream, const char *meta,
+                           const char *const *ids, size_t count)
+{
+    task_followers_add(notifier->task_followers, stream, meta, ids, count);
+    pthread_mutex_lock(&notifier->lock);
+    notifier->news.followers = true;
+    pthread_cond_signal(&notifier->woken);
+    pthread_mutex_unlock(&notifier->lock);
+}
+
 /* ---- News ---- */
 
 static bool has_name(const struct names *names, const char *name)
@@ -266,7 +280,8 @@ static void add_name(struct names *names, const char *name)
 static void note(struct notifier *notifier, struct names *names, const char *name)
 {
     pthread_mutex_lock(&notifier->lock);
-    if (notifier->subscription_count > 0 && !has_name(names, name)) {
+    if ((notifier->subscription_count > 0 || task_followers_any(notifier->task_followers))
+        && !has_name(names, name)) {
         if (names->count < NAMES_LIMIT)
             add_name(names, name);
         else
@@ -399,6 +414,7 @@ static void tell_all(struct notifier *notifier, const struct news *news)
     for (struct subscriber *at = notifier->subscribers; at != NULL; at = at->next)
         tell(at, news, &moved);
     pthread_mutex_unlock(&notifier->lock);
+    task_followers_tell(notifier->task_followers, news->jobs.at, news->jobs.count, news->all);
     tell_sessions(notifier, news->lists);
     free(moved.at);
 }
@@ -411,7 +427,7 @@ static bool wait_for_news(struct notifier *notifier, struct news *out)
     struct news *news = &notifier->news;
 
     while (!notifier->stopping && news->jobs.count == 0 && news->things.count == 0
-           && news->lists == 0)
+           && news->lists == 0 && !news->followers)
         pthread_cond_wait(&notifier->woken, &notifier->lock);
     *out = *news;
     *news = (struct news){ 0 };
@@ -486,6 +502,7 @@ void notifier_destroy(struct notifier *notifier)
         notifier->subscribers = next;
     }
     news_free(&notifier->news);
+    task_followers_destroy(notifier->task_followers);
     pthread_cond_destroy(&notifier->woken);
     pthread_mutex_destroy(&notifier->lock);
     free(notifier);

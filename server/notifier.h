@@ -37,6 +37,9 @@ bool notifier_unsubscribe(struct notifier *notifier, struct session *session, co
  * of the member _meta that each of its messages has. At most SUBSCRIPTIONS_LIMIT URIs. */
 void notifier_listen(struct notifier *notifier, struct stream *stream, const char *meta,
                      unsigned lists, const char *const *uris, size_t count);
+/* The same for tasks, each told in full: at most SUBSCRIPTIONS_LIMIT ids of jobs. */
+void notifier_listen_tasks(struct notifier *notifier, struct stream *stream, const char *meta,
+                           const char *const *ids, size_t count);
 
 /* What happened; any thread. The context is the notifier: the signature is a callback's. A job's
  * news are also those of the sweep it works on, of its runs and of its deployment. */

@@ -10,6 +10,8 @@
 extern const struct tool content_tools[]; /* answers of every kind of content */
 extern const struct tool asking_tools[];  /* that ask the client */
 extern const struct tool telling_tools[]; /* that tell the client something before they answer */
+extern const struct tool task_tools[];    /* that start jobs */
+extern const struct job_kind fixture_job_kinds[];
 extern const struct resource fixture_resources[];
 extern const struct prompt fixture_prompts[];
 

@@ -9,6 +9,7 @@
 #include "server/server.h"
 
 #define TABLE_LIMIT 64
+#define JOBS_AT_ONCE 8
 
 struct process {
     const struct tool *tools[TABLE_LIMIT];
@@ -19,11 +20,9 @@ struct process {
     struct server *server;
 };
 
-static const struct job_kind no_job_kinds[] = { { 0 } };
-
 static void gather(struct process *process)
 {
-    const struct tool *const tables[] = { content_tools, asking_tools, telling_tools };
+    const struct tool *const tables[] = { content_tools, asking_tools, telling_tools, task_tools };
     size_t count = 0;
 
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
@@ -47,7 +46,8 @@ static bool start(struct process *process, struct error *error)
 
     services->secrets_folder = "";
     return store_open(process->settings.data, 8, &services->store, error)
-           && jobs_create(services->store, no_job_kinds, 2, services, &services->jobs, error)
+           && jobs_create(services->store, fixture_job_kinds, JOBS_AT_ONCE, services,
+                          &services->jobs, error)
            && server_create(&parts, &process->server, error)
            && server_start(process->server, error);
 }

@@ -1,0 +1,93 @@
+/* tasks/get, tasks/update and tasks/cancel, and the calls that are answered with a task: the tasks
+ * extension of 2026-07-28. The experimental tasks of 2025-11-25 are another thing, and not here. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "handlers/task.h"
+#include "server/exchange.h"
+#include "server/mcp.h"
+#include "server/methods.h"
+#include "server/server.h"
+#include "server/task.h"
+
+bool tasks_known(const struct rpc *rpc)
+{
+    const json_t *capabilities = json_object_get(rpc_meta(rpc), MCP_META_CAPABILITIES);
+    const json_t *extensions = json_object_get(capabilities, "extensions");
+
+    return rpc->era == ERA_MODERN && json_is_object(json_object_get(extensions, TASKS_EXTENSION));
+}
+
+bool tasks_require(struct rpc *rpc)
+{
+    if (tasks_known(rpc))
+        return true;
+    rpc->error_data =
+        json_pack("{s:{s:{s:{}}}}", "requiredCapabilities", "extensions", TASKS_EXTENSION);
+    return rpc_fail(rpc, RPC_MISSING_CAPABILITY, 400,
+                    "this needs the client capability extensions[\"" TASKS_EXTENSION "\"]");
+}
+
+/* The members of an object as those of the result. */
+static void add_members(struct rpc *rpc, const json_t *object)
+{
+    FREE_AUTO char *written = json_write(object);
+
+    text_add_bytes(&rpc->result, written + 1, strlen(written) - 2);
+}
+
+bool tasks_answer_call(struct rpc *rpc, const char *job_id)
+{
+    json_auto_t *task = NULL;
+    struct error error;
+    struct job job;
+
+    if (!jobs_show(rpc->server->services->jobs, job_id, &job, &error)) {
+        log_warning("%s: no task is told of %s: %s", rpc->exchange->id, job_id, error.message);
+        return false;
+    }
+    task = task_seed(rpc->server, &job);
+    rpc->result_type = "task";
+    add_members(rpc, task);
+    return true;
+}
+
+static const char *task_id(const struct rpc *rpc)
+{
+    return json_get_text(rpc->params, "taskId", "");
+}
+
+bool tasks_get_run(struct rpc *rpc)
+{
+    json_auto_t *task = NULL;
+    struct error error;
+
+    if (!task_show(rpc->server, task_id(rpc), &task, &error))
+        return rpc_fail_with(rpc, &error);
+    add_members(rpc, task);
+    return true;
+}
+
+bool tasks_cancel_run(struct rpc *rpc)
+{
+    struct call call = rpc_make_call(rpc);
+    struct error error;
+
+    return task_cancel(&call, task_id(rpc), &error) || rpc_fail_with(rpc, &error);
+}
+
+bool tasks_update_run(struct rpc *rpc)
+{
+    json_t *answers = json_object_get(rpc->params, "inputResponses");
+    struct call call = rpc_make_call(rpc);
+    struct error error;
+
+    if (!json_is_object(answers))
+        return rpc_fail(rpc, RPC_INVALID_PARAMS, 200,
+                        "params.inputResponses is missing, or not an object");
+    return task_update(&call, task_id(rpc), answers, &error) || rpc_fail_with(rpc, &error);
+}

@@ -1,0 +1,22 @@
+/* Streams that follow tasks: told a task's full state when it moved, and once when they begin. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "handlers/resource.h"
+
+struct server;
+struct stream;
+struct task_followers;
+
+struct task_followers *task_followers_create(const struct server *server);
+void task_followers_destroy(struct task_followers *followers); /* NULL is fine */
+
+/* Until the stream is closed; `meta` is the JSON text of the member _meta of its messages. */
+void task_followers_add(struct task_followers *followers, struct stream *stream, const char *meta,
+                        const char *const *ids, size_t count);
+bool task_followers_any(const struct task_followers *followers);
+/* Tells those who follow one of these jobs (`all`: everybody), and those who are new. */
+void task_followers_tell(struct task_followers *followers, const char (*moved)[INSTANCE_VALUE_SIZE],
+                         size_t count, bool all);
