@@ -134,8 +134,9 @@ struct served {
     char folder[FOLDER_SIZE];
     struct settings settings;
     struct services services;
-    const struct tool *const *tools;         /* NULL: the above */
-    const struct resource *const *resources; /* NULL: none */
+    const struct tool *const *tools;         /* NULL: those above */
+    const struct job_kind *kinds;            /* NULL: none */
+    const struct resource *const *resources; /* the same */
     const struct prompt *const *prompts;
     struct server *server;
 };
@@ -174,8 +175,9 @@ static inline bool served_try(struct served *served, struct error *error)
                                         .instructions = "Try echo." };
 
     return store_open(served->folder, 4, &served->services.store, error)
-           && jobs_create(served->services.store, served_kinds, 1, &served->services,
-                          &served->services.jobs, error)
+           && jobs_create(served->services.store,
+                          served->kinds != NULL ? served->kinds : served_kinds, 1,
+                          &served->services, &served->services.jobs, error)
            && server_create(&parts, &served->server, error) && server_start(served->server, error);
 }
 
