@@ -7,12 +7,15 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "handlers/answer.h"
 #include "handlers/task.h"
 #include "server/exchange.h"
+#include "server/input.h"
 #include "server/mcp.h"
 #include "server/methods.h"
 #include "server/server.h"
 #include "server/task.h"
+#include "store/questions.h"
 
 bool tasks_known(const struct rpc *rpc)
 {
@@ -56,6 +59,15 @@ bool tasks_answer_call(struct rpc *rpc, const char *job_id)
     return true;
 }
 
+void tasks_repeat(struct rpc *rpc, const char *kept)
+{
+    static const char first_member[] = "\"taskId\":";
+
+    if (strncmp(kept, first_member, strlen(first_member)) == 0)
+        rpc->result_type = "task";
+    text_add(&rpc->result, kept);
+}
+
 static const char *task_id(const struct rpc *rpc)
 {
     return json_get_text(rpc->params, "taskId", "");
@@ -80,6 +92,30 @@ bool tasks_cancel_run(struct rpc *rpc)
     return task_cancel(&call, task_id(rpc), &error) || rpc_fail_with(rpc, &error);
 }
 
+static bool check_answer(const struct question_row *row, const json_t *answer, struct error *error)
+{
+    json_auto_t *request = json_stored(row->request);
+    const struct question question = { row->key, json_get_text(request, "method", ""),
+                                       json_object_get(request, "params") };
+
+    return answer == NULL || row->answer != NULL || input_check(&question, answer, error);
+}
+
+/* Those to open questions must be of the right form; others are let be. */
+static bool check_answers(const struct rpc *rpc, const json_t *answers, struct error *error)
+{
+    struct question_row *rows;
+    size_t count;
+    bool good = true;
+
+    if (!question_list(rpc->server->services->store, task_id(rpc), &rows, &count, error))
+        return false;
+    for (size_t i = 0; good && i < count; i++)
+        good = check_answer(&rows[i], json_object_get(answers, rows[i].key), error);
+    question_rows_free(rows, count);
+    return good;
+}
+
 bool tasks_update_run(struct rpc *rpc)
 {
     json_t *answers = json_object_get(rpc->params, "inputResponses");
@@ -89,5 +125,7 @@ bool tasks_update_run(struct rpc *rpc)
     if (!json_is_object(answers))
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200,
                         "params.inputResponses is missing, or not an object");
-    return task_update(&call, task_id(rpc), answers, &error) || rpc_fail_with(rpc, &error);
+    return (check_answers(rpc, answers, &error)
+            && task_update(&call, task_id(rpc), answers, &error))
+           || rpc_fail_with(rpc, &error);
 }

@@ -49,6 +49,8 @@ bool tasks_known(const struct rpc *rpc);
 bool tasks_require(struct rpc *rpc); /* false: it did not, and rpc_fail was called */
 /* The result of a call that started a job is its task. False: that cannot be told now. */
 bool tasks_answer_call(struct rpc *rpc, const char *job_id);
+/* The result of a call as it was kept (its members) is the answer: a task, if it was one. */
+void tasks_repeat(struct rpc *rpc, const char *kept);
 
 /* What the lists' and the greeting's members are made from, once, at start. */
 void tools_list_write(const struct tool *const *table, struct text *out);

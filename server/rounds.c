@@ -273,7 +273,7 @@ bool rounds_repeat(struct rpc *rpc)
     if (!found)
         return false;
     if (settled.result != NULL)
-        text_add(&rpc->result, settled.result);
+        tasks_repeat(rpc, settled.result);
     else
         tell_done(rpc, &settled);
     free(settled.result);

@@ -44,7 +44,8 @@ static enum job_end run_thing(struct job_run *run, char **outcome, struct error 
         job_run_ask(run, questions, 2, &answers, error);
     if (job_run_stop(run) != JOB_STOP_NO)
         return job_run_stop(run) == JOB_STOP_CANCEL ? JOB_END_CANCELLED : JOB_END_YIELDED;
-    said = json_pack("{s:s}", "text", answers != NULL ? text_at(answers, "first.a") : "done");
+    said =
+        json_pack("{s:s}", "text", answers != NULL ? text_at(answers, "first.content.a") : "done");
     *outcome = json_write(said);
     return JOB_END_COMPLETED;
 }
@@ -110,6 +111,8 @@ static int stop(void **state)
 /* ---- A client that knows tasks ---- */
 
 #define KNOWING "\"extensions\":{\"io.modelcontextprotocol/tasks\":{}}"
+
+#define YES "{\"action\":\"accept\",\"content\":{\"a\":\"yes\"}}"
 
 struct asked {
     const char *method, *name, *members; /* members of params, ending with a comma */
@@ -315,14 +318,17 @@ static void a_task_that_asks_goes_on_when_all_is_answered(void **state)
     assert_int_equal(json_object_size(json_at(asks, "result.inputRequests")), 2);
     assert_string_equal(text_at(asks, "result.inputRequests.first.method"), "elicitation/create");
     assert_string_equal(text_at(asks, "result.inputRequests.first.params.message"), "Go on?");
+    refused(task_method("tasks/update", id, "\"inputResponses\":{\"first\":{\"a\":\"yes\"}},"),
+            -32602, "accept, decline or cancel");
+    refused(task_method("tasks/update", id, "\"inputResponses\":{\"first\":7},"), -32602,
+            "not an object");
     acknowledged(task_method("tasks/update", id, "\"inputResponses\":{\"other\":{\"a\":\"x\"}},"));
-    acknowledged(
-        task_method("tasks/update", id, "\"inputResponses\":{\"first\":{\"a\":\"yes\"}},"));
+    acknowledged(task_method("tasks/update", id, "\"inputResponses\":{\"first\":" YES "},"));
     half = task_method("tasks/get", id, "");
     assert_string_equal(text_at(half, "result.status"), "input_required");
     assert_int_equal(json_object_size(json_at(half, "result.inputRequests")), 1);
     assert_non_null(json_at(half, "result.inputRequests.second"));
-    acknowledged(task_method("tasks/update", id, "\"inputResponses\":{\"second\":{}},"));
+    acknowledged(task_method("tasks/update", id, "\"inputResponses\":{\"second\":" YES "},"));
     done = await(id, "completed");
     assert_string_equal(text_at(done, "result.result.content.0.text"), "yes");
     assert_null(json_at(done, "result.inputRequests"));
@@ -336,12 +342,11 @@ static void a_restart_keeps_the_question_and_the_task(void **state)
     (void)state;
     begin("ask", id);
     json_decref(await(id, "input_required"));
-    acknowledged(
-        task_method("tasks/update", id, "\"inputResponses\":{\"first\":{\"a\":\"yes\"}},"));
+    acknowledged(task_method("tasks/update", id, "\"inputResponses\":{\"first\":" YES "},"));
     served_stop(&served);
     served_start(&served, NULL);
     json_decref(await(id, "input_required"));
-    acknowledged(task_method("tasks/update", id, "\"inputResponses\":{\"second\":{}},"));
+    acknowledged(task_method("tasks/update", id, "\"inputResponses\":{\"second\":" YES "},"));
     json_decref(await(id, "completed"));
     served_stop(&served);
     served_start(&served, NULL);
@@ -392,7 +397,7 @@ static void only_the_owner_or_an_admin_stops_or_answers(void **state)
     char id[ID_SIZE];
     char alice[KEY_SIZE], bob[KEY_SIZE], eve[KEY_SIZE], root[KEY_SIZE];
     json_auto_t *begun = NULL, *seen = NULL;
-    static const char answers[] = "\"inputResponses\":{\"first\":{}},";
+    static const char answers[] = "\"inputResponses\":{\"first\":" YES "},";
 
     (void)state;
     add_key("alice", ROLE_OPERATOR, alice);
@@ -501,9 +506,9 @@ static void who_follows_a_task_is_told_its_state_to_the_end(void **state)
     assert_non_null(json_at(asks, "params.inputRequests.first"));
     begin("quick", over); /* which nobody follows */
     acknowledged(task_method("tasks/update", id,
-                             "\"inputResponses\":{\"first\":{\"a\":\"b\"},\"second\":{}},"));
+                             "\"inputResponses\":{\"first\":" YES ",\"second\":" YES "},"));
     done = hears_of(&hearer, id, "completed");
-    assert_string_equal(text_at(done, "params.result.content.0.text"), "b");
+    assert_string_equal(text_at(done, "params.result.content.0.text"), "yes");
     hearer_close(&hearer);
 }
 
