@@ -13,15 +13,6 @@ const SUITE = path.resolve('tests/e2e/node_modules/@modelcontextprotocol/conform
 // What does not pass yet, and must.
 const NOT_YET = new Set([
     '2025-11-25 server-sse-polling',
-    '2026-07-28 tasks-lifecycle',
-    '2026-07-28 tasks-capability-negotiation',
-    '2026-07-28 tasks-wire-fields',
-    '2026-07-28 tasks-request-state-removal',
-    '2026-07-28 tasks-mrtr-input',
-    '2026-07-28 tasks-request-headers',
-    '2026-07-28 tasks-dispatch-and-envelope',
-    '2026-07-28 tasks-required-task-error',
-    '2026-07-28 tasks-mrtr-composition',
     '2026-07-28 http-custom-header-server-validation',
 ]);
 
