@@ -2,6 +2,7 @@
 import { test } from 'node:test';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { Client as Client2, StreamableHTTPClientTransport as Transport2 } from '@modelcontextprotocol/client';
 
 const INFO = { name: 'end-to-end', version: '1.0.0' };
@@ -15,6 +16,11 @@ const KINDS = {
 
 function negotiating(mode) {
     return new Client2(INFO, { versionNegotiation: { mode } });
+}
+
+// isStateless(kind): does such a client end up with 2026-07-28?
+export function isStateless(kind) {
+    return kind === '2x-auto' || kind === '2x-2026';
 }
 
 // forEachClient(title, body): the same test once per kind of client; body(t, kind).
@@ -74,6 +80,20 @@ class Connection {
 
     onNotification(handler) {
         this.client.fallbackNotificationHandler = async (notification) => handler(notification);
+    }
+
+    // onUpdated(handler): handler(uri) for each resource that changed.
+    onUpdated(handler) {
+        const told = ({ params }) => handler(params.uri);
+        if (this.client instanceof Client1) this.client.setNotificationHandler(ResourceUpdatedNotificationSchema, told);
+        else this.client.setNotificationHandler('notifications/resources/updated', told);
+    }
+
+    // subscribe(uri): to a resource, in the way of the era.
+    subscribe(uri) {
+        return isStateless(this.kind)
+            ? this.client.listen({ resourceSubscriptions: [uri] })
+            : this.client.subscribeResource({ uri });
     }
 
     async close() {

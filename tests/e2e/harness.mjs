@@ -189,3 +189,33 @@ export function post(port, body, headers = {}, path = '/mcp') {
     };
     return request(port, { method: 'POST', path, headers: { ...usual, ...headers }, body: bytes });
 }
+
+// inFlight(server): how many requests are being answered, beside the one that asks.
+export async function inFlight(server) {
+    const { body } = await request(server.port, { path: '/metrics' });
+    return Number(body.match(/^opsbrain_requests_in_flight (\d+)/m)[1]) - 1;
+}
+
+// startProxy(t, port): a way to a server that can be cut; during(work) keeps who connects waiting until it is done.
+export async function startProxy(t, port) {
+    const sockets = new Set();
+    let ready = Promise.resolve();
+    const keep = (socket) => {
+        sockets.add(socket);
+        return socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+    };
+    const relay = async (client) => {
+        keep(client);
+        await ready;
+        const upstream = keep(net.connect(port, '127.0.0.1'));
+        client.pipe(upstream).pipe(client);
+        client.on('close', () => upstream.destroy());
+        upstream.on('close', () => client.destroySoon());
+    };
+    const listener = net.createServer(relay).listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const cut = () => sockets.forEach((socket) => socket.destroy());
+    atEnd(t, () => listener.close() && cut());
+    const url = `http://127.0.0.1:${listener.address().port}/mcp`;
+    return { url, cut, during: (work) => (ready = work()) };
+}

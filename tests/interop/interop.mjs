@@ -7,10 +7,9 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import net from 'node:net';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
-import { atEnd, request, startServer, startSimserve, until } from '../e2e/harness.mjs';
+import { atEnd, inFlight, startProxy, startServer, startSimserve, until } from '../e2e/harness.mjs';
 
 const STEPS = [
     'connect',
@@ -38,15 +37,8 @@ export function interop(name, program, ...args) {
                 cut: () => proxy.cut(),
                 restart: () => proxy.during(() => server.stop().then(() => server.start())),
             });
-            const steps = era === 'legacy' ? STEPS.slice(0, STEPS.indexOf('resume after a cut')) : STEPS;
-            for (const step of steps) await t.test(step, () => assert.equal(results.get(step), 'ok'));
+            for (const step of STEPS) await t.test(step, () => assert.equal(results.get(step), 'ok'));
         });
-}
-
-// inFlight(server): how many requests are being answered, beside this one.
-async function inFlight(server) {
-    const { body } = await request(server.port, { path: '/metrics' });
-    return Number(body.match(/^opsbrain_requests_in_flight (\d+)/m)[1]) - 1;
 }
 
 // converse(t, command, answers): the result of each step, when the program has ended.
@@ -76,32 +68,4 @@ async function answer(child, step) {
         (error) => error.message,
     );
     child.stdin.write(`${reply}\n`);
-}
-
-// startProxy(t, port): a way to the server that can be cut, and that keeps who connects waiting while the server is away.
-async function startProxy(t, port) {
-    const sockets = new Set();
-    let ready = Promise.resolve();
-    const relay = async (client) => {
-        keep(sockets, client);
-        await ready;
-        const upstream = keep(sockets, net.connect(port, '127.0.0.1'));
-        client.pipe(upstream).pipe(client);
-        client.on('close', () => upstream.destroy());
-        upstream.on('close', () => client.destroySoon());
-    };
-    const listener = net.createServer(relay).listen(0, '127.0.0.1');
-    await once(listener, 'listening');
-    const cut = () => sockets.forEach((socket) => socket.destroy());
-    atEnd(t, () => listener.close() && cut());
-    return {
-        url: `http://127.0.0.1:${listener.address().port}/mcp`,
-        cut,
-        during: (work) => (ready = work()),
-    };
-}
-
-function keep(sockets, socket) {
-    sockets.add(socket.on('error', () => {}).on('close', () => sockets.delete(socket)));
-    return socket;
 }

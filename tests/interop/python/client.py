@@ -108,12 +108,14 @@ class Conversation:
         async def wait():
             await self.call("job_show", {"job": self.job, "wait_s": 5}, progress_callback=progress)
 
-        async with anyio.create_task_group() as group:
-            if self.era == "legacy":
+        if self.era == "legacy":
+            async with anyio.create_task_group() as group:
                 group.start_soon(wait)
                 await first.wait()
+                await ask("cut")
+        else:
             await ask("cut")
-        await wait()
+            await wait()
         await self.updated()
 
     async def resume_after_a_restart(self):

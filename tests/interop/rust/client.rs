@@ -14,6 +14,7 @@ use rmcp::service::{
     ClientLifecycleMode, ClientServiceExt, NotificationContext, PeerRequestOptions, RequestHandle, RunningService,
 };
 use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientHandler, RoleClient};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -69,7 +70,8 @@ async fn connect(url: &str, era: &str, model: &str) -> Outcome<Conversation> {
     } else {
         ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
     };
-    let transport = StreamableHttpClientTransport::from_uri(url);
+    let config = StreamableHttpClientTransportConfig::with_uri(url).reinit_on_expired_session(false);
+    let transport = StreamableHttpClientTransport::from_config(config);
     let client = heard.clone().serve_with_lifecycle(transport, lifecycle).await?;
     let spoken = client.peer_info().ok_or("nothing is known of the server")?.protocol_version.clone();
     check(spoken.as_str() == if legacy { "2025-11-25" } else { era }, spoken)?;

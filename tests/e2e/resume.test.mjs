@@ -1,0 +1,59 @@
+// What official clients keep when their connections are cut or the server is started anew: in the older eras everything,
+// for their sessions and streams go on; the stateless one asks again.
+import assert from 'node:assert/strict';
+import { connect, forEachClient, isStateless } from './clients.mjs';
+import { startProxy, startServer, startSimserve, until } from './harness.mjs';
+
+const LONG = { deployment: 'sim', concurrency: [1], input_tokens: [16], output_tokens: [8], window_s: 60 };
+
+// start(t, kind): a client, by way of a proxy, that is told of changes of a sweep that runs.
+async function start(t, kind) {
+    const model = await startSimserve(t);
+    const server = await startServer(t);
+    const proxy = await startProxy(t, server.port);
+    const client = await connect(kind, proxy.url);
+    await client.call('deployment_register', { name: 'sim', url: model.url });
+    const { sweep, job } = await client.call('sweep_start', LONG);
+    const uri = `opsbrain://sweeps/${sweep.id}`;
+    const updates = [];
+    client.onUpdated((updated) => updates.push(updated));
+    await client.subscribe(uri);
+    const isTold = async () => {
+        const before = updates.length;
+        await until('an update', () => updates.length > before);
+        assert.ok(updates.every((updated) => updated === uri));
+    };
+    await isTold();
+    return { server, proxy, client, uri, job, isTold };
+}
+
+forEachClient('a cut connection loses no answer and no subscription', async (t, kind) => {
+    const { proxy, client, uri, job, isTold } = await start(t, kind);
+    let cut = false;
+    const onprogress = () => {
+        if (!cut) proxy.cut();
+        cut = true;
+    };
+    const waiting = client.callTool('job_show', { job, wait_s: 5 }, { onprogress, timeout: 30_000 });
+    await until('the connection to be cut', () => cut);
+    if (isStateless(kind)) waiting.catch(() => {}); // that it is lost its client notices when it closes
+    else assert.equal((await waiting).structuredContent.job.id, job);
+
+    assert.equal((await client.call('job_show', { job })).job.id, job);
+    if (isStateless(kind)) await client.subscribe(uri);
+    await isTold();
+    await client.close();
+});
+
+forEachClient('a restart of the server keeps the session and its subscriptions', async (t, kind) => {
+    const { server, proxy, client, uri, job, isTold } = await start(t, kind);
+    const { sessionId } = client.transport;
+    await proxy.during(() => server.stop().then(() => server.start()));
+
+    assert.equal((await client.call('job_show', { job })).job.id, job);
+    assert.equal(client.transport.sessionId, sessionId);
+    assert.equal(sessionId === undefined, isStateless(kind));
+    if (isStateless(kind)) await client.subscribe(uri);
+    await isTold();
+    await client.close();
+});
