@@ -7,12 +7,14 @@ import { Client as Client2, StreamableHTTPClientTransport as Transport2 } from '
 
 const INFO = { name: 'end-to-end', version: '1.0.0' };
 
-const KINDS = {
+const MAKERS = {
     'legacy-1x': { create: () => new Client1(INFO), Transport: Transport1 },
     '2x-legacy': { create: () => new Client2(INFO), Transport: Transport2 },
     '2x-auto': { create: () => negotiating('auto'), Transport: Transport2 },
     '2x-2026': { create: () => negotiating({ pin: '2026-07-28' }), Transport: Transport2 },
 };
+
+export const KINDS = Object.keys(MAKERS);
 
 function negotiating(mode) {
     return new Client2(INFO, { versionNegotiation: { mode } });
@@ -25,12 +27,12 @@ export function isStateless(kind) {
 
 // forEachClient(title, body): the same test once per kind of client; body(t, kind).
 export function forEachClient(title, body) {
-    for (const kind of Object.keys(KINDS)) test(`${title} (${kind})`, (t) => body(t, kind));
+    for (const kind of KINDS) test(`${title} (${kind})`, (t) => body(t, kind));
 }
 
 // connect(kind, url, {key}): a connected client; the caller closes it. `key` is sent as bearer token.
 export async function connect(kind, url, { key } = {}) {
-    const { create, Transport } = KINDS[kind];
+    const { create, Transport } = MAKERS[kind];
     const headers = key ? { Authorization: `Bearer ${key}` } : {};
     const transport = new Transport(new URL(url), { requestInit: { headers } });
     const client = create();

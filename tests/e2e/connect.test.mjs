@@ -1,7 +1,9 @@
 // Every official client connects, lists the tools and calls them, with progress and cancelling.
 import assert from 'node:assert/strict';
 import { connect, forEachClient } from './clients.mjs';
-import { startServer, startSimserve, until } from './harness.mjs';
+import { inFlight, startServer, startSimserve, until } from './harness.mjs';
+
+const NOTICED_MS = 3000; // it is far less; the machine may be busy
 
 forEachClient('connects, lists the tools and calls one', async (t, kind) => {
     const server = await startServer(t);
@@ -54,6 +56,7 @@ forEachClient('waits for a job with progress; giving up waiting leaves the job a
         { onprogress: () => cancel.abort(), signal: cancel.signal },
     );
     await assert.rejects(waiting);
+    await until('the server to notice', async () => (await inFlight(server)) === 0, NOTICED_MS);
 
     const { job: shown } = await client.call('job_show', { job });
     assert.equal(shown.cancel_requested, false);

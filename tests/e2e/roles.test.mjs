@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, forEachClient } from './clients.mjs';
-import { post, run, startServer, temporaryFolder } from './harness.mjs';
+import { post, request, run, startServer, temporaryFolder } from './harness.mjs';
 
 // addKey(data, name, ...flags): what `opsbrain key add` prints of the key, once.
 async function addKey(data, name, ...flags) {
@@ -48,6 +48,43 @@ test('without a key the answer is 401 and says how to ask', async (t) => {
     const answer = await post(server.port, { jsonrpc: '2.0', id: 1, method: 'ping' });
     assert.equal(answer.status, 401);
     assert.match(answer.headers['www-authenticate'], /^Bearer/);
+});
+
+test('a session id of one principal is useless to another', async (t) => {
+    const data = await temporaryFolder(t);
+    const keys = {};
+    for (const name of ['alice', 'bob']) keys[name] = await addKey(data, name, '--role', 'admin');
+    const server = await startServer(t, { data });
+    const alice = await connect('legacy-1x', server.url, { key: keys.alice });
+    const bob = await connect('legacy-1x', server.url, { key: keys.bob });
+    // What a principal's client would send in a session, its own or not.
+    const as = (name, session, more) => ({
+        Authorization: `Bearer ${keys[name]}`,
+        Accept: 'application/json, text/event-stream',
+        'Mcp-Session-Id': session.transport.sessionId,
+        ...more,
+    });
+
+    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+    assert.equal((await post(server.port, ping, as('bob', bob))).status, 200);
+    assert.equal((await post(server.port, ping, as('bob', alice))).status, 404);
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+    assert.equal((await post(server.port, cancel, as('bob', alice))).status, 404);
+    for (const method of ['GET', 'DELETE'])
+        assert.equal((await request(server.port, { method, headers: as('bob', alice) })).status, 404);
+
+    const params = { name: 'deployment_register', arguments: { name: 'sim', url: 'http://127.0.0.1:9' } };
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { ...params, _meta: { progressToken: 1 } } };
+    const { body } = await post(server.port, call, as('alice', alice));
+    const event = body.match(/^id: (.+)$/m)?.[1];
+    assert.ok(event, body);
+    for (const session of [alice, bob]) {
+        const { status } = await request(server.port, { headers: as('bob', session, { 'Last-Event-ID': event }) });
+        assert.equal(status, session === alice ? 404 : 400);
+    }
+    await alice.call('deployment_list');
+    await alice.close();
+    await bob.close();
 });
 
 test('a key ends when it is revoked, while the server runs', async (t) => {
