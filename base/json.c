@@ -62,6 +62,12 @@ bool json_parse_fully(const char *bytes, size_t length, json_t **out, struct err
                          "the JSON has \\u0000 in a text at byte %d, which nothing takes: leave "
                          "it out",
                          problem.position);
+    if (value == NULL && json_error_code(&problem) == json_error_numeric_overflow
+        && strstr(problem.text, "integer") != NULL)
+        return error_set(error, ERROR_INVALID,
+                         "the JSON has an integer of more than 64 bits at line %d, column %d: "
+                         "write it as a text, or with a decimal point",
+                         problem.line, problem.column);
     if (value == NULL) {
         text_add_printable(&shown, problem.text, strlen(problem.text), SHOWN_BYTES);
         return error_set(error, ERROR_INVALID, "the JSON is wrong at line %d, column %d: %s",

@@ -102,6 +102,7 @@ void exchange_resume(struct exchange *exchange)
     if (!exchange->suspended)
         return;
     exchange->suspended = false;
+    exchange->loop->resumed = true;
     MHD_resume_connection(exchange->mhd);
 }
 

@@ -15,6 +15,7 @@
 #include "server/http_loop.h"
 #include "server/outlet.h"
 #include "server/stream.h"
+#include "server/trace.h"
 #include "store/principals.h"
 
 struct route;
@@ -76,6 +77,7 @@ struct exchange {
 
     /* for the log and the metrics */
     const char *method, *subject; /* of tables; "" for none */
+    char trace[TRACE_ID_SIZE];    /* the id of the trace it belongs to; "" for none */
     struct telemetry_row *row;
 
     /* the loop thread's */

@@ -43,6 +43,7 @@ static enum MHD_Result begin(struct http_loop *loop, struct MHD_Connection *mhd,
 
     *slot = exchange;
     http_headers_read(mhd, version, &exchange->headers);
+    trace_id_read(exchange->headers.traceparent, exchange->trace);
     routes_admit(exchange, path);
     check_length(exchange, &readable);
     if (exchange->reply.status != 0 && (!readable || exchange->headers.expect != NULL))
@@ -132,6 +133,10 @@ static void write_log(const struct exchange *exchange, unsigned status, int64_t 
     text_add_integer(line, tenths_ms % 10);
     text_add(line, " ms ");
     text_add(line, exchange->id);
+    if (exchange->trace[0] != '\0') {
+        text_add(line, " trace ");
+        text_add(line, exchange->trace);
+    }
     log_lines_end(lines);
 }
 

@@ -89,6 +89,8 @@ static enum MHD_Result visit(void *context, enum MHD_ValueKind kind, const char 
     }
     if (size == 6 && strcasecmp(name, "Accept") == 0 && value != NULL)
         read_accept(headers, value);
+    if (size == 11 && strcasecmp(name, "traceparent") == 0 && value != NULL)
+        headers->traceparent = headers->traceparent == NULL ? value : "";
     return MHD_YES;
 }
 

@@ -14,6 +14,7 @@ struct http_headers {
     const char *last_event;                                 /* Last-Event-ID */
     const char *content_length, *transfer_encoding;
     const char *cors_verb, *cors_headers; /* what a page of another origin wants to send */
+    const char *traceparent;              /* "" if it came twice */
     const char *repeated;                 /* the name of one of the above that came twice */
     bool needs_host;                      /* as HTTP/1.1 does */
     bool has_accept, accepts_json, accepts_events;

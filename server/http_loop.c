@@ -192,6 +192,8 @@ static int patience_ms(struct http_loop *loop)
     int64_t resume_ns = loop->acceptor.resume_ns;
     int64_t next_ns = resume_ns != 0 ? resume_ns : INT64_MAX, now_ns;
 
+    if (loop->resumed)
+        return 0;
     if (MHD_get_timeout(loop->daemon, &asked_ms) == MHD_YES && asked_ms == 0)
         return 0;
     for (enum deadline_kind kind = 0; kind < DEADLINE_KINDS; kind++) {
@@ -253,6 +255,7 @@ static void turn(struct http_loop *loop, int timeout_ms)
         stop_listening(loop);
     deliver_notes(loop);
     expire(loop);
+    loop->resumed = false;
     MHD_run(loop->daemon);
     log_lines_write(&loop->log);
 }

@@ -47,6 +47,7 @@ struct http_loop {
     struct deadline_list deadlines[DEADLINE_KINDS];
     struct exchange *exchanges;
     struct acceptor acceptor;
+    bool resumed; /* a connection, which libmicrohttpd looks at in its next run and not before */
     struct log_lines log; /* of the requests that ended in this turn */
 };
 

@@ -244,6 +244,7 @@ static void admit(struct rpc *rpc)
 {
     bool good = rpc->era == ERA_MODERN ? modern_admit(rpc) : legacy_admit(rpc);
 
+    trace_id_read(json_get_text(rpc_meta(rpc), "traceparent", NULL), rpc->exchange->trace);
     if (!good || rpc->kind == RPC_RESPONSE || rpc->method == NULL)
         return;
     rpc->placement = rpc->method->placement;

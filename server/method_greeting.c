@@ -55,13 +55,16 @@ bool initialize_run(struct rpc *rpc)
     }
     exchange_add_header(rpc->exchange, "Mcp-Session-Id", rpc->session->id);
     add_text_member(&rpc->result, "protocolVersion", version);
-    text_add(&rpc->result, ",\"capabilities\":{" CAPABILITIES "},\"serverInfo\":" SERVER_INFO ",");
+    text_add(&rpc->result, ",\"capabilities\":{" CAPABILITIES "},\"serverInfo\":");
+    text_add(&rpc->result, strcmp(version, "2025-11-25") >= 0 ? SERVER_DETAILS : SERVER_INFO);
+    text_add_char(&rpc->result, ',');
     add_text_member(&rpc->result, "instructions", text_string(&rpc->server->instructions));
     return true;
 }
 
 bool discover_run(struct rpc *rpc)
 {
+    rpc->introduces = true;
     text_add(&rpc->result,
              "\"supportedVersions\":[\"" MCP_MODERN_VERSION "\"],\"capabilities\":{" CAPABILITIES
              ",\"extensions\":{\"" TASKS_EXTENSION "\":{}}},");

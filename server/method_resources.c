@@ -79,12 +79,17 @@ static const char *uri_of(struct rpc *rpc)
     return uri;
 }
 
+static void tell_uri(struct rpc *rpc, const char *uri)
+{
+    rpc->error_data = json_pack("{s:o}", "uri", json_foreign(uri, strlen(uri), URI_TOLD_BYTES));
+}
+
 static bool fail(struct rpc *rpc, const char *uri, const struct error *error)
 {
     rpc_fail_with(rpc, error);
     if (error->kind == ERROR_NOT_FOUND && rpc->era == ERA_LEGACY)
         rpc->error_code = RPC_RESOURCE_NOT_FOUND;
-    rpc->error_data = json_pack("{s:o}", "uri", json_foreign(uri, strlen(uri), URI_TOLD_BYTES));
+    tell_uri(rpc, uri);
     return false;
 }
 
@@ -141,6 +146,19 @@ static void write_contents(struct rpc *rpc, const struct resource *resource, con
     text_add(out, "}]");
 }
 
+static bool check_size(struct rpc *rpc, const char *uri)
+{
+    int64_t limit = rpc->server->settings->answer_limit_bytes;
+
+    if (rpc->result.length <= (size_t)limit)
+        return true;
+    tell_uri(rpc, uri);
+    return rpc_fail(rpc, RPC_INTERNAL, 200,
+                    "the resource has %zu bytes, more than the setting answer_limit_bytes allows "
+                    "(%lld): ask the tools for the part you need",
+                    rpc->result.length, (long long)limit);
+}
+
 bool resources_read_run(struct rpc *rpc)
 {
     struct call call = rpc_make_call(rpc);
@@ -154,7 +172,7 @@ bool resources_read_run(struct rpc *rpc)
     if (!resource_read(rpc->server->resources, &call, uri, &resource, &contents, &error))
         return rounds_answer(rpc, &error) || fail(rpc, uri, &error);
     write_contents(rpc, resource, uri, &contents);
-    return true;
+    return check_size(rpc, uri);
 }
 
 /* ---- Subscriptions of sessions ---- */

@@ -139,6 +139,22 @@ void tools_write_error(struct rpc *rpc, const struct error *error)
     telemetry_record_tool_error(server_tool_row(rpc->server, rpc->tool));
 }
 
+/* An agent can ask again for less; a client that chokes on an answer cannot. */
+static void check_size(struct rpc *rpc)
+{
+    int64_t limit = rpc->server->settings->answer_limit_bytes;
+    struct error error;
+
+    if (rpc->result.length <= (size_t)limit)
+        return;
+    error_set(&error, ERROR_INVALID,
+              "the answer of %s has %zu bytes, more than the setting answer_limit_bytes allows "
+              "(%lld): ask for less, with a smaller `limit`, fewer items or a narrower choice",
+              rpc->tool->name, rpc->result.length, (long long)limit);
+    text_clear(&rpc->result);
+    tools_write_error(rpc, &error);
+}
+
 static void close_stream(struct call *call)
 {
     const struct rpc *rpc = call->host;
@@ -197,6 +213,7 @@ bool tools_call_run(struct rpc *rpc)
     if (tool_call(rpc->tool, &call, &answer, &error)) {
         if (!answers_task(rpc, &answer))
             write_answer(rpc, &answer);
+        check_size(rpc);
         rounds_settle(rpc, &call.change);
         if (rpc->tool->changes_resources)
             notify(rpc, &call);

@@ -129,7 +129,7 @@ static void write_error(const struct rpc *rpc, struct text *out)
     text_add_char(out, '}');
 }
 
-#define INFO_MEMBER "\"io.modelcontextprotocol/serverInfo\":" SERVER_INFO
+#define INFO_MEMBER "\"io.modelcontextprotocol/serverInfo\":"
 #define KIND_MEMBER "\"opsbrain/errorKind\":"
 
 /* What goes before a result's own members: in 2026-07-28 what every result has. */
@@ -138,8 +138,9 @@ static void write_common_members(const struct rpc *rpc, struct text *out)
     const char *kind = rpc->error_kind;
 
     if (rpc->era == ERA_MODERN)
-        text_addf(out, "\"resultType\":\"%s\",\"_meta\":{" INFO_MEMBER,
-                  rpc->result_type != NULL ? rpc->result_type : "complete");
+        text_addf(out, "\"resultType\":\"%s\",\"_meta\":{" INFO_MEMBER "%s",
+                  rpc->result_type != NULL ? rpc->result_type : "complete",
+                  rpc->introduces ? SERVER_DETAILS : SERVER_INFO);
     else if (kind != NULL)
         text_add(out, "\"_meta\":{");
     if (kind != NULL)

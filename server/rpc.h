@@ -62,6 +62,7 @@ struct rpc {
     struct text result;      /* the members of the result object */
     const char *result_type; /* static; NULL: "complete" */
     const char *error_kind;  /* of a tool that failed; told in the result's _meta; NULL: none */
+    bool introduces;         /* the answer tells in full what the server is */
     bool silent;             /* answered otherwise, or not to be answered */
     int error_code;          /* 0: a result */
     unsigned http_status;

@@ -44,6 +44,8 @@ const struct setting settings_table[] = {
       "requests of one principal that may come at once, where their rate is limited" },
     { "body_limit_bytes", SETTING_INTEGER, "1048576", 1024, 8388608, AT(body_limit_bytes),
       "a longer request body is refused" },
+    { "answer_limit_bytes", SETTING_INTEGER, "8388608", 65536, 15728640, AT(answer_limit_bytes),
+      "a longer answer of a tool or resource becomes an error that asks for less" },
     { "sessions", SETTING_INTEGER, "10000", 1, 1000000, AT(sessions),
       "sessions kept at most; the one unused for longest goes first" },
     { "sessions_per_principal", SETTING_INTEGER, "2000", 1, 1000000, AT(sessions_per_principal),

@@ -115,6 +115,35 @@ static void headers_that_begin_while_the_answer_is_made_have_to_end(void **state
     http_close(&client);
 }
 
+/* Between the first event of a stream and its waiting for another: a probe on the same thread tells
+ * that the former was sent. */
+static void who_leaves_a_stream_before_it_waits_is_noticed_at_once(void **state)
+{
+    char *session = mcp_initialize(port(), NULL);
+    int64_t begun_ns = clock_monotonic_ns();
+    struct http_client probe;
+    TEXT_AUTO headers = { 0 };
+
+    (void)state;
+    text_addf(&headers, "Accept: text/event-stream\r\nMcp-Session-Id: %s\r\n\r\n", session);
+    http_open(&probe, port());
+    for (int i = 0; i < 40; i++) {
+        struct http_client client;
+
+        http_open(&client, port());
+        send_text(&client, "GET /mcp HTTP/1.1\r\nHost: localhost\r\n");
+        assert_int_equal(http_exchange(&probe, "GET", "/health", NULL, NULL, NULL), 200);
+        send_text(&client, text_string(&headers));
+        assert_int_equal(http_exchange(&probe, "GET", "/health", NULL, NULL, NULL), 200);
+        shutdown(client.fd, SHUT_WR);
+        assert_true(http_is_closed(&client)); /* within five seconds; keep-alive: 15 */
+        http_close(&client);
+    }
+    assert_true(clock_monotonic_ns() - begun_ns < INT64_C(10000000000));
+    http_close(&probe);
+    free(session);
+}
+
 static void who_does_not_read_the_answer_is_cut(void **state)
 {
     TEXT_AUTO call = { 0 };
@@ -158,6 +187,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             headers_that_begin_together_with_the_request_before_have_to_end, start, stop),
         cmocka_unit_test_setup_teardown(headers_that_begin_while_the_answer_is_made_have_to_end,
+                                        start, stop),
+        cmocka_unit_test_setup_teardown(who_leaves_a_stream_before_it_waits_is_noticed_at_once,
                                         start, stop),
         cmocka_unit_test_setup_teardown(who_does_not_read_the_answer_is_cut, start, stop),
     };

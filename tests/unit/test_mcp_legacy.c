@@ -57,6 +57,8 @@ static void initialize_greets_with_what_the_server_is(void **state)
     assert_int_equal(status, 200);
     assert_string_equal(text_at(reply, "result.protocolVersion"), "2025-11-25");
     assert_string_equal(text_at(reply, "result.serverInfo.name"), "opsbrain");
+    assert_string_equal(text_at(reply, "result.serverInfo.icons.0.mimeType"), "image/svg+xml");
+    assert_non_null(json_at(reply, "result.serverInfo.description"));
     assert_string_equal(text_at(reply, "result.instructions"), "Try echo.");
     assert_non_null(json_at(reply, "result.capabilities.tools"));
     assert_int_equal(integer_at(reply, "id"), 1);
@@ -83,6 +85,8 @@ static void initialize_answers_the_version_it_was_asked_for_or_its_latest(void *
             cases[i][0]);
         reply = post(NULL, text_string(&body), &status);
         assert_string_equal(text_at(reply, "result.protocolVersion"), cases[i][1]);
+        assert_int_equal(json_at(reply, "result.serverInfo.icons") != NULL,
+                         strcmp(cases[i][1], "2025-11-25") == 0); /* which brought them */
         assert_string_equal(text_at(reply, "id"), "i");
     }
 }

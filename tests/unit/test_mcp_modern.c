@@ -46,11 +46,14 @@ static json_t *post(const char *headers, const char *body, int *status)
 static void discover_tells_versions_and_capabilities(void **state)
 {
     json_auto_t *reply = NULL;
+    const json_t *meta;
     int status;
 
     (void)state;
     reply = post(MODERN_HEADERS("server/discover"), REQUEST("server/discover", ""), &status);
     assert_int_equal(status, 200);
+    meta = json_object_get(json_at(reply, "result._meta"), "io.modelcontextprotocol/serverInfo");
+    assert_string_equal(text_at(meta, "icons.0.mimeType"), "image/svg+xml");
     assert_string_equal(text_at(reply, "result.supportedVersions.0"), "2026-07-28");
     assert_string_equal(text_at(reply, "result.resultType"), "complete");
     assert_string_equal(text_at(reply, "result.cacheScope"), "private");

@@ -1,0 +1,10 @@
+/* Trace context of W3C: which trace a request belongs to, for the log. */
+#pragma once
+
+#include <stdbool.h>
+
+#define TRACE_ID_SIZE 33 /* 32 hex digits and NUL */
+
+/* The trace id of a `traceparent` (NULL: none). False, and out unchanged, unless it has the form of
+ * the recommendation: version, trace id, parent id and flags in lower-case hex, neither id zero. */
+bool trace_id_read(const char *traceparent, char out[TRACE_ID_SIZE]);

@@ -1,0 +1,164 @@
+/* The HTTP request path end to end: a real server gets the bytes on one connection, in two pieces.
+ * Whatever they are, it answers in HTTP or closes, JSON is JSON, the connection ends once the
+ * client has, and others are served. "{session}" in the input is the id of a session there is. */
+#include <string.h>
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "handlers/prompt.h"
+#include "handlers/resource.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/unit/mcp_client.h"
+#include "tests/unit/served.h"
+
+#define PLACEHOLDER "{session}"
+
+static bool tell(struct call *call, struct answer *answer, struct error *error)
+{
+    (void)error;
+    for (int i = 1; i <= 3; i++)
+        call->progress(call, i, 3, "a step");
+    answer->structured = json_pack("{s:i}", "steps", 3);
+    text_add(&answer->text, "3 steps");
+    return true;
+}
+
+static const struct param no_params[] = { { 0 } };
+static const struct tool tell_tool = {
+    .name = "tell",
+    .title = "Tell",
+    .help = "Tells its progress.",
+    .params = no_params,
+    .fields = served_slow_fields,
+    .placement = PLACE_WAITING,
+    .read_only = true,
+    .run = tell,
+};
+static const struct tool work_tool = {
+    .name = "work",
+    .title = "Work",
+    .help = "Works.",
+    .params = no_params,
+    .fields = served_slow_fields,
+    .placement = PLACE_WORKER,
+    .run = tell,
+};
+static const struct tool *const fuzz_tools[] = { &served_echo_tool, &tell_tool, &work_tool, NULL };
+
+static struct served served;
+static struct http_client probe; /* a connection that must go on being served */
+static char *session;
+
+static void stop(void)
+{
+    http_close(&probe);
+    free(session);
+    served_destroy(&served);
+}
+
+/* The one there was may have ended, or had to make room for others. Calls whose clients left may
+ * still fill the queue. */
+static void renew_session(void)
+{
+    free(session);
+    session = NULL;
+    for (int i = 0; i < 1000 && session == NULL; i++) {
+        if (i > 0)
+            served_sleep_ms(20);
+        session = mcp_initialize(server_port(served.server), NULL);
+    }
+    must(session != NULL);
+}
+
+static void start_once(void)
+{
+    if (served.server != NULL)
+        return;
+    served_create(&served);
+    served.tools = fuzz_tools;
+    served.resources = resources;
+    served.prompts = prompts;
+    served_start(&served, NULL);
+    http_open(&probe, server_port(served.server));
+    renew_session();
+    atexit(stop);
+}
+
+static void fill_in(const char *bytes, size_t length, struct text *out)
+{
+    const char *end = bytes + length, *found;
+
+    while ((found = memmem(bytes, (size_t)(end - bytes), PLACEHOLDER, strlen(PLACEHOLDER)))
+           != NULL) {
+        text_add_bytes(out, bytes, (size_t)(found - bytes));
+        text_add(out, session);
+        bytes = found + strlen(PLACEHOLDER);
+    }
+    text_add_bytes(out, bytes, (size_t)(end - bytes));
+}
+
+/* Served by the same thread, so that it has seen what was sent before. */
+static void must_be_served(void)
+{
+    must(http_exchange(&probe, "GET", "/health", NULL, NULL, NULL) == 200);
+}
+
+/* The first answer; those to further requests are only read off. */
+static void check_answer(struct http_client *client, bool has_body)
+{
+    TEXT_AUTO body = { 0 };
+    FREE_AUTO char *type = NULL;
+    json_auto_t *json = NULL;
+    struct error error;
+    int status = http_read_head(client);
+
+    must(status == 0 || (status >= 200 && status < 600));
+    if (status == 0 || !has_body)
+        return;
+    while (http_read_part(client, &body))
+        continue;
+    type = http_header(client, "Content-Type");
+    if (!client->chunked && client->left == 0 && type != NULL
+        && strcmp(type, "application/json") == 0)
+        must(json_parse(text_string(&body), body.length, &json, &error));
+}
+
+static void must_end(struct http_client *client)
+{
+    while (http_receive(client))
+        text_clear(&client->received);
+    must(errno != EAGAIN);
+}
+
+static void send_all(const struct text *input)
+{
+    static const struct timeval patience = { .tv_sec = 60 };
+    struct http_client client;
+    size_t half = input->length / 2;
+
+    http_open(&client, server_port(served.server));
+    setsockopt(client.fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    http_send_bytes(&client, text_string(input), half);
+    must_be_served();
+    http_send_bytes(&client, text_string(input) + half, input->length - half);
+    must_be_served();
+    shutdown(client.fd, SHUT_WR);
+    check_answer(&client, strncmp(text_string(input), "HEAD", 4) != 0);
+    errno = 0;
+    must_end(&client);
+    http_close(&client);
+    must_be_served();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static unsigned runs;
+    TEXT_AUTO input = { 0 };
+
+    start_once();
+    fill_in((const char *)data, size, &input);
+    send_all(&input);
+    if (++runs % 64 == 0 || memmem(data, size, "DELETE", 6) != NULL)
+        renew_session();
+    return 0;
+}
