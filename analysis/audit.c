@@ -19,6 +19,7 @@ const struct audit_rule audit_rules[] = {
       check_misnamed },
     { "actual_load", "fewer requests in flight than the cell's users (Little's law)", 4,
       check_actual_load },
+    { "load_plateau", "no more requests in flight, however many users", 4, check_plateau },
     { "request_cap", "fewer requests than users", 4, check_requests },
     { "burst", "one burst of requests: no steady state", 3, check_burst },
     { "front_door", "more users than the deployment lets in at once", 6, check_front_door },

@@ -222,10 +222,15 @@ void check_censored(struct audit *audit)
 
 /* ---- Samples ---- */
 
+static double samples_of(const struct evidence_cell *cell)
+{
+    return isnan(cell->succeeded) ? cell_requests(cell) : cell->succeeded;
+}
+
 /* Our own reports mark percentiles of few values themselves. */
 static bool has_few_samples(const struct evidence_cell *cell)
 {
-    double requests = isnan(cell->succeeded) ? cell_requests(cell) : cell->succeeded;
+    double requests = samples_of(cell);
     bool needs = (!isnan(cell->latency[METRIC_E2E].p95_ms) && requests < 20)
                  || (!isnan(cell->latency[METRIC_E2E].p99_ms) && requests < 100)
                  || (!isnan(cell->latency[METRIC_TTFT].p99_ms) && requests < 100);
@@ -244,7 +249,7 @@ void check_samples(struct audit *audit)
     if (finding == NULL)
         return;
     for (size_t i = 0; i < finding->cell_count; i++)
-        fewest = fmin(fewest, cell_requests(&audit->evidence->cells[finding->cells[i]]));
+        fewest = fmin(fewest, samples_of(&audit->evidence->cells[finding->cells[i]]));
     text_addf(&finding->arithmetic,
               "%zu cells; the fewest requests are %.15g; a p95 needs 20, a p99 needs 100",
               finding->cell_count, fewest);

@@ -1,9 +1,14 @@
 /* Rules on the load: was as much in flight as the cell says? */
 
+#include <stdlib.h>
+
 #include "analysis/audit_parts.h"
+#include "base/memory.h"
 
 #define LOAD_SHORT 0.95 /* of the users, at least so much must have been in flight on average */
-#define BURST_ROUNDS 2  /* requests per user below which there is no steady state */
+#define PLATEAU_WITHIN 0.15
+#define PLATEAU_LEVELS 3
+#define BURST_ROUNDS 2 /* requests per user below which there is no steady state */
 
 /* Measured where we measured; else Little's law: throughput x mean latency = requests in flight. */
 static double in_flight(const struct evidence_cell *cell)
@@ -63,6 +68,83 @@ void check_actual_load(struct audit *audit)
     add_below(audit, finding);
     text_add(&finding->consequence, ": there the load was less than the table says.");
 }
+
+/* ---- A limit that nobody told ---- */
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+
+    return (left > right) - (left < right);
+}
+
+/* Median of what was in flight at that level; NaN: no cell tells. */
+static double level_in_flight(const struct evidence *evidence, double users)
+{
+    FREE_AUTO double *values = memory_zeroed(evidence->cell_count + 1, sizeof *values);
+    size_t count = 0;
+
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        const struct evidence_cell *cell = &evidence->cells[i];
+
+        if (cell_is_measured(cell) && fabs(cell_users(cell) - users) < 0.5
+            && !isnan(in_flight(cell)))
+            values[count++] = in_flight(cell);
+    }
+    if (count == 0)
+        return NAN;
+    qsort(values, count, sizeof *values, compare_numbers);
+    return values[count / 2];
+}
+
+/* The levels of users, ascending; free(). */
+static double *levels_of(const struct evidence *evidence, size_t *count)
+{
+    double *levels = memory_zeroed(evidence->cell_count + 1, sizeof *levels);
+    size_t distinct = 0;
+
+    *count = 0;
+    for (size_t i = 0; i < evidence->cell_count; i++)
+        if (cell_is_measured(&evidence->cells[i]) && !isnan(cell_users(&evidence->cells[i])))
+            levels[(*count)++] = cell_users(&evidence->cells[i]);
+    qsort(levels, *count, sizeof *levels, compare_numbers);
+    for (size_t i = 0; i < *count; i++)
+        if (distinct == 0 || levels[i] > levels[distinct - 1] + 0.5)
+            levels[distinct++] = levels[i];
+    *count = distinct;
+    return levels;
+}
+
+/* With more users there is more in flight, unless something lets no more in. */
+void check_plateau(struct audit *audit)
+{
+    const struct evidence *evidence = audit->evidence;
+    size_t count;
+    FREE_AUTO double *levels = levels_of(evidence, &count);
+    double top = count == 0 ? NAN : level_in_flight(evidence, levels[count - 1]);
+    size_t first = count;
+    struct finding *finding;
+
+    while (first > 0
+           && fabs(level_in_flight(evidence, levels[first - 1]) / top - 1) < PLATEAU_WITHIN)
+        first--;
+    if (count - first < PLATEAU_LEVELS || levels[count - 1] < 2 * top)
+        return;
+    finding = audit_find(audit, FINDING_WRONG);
+    for (size_t i = 0; i < evidence->cell_count; i++)
+        if (cell_is_measured(&evidence->cells[i])
+            && cell_users(&evidence->cells[i]) > levels[first] + 0.5)
+            finding_add_cell(finding, i);
+    text_addf(&finding->arithmetic,
+              "about %.3g requests are in flight at every level from %.15g to %.15g users", top,
+              levels[first], levels[count - 1]);
+    text_addf(&finding->consequence,
+              "Something lets no more than that in: these levels are one and the same load. Do not "
+              "compare above %.15g users.",
+              levels[first]);
+}
+
+/* ---- Requests ---- */
 
 static bool is_capped(const struct evidence_cell *cell)
 {

@@ -36,6 +36,7 @@ double finding_users_below(const struct evidence *evidence, const struct finding
 
 /* The rules, by file. */
 void check_actual_load(struct audit *audit); /* audit_load.c */
+void check_plateau(struct audit *audit);
 void check_requests(struct audit *audit);
 void check_burst(struct audit *audit);
 void check_front_door(struct audit *audit);

@@ -32,13 +32,12 @@ static double peak_flops(const struct audit *audit)
     return chips * best_flops(audit->hardware);
 }
 
-/* Tokens a second that went through the model, prompts and answers; NaN. */
-static double tokens_through(const struct audit *audit, const struct evidence_cell *cell)
+/* Tokens a second that went through the model, prompts and answers; NaN. A word is a token or more;
+ * where the file does not say what it counts, the finding says so. */
+static double tokens_through(const struct evidence_cell *cell)
 {
-    double prompt = audit->evidence->input_unit == LENGTH_UNKNOWN ? NAN : cell->input_length;
+    double prompt = isnan(cell->input_tokens_mean) ? cell->input_length : cell->input_tokens_mean;
 
-    if (!isnan(cell->input_tokens_mean))
-        prompt = cell->input_tokens_mean;
     if (!isnan(cell->total_throughput))
         return cell->total_throughput;
     return cell->request_throughput * prompt
@@ -49,6 +48,7 @@ void check_compute(struct audit *audit)
 {
     struct finding *finding = NULL;
     const struct evidence_cell *worst = NULL;
+    bool unit_is_known = audit->evidence->input_unit != LENGTH_UNKNOWN;
     double bound;
 
     if (audit->hardware == NULL || audit->model == NULL)
@@ -57,21 +57,23 @@ void check_compute(struct audit *audit)
     for (size_t i = 0; i < audit->evidence->cell_count; i++) {
         const struct evidence_cell *cell = &audit->evidence->cells[i];
 
-        if (!cell_is_measured(cell) || !(tokens_through(audit, cell) > COMPUTE_SHARE * bound))
+        if (!cell_is_measured(cell) || !(tokens_through(cell) > COMPUTE_SHARE * bound))
             continue;
         if (finding == NULL)
-            finding = audit_find(audit, FINDING_WRONG);
+            finding = audit_find(audit, unit_is_known ? FINDING_WRONG : FINDING_CAUTION);
         finding_add_cell(finding, i);
-        if (worst == NULL || tokens_through(audit, cell) > tokens_through(audit, worst))
+        if (worst == NULL || tokens_through(cell) > tokens_through(worst))
             worst = cell;
     }
     if (finding == NULL)
         return;
+    if (!unit_is_known)
+        text_add(&finding->arithmetic, "if its context counts tokens, ");
     text_addf(&finding->arithmetic,
               "row %lld: %.4g tokens/s x 2 x %.3g active parameters = %.0f TFLOPS, of at most %.0f "
               "(%s)",
-              (long long)worst->row, tokens_through(audit, worst), audit->model->active_parameters,
-              tokens_through(audit, worst) * 2 * audit->model->active_parameters / 1e12,
+              (long long)worst->row, tokens_through(worst), audit->model->active_parameters,
+              tokens_through(worst) * 2 * audit->model->active_parameters / 1e12,
               peak_flops(audit) / 1e12, audit->hardware->title);
     text_add(&finding->consequence,
              "Not all of these tokens were computed: prompts came from a cache, or were shorter or "

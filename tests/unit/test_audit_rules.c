@@ -133,6 +133,26 @@ static void what_was_in_flight_is_believed_before_littles_law(void **state)
     says(&only(trial, "actual_load")->arithmetic, "a time average of 9 of 16 users");
 }
 
+static void finds_a_limit_that_nobody_told(void **state)
+{
+    struct trial *trial = *state;
+
+    for (double users = 64; users <= 1024; users *= 4)
+        for (double length = 128; length <= 1024; length *= 8) {
+            struct evidence_cell *cell = add(trial, users, length, 400 + length / 10 + users / 10);
+
+            cell->request_throughput = 16 * 1000 / cell->latency[METRIC_E2E].mean_ms;
+            cell->output_throughput = cell->duration_s = NAN;
+        }
+    audit(trial);
+    assert_int_equal(trial->findings.count, 2); /* actual_load too */
+    assert_string_equal(trial->findings.at[1].rule->name, "load_plateau");
+    says(&trial->findings.at[1].arithmetic,
+         "about 16 requests are in flight at every level from 16 "
+         "to 1024 users");
+    says(&trial->findings.at[1].consequence, "Do not compare above 16 users");
+}
+
 static void finds_fewer_requests_than_users_and_bursts(void **state)
 {
     struct trial *trial = *state;
@@ -384,6 +404,7 @@ int main(void)
         TEST(finds_nothing_in_a_clean_run),
         TEST(littles_law_tells_where_the_users_were_not_there),
         TEST(what_was_in_flight_is_believed_before_littles_law),
+        TEST(finds_a_limit_that_nobody_told),
         TEST(finds_fewer_requests_than_users_and_bursts),
         TEST(finds_runs_that_were_appended),
         TEST(finds_the_same_figures_under_another_name),
