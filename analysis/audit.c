@@ -105,6 +105,8 @@ void audit_run(const struct audit_input *input, struct findings *out)
             catalog_find_hardware(input->catalog, told(facts->hardware, input->hardware));
         audit.model = catalog_find_model(input->catalog, told(facts->model, input->model));
     }
+    out->hardware = audit.hardware;
+    out->model = audit.model;
     for (audit.rule = audit_rules; audit.rule->name != NULL; audit.rule++)
         audit.rule->check(&audit);
 }

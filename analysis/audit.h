@@ -28,6 +28,8 @@ struct finding {
 struct findings {
     struct finding *at; /* in the order of the rules */
     size_t count;
+    const struct hardware *hardware; /* what the run was held against; NULL: not known */
+    const struct model *model;
 };
 #define FINDINGS_AUTO __attribute__((cleanup(findings_finish))) struct findings
 void findings_finish(struct findings *findings);

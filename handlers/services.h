@@ -1,6 +1,7 @@
 /* The parts of the process that tools may use. Built by server/, borrowed by everything here. */
 #pragma once
 
+#include "base/catalog.h"
 #include "fleet/scraper.h"
 #include "jobs/jobs.h"
 #include "store/store.h"
@@ -9,6 +10,7 @@ struct services {
     struct store *store;
     struct jobs *jobs;
     struct scraper *scraper;
+    struct catalog *catalog;    /* of hardware and models; NULL: there is none */
     const char *secrets_folder; /* "" where only the environment may hold secrets */
     unsigned sweep_shards;      /* load threads per cell at most */
     const char *version, *host; /* provenance of what is measured here */

@@ -70,7 +70,8 @@ static bool start(struct process *process, struct error *error)
         .version = OPSBRAIN_VERSION,
         .host = process->host,
     };
-    return store_open(settings->data, count_readers(settings), &services->store, error)
+    return catalog_create(&services->catalog, error)
+           && store_open(settings->data, count_readers(settings), &services->store, error)
            && create_server(process, error)
            && scraper_create(services->store, settings->secrets, &services->scraper, error)
            && jobs_create(services->store, job_kinds, (unsigned)settings->sweep_workers, services,
@@ -94,6 +95,7 @@ static void stop(struct process *process)
     scraper_destroy(services->scraper);
     server_destroy(process->server);
     store_close(services->store);
+    catalog_destroy(services->catalog);
 }
 
 static void wait_for_signal(const sigset_t *ending)

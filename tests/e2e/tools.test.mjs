@@ -77,6 +77,7 @@ test('every answer conforms to its output schema', async (t) => {
     const { runs } = await call('run_list');
     await call('run_show', { run: runs[0].id });
     await call('run_report', { run: runs[0].id });
+    await call('run_audit', { run: runs[0].id });
     const { content } = await call('run_export', { run: runs[0].id, format: 'vllm' });
     const { run: imported } = await call('run_import', { text: content, name: 'exported.jsonl' });
     await call('run_list');

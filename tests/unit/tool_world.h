@@ -71,7 +71,8 @@ static inline void world_set_up_with(void **state, const char *const *flags,
     *services = (struct services){
         .secrets_folder = "", .sweep_shards = 1, .version = "0.0.test", .host = "here"
     };
-    if (!store_open(world->folder, 4, &services->store, &world->error)
+    if (!catalog_create(&services->catalog, &world->error)
+        || !store_open(world->folder, 4, &services->store, &world->error)
         || !jobs_create(services->store, kinds, 1, services, &services->jobs, &world->error)
         || !scraper_create(services->store, "", &services->scraper, &world->error))
         fail_msg("%s", world->error.message);
@@ -100,6 +101,7 @@ static inline int world_tear_down(void **state)
     scraper_destroy(world->services.scraper);
     jobs_destroy(world->services.jobs, 20000);
     store_close(world->services.store);
+    catalog_destroy(world->services.catalog);
     simserve_stop(&world->simserve);
     folder_remove(world->folder);
     text_finish(&world->text);

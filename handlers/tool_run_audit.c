@@ -1,0 +1,166 @@
+/* run_audit: what is wrong with a run's figures. */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/audit.h"
+#include "base/memory.h"
+#include "handlers/answer.h"
+#include "store/imports.h"
+
+#define OTHERS_LOOKED_AT 50 /* the newest imports, among which copies are looked for */
+
+static const struct param params[] = {
+    { "run", VALUE_TEXT, .required = true, .low = 1, .high = 39,
+      .help = "Id of a run: run_... of our own, imp_... of an import." },
+    { "hardware", VALUE_TEXT, .low = 1, .high = 95,
+      .help =
+          "What it was measured on, where the run does not say: L4, H100, tpu-v6e, RTX PRO 6000, "
+          "... With it and the model the figures are held against what the hardware can do." },
+    { "model", VALUE_TEXT, .low = 1, .high = 159,
+      .help = "The model, where the run does not say: google/gemma-4-12B-it, 31B, ..." },
+    { "chips", VALUE_INTEGER, .low = 1, .high = 100000,
+      .help = "How many accelerators, where the run does not say. Otherwise 1." },
+    { 0 },
+};
+
+static const struct field finding_fields[] = {
+    { "rule", VALUE_TEXT, .help = "The rule's name." },
+    { "title", VALUE_TEXT, .help = "What the rule looks for." },
+    { "weight", VALUE_TEXT,
+      .help = "wrong: a figure is not what its name says. caution: it is right, but says less than "
+              "it seems to." },
+    { "mistake", VALUE_INTEGER,
+      .help = "Number in the README's list of measuring mistakes; 0: not of that list." },
+    { "cell_count", VALUE_INTEGER, .help = "Cells it holds for." },
+    { "rows", VALUE_INTEGERS, .help = "Their rows in the file (own runs: cells), at most 200." },
+    { "where", VALUE_TEXT, .help = "The users and contexts they span." },
+    { "arithmetic", VALUE_TEXT, .help = "The figures behind it." },
+    { "consequence", VALUE_TEXT, .help = "What not to conclude." },
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "run", VALUE_TEXT, .help = "The run that was audited." },
+    { "name", VALUE_TEXT, .help = "Its file, or its sweep." },
+    { "imported", VALUE_BOOLEAN, .help = "Another tool measured it." },
+    { "cells", VALUE_INTEGER, .help = "Cells it has." },
+    { "clean", VALUE_BOOLEAN, .help = "Nothing was found." },
+    { "hardware", VALUE_TEXT, .optional = true,
+      .help = "The catalogue's row it was held against; missing: not known." },
+    { "model", VALUE_TEXT, .optional = true, .help = "The same of the model." },
+    { "findings", VALUE_LIST, .help = "In the order of the rules.", .fields = finding_fields },
+    { 0 },
+};
+
+struct others {
+    struct evidence *at;
+    size_t count;
+};
+
+static void others_finish(struct others *others)
+{
+    for (size_t i = 0; i < others->count; i++)
+        evidence_finish(&others->at[i]);
+    free(others->at);
+}
+
+static bool read_others(struct store *store, struct others *out, struct error *error)
+{
+    struct import_row *rows = NULL;
+    size_t count;
+    bool done;
+
+    if (!import_list(store, NULL, 0, OTHERS_LOOKED_AT, &rows, &count, error))
+        return false;
+    out->at = memory_zeroed(count + 1, sizeof *out->at);
+    for (done = true; done && out->count < count; out->count++)
+        done = evidence_find(store, rows[out->count].id, &out->at[out->count], error);
+    import_rows_free(rows, count);
+    return done;
+}
+
+static void describe(const struct evidence *evidence, const struct findings *findings,
+                     struct text *out)
+{
+    text_addf(out, "%s (%s): %zu cells, ", evidence->id, evidence->name, evidence->cell_count);
+    if (findings->count == 0)
+        text_add(out, "nothing was found.\n");
+    else
+        text_addf(out, "%zu finding%s.\n", findings->count, findings->count == 1 ? "" : "s");
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->at[i];
+        TEXT_AUTO span = { 0 };
+
+        finding_write_span(evidence, finding, &span);
+        text_addf(out, "\n%zu. %s (%s): %s\n", i + 1, finding->rule->name,
+                  finding_weight_name(finding->weight), finding->rule->title);
+        if (finding->cell_count > 0)
+            text_addf(out, "   %zu of %zu cells: %s\n", finding->cell_count, evidence->cell_count,
+                      text_string(&span));
+        text_addf(out, "   %s.\n   %s\n", text_string(&finding->arithmetic),
+                  text_string(&finding->consequence));
+    }
+}
+
+static void answer_findings(const struct evidence *evidence, const struct findings *findings,
+                            struct answer *answer)
+{
+    answer->structured =
+        json_pack("{s:s, s:s, s:b, s:i, s:b, s:s*, s:s*, s:o}", "run", evidence->id, "name",
+                  evidence->name, "imported", evidence->imported, "cells",
+                  (int)evidence->cell_count, "clean", findings->count == 0, "hardware",
+                  findings->hardware == NULL ? NULL : findings->hardware->title, "model",
+                  findings->model == NULL ? NULL : findings->model->name, "findings",
+                  findings_json(evidence, findings));
+    describe(evidence, findings, &answer->text);
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    struct store *store = call->services->store;
+    EVIDENCE_AUTO evidence = { 0 };
+    FINDINGS_AUTO findings = { 0 };
+    struct others others = { 0 };
+
+    evidence_init(&evidence);
+    if (!evidence_find(store, call_text(call, "run"), &evidence, error))
+        return false;
+    if (!read_others(store, &others, error)) {
+        others_finish(&others);
+        return false;
+    }
+    const struct audit_input input = {
+        .evidence = &evidence,
+        .others = others.at,
+        .other_count = others.count,
+        .catalog = call->services->catalog,
+        .hardware = call_text(call, "hardware"),
+        .model = call_text(call, "model"),
+        .chips = call_number(call, "chips", NAN),
+    };
+    audit_run(&input, &findings);
+    answer_findings(&evidence, &findings, answer);
+    others_finish(&others);
+    return true;
+}
+
+const struct tool tool_run_audit = {
+    .name = "run_audit",
+    .title = "Audit a run's figures",
+    .help =
+        "Looks for what is wrong with a run's figures, our own or imported ones, by arithmetic on "
+        "the figures themselves: too few requests in flight (Little's law), bursts, appended or "
+        "copied runs, cut tails, compile times inside cells, one-token outputs, prompt tokens "
+        "counted as generated, cached prompts, more than the hardware can do. Each finding has the "
+        "cells, the arithmetic and what not to conclude. Call it before comparing or quoting a "
+        "run.",
+    .params = params,
+    .fields = fields,
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .read_only = true,
+    .idempotent = true,
+    .run = run,
+};

@@ -1,0 +1,139 @@
+/* run_audit: on files of other tools, and on runs of our own. */
+#include <dirent.h>
+
+#include "handlers/import_keep.h"
+#include "tests/unit/tool_sweeps.h"
+
+/* Ten users at most were ever there; the cells with 64 users lost requests to a timeout of 60 s. */
+#define GRID                                                                                       \
+    "context_size,concurrency,success_rate,avg_latency,p95_latency,req_per_sec,total_time,"        \
+    "num_success,num_failure\n"                                                                    \
+    "128,1,1.0,0.5,0.6,2.0,100,200,0\n"                                                            \
+    "128,16,1.0,1.0,1.2,10.0,100,1000,0\n"                                                         \
+    "128,64,0.9,30,59.9,0.33,120,90,10\n"
+
+static void import(struct world *world, const char *bytes, size_t length, const char *name,
+                   char out[ID_SIZE])
+{
+    json_auto_t *nothing = json_object();
+    struct import_offer offer = {
+        .bytes = bytes, .length = length, .name = name, .stated = nothing
+    };
+    struct change change = { .actor = { "alice", "operator", "test/1", "req_1" },
+                             .tool = "run_import",
+                             .arguments = "{}" };
+    struct import_row row;
+    bool existed;
+
+    if (!import_offer_keep(world->services.store, &offer, clock_utc_ms(), &change, &row, &existed,
+                           &world->error))
+        fail_msg("%s: %s", name, world->error.message);
+    snprintf(out, ID_SIZE, "%s", row.id);
+    import_row_finish(&row);
+}
+
+static json_t *audited(struct world *world, const char *id, const char *more)
+{
+    TEXT_AUTO arguments = { 0 };
+
+    text_addf(&arguments, "{\"run\":\"%s\"%s}", id, more);
+    return world_ok(world, "run_audit", text_string(&arguments));
+}
+
+static const json_t *finding_of(const json_t *answer, const char *rule)
+{
+    const json_t *findings = json_object_get(answer, "findings"), *finding;
+    size_t i;
+
+    json_array_foreach(findings, i, finding) if (strcmp(json_get_text(finding, "rule", ""), rule)
+                                                 == 0) return finding;
+    return NULL;
+}
+
+static void tells_what_is_wrong_with_an_import(void **state)
+{
+    struct world *world = *state;
+    char id[ID_SIZE];
+    json_auto_t *answer = NULL;
+    const json_t *finding;
+
+    import(world, GRID, strlen(GRID), "grid.csv", id);
+    answer = audited(world, id, ",\"hardware\":\"L4\",\"model\":\"12B\"");
+    assert_false(json_get_boolean(answer, "clean", true));
+    assert_string_equal(json_get_text(answer, "hardware", ""), "NVIDIA L4");
+    finding = finding_of(answer, "actual_load");
+    assert_non_null(finding);
+    assert_int_equal(json_integer_value(json_array_get(json_object_get(finding, "rows"), 0)), 3);
+    assert_non_null(finding_of(answer, "censored_tail"));
+    assert_non_null(finding_of(answer, "low_success"));
+    world_says(world, "Do not compare above 1 users");
+    world_refused(world, "run_audit", "{\"run\":\"imp_nobody\"}", ERROR_NOT_FOUND, "imp_nobody");
+}
+
+static void knows_a_copy_under_another_name(void **state)
+{
+    struct world *world = *state;
+    char first[ID_SIZE], second[ID_SIZE];
+    static const char original[] = "concurrency,context_size,req_per_sec,avg_latency\n"
+                                   "1,8,1.2345678,0.81\n1,16,1.2345679,0.82\n1,32,1.2345671,0.83\n";
+    static const char copy[] = "concurrency,context_size,req_per_sec,avg_latency\n"
+                               "1,8,1.2345678,0.81\n1,16,1.2345679,0.82\n1,32,1.2345671,0.83\n"
+                               "1,64,1.2,0.9\n";
+    json_auto_t *answer = NULL;
+
+    import(world, original, strlen(original), "a.csv", first);
+    import(world, copy, strlen(copy), "b.csv", second);
+    answer = audited(world, second, "");
+    assert_int_equal(json_get_integer(finding_of(answer, "identical_runs"), "cell_count", 0), 3);
+    world_says(world, "equal to the digit with those of");
+}
+
+/* The folder of published results lies beside the project, or nowhere. */
+static void audits_every_published_file(void **state)
+{
+    struct world *world = *state;
+    const char *shared = getenv("OPSBRAIN_SHARED");
+    char folder[512], path[1024];
+    struct dirent *entry;
+    size_t files = 0;
+    DIR *listing;
+
+    snprintf(folder, sizeof folder, "%s/data/published-results",
+             shared != NULL ? shared : SOURCE_DIR "/../shared");
+    listing = opendir(folder);
+    if (listing == NULL) {
+        print_message("skipped: there is no %s\n", folder);
+        skip();
+    }
+    while ((entry = readdir(listing)) != NULL) {
+        static char bytes[1 << 20];
+        char id[ID_SIZE];
+        json_auto_t *answer = NULL;
+        FILE *file;
+
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        file = fopen(path, "rb");
+        assert_non_null(file);
+        import(world, bytes, fread(bytes, 1, sizeof bytes, file), entry->d_name, id);
+        fclose(file);
+        answer = audited(world, id, "");
+        if (json_get_boolean(answer, "clean", true))
+            fail_msg("%s: nothing was found", entry->d_name);
+        files++;
+    }
+    closedir(listing);
+    assert_true(files > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tells_what_is_wrong_with_an_import),
+        cmocka_unit_test(knows_a_copy_under_another_name),
+        cmocka_unit_test(audits_every_published_file),
+    };
+
+    return world_run(tests);
+}
