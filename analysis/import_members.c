@@ -61,6 +61,13 @@ static void copy_text(const struct json_scan *scan, char *out, size_t size)
         text_copy(out, size, whole);
 }
 
+/* Nothing that is measured is below zero. */
+static void take_number(double value, double *out)
+{
+    if (value >= 0 && isfinite(value))
+        *out = value;
+}
+
 /* The value of `row`, whose first token is read. */
 static bool take(struct json_scan *scan, const struct import_member *row, void *base,
                  enum json_scan_token token)
@@ -68,7 +75,7 @@ static bool take(struct json_scan *scan, const struct import_member *row, void *
     char *at = (char *)base + row->offset;
 
     if (row->kind == MEMBER_NUMBER && token == JSON_SCAN_NUMBER)
-        *(double *)(void *)at = json_scan_number(scan) * row->scale;
+        take_number(json_scan_number(scan) * row->scale, (double *)(void *)at);
     else if (row->kind == MEMBER_TEXT && token == JSON_SCAN_STRING)
         copy_text(scan, at, row->size);
     else
