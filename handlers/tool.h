@@ -105,6 +105,8 @@ struct call {
     const struct services *services;
     const json_t *arguments; /* an object, checked against the params, defaults filled in */
     json_t *checked;         /* what tool_check made of them already; borrowed; NULL: nothing yet */
+    const char *file;        /* that came beside the arguments; borrowed; NULL: none */
+    size_t file_bytes;
     struct principal principal;
     struct change change; /* for the store's functions that change something */
     void *host;

@@ -69,13 +69,17 @@ static json_t *stated_by(const struct call *call)
 
 static bool check_source(const struct call *call, struct error *error)
 {
-    const char *text = call_text(call, "text"), *run = call_text(call, "run");
+    bool file = call->file != NULL || call_text(call, "text") != NULL;
+    const char *run = call_text(call, "run");
 
-    if (text == NULL && run == NULL)
+    if (call->file != NULL && call_text(call, "text") != NULL)
+        return error_set(error, ERROR_INVALID,
+                         "the file came as the request's body: leave \"text\" out");
+    if (!file && run == NULL)
         return error_set(error, ERROR_INVALID,
                          "run_import needs \"text\", the file's content, or \"run\", an imported "
                          "run's id");
-    if (text != NULL && run != NULL)
+    if (file && run != NULL)
         return error_set(error, ERROR_INVALID,
                          "give \"text\" or \"run\", not both: a file's content is imported, or an "
                          "imported run's facts are stated");
@@ -94,8 +98,10 @@ static bool keep(struct call *call, struct import_row *row, bool *existed, struc
     json_auto_t *stated = stated_by(call);
     struct store *store = call->services->store;
     const struct import_offer offer = {
-        .bytes = text,
-        .length = text == NULL ? 0 : strlen(text),
+        .bytes = call->file != NULL ? call->file : text,
+        .length = call->file != NULL ? call->file_bytes
+                  : text != NULL     ? strlen(text)
+                                     : 0,
         .name = name != NULL  ? name
                 : run != NULL ? ""
                               : "unnamed",

@@ -12,11 +12,21 @@
 /* Of a refused body; beyond it the connection is closed. */
 #define READ_OFF_LIMIT ((size_t)8 << 20)
 
+static size_t body_limit(const struct exchange *exchange)
+{
+    const struct route *route = exchange->route;
+
+    return route != NULL && route->body_limit > 0
+               ? route->body_limit
+               : (size_t)exchange->server->settings->body_limit_bytes;
+}
+
 static void refuse_length(struct exchange *exchange)
 {
-    mcp_refuse(exchange, 413, RPC_REFUSED,
-               "the request body is longer than %lld bytes (setting body_limit_bytes)",
-               (long long)exchange->server->settings->body_limit_bytes);
+    bool own = exchange->route != NULL && exchange->route->body_limit > 0;
+
+    mcp_refuse(exchange, 413, RPC_REFUSED, "the request body is longer than %zu bytes%s",
+               body_limit(exchange), own ? "" : " (setting body_limit_bytes)");
 }
 
 /* By what the headers say; a length that is not said is counted as the body comes. */
@@ -28,9 +38,9 @@ static void check_length(struct exchange *exchange, bool *readable)
     *readable = true;
     if (said == NULL || !text_to_integer(said, 0, INT64_MAX, &length))
         return;
-    *readable = length <= (int64_t)READ_OFF_LIMIT;
-    if (length > exchange->server->settings->body_limit_bytes && exchange->reply.status == 0)
+    if (length > (int64_t)body_limit(exchange) && exchange->reply.status == 0)
         refuse_length(exchange);
+    *readable = exchange->reply.status == 0 || length <= (int64_t)READ_OFF_LIMIT;
     if (!*readable)
         log_warning("%s: closing, the body would have %lld bytes", exchange->id, (long long)length);
 }
@@ -55,19 +65,37 @@ static enum MHD_Result begin(struct http_loop *loop, struct MHD_Connection *mhd,
     return MHD_YES;
 }
 
+/* A file has the time of a body for each of its mebibytes. */
+static void give_time(struct exchange *exchange, size_t more)
+{
+    if (exchange->body_seen >> 20 == (exchange->body_seen - more) >> 20)
+        return;
+    deadline_set(&exchange->loop->deadlines[DEADLINE_BODY], &exchange->connection->deadline,
+                 clock_monotonic_ns());
+}
+
+static void keep_body(struct exchange *exchange, const char *bytes, size_t size)
+{
+    if (exchange->route->take == NULL) {
+        text_add_bytes(&exchange->body, bytes, size);
+        return;
+    }
+    give_time(exchange, size);
+    exchange->route->take(exchange, bytes, size);
+}
+
 /* A body that is refused already is read off, so that the client gets to read why. */
 static enum MHD_Result take_body(struct exchange *exchange, const char *bytes, size_t *size)
 {
     exchange->body_seen += *size;
-    if (exchange->body_seen > READ_OFF_LIMIT) {
+    if (exchange->body_seen > body_limit(exchange) + READ_OFF_LIMIT) {
         log_warning("%s: closing, the body does not end", exchange->id);
         return MHD_NO;
     }
-    if (exchange->reply.status == 0
-        && exchange->body_seen > (size_t)exchange->server->settings->body_limit_bytes)
+    if (exchange->reply.status == 0 && exchange->body_seen > body_limit(exchange))
         refuse_length(exchange);
     if (exchange->reply.status == 0)
-        text_add_bytes(&exchange->body, bytes, *size);
+        keep_body(exchange, bytes, *size);
     *size = 0;
     return MHD_YES;
 }

@@ -11,6 +11,7 @@
 #include "server/metrics.h"
 #include "server/origin.h"
 #include "server/server.h"
+#include "server/upload.h"
 
 static void serve_health(struct exchange *exchange)
 {
@@ -57,6 +58,8 @@ const struct route routes[] = {
     { "POST", "/mcp", .limited = true, .serve = mcp_post },
     { "GET", "/mcp", .limited = true, .serve = mcp_get },
     { "DELETE", "/mcp", .limited = true, .serve = mcp_delete },
+    { "POST", "/v1/imports", .limited = true, .role = ROLE_OPERATOR, .serve = upload_serve,
+      .take = upload_take, .body_limit = UPLOAD_LIMIT_BYTES },
     { "GET", "/health", .open = true, .quiet = true, .serve = serve_health },
     { "GET", "/ready", .open = true, .quiet = true, .serve = serve_ready },
     { "GET", "/metrics", .quiet = true, .serve = serve_metrics },
@@ -144,22 +147,33 @@ static bool check_origin(struct exchange *exchange)
     return false;
 }
 
-static void check_principal(struct exchange *exchange)
+static bool check_principal(struct exchange *exchange)
 {
     const char *authorization = exchange->headers.authorization;
     struct error error;
 
     if (authority_check(exchange->server->authority, authorization, &exchange->principal, &error))
-        return;
+        return true;
     if (error.kind != ERROR_UNAUTHENTICATED) {
         log_error("%s: key: %s", exchange->id, error.message);
         mcp_refuse(exchange, 500, RPC_INTERNAL, "internal error, see request %s", exchange->id);
-        return;
+        return false;
     }
     exchange_add_header(exchange, "WWW-Authenticate",
                         authorization != NULL ? "Bearer realm=\"opsbrain\", error=\"invalid_token\""
                                               : "Bearer realm=\"opsbrain\"");
     mcp_refuse(exchange, 401, RPC_REFUSED, "%s", error.message);
+    return false;
+}
+
+static void check_role(struct exchange *exchange)
+{
+    const struct principal *principal = &exchange->principal;
+
+    if (principal->role < exchange->route->role)
+        mcp_refuse(exchange, 403, RPC_REFUSED, "%s needs the role %s; %s has the role %s",
+                   exchange->route->path, role_name(exchange->route->role), principal->name,
+                   role_name(principal->role));
 }
 
 void routes_admit(struct exchange *exchange, const char *path)
@@ -175,6 +189,6 @@ void routes_admit(struct exchange *exchange, const char *path)
         return;
     if (exchange->route == NULL)
         refuse_route(exchange, path);
-    else
-        check_principal(exchange);
+    else if (check_principal(exchange))
+        check_role(exchange);
 }

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
+
+#include "store/principals.h"
 
 struct exchange;
 
@@ -12,6 +15,11 @@ struct route {
     bool quiet;   /* no log line */
     bool limited; /* counts against its principal's limits */
     void (*serve)(struct exchange *exchange);
+    enum role role; /* the least, looked at before the body is read */
+    /* Takes the body piece by piece, instead of exchange->body, on the loop's thread, until it
+     * replies. */
+    void (*take)(struct exchange *exchange, const char *bytes, size_t size);
+    size_t body_limit; /* in bytes; 0: the setting */
 };
 
 extern const struct route routes[]; /* ends with a NULL path */

@@ -92,6 +92,7 @@ static void prepare(struct server *server, const struct server_parts *parts)
     atomic_init(&server->requests, 0);
     atomic_init(&server->in_flight, 0);
     atomic_init(&server->open_streams, 0);
+    atomic_init(&server->uploads, 0);
     atomic_init(&server->open_connections, 0);
     atomic_init(&server->cancelling, false);
     server->telemetry = telemetry_create();

@@ -69,6 +69,7 @@ struct server {
     atomic_uint_fast64_t requests;
     atomic_int in_flight; /* requests that are being answered, standing streams apart */
     atomic_int open_streams;
+    atomic_int uploads; /* files that are being received or read */
     atomic_int_fast64_t open_connections;
     atomic_bool cancelling; /* calls that still run are asked to stop */
 };
