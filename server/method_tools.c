@@ -9,6 +9,7 @@
 #include "server/exchange.h"
 #include "server/methods.h"
 #include "server/notifier.h"
+#include "server/param_headers.h"
 #include "server/rounds.h"
 #include "server/server.h"
 #include "server/telemetry.h"
@@ -65,6 +66,12 @@ static bool may_run_inline(struct rpc *rpc, const json_t *arguments)
            && tool_check(rpc->tool, arguments, &rpc->checked, &ignored);
 }
 
+static bool check_headers(struct rpc *rpc)
+{
+    return rpc->era != ERA_MODERN || rpc->tool == NULL
+           || param_headers_check(server_param_headers(rpc->server, rpc->tool), rpc);
+}
+
 bool tools_call_prepare(struct rpc *rpc)
 {
     const char *name = json_get_text(rpc->params, "name", NULL);
@@ -81,7 +88,7 @@ bool tools_call_prepare(struct rpc *rpc)
         rpc->placement = PLACE_WORKER;
     else
         rpc->placement = PLACE_WAITING;
-    if (!rounds_read(rpc, name))
+    if (!check_headers(rpc) || !rounds_read(rpc, name))
         return false;
     if (rpc->tool != NULL && !rounds_resumed(rpc) && may_run_inline(rpc, arguments))
         rpc->placement = PLACE_INLINE;

@@ -16,6 +16,7 @@
 #include "server/http_loop.h"
 #include "server/methods.h"
 #include "server/notifier.h"
+#include "server/param_headers.h"
 #include "server/quota.h"
 #include "server/routes.h"
 #include "server/session.h"
@@ -63,9 +64,12 @@ static void add_rows(struct server *server)
     server->route_rows = memory_zeroed(route_count, sizeof(struct telemetry_row *));
     for (size_t i = 0; i < method_count; i++)
         server->method_rows[i] = telemetry_add_row(server->telemetry, methods[i].name, NULL);
-    for (size_t i = 0; i < tool_count; i++)
+    server->param_headers = memory_zeroed(tool_count + 1, sizeof *server->param_headers);
+    for (size_t i = 0; i < tool_count; i++) {
         server->tool_rows[i] =
             telemetry_add_row(server->telemetry, "tools/call", server->tools[i]->name);
+        server->param_headers[i] = param_headers_create(server->tools[i]);
+    }
     for (size_t i = 0; i < route_count; i++) {
         char name[64];
 
@@ -246,11 +250,14 @@ void server_destroy(struct server *server)
     quota_destroy(server->addresses);
     quota_destroy(server->principals);
     telemetry_destroy(server->telemetry);
+    for (size_t i = 0; server->tools[i] != NULL; i++)
+        param_headers_destroy(server->param_headers[i]);
     text_finish(&server->tools_list);
     text_finish(&server->instructions);
     free(server->method_rows);
     free(server->tool_rows);
     free(server->route_rows);
+    free(server->param_headers);
     free(server->loops);
     free(server->sockets);
     free(server);
@@ -278,11 +285,22 @@ const struct tool *server_find_tool(const struct server *server, const char *nam
     return NULL;
 }
 
-struct telemetry_row *server_tool_row(const struct server *server, const struct tool *tool)
+static size_t index_of(const struct server *server, const struct tool *tool)
 {
     size_t i = 0;
 
     while (server->tools[i] != tool)
         i++;
-    return server->tool_rows[i];
+    return i;
+}
+
+const struct param_headers *server_param_headers(const struct server *server,
+                                                 const struct tool *tool)
+{
+    return server->param_headers[index_of(server, tool)];
+}
+
+struct telemetry_row *server_tool_row(const struct server *server, const struct tool *tool)
+{
+    return server->tool_rows[index_of(server, tool)];
 }

@@ -18,6 +18,7 @@
 struct authority;
 struct http_loop;
 struct notifier;
+struct param_headers;
 struct quota;
 struct sessions;
 struct telemetry;
@@ -63,6 +64,7 @@ struct server {
 
     struct telemetry *telemetry;
     struct telemetry_row **method_rows, **tool_rows, **route_rows; /* in the order of the tables */
+    struct param_headers **param_headers;                          /* in the order of the tools */
     struct text tools_list, instructions;                          /* written once, sent often */
 
     char request_prefix[16]; /* "req_" and what tells this start from others */
@@ -96,4 +98,6 @@ void server_destroy(struct server *server); /* NULL is fine; stops it too */
 /* "req_..." of the next request. */
 void server_request_id(struct server *server, char out[REQUEST_ID_SIZE]);
 const struct tool *server_find_tool(const struct server *server, const char *name);
+const struct param_headers *server_param_headers(const struct server *server,
+                                                 const struct tool *tool);
 struct telemetry_row *server_tool_row(const struct server *server, const struct tool *tool);

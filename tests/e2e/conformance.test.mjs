@@ -13,7 +13,6 @@ const SUITE = path.resolve('tests/e2e/node_modules/@modelcontextprotocol/conform
 // What does not pass yet, and must.
 const NOT_YET = new Set([
     '2025-11-25 server-sse-polling',
-    '2026-07-28 http-custom-header-server-validation',
 ]);
 
 // Of the product there is only so much to test: the rest of a scenario needs a tool with a name of the suite's.
