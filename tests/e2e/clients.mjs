@@ -2,22 +2,22 @@
 import { test } from 'node:test';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { ElicitRequestSchema, ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { Client as Client2, StreamableHTTPClientTransport as Transport2 } from '@modelcontextprotocol/client';
 
 const INFO = { name: 'end-to-end', version: '1.0.0' };
 
 const MAKERS = {
-    'legacy-1x': { create: () => new Client1(INFO), Transport: Transport1 },
-    '2x-legacy': { create: () => new Client2(INFO), Transport: Transport2 },
-    '2x-auto': { create: () => negotiating('auto'), Transport: Transport2 },
-    '2x-2026': { create: () => negotiating({ pin: '2026-07-28' }), Transport: Transport2 },
+    'legacy-1x': { create: (options) => new Client1(INFO, options), Transport: Transport1 },
+    '2x-legacy': { create: (options) => new Client2(INFO, options), Transport: Transport2 },
+    '2x-auto': { create: (options) => negotiating('auto', options), Transport: Transport2 },
+    '2x-2026': { create: (options) => negotiating({ pin: '2026-07-28' }, options), Transport: Transport2 },
 };
 
 export const KINDS = Object.keys(MAKERS);
 
-function negotiating(mode) {
-    return new Client2(INFO, { versionNegotiation: { mode } });
+function negotiating(mode, options) {
+    return new Client2(INFO, { ...options, versionNegotiation: { mode } });
 }
 
 // isStateless(kind): does such a client end up with 2026-07-28?
@@ -30,12 +30,18 @@ export function forEachClient(title, body) {
     for (const kind of KINDS) test(`${title} (${kind})`, (t) => body(t, kind));
 }
 
-// connect(kind, url, {key}): a connected client; the caller closes it. `key` is sent as bearer token.
-export async function connect(kind, url, { key } = {}) {
+// connect(kind, url, {key, onForm}): a connected client; the caller closes it. `key` is sent as bearer token; what
+// onForm(params) gives is the client's answer to a form; without it the client cannot be asked.
+export async function connect(kind, url, { key, onForm } = {}) {
     const { create, Transport } = MAKERS[kind];
     const headers = key ? { Authorization: `Bearer ${key}` } : {};
     const transport = new Transport(new URL(url), { requestInit: { headers } });
-    const client = create();
+    const client = create({ capabilities: onForm ? { elicitation: {} } : {} });
+    if (onForm)
+        client.setRequestHandler(
+            client instanceof Client1 ? ElicitRequestSchema : 'elicitation/create',
+            async ({ params }) => onForm(params),
+        );
     await client.connect(transport);
     return new Connection(kind, client, transport);
 }

@@ -18,6 +18,15 @@ static bool opens(const char *sealed, struct request_state *out)
     return open;
 }
 
+/* Numbers are carried with the digits that we write. */
+static void check_same(const json_t *a, const json_t *b)
+{
+    FREE_AUTO char *one = json_write_canonical(a);
+    FREE_AUTO char *other = json_write_canonical(b);
+
+    must(strcmp(one, other) == 0);
+}
+
 /* The input as answers of a state of our own: it comes back as it was. */
 static void seal_and_open(json_t *answers)
 {
@@ -29,7 +38,7 @@ static void seal_and_open(json_t *answers)
         return;
     if (!opens(sealed, &out))
         return; /* too deep */
-    must(json_equal(out.answers, answers));
+    check_same(out.answers, answers);
     must(strcmp(out.nonce, "rnd_1") == 0);
     json_decref(out.answers);
     sealed[2] = sealed[2] == '0' ? '1' : '0';

@@ -224,6 +224,26 @@ static void removes_only_what_is_confirmed(void **state)
     world_register(world, "demo"); /* comes back as a new revision */
 }
 
+static void asks_the_person_where_the_removal_is_not_confirmed(void **state)
+{
+    struct world *world = *state;
+
+    world_register(world, "demo");
+    world_refused(world, "deployment_remove", "{\"deployment\":\"demo\"}", ERROR_INVALID,
+                  "call again with \"confirm\": \"demo\"");
+    world_refused(world, "deployment_remove", "{\"deployment\":\"demo\"}", ERROR_INVALID,
+                  "Kept: its server");
+    world->says = "{\"action\":\"decline\"}";
+    world_refused(world, "deployment_remove", "{\"deployment\":\"demo\"}", ERROR_CANCELLED,
+                  "demo stays registered");
+    world->says = "{\"action\":\"accept\",\"content\":{\"remove\":false}}";
+    world_refused(world, "deployment_remove", "{\"deployment\":\"demo\"}", ERROR_CANCELLED,
+                  "demo stays registered");
+    world->says = "{\"action\":\"accept\",\"content\":{\"remove\":true}}";
+    world_do(world, "deployment_remove", "{\"deployment\":\"demo\"}");
+    world_refused(world, "deployment_show", "{\"deployment\":\"demo\"}", ERROR_NOT_FOUND, "demo");
+}
+
 static void removes_no_deployment_that_is_being_measured(void **state)
 {
     struct world *world = *state;
@@ -251,6 +271,7 @@ int main(void)
         cmocka_unit_test(shows_a_dashboard_that_ends_in_the_next_step),
         cmocka_unit_test(shows_a_server_that_is_down_with_what_was_known_of_it),
         cmocka_unit_test(removes_only_what_is_confirmed),
+        cmocka_unit_test(asks_the_person_where_the_removal_is_not_confirmed),
         cmocka_unit_test(removes_no_deployment_that_is_being_measured),
     };
 

@@ -29,6 +29,7 @@ struct world {
     struct text text; /* of the last answer */
     struct error error;
     int64_t requests;
+    const char *says; /* what its client answers when it is asked; NULL: it cannot be asked */
     /* What the last call told of its progress. */
     char progress[WORLD_PROGRESS][256];
     double done[WORLD_PROGRESS];
@@ -51,6 +52,29 @@ static inline void world_progress(struct call *call, double progress, double tot
 static inline void world_close_stream(struct call *call)
 {
     (void)call;
+}
+
+/* Answers every question with world->says; its client cannot be asked without. */
+static inline bool world_ask(struct call *call, const struct question *questions, size_t count,
+                             json_t **answers, struct error *error)
+{
+    const struct world *world = call->host;
+
+    if (world->says == NULL)
+        return error_set(error, ERROR_UNSUPPORTED, "the client cannot be asked");
+    *answers = json_object();
+    for (size_t i = 0; i < count; i++)
+        json_object_set_new(*answers, questions[i].key, json_loads(world->says, 0, NULL));
+    return true;
+}
+
+static inline void world_log_take(struct call *call, enum severity severity, const char *logger,
+                                  json_t *data)
+{
+    (void)call;
+    (void)severity;
+    (void)logger;
+    json_decref(data);
 }
 
 static inline bool world_cancelled(void *host)
@@ -121,6 +145,8 @@ static inline json_t *world_call(struct world *world, const char *name, const ch
                          .host = world,
                          .progress = world_progress,
                          .cancelled = world_cancelled,
+                         .ask = world_ask,
+                         .log_take = world_log_take,
                          .close_stream = world_close_stream };
     json_t *structured = NULL;
 

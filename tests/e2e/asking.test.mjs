@@ -1,0 +1,41 @@
+// Every official client is asked by a form before a deployment is removed, and decides.
+import assert from 'node:assert/strict';
+import { connect, forEachClient, text } from './clients.mjs';
+import { startServer } from './harness.mjs';
+
+// A client that answers every form with `answer`, or cannot be asked; {client, forms}.
+async function connectAsked(t, kind, answer) {
+    const server = await startServer(t);
+    const forms = [];
+    const client = await connect(kind, server.url, {
+        onForm: answer && ((form) => (forms.push(form), answer)),
+    });
+    await client.call('deployment_register', { name: 'sim', url: 'http://127.0.0.1:1' });
+    return { client, forms };
+}
+
+forEachClient('asks its person before a deployment is removed', async (t, kind) => {
+    const { client, forms } = await connectAsked(t, kind, { action: 'accept', content: { remove: true } });
+    assert.deepEqual(await client.call('deployment_remove', { deployment: 'sim' }), { name: 'sim', removed: true });
+    assert.equal(forms.length, 1);
+    assert.match(forms[0].message, /Remove the deployment "sim"/);
+    assert.deepEqual(forms[0].requestedSchema.required, ['remove']);
+    assert.deepEqual((await client.call('deployment_list')).deployments, []);
+    await client.close();
+});
+
+forEachClient('removes nothing when its person declines', async (t, kind) => {
+    const { client } = await connectAsked(t, kind, { action: 'decline' });
+    assert.match(await client.refusal('deployment_remove', { deployment: 'sim' }), /sim stays registered/);
+    assert.equal((await client.call('deployment_list')).deployments.length, 1);
+    await client.close();
+});
+
+forEachClient('tells the plan to a client that cannot be asked', async (t, kind) => {
+    const { client } = await connectAsked(t, kind);
+    const told = await client.callTool('deployment_remove', { deployment: 'sim' });
+    assert.ok(told.isError);
+    assert.match(text(told), /Kept: its server.*call again with "confirm": "sim"/);
+    await client.call('deployment_remove', { deployment: 'sim', confirm: 'sim' });
+    await client.close();
+});
