@@ -20,8 +20,9 @@
 
 #define EVENTS 256
 #define SECOND_NS INT64_C(1000000000)
-#define IDLE_S 75                       /* longer than clients and proxies keep a connection */
-#define CONNECTION_MEMORY (16 * 1024UL) /* request headers and buffers of one connection */
+#define IDLE_S 75 /* longer than clients and proxies keep a connection */
+#define CONNECTION_MEMORY                                                                          \
+    (10 * 1024UL) /* request headers and buffers of one connection; resident, once it is reused */
 #define STOP_TURNS 100
 
 /* ---- Connections ---- */

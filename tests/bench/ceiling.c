@@ -13,7 +13,7 @@
 #include "base/memory.h"
 
 #define CONNECTIONS 4096U
-#define CONNECTION_MEMORY (16 * 1024UL) /* as opsbrain's */
+#define CONNECTION_MEMORY (10 * 1024UL) /* as opsbrain's */
 
 /* Its parameters are libmicrohttpd's. NOLINTNEXTLINE(readability-function-size) */
 static enum MHD_Result serve(void *response, struct MHD_Connection *mhd, const char *path,

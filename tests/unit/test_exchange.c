@@ -318,6 +318,28 @@ static void malformed_requests_get_an_error_or_a_closed_connection(void **state)
     assert_int_equal(http_request(port(), "GET", "/health", NULL, NULL, NULL), 200);
 }
 
+/* A token with many claims has some thousands. */
+static void headers_of_8000_bytes_are_read_and_many_more_are_refused(void **state)
+{
+    char filler[20000];
+
+    (void)state;
+    for (size_t length = 100; length < sizeof filler; length += 100) {
+        TEXT_AUTO headers = { 0 };
+        int status;
+
+        memset(filler, 'x', length);
+        filler[length] = '\0';
+        text_addf(&headers, MCP_HEADERS "X-Filler: %s\r\n", filler);
+        status = http_request(port(), "POST", "/mcp", headers.data,
+                              "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}", NULL);
+        if (length <= 8000)
+            assert_int_equal(status, 200);
+        else if (length > 16000)
+            assert_true(status == 431 || status == 413 || status == 0);
+    }
+}
+
 static void connections_over_the_limit_wait_until_others_close(void **state)
 {
     enum { OVER = 70 };
@@ -379,6 +401,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_burst_of_progress_loses_some_of_it_but_never_the_result,
                                         start, stop),
         cmocka_unit_test_setup_teardown(malformed_requests_get_an_error_or_a_closed_connection,
+                                        start, stop),
+        cmocka_unit_test_setup_teardown(headers_of_8000_bytes_are_read_and_many_more_are_refused,
                                         start, stop),
         cmocka_unit_test_setup_teardown(connections_over_the_limit_wait_until_others_close, start,
                                         stop),
