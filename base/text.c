@@ -9,7 +9,7 @@
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
-static void reserve(struct text *text, size_t more)
+void text_reserve(struct text *text, size_t more)
 {
     size_t capacity = text->capacity > 0 ? text->capacity : 64;
 
@@ -28,7 +28,7 @@ void text_add(struct text *text, const char *string)
 
 void text_add_bytes(struct text *text, const char *bytes, size_t length)
 {
-    reserve(text, length);
+    text_reserve(text, length);
     if (length > 0)
         memcpy(text->data + text->length, bytes, length);
     text->length += length;
@@ -63,7 +63,7 @@ void text_addf(struct text *text, const char *format, ...)
     size_t room;
     int length;
 
-    reserve(text, PROBABLE_LENGTH);
+    text_reserve(text, PROBABLE_LENGTH);
     room = text->capacity - text->length;
     va_start(args, format);
     length = vsnprintf(text->data + text->length, room, format, args);
@@ -71,7 +71,7 @@ void text_addf(struct text *text, const char *format, ...)
     if (length < 0)
         length = 0;
     if ((size_t)length >= room) {
-        reserve(text, (size_t)length);
+        text_reserve(text, (size_t)length);
         va_start(args, format);
         vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
         va_end(args);

@@ -13,6 +13,7 @@ struct text {
 
 #define TEXT_AUTO __attribute__((cleanup(text_finish))) struct text
 
+void text_reserve(struct text *text, size_t more); /* room for so many bytes */
 void text_add(struct text *text, const char *string);
 void text_add_bytes(struct text *text, const char *bytes, size_t length);
 void text_add_char(struct text *text, char c);

@@ -193,44 +193,58 @@ static json_t *normal_form(const struct param *param, json_t *value)
     return list;
 }
 
-static bool complete(const struct tool *tool, const struct param *param, json_t *checked,
-                     struct error *error)
+static bool check_param(const struct tool *tool, const struct param *param, const json_t *value,
+                        struct error *error)
 {
+    if (value != NULL && !json_is_null(value))
+        return check_value(param, value, error);
     if (param->required)
         return error_set(error, ERROR_INVALID, "%s needs \"%s\", %s: %s", tool->name, param->name,
                          value_kind(param->type)->phrase, param->help);
-    if (param->initial != NULL)
-        json_object_set_new(checked, param->name,
-                            json_loads(param->initial, JSON_DECODE_ANY, NULL));
     return true;
+}
+
+/* Is the value there as what runs wants to see it? Most are. */
+static bool is_final(const struct param *param, const json_t *value)
+{
+    if (value == NULL)
+        return param->initial == NULL;
+    return !json_is_null(value) && param->type != VALUE_INTEGERS
+           && (param->type != VALUE_INTEGER || json_is_integer(value));
+}
+
+static void complete(const struct param *param, json_t *value, json_t *completed)
+{
+    if (value != NULL && !json_is_null(value))
+        json_object_set_new(completed, param->name, normal_form(param, value));
+    else if (param->initial != NULL)
+        json_object_set_new(completed, param->name,
+                            json_loads(param->initial, JSON_DECODE_ANY, NULL));
 }
 
 bool tool_check(const struct tool *tool, const json_t *arguments, json_t **out, struct error *error)
 {
-    json_auto_t *checked = json_object();
+    bool final = arguments != NULL;
 
     if (arguments != NULL && !json_is_object(arguments))
         return error_set(error, ERROR_INVALID,
                          "the arguments of %s must be an object of names and values", tool->name);
     if (tool->input_schema != NULL) {
-        *out = arguments == NULL ? json_object() : json_copy(json_iterable(arguments));
+        *out = arguments == NULL ? json_object() : json_incref(json_iterable(arguments));
         return true;
     }
     if (!check_known(tool, arguments, error))
         return false;
     for (const struct param *param = tool->params; param->name != NULL; param++) {
-        json_t *value = json_object_get(arguments, param->name);
+        const json_t *value = json_object_get(arguments, param->name);
 
-        if (value == NULL || json_is_null(value)) {
-            if (!complete(tool, param, checked, error))
-                return false;
-            continue;
-        }
-        if (!check_value(param, value, error))
+        if (!check_param(tool, param, value, error))
             return false;
-        json_object_set_new(checked, param->name, normal_form(param, value));
+        final = final && is_final(param, value);
     }
-    *out = json_incref(checked);
+    *out = final ? json_incref(json_iterable(arguments)) : json_object();
+    for (const struct param *param = tool->params; param->name != NULL && !final; param++)
+        complete(param, json_object_get(arguments, param->name), *out);
     return true;
 }
 

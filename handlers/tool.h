@@ -133,7 +133,8 @@ extern const struct tool *const tools[]; /* in order of name; ends with NULL */
 const struct tool *tool_find(const char *name);
 json_t *tool_input_schema(const struct tool *tool);  /* new reference */
 json_t *tool_output_schema(const struct tool *tool); /* new reference; NULL: it has no fields */
-/* Checks and completes the arguments. *out: a new object with defaults filled in. */
+/* Checks and completes the arguments. *out: an object with defaults filled in, the same one where
+ * there is nothing to fill in; a reference for the caller. */
 bool tool_check(const struct tool *tool, const json_t *arguments, json_t **out,
                 struct error *error);
 /* Does `structured` conform to the tool's fields? tool_call lets no other answer out. */

@@ -70,13 +70,24 @@ static bool is_plain(const char *value)
     return true;
 }
 
+static bool is_wrapped(const char *value, size_t length)
+{
+    return length >= sizeof PREFIX - 1 + sizeof SUFFIX - 1
+           && strncmp(value, PREFIX, sizeof PREFIX - 1) == 0
+           && strcmp(value + length - (sizeof SUFFIX - 1), SUFFIX) == 0;
+}
+
 char *header_value_decode(const char *value)
 {
     size_t length = strlen(value);
-    size_t wrapping = sizeof PREFIX - 1 + sizeof SUFFIX - 1;
 
-    if (length >= wrapping && strncmp(value, PREFIX, sizeof PREFIX - 1) == 0
-        && strcmp(value + length - (sizeof SUFFIX - 1), SUFFIX) == 0)
-        return decode_base64(value + sizeof PREFIX - 1, length - wrapping);
+    if (is_wrapped(value, length))
+        return decode_base64(value + sizeof PREFIX - 1,
+                             length - (sizeof PREFIX - 1) - (sizeof SUFFIX - 1));
     return is_plain(value) ? memory_copy_text(value) : NULL;
+}
+
+bool header_value_is_plainly(const char *value, const char *said)
+{
+    return strcmp(value, said) == 0 && is_plain(value) && !is_wrapped(value, strlen(value));
 }

@@ -1,5 +1,9 @@
 /* Header values of 2026-07-28: plain visible ASCII, or =?base64?...?= around base64 of UTF-8. */
 #pragma once
 
+#include <stdbool.h>
+
 /* The value meant, as heap memory; NULL if it is malformed, not UTF-8, or holds a NUL. */
 char *header_value_decode(const char *value);
+/* Is `said` meant, written plainly? It may be meant all the same where it is written as base64. */
+bool header_value_is_plainly(const char *value, const char *said);

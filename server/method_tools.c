@@ -112,36 +112,36 @@ static void tell_progress(struct call *call, double progress, double total, cons
 
 static void add_content(struct text *out, const char *text, size_t length)
 {
-    text_add(out, "\"content\":[{\"type\":\"text\",\"text\":");
+    text_add(out, "[{\"type\":\"text\",\"text\":");
     json_add_string(out, text, length);
     text_add(out, "}]");
 }
 
-static void add_member(struct text *out, const char *name, const json_t *value)
-{
-    text_addf(out, "\"%s\":", name);
-    json_add(out, value);
-}
+#define RESULT_SIZE 192 /* beside its texts, of most answers */
 
 static void write_answer(struct rpc *rpc, const struct answer *answer)
 {
+    struct text *out = &rpc->result;
+
+    text_reserve(out, 2 * answer->text.length + RESULT_SIZE);
+    text_add(out, "\"content\":");
     if (answer->content != NULL)
-        add_member(&rpc->result, "content", answer->content);
+        json_add(out, answer->content);
     else
-        add_content(&rpc->result, text_string(&answer->text), answer->text.length);
-    text_add_char(&rpc->result, ',');
+        add_content(out, text_string(&answer->text), answer->text.length);
     if (answer->structured != NULL) {
-        add_member(&rpc->result, "structuredContent", answer->structured);
-        text_add_char(&rpc->result, ',');
+        text_add(out, ",\"structuredContent\":");
+        json_add(out, answer->structured);
     }
-    text_add(&rpc->result, "\"isError\":false");
+    text_add(out, ",\"isError\":false");
 }
 
 /* The kind is for programs; structuredContent would have to conform to the tool's output. */
 void tools_write_error(struct rpc *rpc, const struct error *error)
 {
+    text_add(&rpc->result, "\"content\":");
     add_content(&rpc->result, error->message, strlen(error->message));
-    text_addf(&rpc->result, ",\"isError\":true");
+    text_add(&rpc->result, ",\"isError\":true");
     rpc->error_kind = error_kind_name(error->kind);
     telemetry_record_tool_error(server_tool_row(rpc->server, rpc->tool));
 }

@@ -33,11 +33,13 @@ static enum rpc_kind broken(struct rpc *rpc, const char *why)
 
 static enum rpc_kind read_request(struct rpc *rpc, const json_t *message, const json_t *id)
 {
-    json_t *params = json_object_get(message, "params");
+    json_t *params = json_object_get(message, "params"), *meta;
 
     if (params != NULL && !json_is_object(params))
         return broken(rpc, "\"params\" must be an object");
     rpc->params = params;
+    meta = json_object_get(params, "_meta");
+    rpc->meta = json_is_object(meta) ? meta : NULL;
     rpc->progress_token = rpc_token(json_object_get(rpc_meta(rpc), "progressToken"));
     return id != NULL ? RPC_REQUEST : RPC_NOTIFICATION;
 }
@@ -129,6 +131,7 @@ static void write_error(const struct rpc *rpc, struct text *out)
     text_add_char(out, '}');
 }
 
+#define ENVELOPE_SIZE 384 /* of most results */
 #define INFO_MEMBER "\"io.modelcontextprotocol/serverInfo\":"
 #define KIND_MEMBER "\"opsbrain/errorKind\":"
 
@@ -137,12 +140,14 @@ static void write_common_members(const struct rpc *rpc, struct text *out)
 {
     const char *kind = rpc->error_kind;
 
-    if (rpc->era == ERA_MODERN)
-        text_addf(out, "\"resultType\":\"%s\",\"_meta\":{" INFO_MEMBER "%s",
-                  rpc->result_type != NULL ? rpc->result_type : "complete",
-                  rpc->introduces ? SERVER_DETAILS : SERVER_INFO);
-    else if (kind != NULL)
+    if (rpc->era == ERA_MODERN) {
+        text_add(out, "\"resultType\":\"");
+        text_add(out, rpc->result_type != NULL ? rpc->result_type : "complete");
+        text_add(out, "\",\"_meta\":{" INFO_MEMBER);
+        text_add(out, rpc->introduces ? SERVER_DETAILS : SERVER_INFO);
+    } else if (kind != NULL) {
         text_add(out, "\"_meta\":{");
+    }
     if (kind != NULL)
         text_addf(out, "%s" KIND_MEMBER "\"%s\"", rpc->era == ERA_MODERN ? "," : "", kind);
     if (rpc->era == ERA_MODERN || kind != NULL)
@@ -155,6 +160,7 @@ static void write_common_members(const struct rpc *rpc, struct text *out)
 
 void rpc_write(const struct rpc *rpc, struct text *out)
 {
+    text_reserve(out, rpc->result.length + ENVELOPE_SIZE);
     text_add(out, "{\"jsonrpc\":\"2.0\",");
     if (rpc->id != NULL) {
         text_add(out, "\"id\":");
@@ -197,17 +203,21 @@ bool rpc_is_cancelled(void *context)
 
 const json_t *rpc_meta(const struct rpc *rpc)
 {
-    const json_t *meta = json_object_get(rpc->params, "_meta");
-
-    return json_is_object(meta) ? meta : NULL;
+    return rpc->meta;
 }
+
+#define CLIENT_NAME_SIZE 121
+#define CLIENT_VERSION_SIZE 61
 
 void rpc_client_name(const json_t *info, char *out, size_t size)
 {
     const char *name = json_get_text(info, "name", "");
     const char *version = json_get_text(info, "version", "");
-    char joined[256];
+    size_t length = text_copy(out, size < CLIENT_NAME_SIZE ? size : CLIENT_NAME_SIZE, name);
 
-    snprintf(joined, sizeof joined, "%.120s%s%.60s", name, version[0] != '\0' ? "/" : "", version);
-    text_copy(out, size, joined);
+    if (version[0] == '\0' || length + 1 >= size)
+        return;
+    out[length++] = '/';
+    size -= length;
+    text_copy(out + length, size < CLIENT_VERSION_SIZE ? size : CLIENT_VERSION_SIZE, version);
 }

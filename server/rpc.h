@@ -47,6 +47,7 @@ struct rpc {
     enum placement placement;
     const json_t *params;    /* NULL or an object; borrowed from the message */
     const json_t *response;  /* RPC_RESPONSE: the message; borrowed */
+    const json_t *meta;      /* the same: params._meta */
     json_t *checked;         /* the tool's arguments, once tool_check accepted them; NULL */
     struct rounds *rounds;   /* 2026-07-28: what the client was asked and answered; NULL: nothing */
     char *id;                /* as JSON text, to be echoed; NULL: a notification, or not readable */

@@ -62,9 +62,21 @@ static void what_no_encoder_writes_is_refused(void **state)
     check("a\x01z", NULL);
 }
 
+static void a_plain_value_is_known_without_a_copy(void **state)
+{
+    (void)state;
+    assert_true(header_value_is_plainly("tools/call", "tools/call"));
+    assert_true(header_value_is_plainly("", ""));
+    assert_false(header_value_is_plainly("tools/call", "tools/list"));
+    assert_false(header_value_is_plainly("caf\xc3\xa9", "caf\xc3\xa9"));
+    assert_false(header_value_is_plainly("=?base64?YQ==?=", "a"));
+    assert_false(header_value_is_plainly("=?base64?YQ==?=", "=?base64?YQ==?="));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_plain_value_is_known_without_a_copy),
         cmocka_unit_test(plain_text_is_meant_as_written),
         cmocka_unit_test(base64_is_decoded),
         cmocka_unit_test(what_no_encoder_writes_is_refused),
