@@ -109,6 +109,15 @@ static void answer_lost(struct store *store, struct stream *stream, const struct
     stream_push(stream, text_string(&json), json.length);
 }
 
+/* Of a stream that is over, nothing may follow. */
+static bool resume(struct stream *stream, const struct comeback *comeback, struct error *error)
+{
+    if (!stream_is_open(stream) && stream_sequence(stream) == comeback->after)
+        return error_set(error, ERROR_NOT_FOUND, "nothing follows event %s_%lld", comeback->stream,
+                         (long long)comeback->after);
+    return stream_resume(stream, comeback->after, comeback->outlet, error);
+}
+
 /* A call that runs no more: what it said is in the store, or it was lost. */
 static bool revive(struct store *store, const struct comeback *comeback,
                    const struct event_call *call, struct error *error)
@@ -126,10 +135,7 @@ static bool revive(struct store *store, const struct comeback *comeback,
         event_call_end(store, session, comeback->stream, clock_utc_ms(), error);
     }
     stream_end(stream);
-    resumed = stream_sequence(stream) > comeback->after
-                  ? stream_resume(stream, comeback->after, comeback->outlet, error)
-                  : error_set(error, ERROR_NOT_FOUND, "nothing follows event %s_%lld",
-                              comeback->stream, (long long)comeback->after);
+    resumed = resume(stream, comeback, error);
     stream_release(stream);
     return resumed;
 }
@@ -141,7 +147,7 @@ static bool resume_call(struct store *store, const struct comeback *comeback, st
     bool found, resumed;
 
     if (running != NULL) {
-        resumed = stream_resume(running, comeback->after, comeback->outlet, error);
+        resumed = resume(running, comeback, error);
         stream_release(running);
         return resumed;
     }
