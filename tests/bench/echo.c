@@ -15,7 +15,8 @@ static bool run_echo(struct call *call, struct answer *answer, struct error *err
     const char *text = call_text(call, "text");
 
     (void)error;
-    answer->structured = json_pack("{s:s}", "text", text);
+    answer->structured = json_object();
+    json_object_set_new(answer->structured, "text", json_string(text));
     text_add(&answer->text, text);
     return true;
 }

@@ -196,9 +196,12 @@ function cpuMicroseconds({ child }) {
 
 function drive(server, count, seconds) {
     const before = cpuMicroseconds(server);
-    const { stdout } = spawnSync('taskset', ['-c', '1', 'wrk', '-t1', '-c', count, '-d', `${seconds}s`, '--timeout', '10s',
+    const { stdout, stderr } = spawnSync('taskset', ['-c', '1', 'wrk', '-t1', '-c', count, '-d', `${seconds}s`, '--timeout', '10s',
         '-s', `${SOURCES}/wrk.lua`, server.url, '--', ...server.arguments], { encoding: 'utf8' });
-    const told = JSON.parse(stdout.trim().split('\n').at(-1));
+    const last = stdout.trim().split('\n').at(-1);
+    if (!last.startsWith('{')) throw new Error(`wrk against ${server.name}: ${stdout}${stderr}`);
+    const told = JSON.parse(last);
+    if (told.requests === 0) throw new Error(`${server.name} answers no call of ${count} connections in ${seconds} s`);
     return {
         rps: (told.requests * 1e6) / told.us,
         cpu: (cpuMicroseconds(server) - before) / told.requests,
@@ -289,10 +292,14 @@ async function startAll(commands, era) {
     ceiling.arguments = opsbrain.arguments;
     const peers = [];
     for (const [name, command] of Object.entries(commands)) {
-        const port = PORT + 2 + peers.length;
+        const port = PORT + 2 + running.length;
         const peer = start(name, [...command, port, era === MODERN ? 'modern' : 'legacy'], port);
-        await makeReady(peer, era);
-        peers.push(peer);
+        try {
+            await makeReady(peer, era);
+            peers.push(peer);
+        } catch (error) {
+            console.log(`${era}: the peer ${name} is left out: ${error.message}`);
+        }
     }
     return { opsbrain, ceiling, peers };
 }

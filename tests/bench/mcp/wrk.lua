@@ -10,6 +10,11 @@ local META = '"io.modelcontextprotocol/protocolVersion":"2026-07-28",'
     .. '"io.modelcontextprotocol/clientCapabilities":{},'
     .. '"io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1.0.0"}'
 
+-- What latencies are of no requests is no number.
+local function whole(value)
+    return value == value and math.floor(value) or 0
+end
+
 local function prepare(headers, meta)
     local first = '{"jsonrpc":"2.0","id":'
     after = ',"method":"tools/call","params":{"name":"echo","arguments":{"text":"' .. TEXT .. '"}' .. meta .. '}}'
@@ -37,6 +42,6 @@ end
 function done(summary, latency)
     local errors = summary.errors
     io.write(string.format('{"requests":%d,"us":%d,"p50_us":%d,"p99_us":%d,"failed":%d}\n', summary.requests,
-        summary.duration, latency:percentile(50), latency:percentile(99),
+        summary.duration, whole(latency:percentile(50)), whole(latency:percentile(99)),
         errors.connect + errors.read + errors.write + errors.status + errors.timeout))
 end

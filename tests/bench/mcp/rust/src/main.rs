@@ -1,4 +1,5 @@
 //! The official Rust SDK with an echo tool: peer PORT ERA
+use axum::serve::ListenerExt;
 use rmcp::{
     ServerHandler,
     handler::server::{router::tool::ToolRouter, wrapper::Parameters},
@@ -45,5 +46,6 @@ async fn main() {
     let service: StreamableHttpService<Peer, LocalSessionManager> =
         StreamableHttpService::new(move || Ok(peer.clone()), Default::default(), config);
     let listener = tokio::net::TcpListener::bind(format!("127.0.0.1:{}", arguments[1])).await.unwrap();
+    let listener = listener.tap_io(|stream| stream.set_nodelay(true).unwrap()); // else 40 ms a call
     axum::serve(listener, axum::Router::new().nest_service("/mcp", service)).await.unwrap();
 }
