@@ -37,6 +37,12 @@ static size_t cut_at(const char *line, size_t limit)
     return limit;
 }
 
+static void write_bytes(const char *bytes, size_t length)
+{
+    if (write(STDERR_FILENO, bytes, length) < 0)
+        return; /* nowhere left to tell it */
+}
+
 /* Uses no heap: exhausted memory is logged too. */
 __attribute__((format(printf, 2, 0))) static void write_line(const char *level, const char *format,
                                                              va_list args)
@@ -53,8 +59,7 @@ __attribute__((format(printf, 2, 0))) static void write_line(const char *level, 
     if (length >= LINE_SIZE)
         length = cut_at(line, LINE_SIZE - 1);
     line[length++] = '\n';
-    if (write(STDERR_FILENO, line, length) < 0)
-        return; /* nowhere left to tell it */
+    write_bytes(line, length);
 }
 
 void log_info(const char *format, ...)
@@ -88,11 +93,20 @@ void log_lines_begin(struct log_lines *lines)
 {
     char time[CLOCK_TEXT_SIZE];
 
-    if (lines->text.length > LINES_SIZE - LINE_SIZE)
-        log_lines_write(lines);
     lines->line = lines->text.length;
     text_add(&lines->text, clock_format_utc(clock_utc_ms(), time));
     text_add(&lines->text, " info ");
+}
+
+static void write_all_but_the_last(struct log_lines *lines)
+{
+    struct text *text = &lines->text;
+    size_t last = text->length - lines->line;
+
+    write_bytes(text->data, lines->line);
+    memmove(text->data, text->data + lines->line, last + 1);
+    text->length = last;
+    lines->line = 0;
 }
 
 void log_lines_end(struct log_lines *lines)
@@ -104,15 +118,15 @@ void log_lines_end(struct log_lines *lines)
     if (text->length - lines->line >= LINE_SIZE)
         text->length = lines->line + cut_at(line, LINE_SIZE - 1);
     text_add_char(text, '\n');
+    if (text->length > LINES_SIZE)
+        write_all_but_the_last(lines);
 }
 
 void log_lines_write(struct log_lines *lines)
 {
-    struct text *text = &lines->text;
-
-    if (text->length > 0 && write(STDERR_FILENO, text->data, text->length) < 0)
-        text->length = 0; /* nowhere left to tell it */
-    text_clear(text);
+    if (lines->text.length > 0)
+        write_bytes(lines->text.data, lines->text.length);
+    text_clear(&lines->text);
 }
 
 void log_lines_finish(struct log_lines *lines)

@@ -220,6 +220,6 @@ enum MHD_Result exchange_queue_reply(struct exchange *exchange)
     if (reply->content_type != NULL)
         MHD_add_response_header(response, "Content-Type", reply->content_type);
     deadline_set(&exchange->loop->deadlines[DEADLINE_SEND], &exchange->connection->deadline,
-                 clock_monotonic_ns());
+                 exchange->loop->now_ns);
     return exchange_queue_take(exchange, response, reply->status);
 }

@@ -201,7 +201,8 @@ static void wait_for_next(struct connection *connection)
 
     connection->sent_more = false;
     connection->exchange = NULL;
-    deadline_set(&connection->loop->deadlines[kind], &connection->deadline, clock_monotonic_ns());
+    deadline_set(&connection->loop->deadlines[kind], &connection->deadline,
+                 connection->loop->now_ns);
 }
 
 void exchange_completed(void *loop, struct MHD_Connection *mhd, void **slot,

@@ -39,7 +39,7 @@ static void open_connection(struct http_loop *loop, struct MHD_Connection *mhd, 
     loop->acceptor.address = NULL; /* counted; given back in close_connection */
     connection->fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     connection->deadline.owner = connection;
-    deadline_set(&loop->deadlines[DEADLINE_HEADER], &connection->deadline, clock_monotonic_ns());
+    deadline_set(&loop->deadlines[DEADLINE_HEADER], &connection->deadline, loop->now_ns);
     if (epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, connection->fd, &event) != 0)
         log_warning("cannot watch a connection for hang-up: %s", strerror(errno));
     *slot = connection;
@@ -82,7 +82,7 @@ static void begin_headers(struct connection *connection)
     struct deadline_list *deadlines = connection->loop->deadlines;
 
     if (connection->deadline.list == &deadlines[DEADLINE_IDLE])
-        deadline_set(&deadlines[DEADLINE_HEADER], &connection->deadline, clock_monotonic_ns());
+        deadline_set(&deadlines[DEADLINE_HEADER], &connection->deadline, connection->loop->now_ns);
 }
 
 /* No handler of ours runs before the headers of a request are whole. */
@@ -173,12 +173,11 @@ static void close_late(struct connection *connection, enum deadline_kind kind)
 
 static void expire(struct http_loop *loop)
 {
-    int64_t now_ns = clock_monotonic_ns();
     struct deadline *deadline;
 
-    acceptor_resume(loop, now_ns);
+    acceptor_resume(loop, loop->now_ns);
     for (enum deadline_kind kind = 0; kind < DEADLINE_KINDS; kind++)
-        while ((deadline = deadline_expired(&loop->deadlines[kind], now_ns)) != NULL) {
+        while ((deadline = deadline_expired(&loop->deadlines[kind], loop->now_ns)) != NULL) {
             if (kind == DEADLINE_KEEP_ALIVE)
                 exchange_keep_alive(deadline->owner);
             else
@@ -249,6 +248,7 @@ static void turn(struct http_loop *loop, int timeout_ms)
     struct epoll_event events[EVENTS];
     int count = epoll_wait(loop->epoll_fd, events, EVENTS, timeout_ms);
 
+    loop->now_ns = clock_monotonic_ns();
     for (int i = 0; i < count; i++)
         take_event(loop, &events[i]);
     acceptor_run(loop);

@@ -44,6 +44,7 @@ struct http_loop {
     atomic_bool draining, stopping;
 
     /* of the loop's thread alone */
+    int64_t now_ns; /* when this turn began: good enough for deadlines */
     struct deadline_list deadlines[DEADLINE_KINDS];
     struct exchange *exchanges;
     struct acceptor acceptor;
