@@ -1,0 +1,110 @@
+// A benchmark as a task: followed with the official client's raw requests, across kill -9 of the server. The client
+// itself does not know the result type of a call that became a task yet, so the call is made by hand.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { connect } from './clients.mjs';
+import { post, startServer, startSimserve, until } from './harness.mjs';
+
+const TASKS = 'io.modelcontextprotocol/tasks';
+const CAPABILITIES = { extensions: { [TASKS]: {} } };
+const ENVELOPE = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': CAPABILITIES,
+};
+const GRID = { deployment: 'sim', concurrency: [1, 2, 4], input_tokens: [16], output_tokens: [8], window_s: 1 };
+const AS_IT_IS = { '~standard': { version: 1, vendor: 'end-to-end', validate: (value) => ({ value }) } };
+const SWEEP_MS = 120_000;
+
+async function connectKnowingTasks(url) {
+    const options = { versionNegotiation: { mode: { pin: '2026-07-28' } }, capabilities: CAPABILITIES };
+    const client = new Client({ name: 'end-to-end', version: '1.0.0' }, options);
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+    return client;
+}
+
+// callTool(server, name, arguments): the result of a call by a client that knows tasks.
+async function callTool(server, name, args) {
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, _meta: ENVELOPE } };
+    const headers = {
+        Accept: 'application/json',
+        'MCP-Protocol-Version': '2026-07-28',
+        'Mcp-Method': 'tools/call',
+        'Mcp-Name': name,
+    };
+    const reply = await post(server.port, body, headers);
+    const json = reply.headers['content-type'].startsWith('text/event-stream')
+        ? reply.body.match(/^data: (.*)$/m)[1]
+        : reply.body;
+    return JSON.parse(json).result;
+}
+
+const ask = (client, method, params) => client.request({ method, params }, AS_IT_IS);
+
+async function untilTask(client, taskId, what, reached) {
+    return until(what, async () => {
+        const task = await ask(client, 'tasks/get', { taskId });
+        return reached(task) && task;
+    }, SWEEP_MS);
+}
+
+async function start(t) {
+    const model = await startSimserve(t);
+    const server = await startServer(t);
+    const client = await connect('2x-2026', server.url);
+    await client.call('deployment_register', { name: 'sim', url: model.url });
+    const tool = (await client.listTools()).find(({ name }) => name === 'sweep_start');
+    await client.close();
+    return { server, tool };
+}
+
+test('a sweep is a task that survives kill -9', async (t) => {
+    const { server, tool } = await start(t);
+    const begun = await callTool(server, 'sweep_start', GRID);
+    assert.equal(begun.resultType, 'task');
+    assert.equal(begun.status, 'working');
+    const { taskId } = begun;
+
+    let client = await connectKnowingTasks(server.url);
+    assert.deepEqual(client.getServerCapabilities().extensions, { [TASKS]: {} });
+    const working = await untilTask(client, taskId, 'the second cell', ({ statusMessage }) =>
+        statusMessage?.startsWith('cell 2 of 3'),
+    );
+    assert.equal(working.status, 'working');
+    await client.close();
+    await server.killAndRestart();
+
+    client = await connectKnowingTasks(server.url);
+    const done = await untilTask(client, taskId, 'the end', ({ status }) => status !== 'working');
+    assert.equal(done.status, 'completed');
+    assert.equal(done.createdAt, begun.createdAt);
+    assert.ok(done.lastUpdatedAt > working.lastUpdatedAt);
+    const { result } = done;
+    assert.equal(result.isError, false);
+    assert.match(result.content[0].text, /is completed: 3 cells measured, in .*\nNext: run_report/);
+    assert.equal(result.structuredContent.outcome.measured, 3);
+    for (const name of tool.outputSchema.required) assert.ok(name in result.structuredContent, name);
+    await client.close();
+
+    await server.killAndRestart();
+    client = await connectKnowingTasks(server.url);
+    assert.deepEqual(await ask(client, 'tasks/get', { taskId }), done);
+    await client.close();
+});
+
+test('a sweep is cancelled as a task, and the same call tells of the same task', async (t) => {
+    const { server } = await start(t);
+    const client = await connectKnowingTasks(server.url);
+    const args = { ...GRID, window_s: 30, idempotency_key: 'once' };
+    const { taskId } = await callTool(server, 'sweep_start', args);
+    await untilTask(client, taskId, 'the first cell', ({ statusMessage }) => statusMessage?.startsWith('cell 1 of 3'));
+    await ask(client, 'tasks/cancel', { taskId });
+    const task = await untilTask(client, taskId, 'the end', ({ status }) => status !== 'working');
+    assert.equal(task.status, 'cancelled');
+    const again = await callTool(server, 'sweep_start', args);
+    assert.equal(again.taskId, taskId);
+    assert.equal(again.status, 'cancelled');
+    const refusal = await ask(client, 'tasks/get', { taskId: 'job_none' }).catch((error) => error);
+    assert.equal(refusal.code, -32602);
+    await client.close();
+});
