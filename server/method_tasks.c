@@ -31,7 +31,7 @@ bool tasks_require(struct rpc *rpc)
         return true;
     rpc->error_data =
         json_pack("{s:{s:{s:{}}}}", "requiredCapabilities", "extensions", TASKS_EXTENSION);
-    return rpc_fail(rpc, RPC_MISSING_CAPABILITY, 400,
+    return rpc_fail(rpc, RPC_MISSING_CAPABILITY, rpc->era == ERA_MODERN ? 400 : 200,
                     "this needs the client capability extensions[\"" TASKS_EXTENSION "\"]");
 }
 

@@ -89,7 +89,27 @@ static const struct tool only_tool = {
     .requires_tasks = true,
     .run = start_thing,
 };
-static const struct tool *const task_tools[] = { &only_tool, &thing_tool, NULL };
+
+static bool start_sure_thing(struct call *call, struct answer *answer, struct error *error)
+{
+    json_auto_t *form = json_pack("{s:s, s:{s:s, s:{}}}", "message", "Sure?", "requestedSchema",
+                                  "type", "object", "properties"),
+                *answers = NULL;
+    const struct question question = { "sure", "elicitation/create", form };
+
+    return call->ask(call, &question, 1, &answers, error) && start_thing(call, answer, error);
+}
+
+static const struct tool sure_tool = {
+    .name = "sure",
+    .title = "Sure",
+    .help = "Asks before it starts a job.",
+    .params = thing_params,
+    .placement = PLACE_WORKER,
+    .starts_job = true,
+    .run = start_sure_thing,
+};
+static const struct tool *const task_tools[] = { &only_tool, &sure_tool, &thing_tool, NULL };
 
 static int start(void **state)
 {
@@ -354,6 +374,64 @@ static void a_restart_keeps_the_question_and_the_task(void **state)
     assert_string_equal(text_at(done, "result.result.content.0.text"), "yes");
 }
 
+/* The client sends its last round twice: one job, and the same task both times. */
+static void what_was_asked_before_is_no_part_of_the_task_and_starts_it_once(void **state)
+{
+    struct asked asked = { "tools/call", "sure",
+                           "\"name\":\"sure\",\"arguments\":{\"what\":\"q\"},",
+                           KNOWING ",\"elicitation\":{}", NULL };
+    int64_t counts[JOB_CANCELLED + 1], all = 0;
+    TEXT_AUTO members = { 0 };
+    struct error error;
+    char id[ID_SIZE];
+    const char *state_text;
+    int status;
+    json_t *reply = ask(&asked, &status);
+
+    (void)state;
+    assert_string_equal(text_at(reply, "result.resultType"), "input_required");
+    assert_null(json_at(reply, "result.taskId"));
+    state_text = text_at(reply, "result.requestState");
+    text_addf(&members, "%s\"inputResponses\":{\"sure\":" YES "},\"requestState\":", asked.members);
+    json_add_string(&members, state_text, strlen(state_text));
+    text_add_char(&members, ',');
+    asked.members = text_string(&members);
+    for (int round = 0; round < 2; round++) {
+        json_decref(reply);
+        reply = ask(&asked, &status);
+        assert_string_equal(text_at(reply, "result.resultType"), "task");
+        assert_null(json_at(reply, "result.requestState"));
+        if (round == 0)
+            text_copy(id, sizeof id, text_at(reply, "result.taskId"));
+        assert_string_equal(text_at(reply, "result.taskId"), id);
+    }
+    json_decref(reply);
+    assert_true(job_counts(served.services.store, counts, &error));
+    for (int i = 0; i <= JOB_CANCELLED; i++)
+        all += counts[i];
+    assert_int_equal(all, 1);
+}
+
+static void a_session_of_an_older_era_has_no_tasks(void **state)
+{
+    json_auto_t *started = NULL, *refused_call = NULL;
+    int status;
+
+    (void)state;
+    started = mcp_post_once(server_port(served.server), NULL,
+                            "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
+                            "\"name\":\"thing\",\"arguments\":{\"what\":\"q\"},"
+                            "\"task\":{\"ttl\":60000}}}",
+                            &status);
+    assert_string_equal(text_at(started, "result.content.0.text"), "started");
+    refused_call = mcp_post_once(server_port(served.server), NULL,
+                                 "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
+                                 "\"params\":{\"name\":\"only\"}}",
+                                 &status);
+    assert_int_equal(status, 200);
+    assert_int_equal(integer_at(refused_call, "error.code"), -32021);
+}
+
 static void cancelling_is_acknowledged_and_done_once(void **state)
 {
     struct audit_filter filter = { .tool = "tasks/cancel" };
@@ -553,6 +631,8 @@ int main(void)
         TEST(what_came_of_it_is_what_the_call_would_have_answered),
         TEST(a_task_that_asks_goes_on_when_all_is_answered),
         TEST(a_restart_keeps_the_question_and_the_task),
+        TEST(what_was_asked_before_is_no_part_of_the_task_and_starts_it_once),
+        TEST(a_session_of_an_older_era_has_no_tasks),
         TEST(cancelling_is_acknowledged_and_done_once),
         TEST(only_the_owner_or_an_admin_stops_or_answers),
         TEST(who_follows_a_task_is_told_its_state_to_the_end),
