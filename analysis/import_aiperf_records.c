@@ -13,7 +13,7 @@
 
 struct values {
     double *data;
-    size_t count;
+    size_t count, more; /* more: beyond VALUES_MAX, not kept */
 };
 
 struct sample {
@@ -41,8 +41,12 @@ struct records {
 
 static void add(struct values *values, double value)
 {
-    if (!isfinite(value) || values->count == VALUES_MAX)
+    if (!isfinite(value))
         return;
+    if (values->count == VALUES_MAX) {
+        values->more++;
+        return;
+    }
     if ((values->count & (values->count - 1)) == 0)
         values->data = memory_resize(values->data, values->count == 0 ? 1 : values->count * 2,
                                      sizeof *values->data);
@@ -260,6 +264,10 @@ static bool finish(struct records *records, struct error *error)
     if (records->warmup > 0)
         evidence_remark(records->out, "%.0f requests of the warm-up were left out",
                         records->warmup);
+    for (enum metric i = 0; i < METRIC_COUNT; i++)
+        if (records->metrics[i].more > 0)
+            evidence_remark(records->out, "%s is of the first %zu values; %zu more were not kept",
+                            metric_name(i), VALUES_MAX, records->metrics[i].more);
     return true;
 }
 

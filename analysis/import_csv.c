@@ -136,7 +136,7 @@ static void odd_row(struct table *table, const char *column, const char *value)
 
 static bool is_nothing(const char *text)
 {
-    static const char *const words[] = { "", "-", "n/a", "na", "nan", "null", "none" };
+    static const char *const words[] = { "", "-", "n/a", "na", "nan", "null", "none", "inf" };
 
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strcasecmp(text, words[i]) == 0)

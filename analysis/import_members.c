@@ -175,8 +175,8 @@ bool import_has_keys(const char *bytes, size_t length, const char *const *keys)
         for (size_t i = 0; keys[i] != NULL; i++)
             if (json_scan_is(&scan, keys[i]))
                 found |= 1U << i;
-        if (!json_scan_value(&scan, NULL, NULL))
-            return false;
+        if (found == wanted || !json_scan_value(&scan, NULL, NULL))
+            break;
     }
     return found == wanted;
 }

@@ -19,7 +19,8 @@ static const char *const ways[] = {
     "(answers at once), job_show with wait_s until it ended, run_report.",
     "A sweep that was stopped goes on where it was with sweep_resume; finished cells are never "
     "measured again.",
-    "Results of other tools: run_import, then run_report; run_export writes a run for them.",
+    "Results of other tools: run_import, then run_audit and run_report; run_export writes a run "
+    "for them.",
     "Watch a server: metrics_show now; metrics_watch once, then metrics_history.",
     "Trouble: deployment_show, then model_health; who did what: audit_list.",
     "All of it to read, with the terms: the resource opsbrain://guide; step by step: the prompts.",

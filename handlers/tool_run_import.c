@@ -127,7 +127,10 @@ static void write_answer(const struct import_row *row, bool existed,
                   "A new import of the same file, with other facts stated than %s.\n",
                   row->corrects);
     import_describe(evidence, &answer->text);
-    text_addf(&answer->text, "Next: run_report with run %s shows its figures.\n", row->id);
+    text_addf(&answer->text,
+              "Next, with run %s: run_audit tells what its figures can bear, run_report shows "
+              "them.\n",
+              row->id);
 }
 
 static bool run(struct call *call, struct answer *answer, struct error *error)
@@ -151,8 +154,8 @@ const struct tool tool_run_import = {
     .title = "Import results of another tool",
     .help =
         "Imports the result file of another load generator (vLLM bench serve, GuideLLM, aiperf, "
-        "inference-perf, serving reports, tables as CSV) as a run that run_show and "
-        "run_report take. It is kept as it is and marked as imported; what the file "
+        "inference-perf, serving reports, tables as CSV) as a run that run_audit, "
+        "run_show and run_report take. It is kept as it is and marked as imported; what the file "
         "does not say stays unknown, so state model and hardware if you know them. The same file "
         "again is the same run.",
     .params = params,
