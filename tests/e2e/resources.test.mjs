@@ -53,6 +53,10 @@ forEachClient('what was measured can be listed, read and completed', async (t, k
             'opsbrain://runs/{id}',
             'opsbrain://runs/{id}/report',
             'opsbrain://runs/{id}/cells.csv',
+            'opsbrain://runs/{id}/export/vllm',
+            'opsbrain://runs/{id}/export/aiperf',
+            'opsbrain://runs/{id}/export/csv',
+            'opsbrain://runs/{id}/export/serving-report',
             'opsbrain://jobs/{id}',
         ],
     );
