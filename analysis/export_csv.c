@@ -1,6 +1,7 @@
 /* A table; its headings are among those that our importer knows. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/export_private.h"
@@ -88,10 +89,8 @@ static void add_number(double value, struct text *out)
     if (!isfinite(value))
         return;
     for (int digits = 6; digits <= 17; digits++) {
-        double read = 0;
-
         snprintf(written, sizeof written, "%.*g", digits, value);
-        if (sscanf(written, "%lf", &read) == 1 && read == value)
+        if (strtod(written, NULL) == value)
             break;
     }
     text_add(out, written);

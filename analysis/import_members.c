@@ -163,7 +163,6 @@ bool import_array(struct json_scan *scan, bool (*each)(struct json_scan *scan, v
 bool import_has_keys(const char *bytes, size_t length, const char *const *keys)
 {
     struct json_scan scan;
-    enum json_scan_token token;
     unsigned found = 0, wanted = 0;
 
     for (size_t i = 0; keys[i] != NULL; i++)
@@ -171,7 +170,7 @@ bool import_has_keys(const char *bytes, size_t length, const char *const *keys)
     json_scan_init(&scan, bytes, length);
     if (json_scan_next(&scan) != JSON_SCAN_OBJECT)
         return false;
-    while (found != wanted && (token = json_scan_next(&scan)) == JSON_SCAN_KEY) {
+    while (json_scan_next(&scan) == JSON_SCAN_KEY) {
         for (size_t i = 0; keys[i] != NULL; i++)
             if (json_scan_is(&scan, keys[i]))
                 found |= 1U << i;

@@ -4,14 +4,16 @@
 
 #include "base/memory.h"
 
-static void add(struct all_runs *all, const struct run_row *run, const struct import_row *import)
+static void add_run(struct all_runs *all, const struct run_row *run)
 {
-    all->rows[all->count++] = (struct any_run){
-        .run = run,
-        .import = import,
-        .id = run != NULL ? run->id : import->id,
-        .created_ms = run != NULL ? run->created_ms : import->created_ms,
-    };
+    all->rows[all->count++] =
+        (struct any_run){ .run = run, .id = run->id, .created_ms = run->created_ms };
+}
+
+static void add_import(struct all_runs *all, const struct import_row *import)
+{
+    all->rows[all->count++] =
+        (struct any_run){ .import = import, .id = import->id, .created_ms = import->created_ms };
 }
 
 static void merge(struct all_runs *all)
@@ -25,9 +27,9 @@ static void merge(struct all_runs *all)
                        && all->runs[run].created_ms >= all->imports[import].created_ms);
 
         if (own)
-            add(all, &all->runs[run++], NULL);
+            add_run(all, &all->runs[run++]);
         else
-            add(all, NULL, &all->imports[import++]);
+            add_import(all, &all->imports[import++]);
     }
 }
 

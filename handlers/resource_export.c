@@ -26,7 +26,7 @@ static bool write(struct call *call, const char *value, const char *format, stru
         .uri = "opsbrain://runs/{id}/export/" form,                                                \
         .title = "Export of run",                                                                  \
         .help = "Every cell of a run in the format " form ", as run_export writes it.",            \
-        .mime_type = type,                                                                         \
+        .mime_type = (type),                                                                       \
         .role = ROLE_VIEWER,                                                                       \
         .placement = PLACE_WORKER,                                                                 \
         .instances = &run_instances,                                                               \
