@@ -14,6 +14,7 @@
 #include "handlers/tool.h"
 #include "server/exchange.h"
 #include "server/mcp.h"
+#include "server/notifier.h"
 #include "server/server.h"
 
 #define UPLOADS_AT_ONCE 8 /* each may fill UPLOAD_LIMIT_BYTES of the disk */
@@ -150,6 +151,11 @@ static bool nobody_to_ask(struct call *call, const struct question *questions, s
     return error_set(error, ERROR_UNSUPPORTED, "an upload cannot be asked anything");
 }
 
+static void no_stream(struct call *call)
+{
+    (void)call;
+}
+
 static void no_log(struct call *call, enum severity severity, const char *logger, json_t *data)
 {
     (void)call;
@@ -189,6 +195,8 @@ static void reply(struct exchange *exchange, const struct answer *answer)
     bool known = json_get_boolean(answer->structured, "already_known", false);
     struct text body = { 0 };
 
+    if (!known)
+        notifier_list_changed(exchange->server->notifier, NOTIFIER_RESOURCES);
     json_add(&body, answer->structured);
     text_add_char(&body, '\n');
     exchange_reply(exchange, known ? 200 : 201, "application/json", &body);
@@ -210,6 +218,7 @@ static void import(struct exchange *exchange, const char *bytes, size_t length)
         .progress = no_progress,
         .cancelled = is_cancelled,
         .ask = nobody_to_ask,
+        .close_stream = no_stream,
         .log_take = no_log,
     };
 

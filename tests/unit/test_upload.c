@@ -11,6 +11,7 @@
 #include "base/digest.h"
 #include "base/json.h"
 #include "http_client.h"
+#include "mcp_client.h"
 #include "served.h"
 #include "server/auth.h"
 #include "store/imports.h"
@@ -104,6 +105,27 @@ static void the_same_file_is_the_same_run(void **state)
     (void)state;
     assert_string_equal(run_id(first), run_id(second));
     assert_true(json_get_boolean(second, "already_known", false));
+}
+
+/* As after any tool that adds to the list. */
+static void who_follows_the_list_hears_of_it(void **state)
+{
+    struct http_client client;
+    TEXT_AUTO headers = { 0 };
+    TEXT_AUTO pending = { 0 };
+    TEXT_AUTO event = { 0 };
+    char *session = mcp_initialize(server_port(served.server), NULL);
+
+    (void)state;
+    text_addf(&headers, MCP_HEADERS "Mcp-Session-Id: %s\r\n", session);
+    http_open(&client, server_port(served.server));
+    http_send(&client, "GET", "/mcp", text_string(&headers), NULL);
+    assert_int_equal(http_read_head(&client), 200);
+    json_decref(post("/v1/imports", NULL, GRID, 201));
+    assert_true(http_message(&client, &pending, &event));
+    assert_non_null(strstr(text_string(&event), "notifications/resources/list_changed"));
+    http_close(&client);
+    free(session);
 }
 
 static void says_what_is_wrong_with_a_file_or_the_query(void **state)
@@ -240,6 +262,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_file_becomes_a_run),
         TEST(the_same_file_is_the_same_run),
+        TEST(who_follows_the_list_hears_of_it),
         TEST(says_what_is_wrong_with_a_file_or_the_query),
         TEST(only_operators_upload),
         TEST(a_file_may_be_larger_than_other_bodies),
