@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { atEnd, inFlight, startProxy, startServer, startSimserve, until } from '../e2e/harness.mjs';
 
 const STEPS = [
@@ -26,7 +26,8 @@ const NOTICED_MS = 3000; // it is far less; the machine may be busy
 
 // interop(name, program, ...arguments): a test per era, with a part for each step.
 export function interop(name, program, ...args) {
-    for (const era of ['legacy', '2026-07-28'])
+    const eras = ['legacy', '2026-07-28'];
+    const talk = (era) =>
         test(`${name} client, ${era}`, { timeout: PROGRAM_MS }, async (t) => {
             const model = await startSimserve(t);
             const server = await startServer(t);
@@ -39,6 +40,7 @@ export function interop(name, program, ...args) {
             });
             for (const step of STEPS) await t.test(step, () => assert.equal(results.get(step), 'ok'));
         });
+    describe(`${name} client`, { concurrency: true }, () => eras.forEach(talk));
 }
 
 // converse(t, command, answers): the result of each step, when the program has ended.

@@ -216,14 +216,25 @@ func (c *conversation) updatedAfterALoss(ctx context.Context) error {
 	return c.subscribe(ctx)
 }
 
+// again does it until it goes well: the first request may leave on a connection that is being cut.
+func again(ctx context.Context, work func() error) error {
+	for {
+		err := work()
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
 func (c *conversation) resumeAfterACut(ctx context.Context) error {
 	over := make(chan error, 1)
-	wait := func() {
+	wait := func() error {
 		_, err := c.call(ctx, "job_show", arguments{"job": c.job, "wait_s": 5}, "cut")
-		over <- err
+		return err
 	}
 	if c.legacy {
-		go wait()
+		go func() { over <- wait() }()
 		for len(c.seen("cut")) == 0 && ctx.Err() == nil {
 			time.Sleep(10 * time.Millisecond)
 		}
@@ -232,7 +243,7 @@ func (c *conversation) resumeAfterACut(ctx context.Context) error {
 		return err
 	}
 	if !c.legacy {
-		wait()
+		over <- again(ctx, wait)
 	}
 	if err := <-over; err != nil {
 		return err

@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack
 
 import anyio
 from mcp.client import Client
+from mcp.shared.exceptions import MCPError
 from mcp.types import ResourceUpdatedNotification
 
 PATIENCE_S = 60
@@ -27,6 +28,15 @@ async def ask(what):
 def check(condition, sentence):
     if not condition:
         raise AssertionError(sentence)
+
+
+async def again(work):
+    """Until it goes well: the first request may leave on a connection that is being cut."""
+    while True:
+        try:
+            return await work()
+        except MCPError:
+            await anyio.sleep(0.1)
 
 
 class Conversation:
@@ -115,7 +125,7 @@ class Conversation:
                 await ask("cut")
         else:
             await ask("cut")
-            await wait()
+            await again(wait)
         await self.updated()
 
     async def resume_after_a_restart(self):
