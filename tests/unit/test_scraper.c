@@ -122,7 +122,8 @@ static void keeps_what_a_server_tells_at_its_interval(void **state)
     assert_float_equal(series[0].points[0].value, 100, 1e-9);
     assert_string_equal(series[0].type, "counter");
     span_ms = series[0].points[10].at_ms - series[0].points[0].at_ms;
-    assert_in_range(span_ms, 900, 5000); /* ten intervals; more where the machine is slow */
+    /* ten intervals; less where the first came late, more where the machine is slow */
+    assert_in_range(span_ms, 500, 5000);
     scrape_series_free(series, count);
     assert_string_equal(target_of(f, id).last_error, "");
     canned_stop(&server);
