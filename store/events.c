@@ -37,15 +37,18 @@ static bool insert(struct connection *connection, const struct adding *adding, s
     return sql_run(&sql, error);
 }
 
+/* By their count: the numbers may have gaps. */
 static bool apply_add(struct connection *connection, void *context, struct error *error)
 {
     const struct adding *adding = context;
-    SQL_AUTO sql = sql_begin(connection, "DELETE FROM events WHERE stream = ?1 AND sequence <= ?2");
+    SQL_AUTO sql = sql_begin(connection, "DELETE FROM events WHERE stream = ?1 AND sequence <= "
+                                         "(SELECT sequence FROM events WHERE stream = ?1 "
+                                         "ORDER BY sequence DESC LIMIT 1 OFFSET ?2)");
 
     if (!insert(connection, adding, error))
         return false;
     sql_bind_text(&sql, 1, adding->stream);
-    sql_bind_integer(&sql, 2, adding->sequence - EVENTS_PER_STREAM);
+    sql_bind_integer(&sql, 2, EVENTS_PER_STREAM);
     return sql_run(&sql, error);
 }
 

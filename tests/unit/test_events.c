@@ -44,6 +44,21 @@ static void keeps_only_the_newest_frames_of_a_stream(void **state)
     event_rows_free(rows, count);
 }
 
+/* As after a restart, when a session's stream goes on with a number far ahead. */
+static void a_gap_in_the_numbers_costs_no_frame(void **state)
+{
+    struct ledger *ledger = *state;
+    struct event_row *rows;
+    size_t count;
+
+    add(ledger, "a", 1);
+    add(ledger, "a", 1000000);
+    assert_ok(ledger, event_list(ledger->store, "a", 0, 10, &rows, &count, &ledger->error));
+    assert_int_equal(count, 2);
+    assert_int_equal(rows[0].sequence, 1);
+    event_rows_free(rows, count);
+}
+
 static void are_there_after_a_restart(void **state)
 {
     struct ledger *ledger = *state;
@@ -168,6 +183,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_what_came_after_the_cursor),
         cmocka_unit_test(keeps_only_the_newest_frames_of_a_stream),
+        cmocka_unit_test(a_gap_in_the_numbers_costs_no_frame),
         cmocka_unit_test(are_there_after_a_restart),
         cmocka_unit_test(forgets_what_is_older_than_ten_minutes),
         cmocka_unit_test(knows_which_calls_ended_and_forgets_them_with_their_events),
