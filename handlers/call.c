@@ -123,7 +123,8 @@ static bool read_only_call(const struct tool *tool, struct call *call, struct an
     call_begin(call, tool->name, NULL);
     if (call_run(tool, call, answer, error))
         return true;
-    call->change.arguments = arguments = audit_arguments(tool, call->arguments);
+    arguments = audit_arguments(tool, call->arguments);
+    call->change.arguments = arguments;
     call_refused(call, error);
     call->change.arguments = NULL;
     return false;
