@@ -60,8 +60,7 @@ static enum MHD_Result begin(struct http_loop *loop, struct MHD_Connection *mhd,
         exchange->reply.closes = true;
     if (exchange->reply.closes)
         return exchange_queue_reply(exchange);
-    deadline_set(&loop->deadlines[DEADLINE_BODY], &exchange->connection->deadline,
-                 exchange->started_ns);
+    connection_wait(exchange->connection, DEADLINE_BODY);
     return MHD_YES;
 }
 
@@ -197,12 +196,9 @@ static void unlink_from_loop(struct exchange *exchange)
 /* The client may be silent for long before its next request, not within it. */
 static void wait_for_next(struct connection *connection)
 {
-    enum deadline_kind kind = connection->sent_more ? DEADLINE_HEADER : DEADLINE_IDLE;
-
+    connection_wait(connection, connection->sent_more ? DEADLINE_HEADER : DEADLINE_IDLE);
     connection->sent_more = false;
     connection->exchange = NULL;
-    deadline_set(&connection->loop->deadlines[kind], &connection->deadline,
-                 connection->loop->now_ns);
 }
 
 void exchange_completed(void *loop, struct MHD_Connection *mhd, void **slot,

@@ -23,9 +23,18 @@
 #define IDLE_S 75 /* longer than clients and proxies keep a connection */
 #define CONNECTION_MEMORY                                                                          \
     (10 * 1024UL) /* request headers and buffers of one connection; resident, once it is reused */
+#define LEFT_S 1
 #define STOP_TURNS 100
 
 /* ---- Connections ---- */
+
+void connection_wait(struct connection *connection, enum deadline_kind kind)
+{
+    if (connection->hung_up && kind != DEADLINE_SEND)
+        kind = DEADLINE_LEFT;
+    deadline_set(&connection->loop->deadlines[kind], &connection->deadline,
+                 connection->loop->now_ns);
+}
 
 static void open_connection(struct http_loop *loop, struct MHD_Connection *mhd, void **slot)
 {
@@ -39,7 +48,7 @@ static void open_connection(struct http_loop *loop, struct MHD_Connection *mhd, 
     loop->acceptor.address = NULL; /* counted; given back in close_connection */
     connection->fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     connection->deadline.owner = connection;
-    deadline_set(&loop->deadlines[DEADLINE_HEADER], &connection->deadline, loop->now_ns);
+    connection_wait(connection, DEADLINE_HEADER);
     if (epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, connection->fd, &event) != 0)
         log_warning("cannot watch a connection for hang-up: %s", strerror(errno));
     *slot = connection;
@@ -68,12 +77,19 @@ static void notify_connection(void *context, struct MHD_Connection *mhd, void **
         close_connection(*slot);
 }
 
-/* A suspended request does not read its socket, so it is told here that the client left. */
+/* A suspended request does not read its socket, so it is told here that the client left. Else the
+ * end of the input is for libmicrohttpd to see, but where it comes together with the last bytes,
+ * it does not. */
 static void hang_up(struct connection *connection)
 {
+    const struct deadline_list *list = connection->deadline.list;
+    struct deadline_list *deadlines = connection->loop->deadlines;
+
     connection->hung_up = true;
     if (connection->exchange != NULL && connection->exchange->suspended)
         exchange_abandon(connection->exchange);
+    if (list != NULL && list != &deadlines[DEADLINE_SEND])
+        connection_wait(connection, DEADLINE_LEFT);
 }
 
 /* Bytes of the next request: from now on its headers are waited for, no more for its beginning. */
@@ -82,7 +98,7 @@ static void begin_headers(struct connection *connection)
     struct deadline_list *deadlines = connection->loop->deadlines;
 
     if (connection->deadline.list == &deadlines[DEADLINE_IDLE])
-        deadline_set(&deadlines[DEADLINE_HEADER], &connection->deadline, connection->loop->now_ns);
+        connection_wait(connection, DEADLINE_HEADER);
 }
 
 /* No handler of ours runs before the headers of a request are whole. */
@@ -293,6 +309,7 @@ static void init_deadlines(struct http_loop *loop)
     deadline_list_init(&loop->deadlines[DEADLINE_IDLE], IDLE_S * SECOND_NS);
     deadline_list_init(&loop->deadlines[DEADLINE_BODY], settings->body_timeout_s * SECOND_NS);
     deadline_list_init(&loop->deadlines[DEADLINE_SEND], settings->send_timeout_s * SECOND_NS);
+    deadline_list_init(&loop->deadlines[DEADLINE_LEFT], LEFT_S * SECOND_NS);
     deadline_list_init(&loop->deadlines[DEADLINE_KEEP_ALIVE], settings->keep_alive_s * SECOND_NS);
 }
 

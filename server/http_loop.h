@@ -12,6 +12,7 @@
 #include "server/deadline.h"
 
 struct MHD_Daemon;
+struct connection;
 struct server;
 struct exchange;
 
@@ -28,6 +29,7 @@ enum deadline_kind {
     DEADLINE_IDLE,       /* from an answer to the first byte of the next request */
     DEADLINE_BODY,       /* from the headers to the end of the body */
     DEADLINE_SEND,       /* for the client to read the answer */
+    DEADLINE_LEFT,       /* the client sends no more: to what is needed of its request */
     DEADLINE_KEEP_ALIVE, /* of streams: time for a comment */
     DEADLINE_KINDS,
 };
@@ -51,6 +53,9 @@ struct http_loop {
     bool resumed; /* a connection, which libmicrohttpd looks at in its next run and not before */
     struct log_lines log; /* of the requests that ended in this turn */
 };
+
+/* On the loop's thread: what the connection waits for from now on. */
+void connection_wait(struct connection *connection, enum deadline_kind kind);
 
 /* Serves `listen_fd` (taken) on a thread of its own. */
 bool http_loop_create(struct server *server, unsigned number, int listen_fd, struct http_loop **out,

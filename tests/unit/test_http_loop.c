@@ -144,6 +144,28 @@ static void who_leaves_a_stream_before_it_waits_is_noticed_at_once(void **state)
     free(session);
 }
 
+/* Its last bytes and the end of its input arrive together. */
+static void who_sends_no_more_is_answered_and_let_go(void **state)
+{
+    static const char *const requests[] = { GET_HEALTH, GET_HEALTH "GET /hea",
+                                            "POST /mcp HTTP/1.1\r\nHost: localhost\r\n" MCP_HEADERS
+                                            "Content-Length: 50\r\n\r\n{" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        int64_t begun_ns = clock_monotonic_ns();
+        struct http_client client;
+
+        http_open(&client, port());
+        send(client.fd, requests[i], strlen(requests[i]), MSG_MORE);
+        shutdown(client.fd, SHUT_WR);
+        assert_int_equal(http_read_head(&client), i < 2 ? 200 : 0);
+        assert_true(http_is_closed(&client)); /* within five seconds; idle: 75, a body: 30 */
+        assert_true(clock_monotonic_ns() - begun_ns < INT64_C(10000000000));
+        http_close(&client);
+    }
+}
+
 static void who_does_not_read_the_answer_is_cut(void **state)
 {
     TEXT_AUTO call = { 0 };
@@ -190,6 +212,7 @@ int main(void)
                                         start, stop),
         cmocka_unit_test_setup_teardown(who_leaves_a_stream_before_it_waits_is_noticed_at_once,
                                         start, stop),
+        cmocka_unit_test_setup_teardown(who_sends_no_more_is_answered_and_let_go, start, stop),
         cmocka_unit_test_setup_teardown(who_does_not_read_the_answer_is_cut, start, stop),
     };
 
