@@ -1,8 +1,10 @@
 // What official clients keep when their connections are cut or the server is started anew: in the older eras everything,
 // for their sessions and streams go on; the stateless one asks again.
 import assert from 'node:assert/strict';
-import { connect, forEachClient, isStateless } from './clients.mjs';
+import { test } from 'node:test';
+import { KINDS, connect, forEachClient, isStateless } from './clients.mjs';
 import { startProxy, startServer, startSimserve, until } from './harness.mjs';
+import { watchCalls } from './ledger.mjs';
 
 const LONG = { deployment: 'sim', concurrency: [1], input_tokens: [16], output_tokens: [8], window_s: 60 };
 
@@ -59,3 +61,49 @@ forEachClient('a restart of the server keeps the session and its subscriptions',
     await isTold();
     await client.close();
 });
+
+// untilNoneRuns(server, client): until the answer of each of the client's calls is stored.
+// untilOneRuns(server, client): until it is stored that one runs.
+const untilNoneRuns = (server, client) => untilCalls(server, client, (calls) => calls.every((each) => each.ended_ms));
+const untilOneRuns = (server, client) => untilCalls(server, client, (calls) => calls.some((each) => !each.ended_ms));
+
+async function untilCalls(server, { transport }, are) {
+    const watch = watchCalls(server.data, transport.sessionId);
+    await until('the calls to be stored', () => are(watch.calls()), 60_000);
+    watch.close();
+}
+
+// begin(client, job, wait): a call that lasts so many seconds, once its stream has begun.
+async function begin(client, job, wait_s) {
+    let answer;
+    await new Promise((onprogress) => {
+        answer = client.callTool('job_show', { job, wait_s }, { onprogress, timeout: 60_000 });
+        answer.catch(() => {});
+    });
+    return { answer };
+}
+
+for (const kind of KINDS.filter((each) => !isStateless(each))) {
+    test(`an answer given while the client was away outlives a kill of the server (${kind})`, async (t) => {
+        const { server, proxy, client, job } = await start(t, kind);
+        const { answer } = await begin(client, job, 5);
+        await untilOneRuns(server, client);
+        const back = proxy.during(async () => {
+            await untilNoneRuns(server, client);
+            await server.killAndRestart();
+        });
+        proxy.cut();
+        await back;
+        assert.equal((await answer).structuredContent.job.id, job);
+        await client.close();
+    });
+
+    test(`a call that was lost with the server is answered so (${kind})`, async (t) => {
+        const { server, proxy, client, job } = await start(t, kind);
+        const { answer } = await begin(client, job, 50);
+        await untilOneRuns(server, client);
+        await proxy.during(() => server.killAndRestart());
+        await assert.rejects(answer, /outcome unknown: the server restarted; see job_list and audit_list/);
+        await client.close();
+    });
+}

@@ -47,3 +47,10 @@ export function watchLedger(data, sweep) {
         close: () => database.close(),
     };
 }
+
+// watchCalls(data, session): a reader of the live database: calls() gives the session's calls that have a stream.
+export function watchCalls(data, session) {
+    const database = new DatabaseSync(path.join(data, 'opsbrain.db'), { readOnly: true });
+    const query = database.prepare('SELECT * FROM event_calls WHERE session = ?');
+    return { calls: () => query.all(session), close: () => database.close() };
+}
