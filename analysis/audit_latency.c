@@ -66,7 +66,7 @@ void check_first_shape(struct audit *audit)
         if (worst == NULL || cell_mean_ms(cell) > cell_mean_ms(worst))
             worst = cell;
     }
-    if (finding == NULL)
+    if (worst == NULL)
         return;
     text_addf(
         &finding->arithmetic, "%.4g s at %.15g users (row %lld), where %.15g users took %.4g s",
@@ -138,7 +138,7 @@ void check_monotone(struct audit *audit)
             against = other;
         }
     }
-    if (finding == NULL)
+    if (worst == NULL)
         return;
     text_addf(&finding->arithmetic,
               "widest: %.4g s at %.15g users and %.15g of context (row %lld), but %.4g s at %.15g "

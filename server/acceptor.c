@@ -90,12 +90,13 @@ static bool is_full(struct http_loop *loop)
 /* Who has a whole network of IPv6 addresses, as anyone has, counts as one. */
 static void write_address(const struct sockaddr_storage *address, char out[INET6_ADDRSTRLEN])
 {
-    struct sockaddr_in6 v6 = *(const struct sockaddr_in6 *)address;
+    struct sockaddr_in6 v6;
 
     if (address->ss_family == AF_INET) {
         inet_ntop(AF_INET, &((const struct sockaddr_in *)address)->sin_addr, out, INET6_ADDRSTRLEN);
         return;
     }
+    memcpy(&v6, address, sizeof v6);
     if (!IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr))
         memset(v6.sin6_addr.s6_addr + 8, 0, 8);
     inet_ntop(AF_INET6, &v6.sin6_addr, out, INET6_ADDRSTRLEN);
@@ -144,7 +145,7 @@ static bool is_passing(int error_number)
 static void take_waiting(struct http_loop *loop)
 {
     for (int i = 0; i < AT_A_TURN && !is_full(loop); i++) {
-        struct sockaddr_storage address;
+        struct sockaddr_storage address = { 0 };
         socklen_t length = sizeof address;
         int fd = accept4(loop->acceptor.fd, (struct sockaddr *)&address, &length,
                          SOCK_NONBLOCK | SOCK_CLOEXEC);

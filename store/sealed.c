@@ -49,6 +49,7 @@ static bool apply_key(struct connection *connection, void *context, struct error
     return true;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): written through the context */
 bool server_key_load(struct store *store, const char *name, uint8_t out[DIGEST_BYTES],
                      struct error *error)
 {

@@ -76,7 +76,8 @@ static enum job_end run_confirm_delete(struct job_run *run, char **outcome, stru
     struct job_question question = { "confirm", "elicitation/create", NULL };
 
     snprintf(message, sizeof message, "Delete %s?", run->job.subject);
-    question.params = params = form(message, "confirm", "boolean");
+    params = form(message, "confirm", "boolean");
+    question.params = params;
     if (!job_run_ask(run, &question, 1, &answers, error))
         return stopped(run, JOB_END_FAILED);
     given = json_object_get(answers, "confirm");

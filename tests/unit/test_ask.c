@@ -70,6 +70,7 @@ static char *begin_session(const char *version, const char *capabilities)
               version, capabilities);
     http_open(&client, port());
     reply = mcp_post_on(&client, MCP_HEADERS, text_string(&body), &status);
+    assert_non_null(reply);
     session = http_header(&client, "Mcp-Session-Id");
     http_close(&client);
     text_addf(&headers, MCP_HEADERS "Mcp-Session-Id: %s\r\n", session);
@@ -302,6 +303,7 @@ static void cancelling_or_ending_the_session_ends_the_wait(void **state)
         asker_begin(&asker, "2025-11-25", "{\"elicitation\":{}}");
         call_tool(&asker, "confirm", CONFIRM_A);
         request = hear(&asker);
+        assert_non_null(request);
         if (i == 0)
             json_decref(mcp_post_once(
                 port(), asker.headers,
@@ -324,6 +326,7 @@ static void stopping_the_server_ends_the_wait(void **state)
     asker_begin(&asker, "2025-11-25", "{\"elicitation\":{}}");
     call_tool(&asker, "confirm", CONFIRM_A);
     request = hear(&asker);
+    assert_non_null(request);
     server_stop(served.server, 0);
     assert_int_equal(atomic_load(&asking_failed), 1);
     asker_end(&asker);

@@ -51,9 +51,9 @@ static int set_up(void **state)
     evidence_init(&trial->evidence);
     trial->evidence.imported = true;
     trial->evidence.input_unit = LENGTH_TOKENS;
-    for (double users = 1; users <= 16; users *= 4)
-        for (double length = 128; length <= 1024; length *= 8)
-            add(trial, users, length, 300 + length / 10 + users * 5);
+    for (int users = 1; users <= 16; users *= 4)
+        for (int length = 128; length <= 1024; length *= 8)
+            add(trial, users, length, 300 + length / 10.0 + users * 5);
     trial->input = (struct audit_input){ .evidence = &trial->evidence,
                                          .catalog = trial->catalog,
                                          .chips = NAN };
@@ -137,9 +137,10 @@ static void finds_a_limit_that_nobody_told(void **state)
 {
     struct trial *trial = *state;
 
-    for (double users = 64; users <= 1024; users *= 4)
-        for (double length = 128; length <= 1024; length *= 8) {
-            struct evidence_cell *cell = add(trial, users, length, 400 + length / 10 + users / 10);
+    for (int users = 64; users <= 1024; users *= 4)
+        for (int length = 128; length <= 1024; length *= 8) {
+            struct evidence_cell *cell =
+                add(trial, users, length, 400 + length / 10.0 + users / 10.0);
 
             cell->request_throughput = 16 * 1000 / cell->latency[METRIC_E2E].mean_ms;
             cell->output_throughput = cell->duration_s = NAN;

@@ -59,7 +59,8 @@ static enum job_end run_chatty(struct job_run *run, char **outcome, struct error
 
     (void)outcome;
     memset(words, 'x', QUESTION_REQUEST_LIMIT_BYTES);
-    question.params = form = json_pack("{s:s}", "message", words);
+    form = json_pack("{s:s}", "message", words);
+    question.params = form;
     free(words);
     if (!job_run_ask(run, &question, 1, &answers, error))
         return stopped(run, error);

@@ -78,7 +78,7 @@ static void check_refusal(const struct http_client *client, const json_t *reply,
     char *wait = http_header(client, "Retry-After");
 
     assert_non_null(wait);
-    assert_in_range(atoi(wait), 1, 10);
+    assert_in_range(strtol(wait, NULL, 10), 1, 10);
     free(wait);
     assert_int_equal(integer_at(reply, "error.code"), -32000);
     assert_non_null(strstr(text_at(reply, "error.message"), "alice"));

@@ -104,6 +104,7 @@ static void audits_every_published_file(void **state)
     if (listing == NULL) {
         print_message("skipped: there is no %s\n", folder);
         skip();
+        return;
     }
     while ((entry = readdir(listing)) != NULL) {
         static char bytes[1 << 20];
