@@ -139,6 +139,8 @@ static void run_post(struct exchange *exchange)
     struct post *post = exchange->request;
     struct rpc *first = post->rpcs;
 
+    if (exchange->stream != NULL && first->session != NULL)
+        legacy_keep_stream(first);
     for (size_t i = 0; i < post->count; i++)
         if (post->rpcs[i].method != NULL)
             run(&post->rpcs[i]);
@@ -195,13 +197,11 @@ static bool wants_stream(const struct exchange *exchange, const struct post *pos
            && (first->progress_token != NULL || first->logs || first->placement == PLACE_WAITING);
 }
 
-static void begin_stream(struct exchange *exchange, struct rpc *rpc)
+static void begin_stream(struct exchange *exchange, const struct rpc *rpc)
 {
     exchange_begin_stream(exchange);
     if (rpc->era == ERA_LEGACY)
         outlet_begin(exchange->outlet); /* no answer has a status of its own */
-    if (rpc->session != NULL)
-        legacy_keep_stream(rpc);
 }
 
 /* Agents see what a tool answers, hardly an HTTP status: a call is told in its result. */
@@ -210,8 +210,6 @@ static void refuse_busy(struct exchange *exchange, struct post *post, const stru
     struct rpc *first = post->rpcs;
 
     forget_calls(post);
-    if (exchange->stream != NULL)
-        legacy_end_stream(first);
     exchange_drop_stream(exchange);
     log_warning("%s: %s", exchange->id, error->message);
     exchange_add_header(exchange, "Retry-After", RETRY_AFTER_S);

@@ -15,7 +15,7 @@ bool legacy_admit(struct rpc *rpc); /* mcp_legacy.c */
 bool modern_admit(struct rpc *rpc); /* mcp_modern.c */
 
 /* The stream of a session's call becomes one that the client can resume, where its revision has
- * that. */
+ * that. Before its first event; blocks on the store. */
 void legacy_keep_stream(struct rpc *rpc); /* mcp_streams.c */
 /* And after its last event. */
 void legacy_end_stream(struct rpc *rpc);

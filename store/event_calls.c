@@ -9,18 +9,10 @@
 #define LOST_MS (24 * 60 * 60 * 1000LL) /* calls that never ended are remembered so long */
 
 struct opening {
-    char stream[EVENT_STREAM_SIZE], session[ID_SIZE], request_id[40];
-    char *message_id;
+    char stream[EVENT_STREAM_SIZE];
+    const char *session, *message_id, *request_id;
     int64_t now_ms;
 };
-
-static void release_opening(void *context)
-{
-    struct opening *opening = context;
-
-    free(opening->message_id);
-    free(opening);
-}
 
 /* The session may have ended meanwhile. */
 static bool apply_begin(struct connection *connection, void *context, struct error *error)
@@ -42,34 +34,37 @@ bool event_call_begin(struct store *store, const char *session, const char *stre
                       const char *message_id, const char *request_id, int64_t now_ms,
                       struct error *error)
 {
-    struct opening *opening = memory_zeroed(1, sizeof *opening);
+    struct opening opening = {
+        .session = session, .message_id = message_id, .request_id = request_id, .now_ms = now_ms
+    };
 
-    event_stream(session, stream, opening->stream);
-    text_copy(opening->session, sizeof opening->session, session);
-    text_copy(opening->request_id, sizeof opening->request_id, request_id);
-    opening->message_id = memory_copy_text(message_id);
-    opening->now_ms = now_ms;
-    return database_defer_take(store->main, apply_begin, opening, release_opening, error);
+    event_stream(session, stream, opening.stream);
+    return database_write(store->main, apply_begin, &opening, error);
 }
+
+struct closing {
+    char stream[EVENT_STREAM_SIZE];
+    int64_t now_ms;
+};
 
 static bool apply_end(struct connection *connection, void *context, struct error *error)
 {
-    const struct opening *opening = context;
+    const struct closing *closing = context;
     SQL_AUTO sql = sql_begin(connection, "UPDATE event_calls SET ended_ms = ?2 WHERE stream = ?1");
 
-    sql_bind_text(&sql, 1, opening->stream);
-    sql_bind_integer(&sql, 2, opening->now_ms);
+    sql_bind_text(&sql, 1, closing->stream);
+    sql_bind_integer(&sql, 2, closing->now_ms);
     return sql_run(&sql, error);
 }
 
 bool event_call_end(struct store *store, const char *session, const char *stream, int64_t now_ms,
                     struct error *error)
 {
-    struct opening *opening = memory_zeroed(1, sizeof *opening);
+    struct closing *closing = memory_zeroed(1, sizeof *closing);
 
-    event_stream(session, stream, opening->stream);
-    opening->now_ms = now_ms;
-    return database_defer_take(store->main, apply_end, opening, release_opening, error);
+    event_stream(session, stream, closing->stream);
+    closing->now_ms = now_ms;
+    return database_defer_take(store->main, apply_end, closing, free, error);
 }
 
 bool event_call_find(struct store *store, const char *session, const char *stream,

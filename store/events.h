@@ -32,10 +32,11 @@ struct event_call {
     int64_t created_ms, ended_ms; /* 0: it runs, or the server was lost while it did */
     int64_t sequence;             /* of its newest event; 0: none is kept */
 };
-/* Both are flushed with the events. */
+/* On disk when it returns: a client that heard of the stream may come back to it. */
 bool event_call_begin(struct store *store, const char *session, const char *stream,
                       const char *message_id, const char *request_id, int64_t now_ms,
                       struct error *error);
+/* Flushed with the events. */
 bool event_call_end(struct store *store, const char *session, const char *stream, int64_t now_ms,
                     struct error *error);
 bool event_call_find(struct store *store, const char *session, const char *stream,

@@ -16,6 +16,7 @@
 #include "store/jobs.h"
 
 static struct served served;
+static struct served revived; /* started where `served` was killed, so to say */
 static atomic_bool may_answer;
 
 /* Ends its connection and answers once it may. */
@@ -71,6 +72,7 @@ static void restart(void)
 /* ---- A client of one session ---- */
 
 struct peer {
+    const struct served *at;
     char *session;
     struct http_client http;
     struct text pending, event;
@@ -79,7 +81,8 @@ struct peer {
 
 static void peer_begin(struct peer *peer)
 {
-    *peer = (struct peer){ .session = mcp_initialize(server_port(served.server), NULL) };
+    *peer =
+        (struct peer){ .at = &served, .session = mcp_initialize(server_port(served.server), NULL) };
 }
 
 static void peer_hang_up(struct peer *peer)
@@ -104,7 +107,7 @@ static int peer_send(struct peer *peer, const char *verb, const char *last_id, c
     text_addf(&headers, MCP_HEADERS "Mcp-Session-Id: %s\r\n", peer->session);
     if (last_id != NULL)
         text_addf(&headers, "Last-Event-ID: %s\r\n", last_id);
-    http_open(&peer->http, server_port(served.server));
+    http_open(&peer->http, server_port(peer->at->server));
     http_send(&peer->http, verb, "/mcp", text_string(&headers), body);
     return http_read_head(&peer->http);
 }
@@ -277,7 +280,7 @@ static void a_new_connection_takes_the_call_from_one_that_is_still_open(void **s
     assert_int_equal(
         peer_send(&peer, "POST", NULL, CALL("7", "slow", "{\"steps\":30,\"step_ms\":10}")), 200);
     assert_true(peer_hear(&peer));
-    second = (struct peer){ .session = strdup(peer.session) };
+    second = (struct peer){ .at = &served, .session = strdup(peer.session) };
     assert_int_equal(peer_send(&second, "GET", peer.last_id, NULL), 200);
     answer = peer_answer(&second);
     assert_int_equal(integer_at(answer, "id"), 7);
@@ -396,6 +399,28 @@ static void a_call_that_was_lost_is_answered_with_what_may_be_known(void **state
     check_lost(&peer, "aa_1", "job_list and audit_list");
     check_lost(&peer, "aa_1", "job_list and audit_list"); /* the answer is kept */
     check_lost(&peer, "bb_9", job.id);
+    peer_end(&peer);
+}
+
+/* Nothing more is stored than what was when the client heard of the stream. */
+static void a_call_of_a_server_that_is_killed_right_after_it_began_can_be_resumed(void **state)
+{
+    struct peer peer;
+
+    (void)state;
+    peer_begin(&peer);
+    assert_int_equal(
+        peer_send(&peer, "POST", NULL, CALL("\"lost\"", "slow", "{\"steps\":1000,\"step_ms\":5}")),
+        200);
+    assert_true(peer_hear(&peer));
+    assert_int_equal(peer.event.length, 0); /* it primes */
+    served_create(&revived);
+    folder_copy(served.folder, revived.folder);
+    served_start(&revived, NULL);
+    peer_hang_up(&peer);
+    peer.at = &revived;
+    check_lost(&peer, peer.last_id, "job_list and audit_list");
+    served_destroy(&revived);
     peer_end(&peer);
 }
 
@@ -555,6 +580,7 @@ int main(void)
         TEST(clients_with_the_same_ids_and_tokens_hear_their_own_alone),
         TEST(a_finished_answer_outlives_a_restart),
         TEST(a_call_that_was_lost_is_answered_with_what_may_be_known),
+        TEST(a_call_of_a_server_that_is_killed_right_after_it_began_can_be_resumed),
         TEST(what_nobody_heard_waits_for_the_standing_stream_and_is_told_once),
         TEST(the_same_news_does_not_wait_twice),
         TEST(the_standing_stream_is_resumed_after_the_event_the_client_names),
