@@ -17,6 +17,8 @@
 #include "server/task.h"
 #include "store/questions.h"
 
+#define ANSWERS_LIMIT 64 /* of one tasks/update */
+
 bool tasks_known(const struct rpc *rpc)
 {
     const json_t *capabilities = json_object_get(rpc_meta(rpc), MCP_META_CAPABILITIES);
@@ -125,6 +127,11 @@ bool tasks_update_run(struct rpc *rpc)
     if (!json_is_object(answers))
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200,
                         "params.inputResponses is missing, or not an object");
+    if (json_object_size(answers) > ANSWERS_LIMIT)
+        return rpc_fail(rpc, RPC_INVALID_PARAMS, 200,
+                        "params.inputResponses has %zu answers, more than %d: send only those to "
+                        "the task's inputRequests",
+                        json_object_size(answers), ANSWERS_LIMIT);
     return (check_answers(rpc, answers, &error)
             && task_update(&call, task_id(rpc), answers, &error))
            || rpc_fail_with(rpc, &error);

@@ -354,6 +354,30 @@ static void a_task_that_asks_goes_on_when_all_is_answered(void **state)
     assert_null(json_at(done, "result.inputRequests"));
 }
 
+/* So many answers to questions that were never asked. */
+static json_t *answer_often(const char *id, int count)
+{
+    TEXT_AUTO responses = { 0 };
+
+    text_add(&responses, "\"inputResponses\":{");
+    for (int i = 0; i < count; i++)
+        text_addf(&responses, "%s\"other_%d\":" YES, i > 0 ? "," : "", i);
+    text_add(&responses, "},");
+    return task_method("tasks/update", id, text_string(&responses));
+}
+
+static void more_than_64_answers_at_once_are_refused(void **state)
+{
+    char id[ID_SIZE];
+
+    (void)state;
+    begin("ask", id);
+    json_decref(await(id, "input_required"));
+    acknowledged(answer_often(id, 64));
+    refused(answer_often(id, 65), -32602, "has 65 answers, more than 64");
+    json_decref(await(id, "input_required"));
+}
+
 static void a_restart_keeps_the_question_and_the_task(void **state)
 {
     char id[ID_SIZE];
@@ -630,6 +654,7 @@ int main(void)
         TEST(there_are_no_such_tasks_or_methods),
         TEST(what_came_of_it_is_what_the_call_would_have_answered),
         TEST(a_task_that_asks_goes_on_when_all_is_answered),
+        TEST(more_than_64_answers_at_once_are_refused),
         TEST(a_restart_keeps_the_question_and_the_task),
         TEST(what_was_asked_before_is_no_part_of_the_task_and_starts_it_once),
         TEST(a_session_of_an_older_era_has_no_tasks),
