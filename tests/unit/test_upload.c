@@ -20,26 +20,32 @@
 
 static struct served served;
 
-static int start_with(const char *flag)
+static int start_with(const char *flag, const char *second)
 {
     char data[128];
 
     served_create(&served);
     snprintf(data, sizeof data, "--data=%s", served.folder);
-    served_start(&served, data, flag, NULL);
+    served_start(&served, data, flag, second, NULL);
     return 0;
 }
 
 static int start(void **state)
 {
     (void)state;
-    return start_with("--body-timeout=60s");
+    return start_with("--body-timeout=60s", NULL);
 }
 
 static int start_hasty(void **state)
 {
     (void)state;
-    return start_with("--body-timeout=1s");
+    return start_with("--body-timeout=1s", NULL);
+}
+
+static int start_limited(void **state)
+{
+    (void)state;
+    return start_with("--rate-per-principal=1", "--burst-per-principal=1");
 }
 
 static int stop(void **state)
@@ -256,6 +262,25 @@ static void there_is_room_for_so_many_at_once(void **state)
     assert_true(uploads_are(0));
 }
 
+/* As often as they must be on a slow machine. */
+static void uploads_count_against_the_rate_of_who_sends_them(void **state)
+{
+    struct http_client client;
+    TEXT_AUTO reply = { 0 };
+    int status = 0;
+
+    (void)state;
+    http_open(&client, server_port(served.server));
+    for (int i = 0; i < 200 && status != 429; i++) {
+        text_clear(&reply);
+        status = http_exchange(&client, "POST", "/v1/imports", NULL, GRID, &reply);
+        assert_true(status == (i == 0 ? 201 : 200) || (i > 0 && status == 429));
+    }
+    http_close(&client);
+    assert_int_equal(status, 429);
+    assert_non_null(strstr(text_string(&reply), "local may send 1 in a second"));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
@@ -270,6 +295,8 @@ int main(void)
         TEST(a_client_that_leaves_in_the_middle_leaves_nothing),
         cmocka_unit_test_setup_teardown(uploads_that_stall_are_cut, start_hasty, stop),
         TEST(there_is_room_for_so_many_at_once),
+        cmocka_unit_test_setup_teardown(uploads_count_against_the_rate_of_who_sends_them,
+                                        start_limited, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
