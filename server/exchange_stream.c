@@ -12,6 +12,7 @@
 #define STALLS_LIMIT 4 /* keep-alive periods in which a client reads nothing */
 #define STREAM_BLOCK 1024
 
+/* Whatever is told meanwhile: it is also the time of looking at the client and its key. */
 static void set_keep_alive(struct exchange *exchange)
 {
     deadline_set(&exchange->loop->deadlines[DEADLINE_KEEP_ALIVE], &exchange->keep_alive,
@@ -42,7 +43,6 @@ static ssize_t read_stream(void *context, uint64_t position, char *out, size_t s
     switch (outlet_read(exchange->outlet, out, size, &length)) {
     case OUTLET_READ:
         note_heard(exchange);
-        set_keep_alive(exchange);
         return (ssize_t)length;
     case OUTLET_EMPTY:
         exchange_suspend(exchange);

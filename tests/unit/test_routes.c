@@ -194,23 +194,31 @@ static void metrics_are_well_formed_and_tell_what_happened(void **state)
     assert_non_null(strstr(text.data, "process_resident_memory_bytes "));
 }
 
-static void with_keys_a_key_is_needed_and_a_role_for_some_tools(void **state)
+/* A viewer's; from now on keys are needed. */
+static void add_key(const char *name, char headers[256])
 {
-    char key[KEY_SIZE], hex[DIGEST_TEXT_SIZE], headers[256];
+    char key[KEY_SIZE], hex[DIGEST_TEXT_SIZE];
     uint8_t digest[DIGEST_BYTES];
-    struct http_client client;
-    json_auto_t *reply = NULL;
     struct api_key added;
     struct error error;
+
+    key_generate(key, hex);
+    digest_sha256(key, strlen(key), digest);
+    assert_true(key_add(served.services.store, name, ROLE_VIEWER, digest, 0, NULL, &added, &error));
+    assert_true(authority_refresh(served.server->authority, &error));
+    snprintf(headers, 256, MCP_HEADERS "Authorization: Bearer %s\r\n", key);
+}
+
+static void with_keys_a_key_is_needed_and_a_role_for_some_tools(void **state)
+{
+    char headers[256];
+    struct http_client client;
+    json_auto_t *reply = NULL;
     char *challenge;
     int status;
 
     (void)state;
-    key_generate(key, hex);
-    digest_sha256(key, strlen(key), digest);
-    assert_true(
-        key_add(served.services.store, "bob", ROLE_VIEWER, digest, 0, NULL, &added, &error));
-    assert_true(authority_refresh(served.server->authority, &error));
+    add_key("bob", headers);
     http_open(&client, port());
     assert_int_equal(http_exchange(&client, "POST", "/mcp", MCP_HEADERS, PING, NULL), 401);
     challenge = http_header(&client, "WWW-Authenticate");
@@ -218,7 +226,6 @@ static void with_keys_a_key_is_needed_and_a_role_for_some_tools(void **state)
     free(challenge);
     assert_int_equal(ask("GET", "/metrics", NULL), 401);
     assert_int_equal(ask("GET", "/health", NULL), 200);
-    snprintf(headers, sizeof headers, MCP_HEADERS "Authorization: Bearer %s\r\n", key);
     reply = mcp_post_on(&client, headers,
                         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
                         "\"name\":\"echo\"}}",
@@ -231,6 +238,41 @@ static void with_keys_a_key_is_needed_and_a_role_for_some_tools(void **state)
                         &status);
     assert_true(json_is_true(json_at(reply, "result.isError")));
     assert_non_null(strstr(text_at(reply, "result.content.0.text"), "needs the role operator"));
+    http_close(&client);
+}
+
+static int start_hasty(void **state)
+{
+    (void)state;
+    served_create(&served);
+    served_start(&served, "--keep-alive=1s", NULL);
+    return 0;
+}
+
+#define BUSY                                                                                       \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"slow\","       \
+    "\"arguments\":{\"steps\":100000,\"step_ms\":5},\"_meta\":{\"progressToken\":1}}}"
+
+static void a_stream_ends_soon_after_its_key_is_revoked_however_much_it_tells(void **state)
+{
+    int64_t end_ns = clock_monotonic_ns() + INT64_C(20000000000);
+    struct http_client client;
+    TEXT_AUTO pending = { 0 };
+    TEXT_AUTO message = { 0 };
+    char headers[256];
+    struct error error;
+    int64_t revoked;
+
+    (void)state;
+    add_key("bob", headers);
+    http_open(&client, port());
+    http_send(&client, "POST", "/mcp", headers, BUSY);
+    assert_int_equal(http_read_head(&client), 200);
+    assert_true(http_message(&client, &pending, &message));
+    assert_true(key_revoke(served.services.store, "bob", clock_utc_ms(), NULL, &revoked, &error));
+    assert_true(authority_refresh(served.server->authority, &error));
+    while (http_message(&client, &pending, &message))
+        assert_true(clock_monotonic_ns() < end_ns);
     http_close(&client);
 }
 
@@ -251,6 +293,8 @@ int main(void)
                                         stop),
         cmocka_unit_test_setup_teardown(with_keys_a_key_is_needed_and_a_role_for_some_tools, start,
                                         stop),
+        cmocka_unit_test_setup_teardown(
+            a_stream_ends_soon_after_its_key_is_revoked_however_much_it_tells, start_hasty, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
