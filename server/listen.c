@@ -129,10 +129,13 @@ static bool probe(struct listen_address *address, struct error *error)
     return free_to_use;
 }
 
-static void close_all(const int *sockets, unsigned count)
+static void close_all(int *sockets, unsigned count)
 {
-    while (count > 0)
-        close(sockets[--count]);
+    for (unsigned i = 0; i < count; i++) {
+        if (sockets[i] >= 0)
+            close(sockets[i]);
+        sockets[i] = -1;
+    }
 }
 
 bool listen_open(struct listen_address *address, int *sockets, unsigned count, struct error *error)
@@ -144,7 +147,7 @@ bool listen_open(struct listen_address *address, int *sockets, unsigned count, s
         if (sockets[i] >= 0 && listen(sockets[i], BACKLOG) == 0)
             continue;
         refuse(address, error);
-        close_all(sockets, i + (sockets[i] >= 0));
+        close_all(sockets, i + 1);
         return false;
     }
     return true;

@@ -23,5 +23,5 @@ uint16_t listen_port(const struct listen_address *address);
 
 /* `count` sockets on one port, among which the kernel spreads connections. A port that another
  * process has is refused first, since sharing would make that process lose connections to us. With
- * port 0 the address gets the one that was found. */
+ * port 0 the address gets the one that was found. False: what was opened is closed, and -1. */
 bool listen_open(struct listen_address *address, int *sockets, unsigned count, struct error *error);

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "server/listen.h"
@@ -79,12 +80,34 @@ static void a_free_port_is_found_and_shared_and_taken_for_others(void **state)
     close(other);
 }
 
+static void what_was_opened_is_closed_once_where_not_all_can_be(void **state)
+{
+    struct listen_address address;
+    struct rlimit limit, tight;
+    int sockets[2] = { -1, -1 }, next = dup(STDIN_FILENO);
+    struct error error;
+
+    (void)state;
+    close(next);
+    assert_true(listen_parse("127.0.0.1:0", &address, &error));
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    tight = (struct rlimit){ (rlim_t)next + 1, limit.rlim_max };
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0);
+    assert_false(listen_open(&address, sockets, 2, &error));
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_int_equal(sockets[0], -1);
+    assert_int_equal(sockets[1], -1);
+    assert_int_equal(dup(STDIN_FILENO), next); /* nothing leaked */
+    close(next);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_are_read_and_told_from_loopback),
         cmocka_unit_test(what_is_no_address_is_refused),
         cmocka_unit_test(a_free_port_is_found_and_shared_and_taken_for_others),
+        cmocka_unit_test(what_was_opened_is_closed_once_where_not_all_can_be),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
