@@ -63,13 +63,12 @@ static bool add_waiting(struct session *session, uint64_t digest)
 
 void session_tell(struct session *session, const char *json, size_t length)
 {
-    bool fresh = stream_is_read(session->standing);
+    bool fresh;
 
-    if (!fresh) {
-        pthread_mutex_lock(&session->lock);
-        fresh = add_waiting(session, digest_of(json, length));
-        pthread_mutex_unlock(&session->lock);
-    }
+    /* Who begins to read meanwhile clears what waits, under the lock too. */
+    pthread_mutex_lock(&session->lock);
+    fresh = stream_is_read(session->standing) || add_waiting(session, digest_of(json, length));
+    pthread_mutex_unlock(&session->lock);
     if (fresh)
         session_push(session, json, length);
 }
