@@ -9,7 +9,8 @@
 struct http_loop;
 struct outlet;
 
-#define OUTLET_FRAMES_LIMIT 256
+/* What is kept of a stream may be sent again at once, and as much be told meanwhile. */
+#define OUTLET_FRAMES_LIMIT 512
 #define OUTLET_BYTES_LIMIT ((size_t)16 << 20)
 
 /* `wake(owner)` is called on the loop's thread after something was put, until outlet_close.

@@ -18,6 +18,8 @@
 #define HEAD_SIZE 128
 #define REPLAYS_LIMIT 100 /* while new events come */
 
+_Static_assert(OUTLET_FRAMES_LIMIT >= 2 * EVENTS_PER_STREAM, "a replay must not fill the line");
+
 struct stream {
     atomic_int references;
     struct store *store; /* NULL: not kept */

@@ -150,6 +150,24 @@ static void what_the_old_connection_did_not_take_is_sent_on_the_new_and_only_the
     outlet_release(second);
 }
 
+static void all_that_is_kept_may_be_sent_again_while_more_is_told(void **state)
+{
+    struct outlet *second = outlet_create(served.server->loops[0], NULL, NULL);
+    struct error error;
+    char bytes[64];
+    size_t length;
+
+    (void)state;
+    keep();
+    for (int i = 0; i < EVENTS_PER_STREAM; i++)
+        assert_true(push("{}"));
+    assert_true(stream_resume(stream, 0, second, &error));
+    for (int i = 0; i < 10; i++)
+        assert_true(push("{}"));
+    assert_int_equal(outlet_read(second, bytes, sizeof bytes, &length), OUTLET_READ);
+    outlet_release(second);
+}
+
 static void a_stream_that_is_over_is_resumed_to_its_end(void **state)
 {
     struct outlet *second = outlet_create(served.server->loops[0], NULL, NULL);
@@ -195,6 +213,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_new_connection_takes_the_place_of_the_old, start, stop),
         cmocka_unit_test_setup_teardown(
             what_the_old_connection_did_not_take_is_sent_on_the_new_and_only_there, start, stop),
+        cmocka_unit_test_setup_teardown(all_that_is_kept_may_be_sent_again_while_more_is_told,
+                                        start, stop),
         cmocka_unit_test_setup_teardown(a_stream_that_is_over_is_resumed_to_its_end, start, stop),
         cmocka_unit_test_setup_teardown(only_a_stream_that_was_primed_is_hung_up, start, stop),
     };
