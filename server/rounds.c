@@ -135,11 +135,11 @@ static bool check_capabilities(struct rpc *rpc, const struct question *questions
 
 static bool want(struct rounds *rounds, const struct question *question, struct error *error)
 {
+    json_auto_t *request = input_requests(question, 1);
+
     if (rounds->wanted == NULL)
         rounds->wanted = json_object();
-    json_t *requests = input_requests(question, 1);
-    json_object_update(rounds->wanted, requests);
-    json_decref(requests);
+    json_object_update(rounds->wanted, request);
     return error_set(error, ERROR_INPUT_REQUIRED, "the client is asked for %s", question->method);
 }
 
