@@ -119,6 +119,21 @@ static bool check_integers(const struct param *param, const json_t *value, struc
     return check_count(param, json_array_size(value), error);
 }
 
+static bool check_texts(const struct param *param, const json_t *value, struct error *error)
+{
+    size_t i;
+    json_t *item;
+
+    json_array_foreach(value, i, item)
+    {
+        if (outside((double)json_string_length(item), param->item_low, param->item_high))
+            return error_set(
+                error, ERROR_INVALID, "\"%s\"[%zu] is %zu bytes long: it must be from %.0f to %.0f",
+                param->name, i, json_string_length(item), param->item_low, param->item_high);
+    }
+    return check_count(param, json_array_size(value), error);
+}
+
 static bool check_text_map(const struct param *param, const json_t *value, struct error *error)
 {
     const char *key;
@@ -151,6 +166,8 @@ static bool check_limits(const struct param *param, const json_t *value, struct 
         return check_choice(param, value, error);
     case VALUE_INTEGERS:
         return check_integers(param, value, error);
+    case VALUE_TEXTS:
+        return check_texts(param, value, error);
     case VALUE_TEXT_MAP:
         return check_text_map(param, value, error);
     case VALUE_BOOLEAN:

@@ -44,16 +44,18 @@ static bool write(struct call *call, json_t *messages, struct error *error)
     text_add(&text, "2. run_list for each: where both have runs with the same plan, use those and "
                     "go on with step 5.\n");
     text_addf(&text,
-              "3. sweep_plan, then sweep_start for %s with repetitions 2 or more; job_show with "
+              "3. sweep_plan, then sweep_start for %s with repetitions 5; job_show with "
               "wait_s 50 until `over` is true.\n",
               first);
     text_addf(&text,
               "4. The same arguments, seed included, for %s. One after the other where they share "
               "hardware: lease_list shows who measures where.\n",
               second);
-    text_addf(&text,
-              "5. run_report for each sweep, then one table side by side; what decides is %s.\n",
-              aim == NULL || strcmp(aim, "both") == 0 ? "latency and throughput" : aim);
+    text_addf(
+        &text,
+        "5. run_compare of the two sweeps, for each metric that matters, with what differs on "
+        "purpose as `factors`; run_report for each; what decides is %s.\n",
+        aim == NULL || strcmp(aim, "both") == 0 ? "latency and throughput" : aim);
     text_add(&text, how_to_read);
     prompt_say(messages, text_string(&text));
     return true;

@@ -32,6 +32,7 @@ static void add_kind_limits(json_t *schema, const struct param *param)
                    param->type == VALUE_INTEGER);
         break;
     case VALUE_INTEGERS:
+    case VALUE_TEXTS:
         add_limits(schema, "minItems", "maxItems", param->low, param->high, true);
         break;
     case VALUE_TEXT_MAP:
@@ -76,7 +77,7 @@ static json_t *param_schema(const struct param *param)
     json_object_set_new(schema, "description", json_string(param->help));
     if (param->type == VALUE_CHOICE)
         json_object_set_new(schema, "enum", choices_schema(param->choices));
-    if (param->type == VALUE_INTEGERS)
+    if (param->type == VALUE_INTEGERS || param->type == VALUE_TEXTS)
         json_object_set_new(schema, "items", item_schema(param));
     if (param->type == VALUE_TEXT_MAP)
         json_object_set_new(schema, "additionalProperties", item_schema(param));
@@ -130,6 +131,8 @@ static json_t *field_schema(const struct field *field)
     json_object_set_new(schema, "description", json_string(field->help));
     if (field->type == VALUE_INTEGERS)
         json_object_set_new(schema, "items", json_pack("{s:s}", "type", "integer"));
+    if (field->type == VALUE_TEXTS)
+        json_object_set_new(schema, "items", json_pack("{s:s}", "type", "string"));
     if (field->type == VALUE_TEXT_MAP)
         json_object_set_new(schema, "additionalProperties", json_pack("{s:s}", "type", "string"));
     if (nested && field->type == VALUE_LIST)

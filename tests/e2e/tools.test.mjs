@@ -33,7 +33,7 @@ test('the tools of the first release are all there', async (t) => {
     const names = new Set((await client.listTools()).map((tool) => tool.name));
     const promised = `deployment_register deployment_update deployment_list deployment_show deployment_remove model_show
         model_health model_query metrics_show metrics_watch metrics_history sweep_plan sweep_start sweep_show sweep_list
-        sweep_cancel sweep_resume run_list run_show run_report run_import run_export job_list job_show job_cancel lease_list audit_list`;
+        sweep_cancel sweep_resume run_list run_show run_report run_import run_export run_audit run_compare job_list job_show job_cancel lease_list audit_list`;
     for (const name of promised.split(/\s+/)) assert.ok(names.has(name), name);
     await client.close();
 });
@@ -78,6 +78,14 @@ test('every answer conforms to its output schema', async (t) => {
     await call('run_show', { run: runs[0].id });
     await call('run_report', { run: runs[0].id });
     await call('run_audit', { run: runs[0].id });
+    const again = await call('sweep_start', { ...grid, seed: 2 });
+    await call('job_show', { job: again.job, wait_s: 40 });
+    const sides = { baseline: [sweep.id], candidate: [again.sweep.id] };
+    const refused = await call('run_compare', sides);
+    assert.equal(refused.verdict, 'not_comparable');
+    const named = refused.differences.map((difference) => difference.fact);
+    const compared = await call('run_compare', { ...sides, factors: named, detail: true });
+    assert.equal(compared.cells + compared.cells_left_out, 2);
     const { content } = await call('run_export', { run: runs[0].id, format: 'vllm' });
     const { run: imported } = await call('run_import', { text: content, name: 'exported.jsonl' });
     await call('run_list');

@@ -77,6 +77,35 @@ static void t_quantiles_fall_with_every_degree_of_freedom(void **state)
         assert_true(statistics_t95(i) > statistics_t95(i + 1));
 }
 
+/* Closed forms: of 1 degree of freedom (Cauchy's), of 2 and of 4. */
+static void t_p_values_are_those_of_the_closed_forms(void **state)
+{
+    static const double pi = 3.14159265358979323846;
+
+    (void)state;
+    for (double t = 0.01; t < 100; t *= 1.7) {
+        double q = t / sqrt(4 + t * t);
+
+        assert_close(statistics_t_p(t, 1), 1 - 2 * atan(t) / pi, 1e-12);
+        assert_close(statistics_t_p(-t, 2), 1 - t / sqrt(2 + t * t), 1e-12);
+        assert_close(statistics_t_p(t, 4), 1 - (3 * q - q * q * q) / 2, 1e-12);
+    }
+    assert_close(statistics_t_p(0, 3), 1, 0);
+    assert_true(isnan(statistics_t_p(1, 0)));
+    assert_true(isnan(statistics_t_p(NAN, 3)));
+}
+
+static void t_quantiles_need_no_whole_degrees_of_freedom(void **state)
+{
+    (void)state;
+    for (size_t i = 1; i <= 30; i++)
+        assert_close(statistics_t_quantile(0.05, (double)i), statistics_t95(i), 0.00051);
+    assert_close(statistics_t_quantile(0.01, 10), 3.169, 0.0005);
+    for (double n = 1; n < 1e7; n *= 1.3)
+        assert_close(statistics_t_p(statistics_t_quantile(0.05, n), n), 0.05, 1e-9);
+    assert_true(isnan(statistics_t_quantile(0, 3)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -86,6 +115,8 @@ int main(void)
         cmocka_unit_test(the_median_is_the_middle_or_the_mean_of_two),
         cmocka_unit_test(t_quantiles_are_those_of_the_table),
         cmocka_unit_test(t_quantiles_fall_with_every_degree_of_freedom),
+        cmocka_unit_test(t_p_values_are_those_of_the_closed_forms),
+        cmocka_unit_test(t_quantiles_need_no_whole_degrees_of_freedom),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

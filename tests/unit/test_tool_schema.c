@@ -21,6 +21,7 @@ static const struct param params[] = {
     { "api", VALUE_CHOICE, .choices = apis, .initial = "\"completions\"", .help = "which" },
     { "stats", VALUE_BOOLEAN, .help = "more" },
     { "labels", VALUE_TEXT_MAP, .high = 2, .item_high = 5, .help = "labels" },
+    { "factors", VALUE_TEXTS, .high = 2, .item_low = 1, .item_high = 5, .help = "names" },
     { 0 },
 };
 
@@ -90,7 +91,9 @@ static void publishes_types_limits_choices_and_defaults(void **state)
         "\"stats\":{\"type\":\"boolean\",\"description\":\"more\"},"
         "\"labels\":{\"type\":\"object\",\"description\":\"labels\",\"additionalProperties\":{"
         "\"type\":\"string\",\"minLength\":0,\"maxLength\":5},\"minProperties\":0,"
-        "\"maxProperties\":2}}}");
+        "\"maxProperties\":2},"
+        "\"factors\":{\"type\":\"array\",\"description\":\"names\",\"items\":{\"type\":\"string\","
+        "\"minLength\":1,\"maxLength\":5},\"minItems\":0,\"maxItems\":2}}}");
 }
 
 static void publishes_the_shape_of_answers(void **state)
@@ -135,7 +138,7 @@ static void names_the_nearest_argument_for_an_unknown_one(void **state)
                    "sample takes no argument \"window\": did you mean \"window_s\"?");
     expect_refusal("{\"zebra\":5}",
                    "sample takes no argument \"zebra\"; it takes deployment, concurrency, "
-                   "window_s, seed, api, stats, labels");
+                   "window_s, seed, api, stats, labels, factors");
 }
 
 static void says_what_a_value_of_the_wrong_type_must_be(void **state)
@@ -153,6 +156,9 @@ static void says_what_a_value_of_the_wrong_type_must_be(void **state)
                    "[1, 4, 16]");
     expect_refusal("{\"deployment\":\"a\",\"stats\":\"yes\"}",
                    "\"stats\" is \"yes\": it must be true or false");
+    expect_refusal("{\"deployment\":\"a\",\"factors\":[1]}",
+                   "\"factors\" is a list: it must be a list of texts, such as "
+                   "[\"model\", \"engine\"]");
     expect_refusal("{\"deployment\":\"a\",\"labels\":{\"a\":1}}",
                    "\"labels\" is an object: it must be an object of texts, such as "
                    "{\"team\": \"search\"}");
@@ -171,6 +177,10 @@ static void says_the_limits(void **state)
                    "\"concurrency\"[1] is 0: each must be from 1 to 4096");
     expect_refusal("{\"deployment\":\"a\",\"api\":\"responses\"}",
                    "\"api\" is \"responses\": it must be one of \"completions\", \"chat\"");
+    expect_refusal("{\"deployment\":\"a\",\"factors\":[\"a\",\"\"]}",
+                   "\"factors\"[1] is 0 bytes long: it must be from 1 to 5");
+    expect_refusal("{\"deployment\":\"a\",\"factors\":[\"a\",\"b\",\"c\"]}",
+                   "\"factors\" has 3 entries: it must have from 0 to 2");
     expect_refusal("{\"deployment\":\"a\",\"labels\":{\"team\":\"search\"}}",
                    "\"labels\".team is 6 bytes long: it must be from 0 to 5");
 }
@@ -182,7 +192,7 @@ static void repeats_no_credential(void **state)
                    "\"seed\" is \"(hidden)\": it must be a whole number");
     expect_refusal("{\"sk-abcdefghijklmnopqrstuvwxyz\":1}",
                    "sample takes no argument \"(hidden)\"; it takes deployment, concurrency, "
-                   "window_s, seed, api, stats, labels");
+                   "window_s, seed, api, stats, labels, factors");
 }
 
 static void refuses_arguments_that_are_no_object(void **state)

@@ -1,0 +1,400 @@
+#include "analysis/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/statistics.h"
+
+#define DECODE_TOKENS 16      /* fewer output tokens say nothing of decoding speed */
+#define OUTPUT_TOLERANCE 0.05 /* answers that differ more in length are other work */
+
+const char *const compare_metric_names[] = {
+    "output_throughput",
+    "request_throughput",
+    "ttft_p50",
+    "ttft_p99",
+    "itl_p50",
+    "tpot_p50",
+    "e2e_p50",
+    "e2e_p99",
+    NULL,
+};
+
+#define LATENCY(metric, percentile)                                                                \
+    .offset = offsetof(struct evidence_cell, latency[metric].percentile##_ms),                     \
+    .censored_offset = offsetof(struct evidence_cell, latency[metric].percentile##_at_least)
+
+const struct compare_metric compare_metrics[] = {
+    { .offset = offsetof(struct evidence_cell, output_throughput), .higher_is_better = true },
+    { .offset = offsetof(struct evidence_cell, request_throughput), .higher_is_better = true },
+    { LATENCY(METRIC_TTFT, p50) },
+    { LATENCY(METRIC_TTFT, p99) },
+    { LATENCY(METRIC_ITL, p50), .of_decoding = true },
+    { LATENCY(METRIC_TPOT, p50), .of_decoding = true },
+    { LATENCY(METRIC_E2E, p50) },
+    { LATENCY(METRIC_E2E, p99) },
+};
+
+const char *verdict_name(enum verdict verdict)
+{
+    static const char *const names[] = { "faster", "slower", "no_evidence", "not_comparable" };
+
+    return names[verdict];
+}
+
+static const struct {
+    const char *name, *help;
+} left_out[LEFT_OUT_COUNT] = {
+    [CELL_COMPARED] = { "compared", "" },
+    [CELL_MISSING] = { "missing", "not every run has it" },
+    [CELL_TWICE] = { "twice", "a run has it more than once" },
+    [CELL_NOT_MEASURED] = { "not_measured", "failed, infeasible or skipped" },
+    [CELL_SUCCESS_UNKNOWN] = { "success_unknown",
+                               "how many requests succeeded is not known (accept_unknown "
+                               "success_rate takes it as all)" },
+    [CELL_LOW_SUCCESS] = { "low_success", "fewer than 99 % of the requests succeeded" },
+    [CELL_CLIENT_LIMITED] = { "client_limited", "the load generator was the bottleneck" },
+    [CELL_NO_FIGURE] = { "no_figure", "it has no figure of this metric" },
+    [CELL_CENSORED] = { "censored", "a timeout cut the percentile off" },
+    [CELL_SHORT_OUTPUT] = { "short_output", "fewer than 16 output tokens say nothing of decoding" },
+    [CELL_OTHER_OUTPUT] = { "other_output_length",
+                            "the answers' mean length differs by more than 5 %" },
+};
+
+const char *left_out_name(enum left_out why)
+{
+    return left_out[why].name;
+}
+
+const char *left_out_help(enum left_out why)
+{
+    return left_out[why].help;
+}
+
+void comparison_finish(struct comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->difference_count; i++)
+        for (int j = 0; j < 2; j++)
+            text_finish(&comparison->differences[i].values[j]);
+    free(comparison->differences);
+    free(comparison->cells);
+    *comparison = (struct comparison){ 0 };
+}
+
+/* ---- One quantity ---- */
+
+static enum verdict verdict_of(const struct estimate *estimate, double p, bool higher_is_better)
+{
+    if (!(p < COMPARE_SIGNIFICANCE))
+        return VERDICT_NO_EVIDENCE;
+    return (estimate->ratio > 1) == higher_is_better ? VERDICT_FASTER : VERDICT_SLOWER;
+}
+
+/* Welch, B. L., Biometrika 34 (1947): t of two means whose variances need not be equal, with the
+ * degrees of freedom of Welch and Satterthwaite. */
+struct estimate compare_estimate(const double *baseline, size_t baseline_count,
+                                 const double *candidate, size_t candidate_count,
+                                 bool higher_is_better)
+{
+    double means[SIDES] = { statistics_mean(baseline, baseline_count),
+                            statistics_mean(candidate, candidate_count) };
+    double deviations[SIDES] = { statistics_deviation(baseline, baseline_count),
+                                 statistics_deviation(candidate, candidate_count) };
+    double b = deviations[SIDE_BASELINE] * deviations[SIDE_BASELINE] / (double)baseline_count;
+    double c = deviations[SIDE_CANDIDATE] * deviations[SIDE_CANDIDATE] / (double)candidate_count;
+    double difference = means[SIDE_CANDIDATE] - means[SIDE_BASELINE], error = sqrt(b + c), n, half;
+    struct estimate estimate = {
+        .values = { exp(means[SIDE_BASELINE]), exp(means[SIDE_CANDIDATE]) },
+        .ratio = exp(difference),
+        .low = NAN,
+        .high = NAN,
+        .p = NAN,
+        .p_corrected = NAN,
+        .verdict = VERDICT_NO_EVIDENCE,
+    };
+
+    if (!(error > 1e-12)) /* one run a side, or figures equal to the digit */
+        return estimate;
+    n = (b + c) * (b + c)
+        / (b * b / (double)(baseline_count - 1) + c * c / (double)(candidate_count - 1));
+    half = statistics_t_quantile(COMPARE_SIGNIFICANCE, n) * error;
+    estimate.low = exp(difference - half);
+    estimate.high = exp(difference + half);
+    estimate.p = estimate.p_corrected = statistics_t_p(difference / error, n);
+    estimate.verdict = verdict_of(&estimate, estimate.p, higher_is_better);
+    return estimate;
+}
+
+/* ---- The grid ---- */
+
+struct comparing {
+    const struct compare_input *input;
+    const struct compare_metric *metric;
+    struct comparison *out;
+    size_t run_count;
+    bool by_output; /* every cell tells the output length that was asked for */
+};
+
+static bool alike(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+static bool is_cell(const struct comparing *comparing, const struct compared_cell *key,
+                    const struct evidence_cell *cell)
+{
+    return alike(key->users, cell->concurrency) && alike(key->input_length, cell->input_length)
+           && alike(key->request_rate, cell->request_rate_asked)
+           && (!comparing->by_output || alike(key->output_tokens, cell->output_tokens_asked));
+}
+
+static bool states_every_output(const struct comparing *comparing)
+{
+    for (size_t i = 0; i < comparing->run_count; i++)
+        for (size_t j = 0; j < comparing->input->runs[i].cell_count; j++)
+            if (isnan(comparing->input->runs[i].cells[j].output_tokens_asked))
+                return false;
+    return true;
+}
+
+static void add_cell(struct comparing *comparing, const struct evidence_cell *cell)
+{
+    struct comparison *out = comparing->out;
+
+    for (size_t i = 0; i < out->cell_count; i++)
+        if (is_cell(comparing, &out->cells[i], cell))
+            return;
+    out->cells = memory_resize(out->cells, out->cell_count + 1, sizeof *out->cells);
+    out->cells[out->cell_count++] = (struct compared_cell){
+        .users = cell->concurrency,
+        .request_rate = cell->request_rate_asked,
+        .input_length = cell->input_length,
+        .output_tokens = comparing->by_output ? cell->output_tokens_asked : NAN,
+    };
+}
+
+/* Unknown ones last. */
+static int order(double a, double b)
+{
+    return isnan(a) || isnan(b) ? isnan(a) - isnan(b) : (a > b) - (a < b);
+}
+
+static int order_cells(const void *a, const void *b)
+{
+    const struct compared_cell *left = a, *right = b;
+    int by = order(left->output_tokens, right->output_tokens);
+
+    if (by == 0)
+        by = order(left->input_length, right->input_length);
+    if (by == 0)
+        by = order(left->users, right->users);
+    return by != 0 ? by : order(left->request_rate, right->request_rate);
+}
+
+static void collect_cells(struct comparing *comparing)
+{
+    struct comparison *out = comparing->out;
+
+    for (size_t i = 0; i < comparing->run_count; i++)
+        for (size_t j = 0; j < comparing->input->runs[i].cell_count; j++)
+            add_cell(comparing, &comparing->input->runs[i].cells[j]);
+    if (out->cell_count > 0)
+        qsort(out->cells, out->cell_count, sizeof *out->cells, order_cells);
+}
+
+/* ---- One cell ---- */
+
+static double success_rate(const struct evidence_cell *cell)
+{
+    return isnan(cell->success_rate) ? cell->succeeded / cell->attempted : cell->success_rate;
+}
+
+static double output_tokens(const struct evidence_cell *cell)
+{
+    return cell->output_tokens_mean > 0 ? cell->output_tokens_mean : cell->output_tokens_asked;
+}
+
+static double figure(const struct comparing *comparing, const struct evidence_cell *cell)
+{
+    return *(const double *)(const void *)((const char *)cell + comparing->metric->offset);
+}
+
+static bool is_censored(const struct comparing *comparing, const struct evidence_cell *cell)
+{
+    size_t offset = comparing->metric->censored_offset;
+
+    return offset > 0 && *(const bool *)((const char *)cell + offset);
+}
+
+static enum left_out why_not(const struct comparing *comparing, const struct evidence_cell *cell)
+{
+    if (cell->state != EVIDENCE_MEASURED && cell->state != EVIDENCE_UNKNOWN)
+        return CELL_NOT_MEASURED;
+    if (isnan(success_rate(cell)) && !compare_is_named(comparing->input->accepted, "success_rate"))
+        return CELL_SUCCESS_UNKNOWN;
+    if (success_rate(cell) < COMPARE_SUCCESS_RATE)
+        return CELL_LOW_SUCCESS;
+    if (cell->client_limited)
+        return CELL_CLIENT_LIMITED;
+    if (!(figure(comparing, cell) > 0) || !isfinite(figure(comparing, cell)))
+        return CELL_NO_FIGURE;
+    if (is_censored(comparing, cell))
+        return CELL_CENSORED;
+    if (comparing->metric->of_decoding && output_tokens(cell) < DECODE_TOKENS)
+        return CELL_SHORT_OUTPUT;
+    return CELL_COMPARED;
+}
+
+/* *found: the run's cell; the answer says why it cannot be compared. */
+static enum left_out find_cell(const struct comparing *comparing, const struct compared_cell *key,
+                               const struct evidence *run, const struct evidence_cell **found)
+{
+    *found = NULL;
+    for (size_t i = 0; i < run->cell_count; i++) {
+        if (!is_cell(comparing, key, &run->cells[i]))
+            continue;
+        if (*found != NULL)
+            return CELL_TWICE;
+        *found = &run->cells[i];
+    }
+    return *found == NULL ? CELL_MISSING : why_not(comparing, *found);
+}
+
+static bool is_other_output(const struct comparing *comparing, const double *tokens)
+{
+    const size_t *counts = comparing->input->counts;
+    double baseline = statistics_mean(tokens, counts[SIDE_BASELINE]);
+    double candidate = statistics_mean(tokens + counts[SIDE_BASELINE], counts[SIDE_CANDIDATE]);
+
+    return fabs(candidate / baseline - 1) > OUTPUT_TOLERANCE
+           && !compare_is_named(comparing->input->factors, "output_length");
+}
+
+/* Adds the cell's logarithms to each run's sum. */
+static void compare_cell(struct comparing *comparing, struct compared_cell *cell, double *sums)
+{
+    const size_t *counts = comparing->input->counts;
+    double logarithms[COMPARE_RUNS_MAX], tokens[COMPARE_RUNS_MAX];
+    const struct evidence_cell *found;
+
+    for (size_t i = 0; i < comparing->run_count; i++) {
+        const struct evidence *run = &comparing->input->runs[i];
+
+        cell->why = find_cell(comparing, cell, run, &found);
+        if (cell->why != CELL_COMPARED) {
+            cell->run = run->id;
+            return;
+        }
+        logarithms[i] = log(figure(comparing, found));
+        tokens[i] = output_tokens(found);
+    }
+    if (is_other_output(comparing, tokens)) {
+        cell->why = CELL_OTHER_OUTPUT;
+        return;
+    }
+    cell->estimate =
+        compare_estimate(logarithms, counts[SIDE_BASELINE], logarithms + counts[SIDE_BASELINE],
+                         counts[SIDE_CANDIDATE], comparing->metric->higher_is_better);
+    for (size_t i = 0; i < comparing->run_count; i++)
+        sums[i] += logarithms[i];
+    comparing->out->compared++;
+}
+
+/* ---- Many cells ---- */
+
+static int order_by_p(const void *a, const void *b)
+{
+    const struct compared_cell *const *left = a, *const *right = b;
+
+    return order((*left)->estimate.p, (*right)->estimate.p);
+}
+
+/* Holm, S., Scandinavian Journal of Statistics 6 (1979): the k-th smallest p of m counts
+ * m - k + 1 times, and no less than the one before. */
+static void correct_cells(struct comparing *comparing)
+{
+    struct comparison *out = comparing->out;
+    FREE_AUTO struct compared_cell **tested = memory_zeroed(out->cell_count + 1, sizeof *tested);
+    double least = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < out->cell_count; i++)
+        if (out->cells[i].why == CELL_COMPARED && !isnan(out->cells[i].estimate.p))
+            tested[count++] = &out->cells[i];
+    qsort(tested, count, sizeof *tested, order_by_p);
+    for (size_t i = 0; i < count; i++) {
+        struct estimate *estimate = &tested[i]->estimate;
+
+        least = fmax(least, fmin(1, estimate->p * (double)(count - i)));
+        estimate->p_corrected = least;
+        estimate->verdict = verdict_of(estimate, least, comparing->metric->higher_is_better);
+    }
+}
+
+static void count_verdicts(struct comparison *out)
+{
+    for (size_t i = 0; i < out->cell_count; i++) {
+        if (out->cells[i].why == CELL_COMPARED)
+            out->verdicts[out->cells[i].estimate.verdict]++;
+        else
+            out->cells[i].estimate.verdict = VERDICT_NOT_COMPARABLE;
+    }
+}
+
+static const char *reason_of(const struct compare_input *input, const struct comparison *out)
+{
+    if (out->primary.verdict != VERDICT_NO_EVIDENCE)
+        return NULL;
+    if (input->counts[SIDE_BASELINE] < 2 || input->counts[SIDE_CANDIDATE] < 2)
+        return "one run a side has no spread to hold a difference against: give at least two runs "
+               "a side";
+    if (isnan(out->primary.p))
+        return "the runs of each side are equal to the digit: they are copies, not repetitions";
+    return "the 95 % interval holds 1: the difference is within the spread between runs";
+}
+
+static void no_comparison(struct comparison *out, const char *reason)
+{
+    out->primary = (struct estimate){ .values = { NAN, NAN },
+                                      .ratio = NAN,
+                                      .low = NAN,
+                                      .high = NAN,
+                                      .p = NAN,
+                                      .p_corrected = NAN,
+                                      .verdict = VERDICT_NOT_COMPARABLE };
+    out->reason = reason;
+}
+
+void compare_runs(const struct compare_input *input, struct comparison *out)
+{
+    const size_t *counts = input->counts;
+    struct comparing comparing = { .input = input,
+                                   .metric = &compare_metrics[input->metric],
+                                   .out = out,
+                                   .run_count = counts[SIDE_BASELINE] + counts[SIDE_CANDIDATE] };
+    double sums[COMPARE_RUNS_MAX] = { 0 };
+
+    compare_facts(input, out);
+    if (out->refused > 0) {
+        no_comparison(out, "the runs differ in facts that were not named");
+        return;
+    }
+    comparing.by_output =
+        states_every_output(&comparing) && !compare_is_named(input->factors, "output_length");
+    collect_cells(&comparing);
+    for (size_t i = 0; i < out->cell_count; i++)
+        compare_cell(&comparing, &out->cells[i], sums);
+    correct_cells(&comparing);
+    count_verdicts(out);
+    if (out->compared == 0) {
+        no_comparison(out, "no cell can be compared: see what was left out");
+        return;
+    }
+    for (size_t i = 0; i < comparing.run_count; i++)
+        sums[i] /= (double)out->compared;
+    out->primary = compare_estimate(sums, counts[SIDE_BASELINE], sums + counts[SIDE_BASELINE],
+                                    counts[SIDE_CANDIDATE], comparing.metric->higher_is_better);
+    out->reason = reason_of(input, out);
+}

@@ -1,0 +1,107 @@
+/* Two sides compared cell by cell, each of one run or of several repetitions, our own or imported.
+ * The unit is the run, never the request: requests of one run share its luck. Ratios are those of
+ * the candidate to the baseline. */
+#pragma once
+
+#include "analysis/evidence.h"
+
+enum side { SIDE_BASELINE, SIDE_CANDIDATE, SIDES };
+
+enum verdict { VERDICT_FASTER, VERDICT_SLOWER, VERDICT_NO_EVIDENCE, VERDICT_NOT_COMPARABLE };
+const char *verdict_name(enum verdict verdict); /* "faster": the candidate is */
+
+struct compare_metric {
+    size_t offset;          /* of its double in struct evidence_cell */
+    size_t censored_offset; /* of its bool there; 0: cannot be censored */
+    bool higher_is_better, of_decoding;
+};
+extern const char *const compare_metric_names[]; /* ends with NULL; index: into the metrics */
+extern const struct compare_metric compare_metrics[];
+
+#define COMPARE_SIGNIFICANCE 0.05
+#define COMPARE_SUCCESS_RATE 0.99
+#define COMPARE_RUNS_MAX 32     /* of both sides together */
+#define COMPARE_CELLS_MAX 20000 /* of all runs together */
+
+struct compare_input {
+    const struct evidence *runs; /* those of the baseline first */
+    size_t counts[SIDES];        /* together at most COMPARE_RUNS_MAX; no run twice */
+    size_t metric;               /* index into compare_metrics */
+    const char *const *factors;  /* facts in which the sides may differ; ends with NULL */
+    const char *const *accepted; /* facts that may be unknown; ends with NULL */
+};
+
+/* ---- What was measured ---- */
+
+/* One fact in which two runs differ, or that is not known of both: unknown is equal to nothing,
+ * but within one sweep, whose runs are of one fingerprint. */
+struct difference {
+    const char *fact;
+    struct text values[2]; /* "" where it is not known */
+    const char *runs[2];   /* the pair; borrowed from the input */
+    bool within_a_side;    /* two repetitions that are none */
+    bool unknown;          /* at least one of the values is */
+    bool allowed;          /* a factor, or an unknown that was accepted */
+};
+
+/* ---- The comparison ---- */
+
+struct estimate {
+    double values[SIDES];    /* geometric means over the runs */
+    double ratio, low, high; /* 95 % interval (Welch, on logarithms); NaN: there is none */
+    double p, p_corrected;   /* two-sided; corrected for all cells by Holm; NaN: none */
+    enum verdict verdict;    /* by p_corrected */
+};
+
+enum left_out {
+    CELL_COMPARED,
+    CELL_MISSING,      /* a run does not have it */
+    CELL_TWICE,        /* a run has it more than once */
+    CELL_NOT_MEASURED, /* failed, infeasible or skipped */
+    CELL_SUCCESS_UNKNOWN,
+    CELL_LOW_SUCCESS,
+    CELL_CLIENT_LIMITED,
+    CELL_NO_FIGURE,
+    CELL_CENSORED,     /* the percentile was cut off by a timeout */
+    CELL_SHORT_OUTPUT, /* too few output tokens to speak of decoding */
+    CELL_OTHER_OUTPUT, /* the sides' answers are not of one length */
+    LEFT_OUT_COUNT,
+};
+const char *left_out_name(enum left_out why); /* "missing", ... */
+const char *left_out_help(enum left_out why); /* "a run does not have it" */
+
+struct compared_cell {
+    double users, request_rate, input_length, output_tokens; /* as asked; NaN: not known */
+    enum left_out why;
+    const char *run; /* the first for which that is so; NULL: all, or none; borrowed */
+    struct estimate estimate;
+};
+
+struct comparison {
+    struct difference *differences;   /* those that are allowed too */
+    size_t difference_count, refused; /* refused: not allowed ones; then nothing else is here */
+    struct compared_cell *cells;      /* in order of output, input, users */
+    size_t cell_count, compared, verdicts[VERDICT_NOT_COMPARABLE];
+    struct estimate primary; /* of the runs' geometric means over the compared cells */
+    const char *reason;      /* why the primary verdict is none; NULL: it is one. Static */
+};
+#define COMPARISON_AUTO __attribute__((cleanup(comparison_finish))) struct comparison
+void comparison_finish(struct comparison *comparison);
+
+/* With `accepted` also what else may be accepted as unknown. */
+bool compare_knows_fact(const char *name, bool accepted);
+void compare_write_facts(struct text *out); /* "model, model_revision, ..." */
+
+/* *out: zero before; comparison_finish() frees it. */
+void compare_runs(const struct compare_input *input, struct comparison *out);
+/* The same of the facts alone. */
+void compare_facts(const struct compare_input *input, struct comparison *out);
+/* Of one quantity: the logarithms of its values, one per run. Its verdict is by p alone. */
+struct estimate compare_estimate(const double *baseline, size_t baseline_count,
+                                 const double *candidate, size_t candidate_count,
+                                 bool higher_is_better);
+bool compare_is_named(const char *const *names, const char *name);
+
+/* Tables of ratios, rows users, columns context, at most 100 columns wide; those that would have
+ * too many rows are left out and named. */
+void compare_write_table(const struct comparison *comparison, struct text *out);

@@ -1,0 +1,290 @@
+#include "handlers/compare_answer.h"
+
+#include <math.h>
+
+#include "base/json.h"
+#include "handlers/answer.h"
+
+#define LEFT_OUT_SHOWN 50
+#define LEFT_OUT_LINES 10
+#define CELLS_SHOWN 500
+
+static const struct field difference_fields[] = {
+    { "fact", VALUE_TEXT, .help = "Its name, as `factors` takes it." },
+    { "values", VALUE_LIST, .help = "The two values; null: not known." },
+    { "runs", VALUE_TEXTS, .help = "The two runs." },
+    { "within_a_side", VALUE_BOOLEAN, .help = "They are of one side: no repetitions." },
+    { "allowed", VALUE_BOOLEAN, .help = "Named as a factor, or accepted as unknown." },
+    { 0 },
+};
+
+#define CELL_FIELDS                                                                                \
+    { "users", VALUE_NUMBER, .optional = true, .help = "Users, or requests in flight." },          \
+        { "request_rate", VALUE_NUMBER, .optional = true, .help = "Requests per second asked." },  \
+        { "input_length", VALUE_NUMBER, .optional = true, .help = "Context." },                    \
+    {                                                                                              \
+        "output_tokens", VALUE_NUMBER, .optional = true, .help = "Answer length asked for."        \
+    }
+
+static const struct field left_out_fields[] = {
+    CELL_FIELDS,
+    { "why", VALUE_TEXT,
+      .help = "missing, twice, not_measured, success_unknown, low_success, client_limited, "
+              "no_figure, censored, short_output or other_output_length." },
+    { "run", VALUE_TEXT, .optional = true, .help = "The first run of which that holds." },
+    { 0 },
+};
+
+static const struct field cell_fields_compared[] = {
+    CELL_FIELDS,
+    { "baseline", VALUE_NUMBER, .help = "Geometric mean over the baseline's runs." },
+    { "candidate", VALUE_NUMBER, .help = "The same of the candidate." },
+    { "ratio", VALUE_NUMBER, .help = "candidate / baseline." },
+    { "low", VALUE_NUMBER, .optional = true, .help = "95 % interval of this cell alone." },
+    { "high", VALUE_NUMBER, .optional = true, .help = "Its other end." },
+    { "p_corrected", VALUE_NUMBER, .optional = true, .help = "Holm-Bonferroni over all cells." },
+    { "verdict", VALUE_TEXT, .help = "faster, slower or no_evidence, by p_corrected." },
+    { 0 },
+};
+
+const struct field comparison_fields[] = {
+    { "metric", VALUE_TEXT, .help = "What was compared." },
+    { "higher_is_better", VALUE_BOOLEAN, .help = "Its direction." },
+    { "verdict", VALUE_TEXT,
+      .help = "Of the candidate, over all compared cells: faster, slower, no_evidence or "
+              "not_comparable." },
+    { "reason", VALUE_TEXT, .optional = true, .help = "Why it is neither faster nor slower." },
+    { "ratio", VALUE_NUMBER, .optional = true,
+      .help = "candidate / baseline, geometric mean over the compared cells." },
+    { "low", VALUE_NUMBER, .optional = true, .help = "95 % interval of the ratio (Welch's t)." },
+    { "high", VALUE_NUMBER, .optional = true, .help = "Its other end." },
+    { "p", VALUE_NUMBER, .optional = true, .help = "Two-sided, with the run as the unit." },
+    { "baseline", VALUE_TEXTS, .help = "Runs of the baseline." },
+    { "candidate", VALUE_TEXTS, .help = "Runs of the candidate." },
+    { "cells", VALUE_INTEGER, .help = "Cells that were compared." },
+    { "cells_faster", VALUE_INTEGER, .help = "Of these, after correction for many cells." },
+    { "cells_slower", VALUE_INTEGER, .help = "The same." },
+    { "cells_left_out", VALUE_INTEGER, .help = "Cells that cannot be compared." },
+    { "left_out", VALUE_LIST, .help = "The first 50 of them, with the reason.",
+      .fields = left_out_fields },
+    { "differences", VALUE_LIST, .help = "Facts in which the runs differ, or that are unknown.",
+      .fields = difference_fields },
+    { "cell_list", VALUE_LIST, .optional = true, .help = "With `detail`: at most 500 cells.",
+      .fields = cell_fields_compared },
+    { 0 },
+};
+
+static json_t *ids_json(const struct evidence *runs, size_t count)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, json_string(runs[i].id));
+    return list;
+}
+
+static json_t *differences_json(const struct comparison *comparison)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < comparison->difference_count; i++) {
+        const struct difference *difference = &comparison->differences[i];
+
+        json_array_append_new(
+            list, json_pack("{s:s, s:[o, o], s:[s, s], s:b, s:b}", "fact", difference->fact,
+                            "values", json_text_or_null(text_string(&difference->values[0])),
+                            json_text_or_null(text_string(&difference->values[1])), "runs",
+                            difference->runs[0], difference->runs[1], "within_a_side",
+                            difference->within_a_side, "allowed", difference->allowed));
+    }
+    return list;
+}
+
+static json_t *cell_json(const struct compared_cell *cell)
+{
+    return json_pack("{s:o, s:o, s:o, s:o}", "users", json_number_or_null(cell->users),
+                     "request_rate", json_number_or_null(cell->request_rate), "input_length",
+                     json_number_or_null(cell->input_length), "output_tokens",
+                     json_number_or_null(cell->output_tokens));
+}
+
+static json_t *left_out_json(const struct comparison *comparison)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < comparison->cell_count && json_array_size(list) < LEFT_OUT_SHOWN; i++) {
+        const struct compared_cell *cell = &comparison->cells[i];
+        json_t *json;
+
+        if (cell->why == CELL_COMPARED)
+            continue;
+        json = cell_json(cell);
+        json_object_set_new(json, "why", json_string(left_out_name(cell->why)));
+        if (cell->run != NULL)
+            json_object_set_new(json, "run", json_string(cell->run));
+        json_array_append_new(list, json);
+    }
+    return list;
+}
+
+static json_t *cells_json(const struct comparison *comparison)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < comparison->cell_count && json_array_size(list) < CELLS_SHOWN; i++) {
+        const struct estimate *estimate = &comparison->cells[i].estimate;
+        json_t *json;
+
+        if (comparison->cells[i].why != CELL_COMPARED)
+            continue;
+        json = cell_json(&comparison->cells[i]);
+        json_object_set_new(json, "baseline", json_number_or_null(estimate->values[SIDE_BASELINE]));
+        json_object_set_new(json, "candidate",
+                            json_number_or_null(estimate->values[SIDE_CANDIDATE]));
+        json_object_set_new(json, "ratio", json_number_or_null(estimate->ratio));
+        json_object_set_new(json, "low", json_number_or_null(estimate->low));
+        json_object_set_new(json, "high", json_number_or_null(estimate->high));
+        json_object_set_new(json, "p_corrected", json_number_or_null(estimate->p_corrected));
+        json_object_set_new(json, "verdict", json_string(verdict_name(estimate->verdict)));
+        json_array_append_new(list, json);
+    }
+    return list;
+}
+
+json_t *comparison_json(const struct compare_input *input, const struct comparison *comparison,
+                        bool detail)
+{
+    const struct estimate *primary = &comparison->primary;
+    const size_t *counts = input->counts;
+    json_t *json = json_pack(
+        "{s:s, s:b, s:s, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:o, s:o}",
+        "metric", compare_metric_names[input->metric], "higher_is_better",
+        compare_metrics[input->metric].higher_is_better, "verdict", verdict_name(primary->verdict),
+        "reason", comparison->reason, "ratio", json_number_or_null(primary->ratio), "low",
+        json_number_or_null(primary->low), "high", json_number_or_null(primary->high), "p",
+        json_number_or_null(primary->p), "baseline", ids_json(input->runs, counts[SIDE_BASELINE]),
+        "candidate", ids_json(input->runs + counts[SIDE_BASELINE], counts[SIDE_CANDIDATE]), "cells",
+        (int)comparison->compared, "cells_faster", (int)comparison->verdicts[VERDICT_FASTER],
+        "cells_slower", (int)comparison->verdicts[VERDICT_SLOWER], "cells_left_out",
+        (int)(comparison->cell_count - comparison->compared), "left_out", left_out_json(comparison),
+        "differences", differences_json(comparison));
+
+    if (detail)
+        json_object_set_new(json, "cell_list", cells_json(comparison));
+    return json;
+}
+
+static void describe_verdict(const struct compare_input *input, const struct comparison *comparison,
+                             struct text *out)
+{
+    const struct estimate *primary = &comparison->primary;
+
+    text_addf(out, "%s (%s is better), %zu baseline runs, %zu candidate runs: %s",
+              compare_metric_names[input->metric],
+              compare_metrics[input->metric].higher_is_better ? "more" : "less",
+              input->counts[SIDE_BASELINE], input->counts[SIDE_CANDIDATE],
+              verdict_name(primary->verdict));
+    text_addf(out, comparison->reason == NULL ? ".\n" : ", because %s.\n", comparison->reason);
+    if (isnan(primary->ratio))
+        return;
+    text_addf(out, "Candidate / baseline: %.4g over %zu cells", primary->ratio,
+              comparison->compared);
+    if (!isnan(primary->p))
+        text_addf(out, ", 95 %% interval %.4g to %.4g, p %.2g", primary->low, primary->high,
+                  primary->p);
+    text_add(out, ".\n");
+}
+
+static void add_value(const struct difference *difference, int which, struct text *out)
+{
+    const struct text *value = &difference->values[which];
+
+    if (value->length == 0)
+        text_add(out, "unknown");
+    else
+        text_add_printable(out, text_string(value), value->length, 100);
+    text_addf(out, " (%s)", difference->runs[which]);
+}
+
+static void describe_differences(const struct comparison *comparison, bool allowed,
+                                 struct text *out)
+{
+    const char *heading = allowed ? "Differences and unknowns that were allowed"
+                                  : "Differences that refuse the comparison";
+
+    for (size_t i = 0; i < comparison->difference_count; i++) {
+        const struct difference *difference = &comparison->differences[i];
+
+        if (difference->allowed != allowed)
+            continue;
+        if (heading != NULL)
+            text_addf(out, "\n%s:\n", heading);
+        heading = NULL;
+        text_addf(out, "- %s%s: ", difference->fact,
+                  difference->within_a_side ? " (within one side)" : "");
+        add_value(difference, 0, out);
+        text_add(out, "; ");
+        add_value(difference, 1, out);
+        text_add_char(out, '\n');
+    }
+}
+
+/* What to pass to have the comparison all the same. */
+static void describe_way_out(const struct comparison *comparison, bool unknown, struct text *out)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < comparison->difference_count; i++) {
+        const struct difference *difference = &comparison->differences[i];
+
+        if (difference->allowed || difference->unknown != unknown
+            || (!unknown && difference->within_a_side))
+            continue;
+        text_addf(out, "%s\"%s\"",
+                  count++ > 0 ? ", "
+                  : unknown   ? "If you answer for their being equal: accept_unknown ["
+                              : "If that is what is to be compared: factors [",
+                  difference->fact);
+    }
+    text_add(out, count > 0 ? "]\n" : "");
+}
+
+static void describe_left_out(const struct comparison *comparison, struct text *out)
+{
+    size_t left = comparison->cell_count - comparison->compared, shown = 0;
+
+    for (size_t i = 0; i < comparison->cell_count && shown < LEFT_OUT_LINES; i++) {
+        const struct compared_cell *cell = &comparison->cells[i];
+
+        if (cell->why == CELL_COMPARED)
+            continue;
+        if (shown++ == 0)
+            text_addf(out, "\nLeft out (x), %zu of %zu cells:\n", left, comparison->cell_count);
+        text_addf(out, "- %.6g users, context %.6g: %s%s%s\n", cell->users, cell->input_length,
+                  left_out_help(cell->why), cell->run == NULL ? "" : ", ",
+                  cell->run == NULL ? "" : cell->run);
+    }
+    if (left > shown && shown > 0)
+        text_addf(out, "- and %zu more\n", left - shown);
+}
+
+void comparison_describe(const struct compare_input *input, const struct comparison *comparison,
+                         struct text *out)
+{
+    describe_verdict(input, comparison, out);
+    if (comparison->refused > 0) {
+        describe_differences(comparison, false, out);
+        describe_way_out(comparison, false, out);
+        describe_way_out(comparison, true, out);
+        return;
+    }
+    compare_write_table(comparison, out);
+    if (comparison->compared > 0)
+        text_addf(out,
+                  "+ faster (%zu), - slower (%zu), after correction for %zu cells; without a mark: "
+                  "no evidence.\n",
+                  comparison->verdicts[VERDICT_FASTER], comparison->verdicts[VERDICT_SLOWER],
+                  comparison->compared);
+    describe_left_out(comparison, out);
+    describe_differences(comparison, true, out);
+}

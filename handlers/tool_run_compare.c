@@ -1,0 +1,183 @@
+/* run_compare: whether one side of runs is faster than another. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "handlers/compare_answer.h"
+
+#define NAMES_MAX 32
+
+static const struct param params[] = {
+    { "baseline", VALUE_TEXTS, .required = true, .low = 1, .high = 16, .item_low = 1,
+      .item_high = 39,
+      .help = "One side: ids of runs that repeat one another (run_..., imp_...), or a sweep's "
+              "(swp_...) for all its runs. At least two, or there is no evidence." },
+    { "candidate", VALUE_TEXTS, .required = true, .low = 1, .high = 16, .item_low = 1,
+      .item_high = 39, .help = "The other side; ratios are candidate to baseline." },
+    { "metric", VALUE_CHOICE, .choices = compare_metric_names, .initial = "\"output_throughput\"",
+      .help = "What is compared; whether more is better is known of each." },
+    { "factors", VALUE_TEXTS, .high = NAMES_MAX - 1, .item_low = 1, .item_high = 40,
+      .help = "Facts in which the sides are meant to differ, such as [\"hardware\"]. Any other "
+              "difference refuses the comparison and is listed." },
+    { "accept_unknown", VALUE_TEXTS, .high = NAMES_MAX - 1, .item_low = 1, .item_high = 40,
+      .help = "Facts that may be unknown, which otherwise are equal to nothing; also "
+              "success_rate, of cells that do not tell how many requests succeeded." },
+    { "detail", VALUE_BOOLEAN, .initial = "false", .help = "Also list every compared cell." },
+    { 0 },
+};
+
+struct request {
+    struct evidence *runs; /* COMPARE_RUNS_MAX */
+    size_t counts[SIDES], count;
+    const char *factors[NAMES_MAX], *accepted[NAMES_MAX];
+};
+
+static void request_finish(struct request *request)
+{
+    for (size_t i = 0; i < request->count; i++)
+        evidence_finish(&request->runs[i]);
+    free(request->runs);
+}
+
+static bool add_run(struct store *store, const char *id, struct request *request,
+                    struct error *error)
+{
+    size_t cells = 0;
+
+    for (size_t i = 0; i < request->count; i++) {
+        if (strcmp(request->runs[i].id, id) == 0)
+            return error_set(error, ERROR_INVALID,
+                             "the run %s is named twice: a run is one repetition of one side", id);
+        cells += request->runs[i].cell_count;
+    }
+    if (request->count == COMPARE_RUNS_MAX)
+        return error_set(error, ERROR_INVALID, "these are more than %d runs: name fewer",
+                         COMPARE_RUNS_MAX);
+    evidence_init(&request->runs[request->count]);
+    if (!evidence_find(store, id, &request->runs[request->count++], error))
+        return false;
+    cells += request->runs[request->count - 1].cell_count;
+    return cells <= COMPARE_CELLS_MAX
+           || error_set(error, ERROR_INVALID, "these runs have %zu cells, the limit is %d together",
+                        cells, COMPARE_CELLS_MAX);
+}
+
+static bool add_sweep(struct store *store, const char *id, struct request *request,
+                      struct error *error)
+{
+    struct run_row *rows = NULL;
+    size_t count;
+    bool added;
+
+    if (!run_list(store, NULL, id, 0, COMPARE_RUNS_MAX + 1, &rows, &count, error))
+        return false;
+    added =
+        count > 0 || error_set(error, ERROR_NOT_FOUND, "there is no sweep %s: see sweep_list", id);
+    for (size_t i = 0; added && i < count; i++)
+        added = add_run(store, rows[i].id, request, error);
+    run_rows_free(rows, count);
+    return added;
+}
+
+static bool read_side(const struct call *call, const char *name, enum side side,
+                      struct request *request, struct error *error)
+{
+    const json_t *ids = json_object_get(call->arguments, name), *id;
+    size_t before = request->count, i;
+
+    json_array_foreach(ids, i, id)
+    {
+        const char *text = json_string_value(id);
+        bool sweep = strncmp(text, "swp_", 4) == 0;
+
+        if (!(sweep ? add_sweep : add_run)(call->services->store, text, request, error))
+            return false;
+    }
+    request->counts[side] = request->count - before;
+    return true;
+}
+
+static bool read_names(const struct call *call, const char *param, const char **out,
+                       struct error *error)
+{
+    const json_t *names = json_object_get(call->arguments, param), *name;
+    bool accepted = strcmp(param, "accept_unknown") == 0;
+    TEXT_AUTO known = { 0 };
+    size_t i;
+
+    json_array_foreach(names, i, name)
+    {
+        out[i] = json_string_value(name);
+        if (compare_knows_fact(out[i], accepted))
+            continue;
+        compare_write_facts(&known);
+        return error_set(error, ERROR_INVALID, "\"%s\" names \"%s\", which is no fact: they are %s",
+                         param, out[i], text_string(&known));
+    }
+    return true;
+}
+
+static size_t metric_index(const struct call *call)
+{
+    const char *name = call_text(call, "metric");
+    size_t index = 0;
+
+    while (strcmp(compare_metric_names[index], name) != 0)
+        index++;
+    return index;
+}
+
+static bool compare(struct call *call, struct request *request, struct answer *answer,
+                    struct error *error)
+{
+    COMPARISON_AUTO comparison = { 0 };
+
+    if (!read_names(call, "factors", request->factors, error)
+        || !read_names(call, "accept_unknown", request->accepted, error)
+        || !read_side(call, "baseline", SIDE_BASELINE, request, error)
+        || !read_side(call, "candidate", SIDE_CANDIDATE, request, error))
+        return false;
+    const struct compare_input input = {
+        .runs = request->runs,
+        .counts = { request->counts[SIDE_BASELINE], request->counts[SIDE_CANDIDATE] },
+        .metric = metric_index(call),
+        .factors = request->factors,
+        .accepted = request->accepted,
+    };
+    compare_runs(&input, &comparison);
+    answer->structured = comparison_json(&input, &comparison, call_boolean(call, "detail", false));
+    comparison_describe(&input, &comparison, &answer->text);
+    return true;
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    struct request request = { 0 };
+    bool compared;
+
+    request.runs = memory_zeroed(COMPARE_RUNS_MAX, sizeof *request.runs);
+    compared = compare(call, &request, answer, error);
+    request_finish(&request);
+    return compared;
+}
+
+const struct tool tool_run_compare = {
+    .name = "run_compare",
+    .title = "Compare runs",
+    .help =
+        "Is the candidate faster than the baseline? Each side is runs that repeat one another, own "
+        "or imported; the run, not the request, is the unit. Refused (not_comparable, with the "
+        "differences) unless the sides differ only in the `factors` you name; what is unknown is "
+        "equal to nothing unless accepted by name. Answers with the ratio, its 95 % interval and "
+        "faster, slower or no_evidence, over all common cells and for each, corrected for many "
+        "cells. Failed, client-limited or one-sided cells are left out and named. One run a side "
+        "is never evidence. Call run_audit on both first.",
+    .params = params,
+    .fields = comparison_fields,
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .read_only = true,
+    .idempotent = true,
+    .run = run,
+};

@@ -1,0 +1,93 @@
+/* run_compare: on sweeps of our own. */
+#include "tests/unit/tool_sweeps.h"
+
+static void measured(struct world *world, const char *more, size_t cells, char out[ID_SIZE])
+{
+    sweep_started(world, more, out);
+    sweep_measured(world, out, cells, "completed", "");
+}
+
+static json_t *compared(struct world *world, const char *baseline, const char *candidate,
+                        const char *more)
+{
+    TEXT_AUTO arguments = { 0 };
+
+    text_addf(&arguments, "{\"baseline\":[\"%s\"],\"candidate\":[\"%s\"]%s}", baseline, candidate,
+              more);
+    return world_ok(world, "run_compare", text_string(&arguments));
+}
+
+static void compares_the_runs_of_two_sweeps(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *refused = NULL, *answer = NULL;
+    char first[ID_SIZE], second[ID_SIZE];
+
+    world_register(world, "demo");
+    measured(world, ",\"repetitions\":2", 8, first);
+    measured(world, ",\"repetitions\":2,\"seed\":7", 8, second);
+    refused = compared(world, first, second, "");
+    assert_string_equal(json_get_text(refused, "verdict", ""), "not_comparable");
+    assert_true(json_is_null(json_object_get(refused, "ratio")));
+    world_says(world, "accept_unknown [\"model_revision\", \"engine\"");
+    answer = compared(world, first, second,
+                      ",\"detail\":true,\"accept_unknown\":[\"model_revision\",\"engine\","
+                      "\"engine_version\",\"flags\",\"hardware\",\"chips\",\"region\",\"limits\","
+                      "\"workload\"]");
+    assert_string_equal(json_get_text(answer, "verdict", ""), "no_evidence");
+    assert_int_equal(json_get_integer(answer, "cells", 0), 4);
+    assert_int_equal(json_array_size(json_object_get(answer, "baseline")), 2);
+    assert_int_equal(json_array_size(json_object_get(answer, "cell_list")), 4);
+    world_says(world, "equal to the digit");
+    world_says(world, "| users |");
+}
+
+static void compares_the_runs_of_one_sweep(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *runs = NULL, *answer = NULL;
+    char sweep[ID_SIZE];
+    const json_t *rows;
+
+    world_register(world, "demo");
+    measured(world, ",\"repetitions\":2", 8, sweep);
+    runs = world_ok(world, "run_list", "{}");
+    rows = json_object_get(runs, "runs");
+    answer = compared(world, json_get_text(json_array_get(rows, 0), "id", ""),
+                      json_get_text(json_array_get(rows, 1), "id", ""), "");
+    assert_string_equal(json_get_text(answer, "verdict", ""), "no_evidence");
+    assert_true(json_get_number(answer, "ratio", 0) == 1);
+    world_says(world, "one run a side");
+}
+
+static void says_what_is_wrong_with_its_arguments(void **state)
+{
+    struct world *world = *state;
+    char sweep[ID_SIZE];
+    TEXT_AUTO twice = { 0 };
+
+    world_register(world, "demo");
+    measured(world, "", 4, sweep);
+    text_addf(&twice, "{\"baseline\":[\"%s\"],\"candidate\":[\"%s\"]}", sweep, sweep);
+    world_refused(world, "run_compare", text_string(&twice), ERROR_INVALID, "is named twice");
+    world_refused(world, "run_compare", "{\"baseline\":[\"run_x\"],\"candidate\":[\"run_y\"]}",
+                  ERROR_NOT_FOUND, "run_x");
+    world_refused(world, "run_compare", "{\"baseline\":[\"swp_x\"],\"candidate\":[\"run_y\"]}",
+                  ERROR_NOT_FOUND, "swp_x");
+    world_refused(world, "run_compare",
+                  "{\"baseline\":[\"run_x\"],\"candidate\":[\"run_y\"],\"factors\":[\"colour\"]}",
+                  ERROR_INVALID, "names \"colour\", which is no fact: they are model, ");
+    world_refused(world, "run_compare", "{\"baseline\":[],\"candidate\":[\"run_y\"]}",
+                  ERROR_INVALID, "\"baseline\" has 0 entries");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(compares_the_runs_of_two_sweeps),
+        cmocka_unit_test(compares_the_runs_of_one_sweep),
+        cmocka_unit_test(says_what_is_wrong_with_its_arguments),
+    };
+
+    return world_run(tests);
+}
