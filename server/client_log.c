@@ -7,6 +7,7 @@
 #include "server/exchange.h"
 #include "server/mcp.h"
 #include "server/rpc.h"
+#include "server/server.h"
 #include "server/session.h"
 
 static const char *const names[] = {
@@ -41,11 +42,15 @@ bool client_log_read(struct rpc *rpc)
 bool set_level_run(struct rpc *rpc)
 {
     enum severity level;
+    struct error error;
 
     if (!find(json_object_get(rpc->params, "level"), &level))
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "\"level\" must be one of " ALL_NAMES);
-    if (rpc->session != NULL)
-        atomic_store(&rpc->session->log_level, (int)level);
+    if (rpc->session == NULL)
+        return true;
+    if (!session_set_log_level(rpc->server->services->store, rpc->session->id, level, &error))
+        return rpc_fail_with(rpc, &error);
+    atomic_store(&rpc->session->log_level, (int)level);
     return true;
 }
 

@@ -29,7 +29,7 @@ static bool cancel(struct rpc *rpc)
 const struct method methods[] = {
     { "initialize", ERA_LEGACY, .placement = PLACE_WORKER, .run = initialize_run },
     { "ping", ERA_LEGACY, .run = answer_empty },
-    { "logging/setLevel", ERA_LEGACY, .run = set_level_run },
+    { "logging/setLevel", ERA_LEGACY, .placement = PLACE_WORKER, .run = set_level_run },
     { "server/discover", ERA_MODERN, .cacheable = true, .ttl_ms = KEPT_MS, .run = discover_run },
     { "tools/list", BOTH, .cacheable = true, .ttl_ms = KEPT_MS, .run = tools_list_run },
     { "tools/call", BOTH, .named_by = "name", .prepare = tools_call_prepare,

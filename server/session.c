@@ -122,6 +122,8 @@ static void take_up(struct sessions *sessions, const struct session_row *row)
     session = session_create(row->id, row->principal, version, row->client, row->capabilities);
     atomic_init(&session->last_seen_ms, row->last_seen_ms);
     session->stored_ms = row->last_seen_ms;
+    if (row->log_level >= 0)
+        atomic_store(&session->log_level, (int)row->log_level);
     keep_standing(sessions, session, row->heard, row->last_event);
     insert(sessions, session);
 }

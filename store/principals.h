@@ -47,13 +47,16 @@ struct session_row {
     char *capabilities; /* JSON, heap */
     int64_t created_ms, last_seen_ms;
     int64_t heard;      /* the newest event of its standing stream that a connection took */
-    int64_t last_event; /* the newest of that stream; 0: none is kept. Read only, as is heard */
+    int64_t last_event; /* the newest of that stream; 0: none is kept */
+    int64_t log_level;  /* that its client set; -1: none. Read only, as are the two before */
 };
 /* The id of every session's standing stream (store/events.h). */
 #define SESSION_STANDING "0"
 bool session_add(struct store *store, const struct session_row *session, struct error *error);
 bool session_touch(struct store *store, const char *id, int64_t now_ms, struct error *error);
 bool session_hear(struct store *store, const char *id, int64_t sequence, struct error *error);
+/* On disk when it returns. */
+bool session_set_log_level(struct store *store, const char *id, int64_t level, struct error *error);
 /* With its events and all. */
 bool session_remove(struct store *store, const char *id, struct error *error);
 /* All that were seen since `since_ms`, to be taken up at start; the older ones are deleted. Free

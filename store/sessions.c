@@ -47,6 +47,28 @@ bool session_hear(struct store *store, const char *id, int64_t sequence, struct 
     return true;
 }
 
+struct leveling {
+    const char *id;
+    int64_t level;
+};
+
+static bool apply_log_level(struct connection *connection, void *context, struct error *error)
+{
+    const struct leveling *leveling = context;
+    SQL_AUTO sql = sql_begin(connection, "UPDATE sessions SET log_level = ?2 WHERE id = ?1");
+
+    sql_bind_text(&sql, 1, leveling->id);
+    sql_bind_integer(&sql, 2, leveling->level);
+    return sql_run(&sql, error);
+}
+
+bool session_set_log_level(struct store *store, const char *id, int64_t level, struct error *error)
+{
+    struct leveling leveling = { id, level };
+
+    return database_write(store->main, apply_log_level, &leveling, error);
+}
+
 /* The streams of a session are called <session>/<stream>. */
 static bool apply_remove(struct connection *connection, void *context, struct error *error)
 {
@@ -84,6 +106,7 @@ static void read_row(const struct sql *sql, struct session_row *row)
         .last_seen_ms = sql_integer(sql, 6),
         .heard = sql_integer(sql, 7),
         .last_event = sql_integer(sql, 8),
+        .log_level = sql_integer(sql, 9),
     };
     sql_text(sql, 0, row->id, sizeof row->id);
     sql_text(sql, 1, row->principal, sizeof row->principal);
@@ -104,7 +127,8 @@ bool session_load(struct store *store, int64_t since_ms, struct session_row **ro
     SQL_AUTO sql = sql_begin(reader.connection,
                              "SELECT id, principal, protocol_version, client, capabilities, "
                              "created_ms, last_seen_ms, heard, (SELECT max(sequence) FROM events "
-                             "WHERE stream = sessions.id || '/" SESSION_STANDING "') "
+                             "WHERE stream = sessions.id || '/" SESSION_STANDING "'), "
+                             "coalesce(log_level, -1) "
                              "FROM sessions ORDER BY created_ms");
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
         list = rows_grow(list, length, sizeof *list);

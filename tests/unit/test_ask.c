@@ -374,6 +374,20 @@ static size_t count_messages(struct asker *asker)
     return count;
 }
 
+static void set_level(const struct asker *asker, const char *level)
+{
+    TEXT_AUTO body = { 0 };
+    json_auto_t *reply = NULL;
+    int status;
+
+    text_addf(&body,
+              "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"logging/setLevel\",\"params\":{"
+              "\"level\":\"%s\"}}",
+              level);
+    reply = mcp_post_once(port(), asker->headers, text_string(&body), &status);
+    assert_non_null(json_at(reply, "result"));
+}
+
 static void a_log_is_told_from_the_level_of_its_session(void **state)
 {
     static const struct {
@@ -384,20 +398,33 @@ static void a_log_is_told_from_the_level_of_its_session(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct asker asker;
-        TEXT_AUTO body = { 0 };
-        int status;
 
         asker_begin(&asker, "2025-11-25", "{}");
-        text_addf(&body,
-                  "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"logging/setLevel\",\"params\":{"
-                  "\"level\":\"%s\"}}",
-                  cases[i].level);
         if (cases[i].level != NULL)
-            json_decref(mcp_post_once(port(), asker.headers, text_string(&body), &status));
+            set_level(&asker, cases[i].level);
         call_tool(&asker, "talk", "{}");
         assert_int_equal(count_messages(&asker), cases[i].messages);
         asker_end(&asker);
     }
+}
+
+static void the_level_of_a_session_outlives_a_restart(void **state)
+{
+    struct asker loud, silent;
+
+    (void)state;
+    asker_begin(&loud, "2025-11-25", "{}");
+    asker_begin(&silent, "2025-11-25", "{}");
+    set_level(&silent, "debug");
+    set_level(&silent, "warning");
+    served_stop(&served);
+    served_start(&served, NULL);
+    call_tool(&loud, "talk", "{}");
+    assert_int_equal(count_messages(&loud), 2);
+    call_tool(&silent, "talk", "{}");
+    assert_int_equal(count_messages(&silent), 1);
+    asker_end(&loud);
+    asker_end(&silent);
 }
 
 int main(void)
@@ -420,6 +447,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_session_or_stream_nobody_is_asked, start_patient,
                                         stop),
         cmocka_unit_test_setup_teardown(a_log_is_told_from_the_level_of_its_session, start_patient,
+                                        stop),
+        cmocka_unit_test_setup_teardown(the_level_of_a_session_outlives_a_restart, start_patient,
                                         stop),
     };
 
