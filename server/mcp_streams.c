@@ -60,12 +60,15 @@ void legacy_end_stream(struct rpc *rpc)
 
 /* ---- Coming back ---- */
 
+#define SEQUENCE_LIMIT (INT64_C(1) << 53) /* beyond any: there is room for what follows */
+
 /* A GET that needs the store: read by a worker, then begun on the loop's thread. */
 struct comeback {
     struct session *session; /* a reference */
     char stream[STREAM_ID_SIZE];
     int64_t after;
-    struct outlet *outlet; /* NULL: refused */
+    struct outlet *outlet;
+    bool resumed;
 };
 
 static void comeback_free(void *context)
@@ -87,7 +90,7 @@ static bool read_event_id(const char *id, struct comeback *out)
     size_t length = strspn(id, "0123456789abcdef");
 
     if (length == 0 || length >= sizeof out->stream || id[length] != '_'
-        || !text_to_integer(id + length + 1, 0, INT64_MAX, &out->after))
+        || !text_to_integer(id + length + 1, 0, SEQUENCE_LIMIT, &out->after))
         return false;
     memcpy(out->stream, id, length);
     return true;
@@ -178,20 +181,16 @@ static void refuse(struct exchange *exchange, const struct error *error)
 static void come_back(struct exchange *exchange)
 {
     struct comeback *comeback = exchange->request;
-    bool resumed;
     struct error error;
 
     comeback->outlet = outlet_create(exchange->loop, exchange_wake, exchange);
     if (is_standing(comeback))
-        resumed = session_resume(comeback->session, comeback->after, comeback->outlet, &error);
+        comeback->resumed =
+            session_resume(comeback->session, comeback->after, comeback->outlet, &error);
     else
-        resumed = resume_call(exchange->server->services->store, comeback, &error);
-    if (resumed)
-        return;
-    outlet_close(comeback->outlet);
-    outlet_release(comeback->outlet);
-    comeback->outlet = NULL;
-    refuse(exchange, &error);
+        comeback->resumed = resume_call(exchange->server->services->store, comeback, &error);
+    if (!comeback->resumed)
+        refuse(exchange, &error);
 }
 
 /* And on the loop's thread. Something is sent at once, so that the headers go out. */
@@ -199,8 +198,11 @@ static void came_back(struct exchange *exchange)
 {
     struct comeback *comeback = exchange->request;
 
-    if (comeback->outlet == NULL)
+    if (!comeback->resumed) {
+        outlet_close(comeback->outlet);
+        outlet_release(comeback->outlet);
         return;
+    }
     outlet_put_comment(comeback->outlet);
     exchange_take_outlet(exchange, comeback->outlet);
     if (is_standing(comeback))

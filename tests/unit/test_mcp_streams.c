@@ -396,6 +396,7 @@ static void a_call_that_was_lost_is_answered_with_what_may_be_known(void **state
     assert_true(job_add(served.services.store, "nothing", "", "local", clock_utc_ms(), &change,
                         &job, &error));
     restart();
+    check_refused(&peer, "aa_9223372036854775807"); /* no event could follow */
     check_lost(&peer, "aa_1", "job_list and audit_list");
     check_lost(&peer, "aa_1", "job_list and audit_list"); /* the answer is kept */
     check_lost(&peer, "bb_9", job.id);
