@@ -21,7 +21,7 @@ extern const struct compare_metric compare_metrics[];
 #define COMPARE_SIGNIFICANCE 0.05
 #define COMPARE_SUCCESS_RATE 0.99
 #define COMPARE_RUNS_MAX 32     /* of both sides together */
-#define COMPARE_CELLS_MAX 20000 /* of all runs together */
+#define COMPARE_CELLS_MAX 10000 /* of all runs together */
 
 struct compare_input {
     const struct evidence *runs; /* those of the baseline first */

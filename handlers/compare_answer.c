@@ -8,6 +8,7 @@
 #define LEFT_OUT_SHOWN 50
 #define LEFT_OUT_LINES 10
 #define CELLS_SHOWN 500
+#define VALUE_BYTES 100 /* of a fact in the text */
 
 static const struct field difference_fields[] = {
     { "fact", VALUE_TEXT, .help = "Its name, as `factors` takes it." },
@@ -195,14 +196,18 @@ static void describe_verdict(const struct compare_input *input, const struct com
     text_add(out, ".\n");
 }
 
+/* In quotes, on one line: it may be foreign text. */
 static void add_value(const struct difference *difference, int which, struct text *out)
 {
     const struct text *value = &difference->values[which];
+    TEXT_AUTO shown = { 0 };
 
-    if (value->length == 0)
+    if (value->length == 0) {
         text_add(out, "unknown");
-    else
-        text_add_printable(out, text_string(value), value->length, 100);
+    } else {
+        text_add_printable(&shown, text_string(value), value->length, VALUE_BYTES);
+        json_add_string(out, text_string(&shown), shown.length);
+    }
     text_addf(out, " (%s)", difference->runs[which]);
 }
 

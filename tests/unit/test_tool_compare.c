@@ -81,11 +81,48 @@ static void says_what_is_wrong_with_its_arguments(void **state)
                   ERROR_INVALID, "\"baseline\" has 0 entries");
 }
 
+static void imported(struct world *world, const char *model, char out[ID_SIZE])
+{
+    TEXT_AUTO arguments = { 0 };
+    json_auto_t *answer = NULL;
+
+    text_addf(&arguments,
+              "{\"name\":\"%s.csv\",\"text\":\"model,context_size,concurrency,success_rate,"
+              "req_per_sec\\n\\\"%s\\\",128,1,1,2.5\\n\\\"%s\\\",128,2,0.5,2.6\\n\"}",
+              model, model, model);
+    answer = world_ok(world, "run_import", text_string(&arguments));
+    snprintf(out, ID_SIZE, "%s", json_get_text(json_object_get(answer, "run"), "id", ""));
+}
+
+/* And what a file says stands in quotes, on one line. */
+static void compares_imports(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *refused = NULL, *answer = NULL;
+    char first[ID_SIZE], second[ID_SIZE];
+
+    imported(world, "toy", first);
+    imported(world, "other", second);
+    refused = compared(world, first, second, "");
+    assert_string_equal(json_get_text(refused, "verdict", ""), "not_comparable");
+    world_says(world, "- model: \"toy\" (imp_");
+    world_says(world, "factors [\"model\"]");
+    answer = compared(world, first, second,
+                      ",\"metric\":\"request_throughput\",\"factors\":[\"model\"],"
+                      "\"accept_unknown\":[\"model_revision\",\"engine\",\"engine_version\","
+                      "\"flags\",\"hardware\",\"chips\",\"region\",\"limits\",\"workload\","
+                      "\"input_unit\",\"output_length\"]");
+    assert_string_equal(json_get_text(answer, "verdict", ""), "no_evidence");
+    assert_int_equal(json_get_integer(answer, "cells", 0), 1);
+    world_says(world, "fewer than 99 % of the requests succeeded");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compares_the_runs_of_two_sweeps),
         cmocka_unit_test(compares_the_runs_of_one_sweep),
+        cmocka_unit_test(compares_imports),
         cmocka_unit_test(says_what_is_wrong_with_its_arguments),
     };
 
