@@ -27,7 +27,6 @@ static void retain(struct server *server, int64_t now_ms)
     const struct settings *settings = server->settings;
     const struct retention retention = {
         .records_days = settings->records_days,
-        .events_days = settings->events_days,
         .jobs_days = settings->jobs_days,
         .audit_days = settings->audit_days,
         .samples_days = settings->samples_days,

@@ -64,8 +64,6 @@ const struct setting settings_table[] = {
       "time a client's person may take to answer what a call asks (in sessions)" },
     { "records_days", SETTING_INTEGER, "30", 0, DAYS_LIMIT, AT(records_days),
       "days to keep raw request records of sweeps; 0: for ever" },
-    { "events_days", SETTING_INTEGER, "1", 0, DAYS_LIMIT, AT(events_days),
-      "days to keep stream events; 0: for ever" },
     { "jobs_days", SETTING_INTEGER, "90", 0, DAYS_LIMIT, AT(jobs_days),
       "days to keep finished jobs without a sweep; 0: for ever" },
     { "audit_days", SETTING_INTEGER, "365", 0, DAYS_LIMIT, AT(audit_days),

@@ -17,7 +17,7 @@ struct settings {
     int64_t sessions, sessions_per_principal;
     int64_t session_idle_s, header_timeout_s, body_timeout_s, send_timeout_s, keep_alive_s;
     int64_t ask_timeout_s;
-    int64_t records_days, events_days, jobs_days, audit_days, samples_days;
+    int64_t records_days, jobs_days, audit_days, samples_days;
     bool log_requests;
 };
 

@@ -18,9 +18,6 @@ static const struct rule rules[] = {
     { offsetof(struct retention, records_days), false, 16,
       "DELETE FROM request_records WHERE attempt_id IN "
       "(SELECT attempt_id FROM request_records WHERE created_ms < ?1 LIMIT ?2)" },
-    { offsetof(struct retention, events_days), false, 500,
-      "DELETE FROM events WHERE (stream, sequence) IN "
-      "(SELECT stream, sequence FROM events WHERE created_ms < ?1 LIMIT ?2)" },
     { offsetof(struct retention, jobs_days), false, 500,
       "DELETE FROM jobs WHERE id IN (SELECT id FROM jobs j WHERE finished_ms < ?1 "
       "AND NOT EXISTS (SELECT 1 FROM sweeps WHERE job_id = j.id) "

@@ -40,11 +40,11 @@ struct change {
     bool written;      /* set by the store once the outcome row is committed */
 };
 
-/* Deletes what the settings say is too old: raw request records, events, finished jobs without a
+/* Deletes what the settings say is too old: raw request records, finished jobs without a
  * sweep (and idempotency keys), audit rows, scrape samples. 0 days keeps for ever. Works in small
  * transactions, so that others are not kept waiting; blocks until it is done. */
 struct retention {
-    int64_t records_days, events_days, jobs_days, audit_days, samples_days;
+    int64_t records_days, jobs_days, audit_days, samples_days;
 };
 bool store_retain(struct store *store, const struct retention *retention, int64_t now_ms,
                   struct error *error);

@@ -1,20 +1,9 @@
 #include "base/clock.h"
 #include "store/audit.h"
-#include "store/events.h"
 #include "store/scrapes.h"
 #include "tests/unit/ledger.h"
 
 #define DAY_MS (24 * 60 * 60 * 1000LL)
-
-static size_t count_events(struct ledger *ledger, const char *stream)
-{
-    struct event_row *rows;
-    size_t count;
-
-    assert_ok(ledger, event_list(ledger->store, stream, 0, 100, &rows, &count, &ledger->error));
-    event_rows_free(rows, count);
-    return count;
-}
 
 static size_t count_jobs(struct ledger *ledger)
 {
@@ -87,14 +76,13 @@ static void deletes_what_is_too_old_and_keeps_the_rest(void **state)
 {
     struct ledger *ledger = *state;
     const struct scrape_value value = { "x", "", "gauge", 1 };
-    const struct retention retention = { 2, 2, 2, 2, 2 };
+    const struct retention retention = { 2, 2, 2, 2 };
     int64_t attempt = measure(ledger), now_ms = 4 * DAY_MS;
     struct job job;
 
     for (int i = 0; i < 3; i++) {
         int64_t at_ms = i * 2 * DAY_MS + 1000;
 
-        assert_ok(ledger, event_add(ledger->store, "s", i + 1, "f", at_ms, &ledger->error));
         assert_ok(ledger, scrape_add(ledger->store, 1, at_ms, &value, 1, NULL, &ledger->error));
         assert_ok(ledger,
                   job_add(ledger->store, "other", "", "a", at_ms, NULL, &job, &ledger->error));
@@ -102,7 +90,6 @@ static void deletes_what_is_too_old_and_keeps_the_rest(void **state)
     }
     assert_int_equal(count_jobs(ledger), 4);
     assert_ok(ledger, store_retain(ledger->store, &retention, now_ms, &ledger->error));
-    assert_int_equal(count_events(ledger, "s"), 2);
     assert_int_equal(count_points(ledger), 2);
     assert_int_equal(count_jobs(ledger), 3); /* the sweep's job stays with its sweep */
     assert_false(has_records(ledger, attempt));
@@ -125,25 +112,23 @@ static void zero_days_keep_for_ever(void **state)
 static void deletes_more_than_one_batch_and_gives_the_space_back(void **state)
 {
     struct ledger *ledger = *state;
-    char *frame = calloc(1, 4000);
+    struct change change = ledger_change("alice", "test");
+    char *arguments = calloc(1, 4000);
     int64_t full_bytes;
 
-    memset(frame, 'x', 3999);
-    for (int i = 0; i < 3400; i++) {
-        char stream[64];
-
-        snprintf(stream, sizeof stream, "s%d", i);
-        assert_ok(ledger, event_add(ledger->store, stream, 1, frame, 1, &ledger->error));
-    }
+    memset(arguments, 'x', 3999);
+    change.arguments = arguments;
+    for (int i = 0; i < 3400; i++)
+        assert_ok(ledger,
+                  audit_add(ledger->store, &change, "outcome", "ok", "", "", &ledger->error));
     ledger_reopen(ledger);
     full_bytes = store_size_bytes(ledger->store);
-    assert_ok(ledger, store_retain(ledger->store, &(struct retention){ .events_days = 1 },
-                                   10 * DAY_MS, &ledger->error));
-    assert_int_equal(count_events(ledger, "s7"), 0);
-    assert_int_equal(count_events(ledger, "s3399"), 0);
+    assert_ok(ledger, store_retain(ledger->store, &(struct retention){ .audit_days = 1 },
+                                   clock_utc_ms() + 10 * DAY_MS, &ledger->error));
+    assert_int_equal(count_audit(ledger), 0);
     ledger_reopen(ledger);
     assert_true(store_size_bytes(ledger->store) < full_bytes - 4 * 1024 * 1024);
-    free(frame);
+    free(arguments);
 }
 
 int main(void)
