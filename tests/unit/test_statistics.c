@@ -83,8 +83,8 @@ static void t_p_values_are_those_of_the_closed_forms(void **state)
     static const double pi = 3.14159265358979323846;
 
     (void)state;
-    for (double t = 0.01; t < 100; t *= 1.7) {
-        double q = t / sqrt(4 + t * t);
+    for (int i = 0; i < 18; i++) {
+        double t = 0.01 * pow(1.7, i), q = t / sqrt(4 + t * t);
 
         assert_close(statistics_t_p(t, 1), 1 - 2 * atan(t) / pi, 1e-12);
         assert_close(statistics_t_p(-t, 2), 1 - t / sqrt(2 + t * t), 1e-12);
@@ -101,8 +101,11 @@ static void t_quantiles_need_no_whole_degrees_of_freedom(void **state)
     for (size_t i = 1; i <= 30; i++)
         assert_close(statistics_t_quantile(0.05, (double)i), statistics_t95(i), 0.00051);
     assert_close(statistics_t_quantile(0.01, 10), 3.169, 0.0005);
-    for (double n = 1; n < 1e7; n *= 1.3)
+    for (int i = 0; i < 62; i++) {
+        double n = pow(1.3, i);
+
         assert_close(statistics_t_p(statistics_t_quantile(0.05, n), n), 0.05, 1e-9);
+    }
     assert_true(isnan(statistics_t_quantile(0, 3)));
 }
 
