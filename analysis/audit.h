@@ -44,8 +44,10 @@ extern const struct audit_rule audit_rules[]; /* ends with a NULL name */
 
 struct audit_input {
     const struct evidence *evidence;
-    const struct evidence *others; /* other runs, to look for copies in */
-    size_t other_count;
+    /* Other runs, to look for copies in: one at a time into *out, which the audit finishes; false:
+     * there is none left. NULL: none. */
+    bool (*next_other)(void *context, struct evidence *out);
+    void *context;
     const struct catalog *catalog; /* NULL: no comparison with what hardware can do */
     /* What the run was measured on where it does not say itself; "" or NULL: not known. */
     const char *hardware, *model;

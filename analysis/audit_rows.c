@@ -80,39 +80,76 @@ void check_duplicates(struct audit *audit)
 
 /* ---- Copies ---- */
 
-/* Equal in the figures that are never equal by chance. */
-static bool is_copy(const struct evidence_cell *a, const struct evidence_cell *b)
+static int compare_numbers(double a, double b)
 {
-    return cell_is_measured(a) && cell_is_measured(b) && same_place(a, b)
-           && same(a->request_throughput, b->request_throughput)
-           && same(cell_mean_ms(a), cell_mean_ms(b)) && a->request_throughput > 0
-           && fabs(a->request_throughput - round(a->request_throughput * 1000) / 1000) > 1e-9;
+    if (isnan(a) || isnan(b))
+        return isnan(b) - isnan(a);
+    return (a > b) - (a < b);
 }
 
-static bool has_copy(const struct evidence_cell *cell, const struct evidence *other)
+/* By the place and by the figures that are never equal by chance. */
+static int compare_cells(const void *left, const void *right)
 {
-    for (size_t i = 0; i < other->cell_count; i++)
-        if (is_copy(cell, &other->cells[i]))
-            return true;
-    return false;
+    const struct evidence_cell *a = *(const struct evidence_cell *const *)left;
+    const struct evidence_cell *b = *(const struct evidence_cell *const *)right;
+    const double pairs[][2] = {
+        { a->request_throughput, b->request_throughput },
+        { cell_mean_ms(a), cell_mean_ms(b) },
+        { a->concurrency, b->concurrency },
+        { a->input_length, b->input_length },
+        { a->output_tokens_asked, b->output_tokens_asked },
+        { a->request_rate_asked, b->request_rate_asked },
+    };
+    int order = 0;
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs && order == 0; i++)
+        order = compare_numbers(pairs[i][0], pairs[i][1]);
+    return order;
+}
+
+/* Has it figures with so many digits that they cannot be another's too? */
+static bool is_distinctive(const struct evidence_cell *cell)
+{
+    double rate = cell->request_throughput;
+
+    return cell_is_measured(cell) && rate > 0 && fabs(rate - round(rate * 1000) / 1000) > 1e-9;
+}
+
+/* The distinctive cells in order; free(). */
+static const struct evidence_cell **sort_cells(const struct evidence *evidence, size_t *count)
+{
+    const struct evidence_cell **cells = memory_zeroed(evidence->cell_count + 1, sizeof *cells);
+
+    *count = 0;
+    for (size_t i = 0; i < evidence->cell_count; i++)
+        if (is_distinctive(&evidence->cells[i]))
+            cells[(*count)++] = &evidence->cells[i];
+    qsort(cells, *count, sizeof *cells, compare_cells);
+    return cells;
 }
 
 static void check_copy(struct audit *audit, const struct evidence *other)
 {
     const struct evidence *evidence = audit->evidence;
+    FREE_AUTO size_t *copies = memory_zeroed(evidence->cell_count + 1, sizeof *copies);
+    size_t count = 0, sorted_count;
+    FREE_AUTO const struct evidence_cell **sorted = sort_cells(other, &sorted_count);
     struct finding *finding;
-    size_t copies = 0;
 
-    for (size_t i = 0; i < evidence->cell_count; i++)
-        copies += has_copy(&evidence->cells[i], other);
-    if (copies < COPIES_NEEDED)
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        const struct evidence_cell *cell = &evidence->cells[i];
+
+        if (is_distinctive(cell)
+            && bsearch(&cell, sorted, sorted_count, sizeof *sorted, compare_cells) != NULL)
+            copies[count++] = i;
+    }
+    if (count < COPIES_NEEDED)
         return;
     finding = audit_find(audit, FINDING_WRONG);
-    for (size_t i = 0; i < evidence->cell_count; i++)
-        if (has_copy(&evidence->cells[i], other))
-            finding_add_cell(finding, i);
+    for (size_t i = 0; i < count; i++)
+        finding_add_cell(finding, copies[i]);
     text_addf(&finding->arithmetic, "%zu of %zu cells are equal to the digit with those of %s (%s)",
-              copies, evidence->cell_count, other->id, other->name);
+              count, evidence->cell_count, other->id, other->name);
     text_add(&finding->consequence,
              "One measurement under two names: at most one of them is what it says. Do not compare "
              "them.");
@@ -120,11 +157,15 @@ static void check_copy(struct audit *audit, const struct evidence *other)
 
 void check_copies(struct audit *audit)
 {
+    const struct audit_input *input = audit->input;
     const struct evidence *evidence = audit->evidence;
+    struct evidence other;
 
-    for (size_t i = 0; i < audit->input->other_count; i++)
-        if (strcmp(audit->input->others[i].id, evidence->id) != 0)
-            check_copy(audit, &audit->input->others[i]);
+    while (input->next_other != NULL && input->next_other(input->context, &other)) {
+        if (strcmp(other.id, evidence->id) != 0)
+            check_copy(audit, &other);
+        evidence_finish(&other);
+    }
     for (size_t i = 0; i < json_array_size(evidence->other_names); i++) {
         struct finding *finding = audit_find(audit, FINDING_WRONG);
 

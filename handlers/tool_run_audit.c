@@ -54,31 +54,24 @@ static const struct field fields[] = {
     { 0 },
 };
 
+/* The newest imports, read one at a time: together they may be larger than memory. */
 struct others {
-    struct evidence *at;
-    size_t count;
+    struct store *store;
+    struct import_row *rows;
+    size_t count, next;
+    struct error problem; /* why one could not be read; kind NONE */
 };
 
-static void others_finish(struct others *others)
+static bool next_other(void *context, struct evidence *out)
 {
-    for (size_t i = 0; i < others->count; i++)
-        evidence_finish(&others->at[i]);
-    free(others->at);
-}
+    struct others *others = context;
 
-static bool read_others(struct store *store, struct others *out, struct error *error)
-{
-    struct import_row *rows = NULL;
-    size_t count;
-    bool done;
-
-    if (!import_list(store, NULL, 0, OTHERS_LOOKED_AT, &rows, &count, error))
+    if (others->next == others->count)
         return false;
-    out->at = memory_zeroed(count + 1, sizeof *out->at);
-    for (done = true; done && out->count < count; out->count++)
-        done = evidence_find(store, rows[out->count].id, &out->at[out->count], error);
-    import_rows_free(rows, count);
-    return done;
+    if (evidence_find(others->store, others->rows[others->next++].id, out, &others->problem))
+        return true;
+    evidence_finish(out);
+    return false;
 }
 
 static void describe(const struct evidence *evidence, const struct findings *findings,
@@ -119,30 +112,29 @@ static void answer_findings(const struct evidence *evidence, const struct findin
 
 static bool run(struct call *call, struct answer *answer, struct error *error)
 {
-    struct store *store = call->services->store;
     EVIDENCE_AUTO evidence = { 0 };
     FINDINGS_AUTO findings = { 0 };
-    struct others others = { 0 };
+    struct others others = { .store = call->services->store };
 
     evidence_init(&evidence);
-    if (!evidence_find(store, call_text(call, "run"), &evidence, error))
+    if (!evidence_find(others.store, call_text(call, "run"), &evidence, error)
+        || !import_list(others.store, NULL, 0, OTHERS_LOOKED_AT, &others.rows, &others.count,
+                        error))
         return false;
-    if (!read_others(store, &others, error)) {
-        others_finish(&others);
-        return false;
-    }
     const struct audit_input input = {
         .evidence = &evidence,
-        .others = others.at,
-        .other_count = others.count,
+        .next_other = next_other,
+        .context = &others,
         .catalog = call->services->catalog,
         .hardware = call_text(call, "hardware"),
         .model = call_text(call, "model"),
         .chips = call_number(call, "chips", NAN),
     };
     audit_run(&input, &findings);
+    import_rows_free(others.rows, others.count);
+    if (others.problem.kind != ERROR_NONE)
+        return error_set(error, others.problem.kind, "%s", others.problem.message);
     answer_findings(&evidence, &findings, answer);
-    others_finish(&others);
     return true;
 }
 

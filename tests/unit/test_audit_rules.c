@@ -16,6 +16,7 @@ struct trial {
     struct findings findings;
     struct catalog *catalog;
     struct audit_input input;
+    int copies_told;
 };
 
 /* `users` users wait `mean_ms` for each answer and always have one request in flight. */
@@ -180,17 +181,32 @@ static void finds_runs_that_were_appended(void **state)
     says(&only(trial, "duplicate_cells")->arithmetic, "1 of 7 cells stand for a place");
 }
 
+/* The same run once, with another id, from which the row of 1 user and 128 tokens is missing. */
+static bool tell_copy_once(void *context, struct evidence *out)
+{
+    struct trial *trial = context;
+
+    if (trial->copies_told++ > 0)
+        return false;
+    evidence_init(out);
+    snprintf(out->id, sizeof out->id, "imp_other");
+    snprintf(out->name, sizeof out->name, "b.csv");
+    for (size_t i = trial->evidence.cell_count - 1; i > 0; i--)
+        *evidence_add(out) = trial->evidence.cells[i];
+    return true;
+}
+
 static void finds_the_same_figures_under_another_name(void **state)
 {
-    struct trial *trial = *state, *other;
+    struct trial *trial = *state;
+    const struct finding *finding;
 
-    set_up((void **)&other);
-    snprintf(other->evidence.id, sizeof other->evidence.id, "imp_other");
-    snprintf(other->evidence.name, sizeof other->evidence.name, "b.csv");
-    trial->input.others = &other->evidence;
-    trial->input.other_count = 1;
-    says(&only(trial, "identical_runs")->arithmetic, "equal to the digit with those of imp_other");
-    tear_down((void **)&other);
+    trial->input.next_other = tell_copy_once;
+    trial->input.context = trial;
+    finding = only(trial, "identical_runs");
+    says(&finding->arithmetic, "5 of 6 cells are equal to the digit with those of imp_other");
+    assert_int_equal(finding->cells[0], 1);
+    assert_int_equal(trial->copies_told, 2); /* to the end */
 }
 
 static void failed_cells_have_no_speed(void **state)
