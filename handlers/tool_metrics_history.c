@@ -152,10 +152,10 @@ static void write_answer(struct view *view, const struct text *points_text, stru
 {
     bool any = json_array_size(view->summaries) > 0;
     bool one = call_text(view->call, "metric") != NULL;
-    const char *next = any && one ? "the same without `metric` for a summary of all figures"
-                       : any
-                           ? "the same with `metric` for one figure point by point"
-                           : "metrics_watch to have them stored from now on; metrics_show for now";
+    const char *next =
+        any && one ? "the same without `metric` for a summary of all figures"
+        : any      ? "the same with `metric` for one figure point by point"
+                   : "metrics_watch to have them stored from here on; metrics_show for this moment";
     char from[TIME_SHOWN_SIZE], to[TIME_SHOWN_SIZE];
 
     answer->structured =
