@@ -413,6 +413,30 @@ static void tells_rows_and_spans(void **state)
     assert_int_equal(json_array_size(json_object_get(json_array_get(json, 0), "rows")), 5);
 }
 
+/* "| 9 | a compilation inside ... | `first_shape` |" */
+static void the_readme_has_every_rule_beside_its_mistake(void **state)
+{
+    FILE *readme = fopen(SOURCE_DIR "/README.md", "r");
+    char line[1024];
+    size_t found = 0, count = 0;
+
+    (void)state;
+    assert_non_null(readme);
+    while (audit_rules[count].name != NULL)
+        count++;
+    while (fgets(line, sizeof line, readme) != NULL)
+        for (size_t i = 0; i < count; i++) {
+            char name[64], number[16] = "| | ";
+
+            snprintf(name, sizeof name, "`%s`", audit_rules[i].name);
+            if (audit_rules[i].mistake > 0)
+                snprintf(number, sizeof number, "| %d | ", audit_rules[i].mistake);
+            found += strncmp(line, number, strlen(number)) == 0 && strstr(line, name) != NULL;
+        }
+    fclose(readme);
+    assert_int_equal(found, count);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -442,6 +466,7 @@ int main(void)
         TEST(finds_more_arithmetic_than_the_hardware_has),
         TEST(finds_weights_read_faster_than_the_memory_can),
         TEST(tells_rows_and_spans),
+        TEST(the_readme_has_every_rule_beside_its_mistake),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
