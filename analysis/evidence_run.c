@@ -11,7 +11,7 @@
 static const enum evidence_state states[] = {
     [CELL_PENDING] = EVIDENCE_SKIPPED, [CELL_MEASURED] = EVIDENCE_MEASURED,
     [CELL_FAILED] = EVIDENCE_FAILED,   [CELL_INFEASIBLE] = EVIDENCE_INFEASIBLE,
-    [CELL_SKIPPED] = EVIDENCE_SKIPPED,
+    [CELL_SKIPPED] = EVIDENCE_SKIPPED, [CELL_INFERRED] = EVIDENCE_SKIPPED,
 };
 
 static void read_latency(const struct latency_summary *from, struct evidence_latency *out)

@@ -100,7 +100,7 @@ size_t point_count(const struct point *point, enum cell_state state)
 enum cell_state point_state(const struct point *point)
 {
     static const enum cell_state order[] = { CELL_MEASURED, CELL_FAILED, CELL_INFEASIBLE,
-                                             CELL_SKIPPED };
+                                             CELL_INFERRED, CELL_SKIPPED };
 
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
         if (point_count(point, order[i]) > 0)
@@ -126,6 +126,9 @@ const char *point_word(const struct point *point)
         return "too long";
     case CELL_SKIPPED:
         return "skipped";
+    case CELL_INFERRED:
+        return "inferred";
+    case CELL_STATES:
     case CELL_PENDING:
     case CELL_MEASURED:
         break;

@@ -103,7 +103,7 @@ static void add_states(const struct report_input *input, struct text *out)
 {
     text_addf(out, "- cells: %zu of %zu measured", count_cells(input, CELL_MEASURED),
               input->cell_count);
-    for (enum cell_state state = CELL_PENDING; state <= CELL_SKIPPED; state++)
+    for (enum cell_state state = CELL_PENDING; state < CELL_STATES; state++)
         if (state != CELL_MEASURED && count_cells(input, state) > 0)
             text_addf(out, ", %zu %s", count_cells(input, state), cell_state_name(state));
     text_add_char(out, '\n');
@@ -286,7 +286,7 @@ static json_t *sweep_to_json(const struct report_input *input)
     const struct sweep_row *sweep = input->sweep;
     json_t *cells = json_object();
 
-    for (enum cell_state state = CELL_PENDING; state <= CELL_SKIPPED; state++)
+    for (enum cell_state state = CELL_PENDING; state < CELL_STATES; state++)
         json_object_set_new(cells, cell_state_name(state),
                             json_integer((json_int_t)count_cells(input, state)));
     return json_pack("{s:s, s:s, s:I, s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:o}", "id", sweep->id,

@@ -125,6 +125,8 @@ static const char *how(const struct first_failure *f)
     case CELL_FAILED:
     case CELL_PENDING:
     case CELL_SKIPPED:
+    case CELL_INFERRED:
+    case CELL_STATES:
         break;
     }
     return "failed";

@@ -127,7 +127,7 @@ static void say_context(json_t *sentences, const struct grid *grid, size_t outpu
 /* ---- Of the whole grid ---- */
 
 struct tally {
-    size_t points, states[CELL_SKIPPED + 1], marked, spread_points;
+    size_t points, states[CELL_STATES], marked, spread_points;
     double widest; /* half-width of the confidence interval over the mean, of output tokens/s */
 };
 
@@ -157,6 +157,8 @@ static void say_failures(json_t *sentences, const struct tally *tally)
         text_addf(&text, ", %zu are too long for the model", tally->states[CELL_INFEASIBLE]);
     if (tally->states[CELL_SKIPPED] > 0)
         text_addf(&text, ", %zu were skipped", tally->states[CELL_SKIPPED]);
+    if (tally->states[CELL_INFERRED] > 0)
+        text_addf(&text, ", %zu were inferred from their neighbours", tally->states[CELL_INFERRED]);
     if (tally->states[CELL_PENDING] > 0)
         text_addf(&text, ", %zu are pending", tally->states[CELL_PENDING]);
     text_add(&text, ".");

@@ -146,7 +146,7 @@ static char *write_outcome(const struct sweep_work *work, const char *state, con
 {
     json_auto_t *outcome = json_pack("{s:s, s:s}", "sweep", work->row.id, "state", state);
 
-    for (enum cell_state of = CELL_PENDING; of <= CELL_SKIPPED; of++) {
+    for (enum cell_state of = CELL_PENDING; of < CELL_STATES; of++) {
         json_int_t count = 0;
 
         for (size_t i = 0; i < work->count; i++)

@@ -9,7 +9,7 @@
 
 static const char *const state_names[] = {
     [CELL_PENDING] = "pending", [CELL_MEASURED] = "measured", [CELL_INFEASIBLE] = "infeasible",
-    [CELL_FAILED] = "failed",   [CELL_SKIPPED] = "skipped",
+    [CELL_FAILED] = "failed",   [CELL_SKIPPED] = "skipped",   [CELL_INFERRED] = "inferred",
 };
 
 const char *cell_state_name(enum cell_state state)
@@ -68,6 +68,7 @@ static bool read_cell(const struct sql *sql, struct cell_row *row, struct error 
         .attempts = sql_integer(sql, 10),
         .finished_ms = sql_integer(sql, 11),
         .witness = sql_text_copy(sql, 14),
+        .request_rate = sql_real(sql, 15),
     };
     sql_text(sql, 1, row->run_id, sizeof row->run_id);
     sql_text(sql, 7, state, sizeof state);
@@ -88,7 +89,7 @@ bool cell_list(struct store *store, const char *sweep_id, const char *run_id, st
         "SELECT c.id, c.run_id, r.repetition, c.position, c.concurrency, c.input_tokens, "
         "c.output_tokens, c.state, c.reason, c.attempt_id, "
         "(SELECT count(*) FROM attempts WHERE cell_id = c.id), a.finished_ms, a.workload_digest, "
-        "a.measurement, a.witness FROM cells c JOIN runs r ON r.id = c.run_id "
+        "a.measurement, a.witness, c.request_rate FROM cells c JOIN runs r ON r.id = c.run_id "
         "LEFT JOIN attempts a ON a.id = c.attempt_id "
         "WHERE c.sweep_id = ?1 AND (?2 IS NULL OR c.run_id = ?2) ORDER BY c.position";
     struct cell_row *rows = NULL;

@@ -12,9 +12,10 @@
     "r.id, r.sweep_id, r.repetition, d.name, r.fingerprint, f.document, r.provenance, "            \
     "r.created_ms, r.finished_ms, s.state, "                                                       \
     "(SELECT count(*) FROM cells WHERE run_id = r.id), "                                           \
-    "(SELECT count(*) FROM cells WHERE run_id = r.id AND state <> 'pending') "                     \
+    "(SELECT count(*) FROM cells WHERE run_id = r.id AND state <> 'pending'), "                    \
+    "r.deployment_id, r.revision, r.corrects "                                                     \
     "FROM runs r JOIN sweeps s ON s.id = r.sweep_id JOIN deployments d ON d.id = "                 \
-    "s.deployment_id LEFT JOIN fingerprints f ON f.digest = r.fingerprint "
+    "r.deployment_id LEFT JOIN fingerprints f ON f.digest = r.fingerprint "
 
 static void read_row(const struct sql *sql, struct run_row *row)
 {
@@ -26,12 +27,15 @@ static void read_row(const struct sql *sql, struct run_row *row)
         .finished_ms = sql_integer(sql, 8),
         .cells_total = sql_integer(sql, 10),
         .cells_done = sql_integer(sql, 11),
+        .deployment_id = sql_integer(sql, 12),
+        .revision = sql_integer(sql, 13),
     };
     sql_text(sql, 0, row->id, sizeof row->id);
     sql_text(sql, 1, row->sweep_id, sizeof row->sweep_id);
     sql_text(sql, 3, row->deployment, sizeof row->deployment);
     sql_text(sql, 4, row->fingerprint, sizeof row->fingerprint);
     sql_text(sql, 9, row->sweep_state, sizeof row->sweep_state);
+    sql_text(sql, 14, row->corrects, sizeof row->corrects);
 }
 
 bool run_find(struct store *store, const char *id, struct run_row *out, struct error *error)

@@ -72,6 +72,20 @@ static bool use_wal(struct connection *writer, struct error *error)
     return true;
 }
 
+static bool check_references(struct connection *writer, struct error *error)
+{
+    char table[64];
+    enum sql_step step;
+    SQL_AUTO sql = sql_begin(writer, "PRAGMA foreign_key_check");
+
+    step = sql_step(&sql, error);
+    if (step != SQL_ROW)
+        return step != SQL_FAILED;
+    sql_text(&sql, 0, table, sizeof table);
+    return error_set(error, ERROR_INTERNAL, "rows of table %s refer to rows that are not there",
+                     table);
+}
+
 static bool migrate(struct connection *writer, const struct migration_set *migrations,
                     int64_t version, struct error *error)
 {
@@ -79,9 +93,10 @@ static bool migrate(struct connection *writer, const struct migration_set *migra
         struct error ignored;
         TEXT_AUTO script = { 0 };
 
-        text_addf(&script, "BEGIN IMMEDIATE; %s; PRAGMA user_version = %d; COMMIT;",
+        text_addf(&script, "BEGIN IMMEDIATE; %s; PRAGMA user_version = %d;",
                   migrations->rows[i].sql, i + 1);
-        if (connection_run(writer, text_string(&script), error))
+        if (connection_run(writer, text_string(&script), error) && check_references(writer, error)
+            && connection_run(writer, "COMMIT", error))
             continue;
         if (sqlite3_get_autocommit(connection_handle(writer)) == 0)
             connection_run(writer, "ROLLBACK", &ignored);
@@ -89,6 +104,19 @@ static bool migrate(struct connection *writer, const struct migration_set *migra
                          error->message);
     }
     return true;
+}
+
+/* A table that others refer to is replaced by way of dropping it, which only works while references
+ * are not enforced; each migration checks them at its end instead (sqlite.org/lang_altertable.html,
+ * section 7). */
+static bool migrate_unchecked(struct connection *writer, const struct migration_set *migrations,
+                              int64_t version, struct error *error)
+{
+    struct error ignored;
+    bool done = connection_run(writer, "PRAGMA foreign_keys = OFF", error)
+                && migrate(writer, migrations, version, error);
+
+    return connection_run(writer, "PRAGMA foreign_keys = ON", done ? error : &ignored) && done;
 }
 
 bool schema_prepare(struct connection *writer, const struct migration_set *migrations,
@@ -109,5 +137,5 @@ bool schema_prepare(struct connection *writer, const struct migration_set *migra
     if (version == 0 && !connection_run(writer, text_string(&settings), error))
         return false;
     return use_wal(writer, error) && check_whole(writer, error)
-           && migrate(writer, migrations, version, error);
+           && migrate_unchecked(writer, migrations, version, error);
 }

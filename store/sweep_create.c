@@ -60,13 +60,16 @@ static bool insert_run(struct connection *connection, const struct creation *cre
                        const struct run_made *run, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO runs (id, sweep_id, repetition, provenance, "
-                                         "created_ms) VALUES (?1, ?2, ?3, ?4, ?5)");
+                                         "created_ms, deployment_id, revision) "
+                                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
 
     sql_bind_text(&sql, 1, run->id);
     sql_bind_text(&sql, 2, creation->sweep_id);
     sql_bind_integer(&sql, 3, run->repetition);
     sql_bind_text(&sql, 4, creation->order->provenance_json);
     sql_bind_integer(&sql, 5, creation->now_ms);
+    sql_bind_integer(&sql, 6, creation->order->deployment->id);
+    sql_bind_integer(&sql, 7, creation->order->deployment->revision);
     return sql_run(&sql, error);
 }
 
@@ -96,8 +99,8 @@ static bool insert_cells(struct connection *connection, struct creation *creatio
 {
     SQL_AUTO sql =
         sql_begin(connection, "INSERT INTO cells (sweep_id, run_id, position, concurrency, "
-                              "input_tokens, output_tokens, state) "
-                              "VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending')");
+                              "input_tokens, output_tokens, request_rate, state) "
+                              "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'pending')");
 
     for (size_t i = 0; i < creation->order->cell_count; i++) {
         const struct cell_plan *cell = &creation->order->cells[i];
@@ -111,6 +114,7 @@ static bool insert_cells(struct connection *connection, struct creation *creatio
         sql_bind_integer(&sql, 4, cell->concurrency);
         sql_bind_integer(&sql, 5, cell->input_tokens);
         sql_bind_integer(&sql, 6, cell->output_tokens);
+        sql_bind_real(&sql, 7, cell->request_rate);
         if (!sql_run(&sql, error))
             return false;
     }

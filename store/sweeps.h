@@ -23,13 +23,22 @@ struct sweep_row {
 };
 void sweep_row_finish(struct sweep_row *row);
 
-enum cell_state { CELL_PENDING, CELL_MEASURED, CELL_INFEASIBLE, CELL_FAILED, CELL_SKIPPED };
+enum cell_state {
+    CELL_PENDING,
+    CELL_MEASURED,
+    CELL_INFEASIBLE,
+    CELL_FAILED,
+    CELL_SKIPPED,
+    CELL_INFERRED, /* not measured: what its neighbours showed says enough */
+    CELL_STATES
+};
 const char *cell_state_name(enum cell_state state);
 
 struct cell_row {
     int64_t id;
     char run_id[ID_SIZE];
     int64_t repetition, position, concurrency, input_tokens, output_tokens;
+    double request_rate; /* per second; 0: a closed loop of `concurrency` users */
     enum cell_state state;
     char reason[256];
     int64_t attempt_id; /* accepted; 0: none */
@@ -51,7 +60,9 @@ struct run_row {
     char id[ID_SIZE], sweep_id[ID_SIZE];
     int64_t repetition;
     char deployment[64];
+    int64_t deployment_id, revision;
     char fingerprint[65];                    /* digest; "" before the first cell */
+    char corrects[ID_SIZE];                  /* the run it stands in for; "" if none */
     char *fingerprint_document, *provenance; /* JSON, heap */
     int64_t created_ms, finished_ms;
     char sweep_state[16];
@@ -61,6 +72,7 @@ void run_rows_free(struct run_row *rows, size_t count);
 
 struct cell_plan {
     int64_t concurrency, input_tokens, output_tokens, repetition, position;
+    double request_rate; /* as in cell_row */
 };
 
 struct sweep_order {

@@ -12,7 +12,9 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "migrations/migrations.h"
 #include "store/audit.h"
+#include "store/sweeps.h"
 #include "tests/unit/ledger.h"
 
 #define PATIENCE_MS 20000
@@ -148,6 +150,68 @@ static void refuses_a_newer_database_and_leaves_it_alone(void **state)
     assert_non_null(strstr(place->error.message, "run a newer opsbrain or restore a backup"));
     read_sql(place->file, "PRAGMA user_version", version);
     assert_string_equal(version, "700");
+}
+
+/* The file as the version before left it, with one cell that was measured. */
+static void write_version_6(const char *file)
+{
+    TEXT_AUTO script = { 0 };
+
+    for (int i = 0; i < 6; i++)
+        text_addf(&script, "%s;", migrations_main.rows[i].sql);
+    text_add(&script,
+             "INSERT INTO deployments VALUES (3, 'gemma', 2, 1, NULL);"
+             "INSERT INTO jobs (id, kind, subject, state, principal, created_ms) VALUES "
+             "('job_1', 'sweep', 'swp_1', 'completed', 'ada', 1);"
+             "INSERT INTO sweeps (id, deployment_id, revision, job_id, plan, plan_digest, state, "
+             "principal, created_ms) VALUES ('swp_1', 3, 2, 'job_1', '{}', '', 'completed', 'ada', "
+             "1);"
+             "INSERT INTO runs VALUES ('run_1', 'swp_1', 0, NULL, '{}', 1, 2);"
+             "INSERT INTO cells VALUES (7, 'swp_1', 'run_1', 0, 16, 128, 64, 'measured', '', NULL);"
+             "INSERT INTO attempts (id, cell_id, number, job_id, fence, state, started_ms) VALUES "
+             "(9, 7, 1, 'job_1', 1, 'accepted', 1);"
+             "UPDATE cells SET attempt_id = 9;"
+             "PRAGMA application_id = 1869640546; PRAGMA user_version = 6;");
+    run_sql(file, text_string(&script));
+}
+
+static void keeps_the_runs_and_cells_of_the_version_before(void **state)
+{
+    struct place *place = *state;
+    struct cell_row *cells;
+    struct run_row run;
+    struct store *store;
+    size_t count;
+
+    write_version_6(place->file);
+    store = open_store(place);
+    assert_ok(place, cell_list(store, "swp_1", NULL, &cells, &count, &place->error));
+    assert_int_equal(count, 1);
+    assert_int_equal(cells[0].id, 7);
+    assert_int_equal(cells[0].attempt_id, 9);
+    assert_int_equal(cells[0].attempts, 1);
+    assert_int_equal(cells[0].state, CELL_MEASURED);
+    assert_true(cells[0].request_rate == 0);
+    assert_ok(place, run_find(store, "run_1", &run, &place->error));
+    assert_string_equal(run.deployment, "gemma");
+    assert_int_equal(run.revision, 2);
+    assert_string_equal(run.corrects, "");
+    cell_rows_free(cells, count);
+    free(run.fingerprint_document);
+    free(run.provenance);
+    store_close(store);
+}
+
+static void leaves_a_file_whose_references_are_broken_as_it_is(void **state)
+{
+    struct place *place = *state;
+    char version[200];
+
+    write_version_6(place->file);
+    run_sql(place->file, "PRAGMA foreign_keys = OFF; UPDATE attempts SET cell_id = 8");
+    assert_refused(place, opens(place), ERROR_INTERNAL, "table attempts refer to rows");
+    read_sql(place->file, "PRAGMA user_version", version);
+    assert_string_equal(version, "6");
 }
 
 static void refuses_a_database_of_another_program(void **state)
@@ -399,6 +463,8 @@ int main(void)
         TEST(makes_a_private_folder_with_private_files),
         TEST(refuses_a_folder_that_cannot_be_made),
         TEST(refuses_a_newer_database_and_leaves_it_alone),
+        TEST(keeps_the_runs_and_cells_of_the_version_before),
+        TEST(leaves_a_file_whose_references_are_broken_as_it_is),
         TEST(refuses_a_database_of_another_program),
         TEST(refuses_a_file_with_a_garbage_head),
         TEST(refuses_a_file_with_garbage_in_the_middle),
