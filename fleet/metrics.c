@@ -67,7 +67,7 @@ bool metrics_ask(const struct ask *ask, struct metrics_snapshot *out, struct err
     if (metrics_map(text_string(&body), body.length, &snapshot) == 0)
         return error_set(error, ERROR_UPSTREAM,
                          "/metrics answers, but with none of the series of a known engine (vLLM, "
-                         "SGLang, llama.cpp, TGI, JetStream)");
+                         "SGLang, llama.cpp, TGI, JetStream, Ollama's exporters)");
     *out = snapshot;
     return true;
 }

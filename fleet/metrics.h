@@ -6,6 +6,8 @@
 #include "base/endpoint.h"
 #include "store/scrapes.h"
 
+#define METRICS_POSITIONS 16 /* of drafted tokens; servers draft fewer */
+
 /* Names are ours, snake case with unit; NaN: the server does not tell. Counters are totals since
  * the server's start. */
 struct metrics_snapshot {
@@ -16,11 +18,14 @@ struct metrics_snapshot {
     double drafts_total, draft_tokens_total, accepted_tokens_total;
     double ttft_sum_s, ttft_count, itl_sum_s, itl_count, e2e_sum_s, e2e_count, queue_sum_s,
         queue_count;
-    double process_start_s; /* UTC seconds; to see a restart */
+    double process_start_s;                    /* UTC seconds; to see a restart */
+    double accepted_at[METRICS_POSITIONS];     /* counters: drafted tokens accepted, by position */
+    double acceptance_length, acceptance_rate; /* gauges of servers that do not count them */
+    char model[256];                           /* as the series' labels say; "" */
 };
 
 /* Scrapes /metrics once; engine-specific names are mapped by a table (vLLM, SGLang, llama.cpp, TGI,
- * JetStream). */
+ * JetStream, exporters of Ollama). */
 bool metrics_scrape(const struct endpoint *endpoint, struct metrics_snapshot *out,
                     struct error *error);
 /* The same, keeping every mapped series for the store: values are the snapshot's members under our

@@ -1,6 +1,7 @@
 #include "fleet/metrics_map.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/promtext.h"
@@ -8,7 +9,8 @@
 /* How the samples of one name (a label set each: replicas, reasons, engines) become one figure. */
 enum fold {
     FOLD_SUM,
-    FOLD_MAX, /* of shares: requests wait as soon as one replica is full */
+    FOLD_MEAN, /* of shares: of all replicas together */
+    FOLD_MAX,
 };
 
 struct mapping {
@@ -20,19 +22,20 @@ struct mapping {
 /* clang-format off */
 #define MEMBER(member) offsetof(struct metrics_snapshot, member)
 #define SUM(name, member) { name, FOLD_SUM, MEMBER(member) }
+#define MEAN(name, member) { name, FOLD_MEAN, MEMBER(member) }
 #define MAX(name, member) { name, FOLD_MAX, MEMBER(member) }
 /* clang-format on */
 /* A histogram or summary in seconds. */
 #define TIMES(name, member) SUM(name "_sum", member##_sum_s), SUM(name "_count", member##_count)
 
 /* Where two rows tell the same figure, the first that the server has counts: versions of a time
- * have old and new names side by side. */
+ * have old and new names side by side. Counters are known with and without their _total. */
 static const struct mapping mappings[] = {
     /* vLLM, also on TPU */
     SUM("vllm:num_requests_running", requests_running),
     SUM("vllm:num_requests_waiting", requests_waiting),
-    MAX("vllm:kv_cache_usage_perc", kv_cache_use),
-    MAX("vllm:gpu_cache_usage_perc", kv_cache_use),
+    MEAN("vllm:kv_cache_usage_perc", kv_cache_use),
+    MEAN("vllm:gpu_cache_usage_perc", kv_cache_use),
     SUM("vllm:prompt_tokens_total", prompt_tokens_total),
     SUM("vllm:generation_tokens_total", generation_tokens_total),
     SUM("vllm:request_success_total", requests_total),
@@ -53,22 +56,26 @@ static const struct mapping mappings[] = {
     /* SGLang: cached tokens are a part of the prompt tokens */
     SUM("sglang:num_running_reqs", requests_running),
     SUM("sglang:num_queue_reqs", requests_waiting),
-    MAX("sglang:token_usage", kv_cache_use),
+    MEAN("sglang:token_usage", kv_cache_use),
     SUM("sglang:prompt_tokens_total", prompt_tokens_total),
     SUM("sglang:generation_tokens_total", generation_tokens_total),
     SUM("sglang:num_requests_total", requests_total),
     SUM("sglang:prompt_tokens_total", prefix_queries_total),
     SUM("sglang:cached_tokens_total", prefix_hits_total),
+    SUM("sglang:num_retracted_requests_total", preemptions_total),
+    MEAN("sglang:spec_accept_length", acceptance_length),
+    MEAN("sglang:spec_accept_rate", acceptance_rate),
     TIMES("sglang:time_to_first_token_seconds", ttft),
     TIMES("sglang:inter_token_latency_seconds", itl),
     TIMES("sglang:time_per_output_token_seconds", itl),
     TIMES("sglang:e2e_request_latency_seconds", e2e),
     TIMES("sglang:queue_time_seconds", queue),
+    TIMES("sglang:request_queue_time_seconds", queue),
 
     /* llama.cpp: generation time of all requests together, over the tokens they got */
     SUM("llamacpp:requests_processing", requests_running),
     SUM("llamacpp:requests_deferred", requests_waiting),
-    MAX("llamacpp:kv_cache_usage_ratio", kv_cache_use),
+    MEAN("llamacpp:kv_cache_usage_ratio", kv_cache_use),
     SUM("llamacpp:prompt_tokens_total", prompt_tokens_total),
     SUM("llamacpp:tokens_predicted_total", generation_tokens_total),
     SUM("llamacpp:tokens_predicted_seconds_total", itl_sum_s),
@@ -87,7 +94,7 @@ static const struct mapping mappings[] = {
     /* JetStream */
     SUM("jetstream_prefill_backlog_size", requests_waiting),
     SUM("num_requests_waiting", requests_waiting),
-    MAX("kv_cache_utilization_perc", kv_cache_use),
+    MEAN("kv_cache_utilization_perc", kv_cache_use),
     SUM("jetstream_request_input_length_sum", prompt_tokens_total),
     SUM("jetstream_request_output_length_sum", generation_tokens_total),
     SUM("jetstream_request_success_count_total", requests_total),
@@ -96,13 +103,30 @@ static const struct mapping mappings[] = {
     TIMES("jetstream_time_per_request", e2e),
     TIMES("jetstream_queue_duration", queue),
 
+    /* Ollama tells no metrics itself; so its exporters call them */
+    SUM("ollama_active_requests", requests_running),
+    SUM("ollama_queue_length", requests_waiting),
+    SUM("ollama_tokens_processed_total", prompt_tokens_total),
+    SUM("ollama_tokens_generated_total", generation_tokens_total),
+    SUM("ollama_requests_total", requests_total),
+    TIMES("ollama_response_seconds", e2e),
+
     /* Every process whose metrics come from a Prometheus client library */
     MAX("process_start_time_seconds", process_start_s),
 };
 #define MAPPING_COUNT (sizeof mappings / sizeof *mappings)
 
+static const char by_position[] = "vllm:spec_decode_num_accepted_tokens_per_pos";
+
+/* What was seen of one row; count 0: nothing. */
+struct seen {
+    double value;
+    int64_t count;
+};
+
 struct fold_state {
-    double values[MAPPING_COUNT]; /* NaN: not seen */
+    struct seen exact[MAPPING_COUNT], other[MAPPING_COUNT]; /* other: with or without _total */
+    struct metrics_snapshot *out;
 };
 
 static double *member_of(struct metrics_snapshot *snapshot, size_t offset)
@@ -122,32 +146,75 @@ static bool is_further_rank(const struct prom_sample *sample)
     return false;
 }
 
-static bool has_name(const struct prom_sample *sample, const char *name)
+/* Length of the name without its _total. */
+static size_t stem(const char *name, size_t length)
 {
-    return strlen(name) == sample->name_length
-           && memcmp(name, sample->name, sample->name_length) == 0;
+    return length > 6 && memcmp(name + length - 6, "_total", 6) == 0 ? length - 6 : length;
+}
+
+static bool equals(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    return a_length == b_length && memcmp(a, b, a_length) == 0;
+}
+
+static void fold(struct seen *seen, enum fold how, double value)
+{
+    if (seen->count++ == 0)
+        seen->value = value;
+    else if (how == FOLD_MAX)
+        seen->value = fmax(seen->value, value);
+    else
+        seen->value += value;
+}
+
+static void fold_position(const struct prom_sample *sample, struct metrics_snapshot *out)
+{
+    char text[8], *end;
+    unsigned long position;
+
+    if (!equals(sample->name, stem(sample->name, sample->name_length), by_position,
+                sizeof by_position - 1)
+        || !prom_label(sample, "position", text, sizeof text))
+        return;
+    position = strtoul(text, &end, 10);
+    if (end == text || *end != '\0' || position >= METRICS_POSITIONS)
+        return;
+    if (isnan(out->accepted_at[position]))
+        out->accepted_at[position] = 0;
+    out->accepted_at[position] += sample->value;
+}
+
+static void note_model(const struct prom_sample *sample, struct metrics_snapshot *out)
+{
+    if (out->model[0] == '\0' && !prom_label(sample, "model_name", out->model, sizeof out->model))
+        out->model[0] = '\0';
 }
 
 /* Before their first request servers say NaN, some say inf; neither tells anything. */
 static bool fold_sample(void *context, const struct prom_sample *sample)
 {
     struct fold_state *state = context;
+    size_t length = stem(sample->name, sample->name_length);
 
     if (!isfinite(sample->value) || sample->value < 0)
         return true;
     for (size_t i = 0; i < MAPPING_COUNT; i++) {
-        double *value = &state->values[i];
+        const char *name = mappings[i].name;
+        size_t whole = strlen(name);
 
-        if (!has_name(sample, mappings[i].name) || is_further_rank(sample))
+        if (!equals(sample->name, length, name, stem(name, whole)) || is_further_rank(sample))
             continue;
-        if (isnan(*value))
-            *value = sample->value;
-        else if (mappings[i].fold == FOLD_SUM)
-            *value += sample->value;
-        else
-            *value = fmax(*value, sample->value);
+        fold(whole == sample->name_length ? &state->exact[i] : &state->other[i], mappings[i].fold,
+             sample->value);
+        note_model(sample, state->out);
     }
+    fold_position(sample, state->out);
     return true;
+}
+
+static double folded(const struct seen *seen, enum fold how)
+{
+    return how == FOLD_MEAN ? seen->value / (double)seen->count : seen->value;
 }
 
 void metrics_clear(struct metrics_snapshot *out)
@@ -155,21 +222,22 @@ void metrics_clear(struct metrics_snapshot *out)
     *out = (struct metrics_snapshot){ 0 };
     for (size_t i = 0; i < MAPPING_COUNT; i++)
         *member_of(out, mappings[i].offset) = NAN;
+    for (size_t i = 0; i < METRICS_POSITIONS; i++)
+        out->accepted_at[i] = NAN;
 }
 
 size_t metrics_map(const char *bytes, size_t length, struct metrics_snapshot *out)
 {
-    struct fold_state state;
+    struct fold_state state = { .out = out };
     size_t told = 0;
 
-    for (size_t i = 0; i < MAPPING_COUNT; i++)
-        state.values[i] = NAN;
     prom_read(bytes, length, fold_sample, &state, NULL);
     for (size_t i = 0; i < MAPPING_COUNT; i++) {
         double *member = member_of(out, mappings[i].offset);
+        const struct seen *seen = state.exact[i].count > 0 ? &state.exact[i] : &state.other[i];
 
-        if (isnan(*member) && !isnan(state.values[i])) {
-            *member = state.values[i];
+        if (isnan(*member) && seen->count > 0) {
+            *member = folded(seen, mappings[i].fold);
             told++;
         }
     }

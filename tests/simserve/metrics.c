@@ -223,4 +223,7 @@ void metrics_write(const struct server *server, struct text *out)
                     "Histogram of time spent in WAITING phase for request.", &metrics->queue,
                     request_limits);
     write_cache_info(&writer, &server->config);
+    prom_family(out, "process_start_time_seconds", PROM_GAUGE,
+                "Start time of the process since unix epoch in seconds.");
+    prom_value(out, "process_start_time_seconds", NULL, (double)server->started_ms / 1000);
 }

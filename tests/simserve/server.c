@@ -103,6 +103,7 @@ struct server *server_create(const struct config *config, uint16_t *port, struct
     struct server *server = memory_zeroed(1, sizeof *server);
 
     server->config = *config;
+    server->started_ms = clock_utc_ms();
     server->listen_fd = server->epoll_fd = server->signal_fd = -1;
     TAILQ_INIT(&server->open);
     TAILQ_INIT(&server->ready);

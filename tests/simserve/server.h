@@ -19,6 +19,7 @@ struct server {
     int listen_fd;
     int signal_fd;
     bool stopping;
+    int64_t started_ms; /* UTC */
     struct timers timers;
     struct connection_list open;
     struct connection_list ready; /* have input to look at */

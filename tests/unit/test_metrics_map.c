@@ -20,7 +20,7 @@ static struct metrics_snapshot map(const char *text)
 
 #define NEAR(a, b) assert_float_equal((a), (b), 1e-9)
 
-static void sums_vllms_replicas_and_takes_the_fullest_cache(void **state)
+static void sums_vllms_replicas_and_takes_the_mean_of_their_caches(void **state)
 {
     const struct metrics_snapshot m =
         map("# TYPE vllm:num_requests_running gauge\n"
@@ -42,7 +42,12 @@ static void sums_vllms_replicas_and_takes_the_fullest_cache(void **state)
             "vllm:spec_decode_num_drafts_total{engine=\"0\"} 10.0\n"
             "vllm:spec_decode_num_draft_tokens_total{engine=\"0\"} 40.0\n"
             "vllm:spec_decode_num_accepted_tokens_total{engine=\"0\"} 25.0\n"
-            "vllm:spec_decode_num_accepted_tokens_per_pos_total{position=\"0\"} 9.0\n"
+            "vllm:spec_decode_num_accepted_tokens_per_pos_total{engine=\"0\",position=\"0\"} 9.0\n"
+            "vllm:spec_decode_num_accepted_tokens_per_pos_total{engine=\"1\",position=\"0\"} 1.0\n"
+            "vllm:spec_decode_num_accepted_tokens_per_pos_total{position=\"1\"} 6.0\n"
+            "vllm:spec_decode_num_accepted_tokens_per_pos_total{position=\"16\"} 6.0\n"
+            "vllm:spec_decode_num_accepted_tokens_per_pos_total{position=\"-1\"} 6.0\n"
+            "vllm:spec_decode_num_accepted_tokens_per_pos_total{position=\"\"} 6.0\n"
             "# TYPE vllm:time_to_first_token_seconds histogram\n"
             "vllm:time_to_first_token_seconds_bucket{engine=\"0\",le=\"0.001\"} 0.0\n"
             "vllm:time_to_first_token_seconds_bucket{engine=\"0\",le=\"+Inf\"} 12.0\n"
@@ -57,7 +62,11 @@ static void sums_vllms_replicas_and_takes_the_fullest_cache(void **state)
     (void)state;
     NEAR(m.requests_running, 7);
     NEAR(m.requests_waiting, 0);
-    NEAR(m.kv_cache_use, 0.75);
+    NEAR(m.kv_cache_use, 0.5);
+    NEAR(m.accepted_at[0], 10);
+    NEAR(m.accepted_at[1], 6);
+    assert_true(isnan(m.accepted_at[2]));
+    assert_string_equal(m.model, "m");
     NEAR(m.prompt_tokens_total, 1500);
     NEAR(m.generation_tokens_total, 2e6);
     NEAR(m.requests_total, 12);
@@ -195,6 +204,47 @@ static void reads_jetstream_whose_cache_is_in_percent(void **state)
     NEAR(m.kv_cache_use, 0.42);
 }
 
+static void takes_counters_with_and_without_their_ending_but_never_both(void **state)
+{
+    const struct metrics_snapshot bare = map("vllm:prompt_tokens{model_name=\"m\"} 5\n"
+                                             "tgi_request_success_total 3\n");
+    const struct metrics_snapshot both = map("vllm:prompt_tokens 5\nvllm:prompt_tokens_total 6\n");
+
+    (void)state;
+    NEAR(bare.prompt_tokens_total, 5);
+    NEAR(bare.requests_total, 3);
+    NEAR(both.prompt_tokens_total, 6);
+}
+
+static void reads_sglangs_speculation_from_its_gauges(void **state)
+{
+    const struct metrics_snapshot m = map("sglang:spec_accept_length{tp_rank=\"0\"} 2.5\n"
+                                          "sglang:spec_accept_rate{tp_rank=\"0\"} 0.5\n"
+                                          "sglang:num_retracted_requests_total 3\n");
+
+    (void)state;
+    NEAR(m.acceptance_length, 2.5);
+    NEAR(m.acceptance_rate, 0.5);
+    NEAR(m.preemptions_total, 3);
+    assert_true(isnan(m.drafts_total));
+}
+
+static void reads_an_exporter_of_ollama(void **state)
+{
+    const struct metrics_snapshot m = map("ollama_requests_total{model=\"gemma\"} 4\n"
+                                          "ollama_tokens_processed_total{model=\"gemma\"} 80\n"
+                                          "ollama_tokens_generated_total{model=\"gemma\"} 64\n"
+                                          "ollama_response_seconds_sum{model=\"gemma\"} 8\n"
+                                          "ollama_response_seconds_count{model=\"gemma\"} 4\n");
+
+    (void)state;
+    NEAR(m.requests_total, 4);
+    NEAR(m.prompt_tokens_total, 80);
+    NEAR(m.generation_tokens_total, 64);
+    NEAR(m.e2e_sum_s / m.e2e_count, 2);
+    assert_string_equal(m.model, "");
+}
+
 static void knows_nothing_of_other_exposition_texts(void **state)
 {
     static const char text[] =
@@ -212,13 +262,16 @@ static void knows_nothing_of_other_exposition_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_vllms_replicas_and_takes_the_fullest_cache),
+        cmocka_unit_test(sums_vllms_replicas_and_takes_the_mean_of_their_caches),
         cmocka_unit_test(takes_old_and_new_names_of_vllm_but_never_both),
         cmocka_unit_test(counts_the_ranks_of_one_sglang_replica_once),
         cmocka_unit_test(says_nothing_of_a_prefix_cache_without_hits_told),
         cmocka_unit_test(reads_llama_cpp_with_its_infinities),
         cmocka_unit_test(reads_tgi),
         cmocka_unit_test(reads_jetstream_whose_cache_is_in_percent),
+        cmocka_unit_test(takes_counters_with_and_without_their_ending_but_never_both),
+        cmocka_unit_test(reads_sglangs_speculation_from_its_gauges),
+        cmocka_unit_test(reads_an_exporter_of_ollama),
         cmocka_unit_test(knows_nothing_of_other_exposition_texts),
     };
 
