@@ -57,17 +57,15 @@ static void make_due(struct shard *shard, struct connection *user, int64_t now_n
     STAILQ_INSERT_TAIL(&shard->due, user, link);
 }
 
-static void add_to_curl(struct shard *shard, struct connection *user)
+static void note_begun(struct shard *shard, struct connection *user)
 {
-    curl_multi_add_handle(shard->loop.multi, user->easy);
     user->is_busy = true;
     shard->busy++;
     atomic_store_explicit(&shard->published.in_flight, (int64_t)shard->busy, memory_order_relaxed);
 }
 
-static void take_from_curl(struct shard *shard, struct connection *user)
+static void note_ended(struct shard *shard, struct connection *user)
 {
-    curl_multi_remove_handle(shard->loop.multi, user->easy);
     deadlines_unset(&shard->deadlines, &user->deadline);
     user->is_busy = false;
     shard->busy--;
@@ -89,8 +87,8 @@ static void start_one(struct shard *shard, struct connection *user, bool is_prob
 {
     uint64_t index = atomic_fetch_add(&shard->load->requests, 1);
 
-    connection_prepare(user, index, is_probe, user->request.due_ns);
-    add_to_curl(shard, user);
+    connection_begin(user, index, is_probe, user->request.due_ns);
+    note_begun(shard, user);
     watch(shard, user, clock_monotonic_ns());
 }
 
@@ -168,10 +166,8 @@ static void publish(struct shard *shard, const struct connection *user)
 static void note_start_lag(struct shard *shard, const struct connection *user)
 {
     const struct request *request = &user->request;
-    long new_connections = 0;
 
-    curl_easy_getinfo(user->easy, CURLINFO_NUM_CONNECTS, &new_connections);
-    if (new_connections == 0 && request->sent_ns > request->due_ns
+    if (!user->transfer->is_new && request->sent_ns > request->due_ns
         && load_in_window(shard->load, request->sent_ns))
         histogram_record(shard->tally.start_lag, (uint64_t)(request->sent_ns - request->due_ns));
 }
@@ -193,16 +189,17 @@ static void go_on(struct shard *shard, struct connection *user)
                   now_ns + (pause_ns < LONGEST_PAUSE_NS ? pause_ns : LONGEST_PAUSE_NS));
 }
 
-static void end_request(struct shard *shard, struct connection *user, CURLcode code,
-                        enum failure cut)
+/* `cut`: why we end it, or NONE where it ended by itself. */
+static void end_request(struct shard *shard, struct connection *user, enum failure cut)
 {
-    take_from_curl(shard, user);
-    if (cut == FAILURE_NONE && connection_retry(user, code)) {
-        add_to_curl(shard, user);
+    transfer_end(user->transfer);
+    note_ended(shard, user);
+    if (cut == FAILURE_NONE && connection_retry(user)) {
+        note_begun(shard, user);
         watch(shard, user, clock_monotonic_ns());
         return;
     }
-    connection_end(user, code, cut);
+    connection_end(user, cut);
     if (!user->request.is_probe)
         load_request_ended(shard->load, user->request.end_ns);
     user->failures = user->request.failure == FAILURE_NONE ? 0 : user->failures + 1;
@@ -215,18 +212,10 @@ static void end_request(struct shard *shard, struct connection *user, CURLcode c
 
 static void take_ended(struct shard *shard)
 {
-    CURLMsg *message;
-    int left;
+    struct transfer *transfer;
 
-    while ((message = curl_multi_info_read(shard->loop.multi, &left)) != NULL) {
-        struct connection *user = NULL;
-        CURLcode code = message->data.result;
-
-        if (message->msg != CURLMSG_DONE)
-            continue;
-        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&user);
-        end_request(shard, user, code, FAILURE_NONE);
-    }
+    while ((transfer = transfer_take_ended(&shard->loop)) != NULL)
+        end_request(shard, transfer->context, FAILURE_NONE);
 }
 
 static struct connection *user_of(struct deadline *deadline)
@@ -247,7 +236,7 @@ static void take_deadlines(struct shard *shard)
         if (!user->is_busy)
             make_due(shard, user, now_ns);
         else if (connection_deadline_ns(user, &which) <= now_ns)
-            end_request(shard, user, CURLE_OK, which);
+            end_request(shard, user, which);
         else
             watch(shard, user, now_ns);
     }
@@ -257,7 +246,7 @@ static void abort_all(struct shard *shard)
 {
     for (size_t i = 0; i < shard->user_count; i++)
         if (shard->users[i].is_busy)
-            end_request(shard, &shard->users[i], CURLE_OK, FAILURE_CANCELLED);
+            end_request(shard, &shard->users[i], FAILURE_CANCELLED);
 }
 
 /* ---- The loop -------------------------------------------------------------------------------- */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/outbound_code.h"
 #include "base/text.h"
 
 /* Without usage a chunk may be several tokens or a token no chunk; what says that the answer is
@@ -19,7 +18,7 @@ static bool is_short(const struct connection *connection)
     return request->stopped_early && request->chunks < wanted;
 }
 
-enum failure verdict_reach(const struct connection *connection, CURLcode code)
+enum failure verdict_reach(const struct connection *connection)
 {
     const struct request *request = &connection->request;
     bool whole = request->done || request->finished;
@@ -30,8 +29,8 @@ enum failure verdict_reach(const struct connection *connection, CURLcode code)
         return failure_of_status(request->status, request->said, request->said_length);
     if (connection->gave_up)
         return FAILURE_PROTOCOL;
-    if (code != CURLE_OK && !whole)
-        return outbound_failure_of_code(connection->easy, code, false); /* we time answers */
+    if (connection->transfer->failure != FAILURE_NONE && !whole)
+        return connection->transfer->failure;
     if (!request->is_stream)
         return FAILURE_PROTOCOL;
     if (!whole)
@@ -41,8 +40,8 @@ enum failure verdict_reach(const struct connection *connection, CURLcode code)
     return is_short(connection) ? FAILURE_SHORT_OUTPUT : FAILURE_NONE;
 }
 
-/* Our own finding, in one sentence; false where the failure is the server's or libcurl's to
- * explain. */
+/* Our own finding, in one sentence; false where the failure is the server's or the
+ * transfer's to explain. */
 static bool describe(const struct connection *connection, char *out, size_t size)
 {
     const struct request *request = &connection->request;
@@ -107,8 +106,7 @@ static void clean(struct request *request)
     text_copy(request->said, sizeof request->said, text_string(&shown));
 }
 
-/* `said`: our finding, else what the server said, else what libcurl says. */
-void verdict_explain(struct connection *connection, CURLcode code)
+void verdict_explain(struct connection *connection)
 {
     struct request *request = &connection->request;
     const char *bearer = connection->load->endpoint->bearer;
@@ -121,10 +119,8 @@ void verdict_explain(struct connection *connection, CURLcode code)
         return;
     else if (connection->gave_up)
         snprintf(said, size, "an event of the stream is not JSON, or longer than 1 MiB");
-    else if (said[0] == '\0' && connection->curl_said[0] != '\0')
-        snprintf(said, size, "%s", connection->curl_said);
-    else if (said[0] == '\0' && code != CURLE_OK)
-        snprintf(said, size, "%s", curl_easy_strerror(code));
+    else if (said[0] == '\0')
+        snprintf(said, size, "%s", connection->transfer->said);
     if (bearer[0] != '\0' && strstr(said, bearer) != NULL)
         snprintf(said, size, "(the server repeated the credential)");
     take_sentence(request);

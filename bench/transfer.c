@@ -1,0 +1,37 @@
+#include "bench/transfer.h"
+
+bool transfer_create(const struct load *load, struct loop *loop,
+                     const struct transfer_listener *listener, void *context, struct transfer **out,
+                     struct error *error)
+{
+    if (!transfer_curl_create(load, loop, out, error))
+        return false;
+    (*out)->listener = listener;
+    (*out)->context = context;
+    (*out)->reach_ns = INT64_MAX;
+    return true;
+}
+
+void transfer_destroy(struct transfer *transfer)
+{
+    if (transfer != NULL)
+        transfer->kind->destroy(transfer);
+}
+
+void transfer_begin(struct transfer *transfer, struct prompt *prompt, bool is_fresh)
+{
+    transfer->is_new = transfer->went_stale = false;
+    transfer->failure = FAILURE_NONE;
+    transfer->said[0] = '\0';
+    transfer->kind->begin(transfer, prompt, is_fresh);
+}
+
+void transfer_end(struct transfer *transfer)
+{
+    transfer->kind->end(transfer);
+}
+
+struct transfer *transfer_take_ended(struct loop *loop)
+{
+    return transfer_curl_take_ended(loop);
+}

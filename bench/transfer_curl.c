@@ -1,0 +1,244 @@
+/* Exchanges by libcurl: TLS, HTTP/2, and whatever is unusual. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/outbound.h"
+#include "base/outbound_code.h"
+#include "bench/transfer.h"
+
+#define CONNECT_TIMEOUT_MS 10000
+#define UPLOAD_BUFFER_BYTES 16384L /* the least there is: each handle has its own */
+
+#define REQUEST_ID_HEADER "X-Request-Id: "
+
+_Static_assert(TRANSFER_SAID_SIZE >= CURL_ERROR_SIZE, "libcurl writes there");
+
+struct transfer_curl {
+    struct transfer transfer;
+    struct loop *loop;
+    CURL *easy;
+    struct curl_slist *headers;
+    char *request_id; /* in the headers' memory, written over for each request */
+    struct prompt *prompt;
+    bool told_head;
+    CURLcode code; /* as it ended */
+};
+
+static struct transfer_curl *curl_of(struct transfer *transfer)
+{
+    return (struct transfer_curl *)transfer; /* its first member */
+}
+
+/* ---- What libcurl calls ---------------------------------------------------------------------- */
+
+static size_t on_send(char *out, size_t size, size_t count, void *context)
+{
+    struct transfer_curl *curl = context;
+
+    return prompt_read(curl->prompt, out, size * count);
+}
+
+static int on_seek(void *context, curl_off_t offset, int origin)
+{
+    struct transfer_curl *curl = context;
+
+    if (offset != 0 || origin != SEEK_SET)
+        return CURL_SEEKFUNC_CANTSEEK;
+    prompt_rewind(curl->prompt);
+    return CURL_SEEKFUNC_OK;
+}
+
+// NOLINTNEXTLINE(readability-non-const-parameter): the signature is libcurl's
+static int on_ready(void *context, char *remote_address, char *local_address, int remote_port,
+                    int local_port)
+{
+    struct transfer *transfer = context;
+
+    (void)remote_address, (void)local_address, (void)remote_port, (void)local_port;
+    transfer->listener->on_send(transfer->context, clock_monotonic_ns());
+    return CURL_PREREQFUNC_OK;
+}
+
+static curl_socket_t on_open(void *context, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    (void)context, (void)purpose;
+    if (address_is_refused(&address->addr))
+        return CURL_SOCKET_BAD;
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+static void tell_head(struct transfer_curl *curl)
+{
+    long status = 0;
+    char *type = NULL;
+
+    curl_easy_getinfo(curl->easy, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(curl->easy, CURLINFO_CONTENT_TYPE, &type);
+    curl->told_head = status != 0;
+    if (status != 0)
+        curl->transfer.listener->on_head(curl->transfer.context, status, type != NULL ? type : "");
+}
+
+static size_t on_bytes(char *bytes, size_t size, size_t count, void *context)
+{
+    struct transfer_curl *curl = context;
+    struct transfer *transfer = context;
+    int64_t now_ns = clock_monotonic_ns();
+
+    size *= count;
+    if (!curl->told_head)
+        tell_head(curl);
+    return transfer->listener->on_bytes(transfer->context, bytes, size, now_ns) ? size : 0;
+}
+
+/* ---- Setting up ------------------------------------------------------------------------------ */
+
+static void add_header(struct transfer_curl *curl, const char *line)
+{
+    curl->headers = curl_slist_append(curl->headers, line);
+}
+
+static void make_headers(struct transfer_curl *curl, const struct endpoint *endpoint)
+{
+    struct curl_slist *last;
+    char line[sizeof "Authorization: Bearer " + SECRET_VALUE_SIZE];
+
+    add_header(curl, "Content-Type: application/json");
+    add_header(curl, "Accept: text/event-stream");
+    add_header(curl, "Expect:");
+    if (endpoint->bearer[0] != '\0') {
+        snprintf(line, sizeof line, "Authorization: Bearer %s", endpoint->bearer);
+        add_header(curl, line);
+        explicit_bzero(line, sizeof line);
+    }
+    snprintf(line, sizeof line, REQUEST_ID_HEADER "%0*d", REQUEST_ID_DIGITS, 0);
+    add_header(curl, line);
+    for (last = curl->headers; last != NULL && last->next != NULL; last = last->next)
+        ;
+    if (last != NULL)
+        curl->request_id = last->data + strlen(REQUEST_ID_HEADER);
+}
+
+static void set_options(struct transfer_curl *curl, const struct load *load)
+{
+    CURL *easy = curl->easy;
+    TEXT_AUTO url = { 0 };
+
+    text_addf(&url, "%s%s", load->endpoint->url, workload_path(load->workload->api));
+    curl_easy_setopt(easy, CURLOPT_URL, url.data);
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
+    curl_easy_setopt(easy, CURLOPT_RESOLVE, load->addresses);
+    curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BUFFER_BYTES);
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, curl->headers);
+    curl_easy_setopt(easy, CURLOPT_POST, 1L);
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, curl->transfer.said);
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, curl);
+    curl_easy_setopt(easy, CURLOPT_READFUNCTION, on_send);
+    curl_easy_setopt(easy, CURLOPT_READDATA, curl);
+    curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, on_seek);
+    curl_easy_setopt(easy, CURLOPT_SEEKDATA, curl);
+    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_ready);
+    curl_easy_setopt(easy, CURLOPT_PREREQDATA, curl);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, curl);
+}
+
+static void wipe_headers(struct curl_slist *headers)
+{
+    for (; headers != NULL; headers = headers->next)
+        if (headers->data != NULL)
+            explicit_bzero(headers->data, strlen(headers->data));
+}
+
+static void destroy(struct transfer *transfer)
+{
+    struct transfer_curl *curl = curl_of(transfer);
+
+    if (curl->easy != NULL)
+        curl_easy_cleanup(curl->easy);
+    wipe_headers(curl->headers);
+    curl_slist_free_all(curl->headers);
+    free(curl);
+}
+
+/* ---- One exchange ---------------------------------------------------------------------------- */
+
+static void begin(struct transfer *transfer, struct prompt *prompt, bool is_fresh)
+{
+    struct transfer_curl *curl = curl_of(transfer);
+
+    curl->prompt = prompt;
+    curl->told_head = false;
+    curl->code = CURLE_OK;
+    memcpy(curl->request_id, transfer->request_id, REQUEST_ID_DIGITS);
+    curl_easy_setopt(curl->easy, CURLOPT_FRESH_CONNECT, (long)is_fresh);
+    curl_easy_setopt(curl->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)prompt->length);
+    curl_multi_add_handle(curl->loop->multi, curl->easy);
+}
+
+static bool is_broken(CURLcode code)
+{
+    return code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR || code == CURLE_GOT_NOTHING;
+}
+
+static void end(struct transfer *transfer)
+{
+    struct transfer_curl *curl = curl_of(transfer);
+    long connections = 0, received = 0;
+
+    curl_multi_remove_handle(curl->loop->multi, curl->easy);
+    curl_easy_getinfo(curl->easy, CURLINFO_NUM_CONNECTS, &connections);
+    curl_easy_getinfo(curl->easy, CURLINFO_HEADER_SIZE, &received);
+    transfer->is_new = connections > 0;
+    transfer->went_stale = is_broken(curl->code) && !transfer->is_new && received == 0;
+    transfer->failure = outbound_failure_of_code(curl->easy, curl->code, false); /* we time them */
+    if (curl->code != CURLE_OK && transfer->said[0] == '\0')
+        snprintf(transfer->said, sizeof transfer->said, "%s", curl_easy_strerror(curl->code));
+    if (!curl->told_head)
+        tell_head(curl);
+}
+
+struct transfer *transfer_curl_take_ended(struct loop *loop)
+{
+    struct transfer_curl *curl = NULL;
+    CURLMsg *message;
+    int left;
+
+    do
+        message = curl_multi_info_read(loop->multi, &left);
+    while (message != NULL && message->msg != CURLMSG_DONE);
+    if (message == NULL)
+        return NULL;
+    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&curl);
+    curl->code = message->data.result;
+    return &curl->transfer;
+}
+
+static const struct transfer_kind kind = { begin, end, destroy };
+
+bool transfer_curl_create(const struct load *load, struct loop *loop, struct transfer **out,
+                          struct error *error)
+{
+    struct transfer_curl *curl = memory_zeroed(1, sizeof *curl);
+
+    curl->transfer.kind = &kind;
+    curl->loop = loop;
+    curl->easy = curl_easy_init();
+    make_headers(curl, load->endpoint);
+    if (curl->easy == NULL || curl->request_id == NULL) {
+        destroy(&curl->transfer);
+        return error_set(error, ERROR_INTERNAL, "libcurl has no memory for another connection");
+    }
+    set_options(curl, load);
+    *out = &curl->transfer;
+    return true;
+}
