@@ -8,6 +8,10 @@
 #include "base/digest.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "bench/plan_load.h"
+
+#define REQUESTS_LIMIT 10000000
+#define LONGEST_WINDOW 4 /* times window_s, where no limit is stated */
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
@@ -34,6 +38,11 @@ struct number_field {
 
 static const struct number_field numbers[] = {
     { "window_s", 1, 600, 30, offsetof(struct plan, window_s) },
+    { "window_limit_s", 0, 3600, 0, offsetof(struct plan, window_limit_s) },
+    { "ci_width", 0, 1, 0, offsetof(struct plan, ci_width) },
+    { "burstiness", 0.01, 100, 1, offsetof(struct plan, burstiness) },
+    { "think_time_s", 0, 3600, 0, offsetof(struct plan, think_time_s) },
+    { "ramp_s", 0, 3600, 0, offsetof(struct plan, ramp_s) },
     { "warmup_limit_s", 0, 600, 30, offsetof(struct plan, warmup_limit_s) },
     { "time_limit_s", 1, 604800, 21600, offsetof(struct plan, time_limit_s) },
     { "ttft_timeout_s", 1, 3600, 120, offsetof(struct plan, ttft_timeout_s) },
@@ -88,15 +97,22 @@ static bool read_level(const struct list_field *field, const json_t *value, int6
     return true;
 }
 
+/* In a closed loop the users must be given. */
+static int64_t in_flight_limit(const struct plan *plan)
+{
+    return plan->arrival == ARRIVAL_CLOSED ? 0 : PLAN_IN_FLIGHT;
+}
+
 static bool read_list(const json_t *arguments, const struct list_field *field, struct plan *plan,
                       struct error *error)
 {
     const json_t *list = json_object_get(arguments, field->name), *value;
     int64_t *levels = member(plan, field->values);
     size_t *count = member(plan, field->count), i;
+    int64_t fallback = field == &lists[0] ? in_flight_limit(plan) : field->fallback;
 
-    if (list == NULL && field->fallback > 0) {
-        levels[0] = field->fallback;
+    if (list == NULL && fallback > 0) {
+        levels[0] = fallback;
         *count = 1;
         return true;
     }
@@ -141,19 +157,27 @@ static bool read_integers(const json_t *arguments, struct plan *plan, struct err
     int64_t seed = json_get_integer(arguments, "seed", 1);
 
     plan->repetitions = json_get_integer(arguments, "repetitions", 1);
+    plan->requests = json_get_integer(arguments, "requests", 0);
     if (plan->repetitions < 1 || plan->repetitions > 20)
         return error_set(error, ERROR_INVALID, "'repetitions' is %ld: it must be from 1 to 20",
                          plan->repetitions);
+    if (plan->requests < 0 || plan->requests > REQUESTS_LIMIT)
+        return error_set(error, ERROR_INVALID, "'requests' is %ld: it must be from 0 to %d",
+                         plan->requests, REQUESTS_LIMIT);
     if (seed < 0)
         return error_set(error, ERROR_INVALID, "'seed' is %ld: it must not be negative", seed);
     plan->seed = (uint64_t)seed;
     return true;
 }
 
+size_t plan_levels(const struct plan *plan)
+{
+    return plan->arrival == ARRIVAL_CLOSED ? plan->concurrency_count : plan->rate_count;
+}
+
 static size_t count_cells(const struct plan *plan)
 {
-    return plan->concurrency_count * plan->input_count * plan->output_count
-           * (size_t)plan->repetitions;
+    return plan_levels(plan) * plan->input_count * plan->output_count * (size_t)plan->repetitions;
 }
 
 static bool check_cells(const struct plan *plan, struct error *error)
@@ -161,16 +185,18 @@ static bool check_cells(const struct plan *plan, struct error *error)
     if (count_cells(plan) <= PLAN_CELLS)
         return true;
     return error_set(error, ERROR_INVALID,
-                     "the grid would have %zu cells (%zu concurrency x %zu input_tokens x %zu "
+                     "the grid would have %zu cells (%zu levels of load x %zu input_tokens x %zu "
                      "output_tokens x %ld repetitions): at most %d are measured in one sweep",
-                     count_cells(plan), plan->concurrency_count, plan->input_count,
-                     plan->output_count, plan->repetitions, PLAN_CELLS);
+                     count_cells(plan), plan_levels(plan), plan->input_count, plan->output_count,
+                     plan->repetitions, PLAN_CELLS);
 }
 
 bool plan_read(const json_t *arguments, struct plan *out, struct error *error)
 {
     struct plan plan = { 0 };
 
+    if (!plan_arrival_read(arguments, &plan.arrival, error))
+        return false;
     for (size_t i = 0; i < LISTS; i++)
         if (!read_list(arguments, &lists[i], &plan, error))
             return false;
@@ -178,7 +204,7 @@ bool plan_read(const json_t *arguments, struct plan *out, struct error *error)
         if (!read_number(arguments, &numbers[i], &plan, error))
             return false;
     if (!read_integers(arguments, &plan, error) || !read_api(arguments, &plan, error)
-        || !check_cells(&plan, error))
+        || !plan_load_read(arguments, &plan, error) || !check_cells(&plan, error))
         return false;
     *out = plan;
     return true;
@@ -204,6 +230,8 @@ json_t *plan_to_json(const struct plan *plan)
     for (size_t i = 0; i < LISTS; i++)
         json_object_set_new(json, lists[i].name, list_to_json(plan, &lists[i]));
     json_object_set_new(json, "repetitions", json_integer(plan->repetitions));
+    json_object_set_new(json, "requests", json_integer(plan->requests));
+    plan_load_to_json(plan, json);
     json_object_set_new(json, "api", json_string(plan->api == BENCH_CHAT ? "chat" : "completions"));
     json_object_set_new(json, "seed", json_integer((json_int_t)plan->seed));
     for (size_t i = 0; i < NUMBERS; i++) {
@@ -228,14 +256,16 @@ void plan_digest(const struct plan *plan, const struct deployment *deployment, c
 
 void plan_cells(const struct plan *plan, struct cell_plan **out, size_t *count)
 {
-    size_t total = count_cells(plan), levels = plan->concurrency_count;
+    bool open = plan->arrival != ARRIVAL_CLOSED;
+    size_t total = count_cells(plan), levels = plan_levels(plan);
     struct cell_plan *cells = memory_zeroed(total, sizeof *cells);
 
     for (size_t i = 0; i < total; i++) {
         size_t shape = i / levels;
 
         cells[i] = (struct cell_plan){
-            .concurrency = plan->concurrency[i % levels],
+            .concurrency = plan->concurrency[open ? 0 : i % levels],
+            .request_rate = open ? plan->request_rate[i % levels] : 0,
             .output_tokens = plan->output_tokens[shape % plan->output_count],
             .input_tokens = plan->input_tokens[shape / plan->output_count % plan->input_count],
             .repetition = (int64_t)(shape / plan->output_count / plan->input_count),
@@ -254,14 +284,31 @@ void plan_cells(const struct plan *plan, struct cell_plan **out, size_t *count)
 #define ALL_OUTPUT_TOKENS_S 10000.0
 #define ALL_INPUT_TOKENS_S 100000.0
 
-/* Requests per second that the server answers in this cell. */
-static double request_rate(const struct cell_plan *cell)
+double plan_window_limit_s(const struct plan *plan)
+{
+    return plan->window_limit_s > 0 ? plan->window_limit_s : LONGEST_WINDOW * plan->window_s;
+}
+
+/* Requests per second that are sent in this cell. */
+static double request_rate(const struct plan *plan, const struct cell_plan *cell)
 {
     double input = (double)cell->input_tokens, output = (double)cell->output_tokens;
     double latency_s = FIRST_TOKEN_S + input / ALL_INPUT_TOKENS_S + output / USER_OUTPUT_TOKENS_S;
-    double rate = (double)cell->concurrency / latency_s;
+    double rate = (double)cell->concurrency / (latency_s + plan->think_time_s);
 
+    if (cell->request_rate > 0)
+        return cell->request_rate;
     return fmin(rate, fmin(ALL_OUTPUT_TOKENS_S / output, ALL_INPUT_TOKENS_S / input));
+}
+
+/* The longest there may be, at so many requests per second. */
+static double window_s(const struct plan *plan, double rate)
+{
+    double limit_s = plan_window_limit_s(plan);
+
+    if (plan->ci_width > 0)
+        return limit_s;
+    return plan->requests > 0 ? fmin((double)plan->requests / rate, limit_s) : plan->window_s;
 }
 
 void plan_estimate(const struct plan *plan, struct plan_estimate *out)
@@ -272,14 +319,15 @@ void plan_estimate(const struct plan *plan, struct plan_estimate *out)
     *out = (struct plan_estimate){ 0 };
     plan_cells(plan, &cells, &count);
     for (size_t i = 0; i < count; i++) {
-        double rate = request_rate(&cells[i]);
-        double measured_s = plan->warmup_limit_s + plan->window_s;
-        int64_t requests = (int64_t)ceil(rate * measured_s) + cells[i].concurrency;
+        double rate = request_rate(plan, &cells[i]);
+        double measured_s = plan->ramp_s + plan->warmup_limit_s + window_s(plan, rate);
+        int64_t under_way = cells[i].request_rate > 0 ? 0 : cells[i].concurrency;
+        int64_t requests = (int64_t)ceil(rate * measured_s) + under_way;
 
         out->requests += requests;
         out->input_tokens += requests * cells[i].input_tokens;
         out->output_tokens += requests * cells[i].output_tokens;
-        out->duration_s += measured_s + (double)cells[i].concurrency / rate;
+        out->duration_s += measured_s + (double)under_way / rate;
     }
     out->cells = (int64_t)count;
     out->duration_s = fmin(out->duration_s, plan->time_limit_s);

@@ -1,22 +1,34 @@
-/* The plan of a sweep: a grid of concurrency x input tokens x output tokens x repetition, and how
- * each cell is measured. */
+/* The plan of a sweep: a grid of load (users, or a rate of arrivals) x input tokens x output tokens
+ * x repetition, and how each cell is measured. */
 #pragma once
 
 #include <jansson.h>
 
+#include "bench/arrivals.h"
 #include "store/deployments.h"
 #include "store/sweeps.h"
 
 #define PLAN_LEVELS 64
 #define PLAN_CELLS 4096
+#define PLAN_IN_FLIGHT 10000 /* requests, at most, in an open loop that states no limit */
 
 enum bench_api { BENCH_COMPLETIONS, BENCH_CHAT };
 
 struct plan {
     int64_t concurrency[PLAN_LEVELS], input_tokens[PLAN_LEVELS], output_tokens[PLAN_LEVELS];
     size_t concurrency_count, input_count, output_count;
+    enum arrival arrival; /* not CLOSED: the levels are rates, and concurrency[0] is the */
+    double request_rate[PLAN_LEVELS]; /* most requests in flight; per second, ascending */
+    size_t rate_count;
+    double burstiness;       /* of gamma arrivals */
+    double think_time_s;     /* mean, of a user between answer and next request, */
+    bool thinks_exponential; /* of that distribution; else always the same */
+    double ramp_s;         /* over which the load starts; 0: users start over one request's time */
     int64_t repetitions;   /* 1 .. 20, interleaved over the grid */
     double window_s;       /* the measured window, 1 .. 600 */
+    int64_t requests;      /* > 0: the window ends with so many instead */
+    double ci_width;       /* > 0: it goes on until the throughput is known as well as that, */
+    double window_limit_s; /* but not longer than this; 0: four times window_s */
     double warmup_limit_s; /* warm-up ends when two windows agree, at the latest then */
     enum bench_api api;
     uint64_t seed;
@@ -28,11 +40,13 @@ struct plan {
 /* Reads the arguments of sweep_plan and sweep_start (already of the right types), fills in
  * defaults. Out-of-range grids are told with the limits and how many cells it would be. */
 bool plan_read(const json_t *arguments, struct plan *out, struct error *error);
-json_t *plan_to_json(const struct plan *plan); /* new reference; plan_read reads it back */
+json_t *plan_to_json(const struct plan *plan);       /* new reference; plan_read reads it back */
+size_t plan_levels(const struct plan *plan);         /* of load: users, or rates */
+double plan_window_limit_s(const struct plan *plan); /* also where none is stated */
 /* What the go-ahead is for: digest of plan, deployment and revision. */
 void plan_digest(const struct plan *plan, const struct deployment *deployment, char out[65]);
 /* The cells in order of measuring: per repetition the whole grid, contexts ascending, within one
- * context levels ascending. *out is heap memory. */
+ * context levels of load ascending. *out is heap memory. */
 void plan_cells(const struct plan *plan, struct cell_plan **out, size_t *count);
 
 /* Upper bounds: a closed loop sends no more than a fast server answers (assumed: `assumption`). */

@@ -103,19 +103,21 @@ static bool check_count(const struct param *param, size_t count, struct error *e
     return true;
 }
 
-static bool check_integers(const struct param *param, const json_t *value, struct error *error)
+static bool check_numbers(const struct param *param, const json_t *value, struct error *error)
 {
     char shown[VALUE_SHOWN_SIZE];
     size_t i;
     json_t *item;
 
-    json_array_foreach(value, i, item) if (
-        outside(
-            json_number_value(item), param->item_low,
-            param->item_high)) return error_set(error, ERROR_INVALID,
-                                                "\"%s\"[%zu] is %s: each must be from %.0f to %.0f",
-                                                param->name, i, value_show(item, shown),
-                                                param->item_low, param->item_high);
+    json_array_foreach(
+        value, i,
+        item) if (outside(json_number_value(item), param->item_low,
+                          param->item_high)) return error_set(error, ERROR_INVALID,
+                                                              "\"%s\"[%zu] is %s: each must be "
+                                                              "from %.16g to %.16g",
+                                                              param->name, i,
+                                                              value_show(item, shown),
+                                                              param->item_low, param->item_high);
     return check_count(param, json_array_size(value), error);
 }
 
@@ -165,7 +167,8 @@ static bool check_limits(const struct param *param, const json_t *value, struct 
     case VALUE_CHOICE:
         return check_choice(param, value, error);
     case VALUE_INTEGERS:
-        return check_integers(param, value, error);
+    case VALUE_NUMBERS:
+        return check_numbers(param, value, error);
     case VALUE_TEXTS:
         return check_texts(param, value, error);
     case VALUE_TEXT_MAP:

@@ -32,6 +32,7 @@ static void add_kind_limits(json_t *schema, const struct param *param)
                    param->type == VALUE_INTEGER);
         break;
     case VALUE_INTEGERS:
+    case VALUE_NUMBERS:
     case VALUE_TEXTS:
         add_limits(schema, "minItems", "maxItems", param->low, param->high, true);
         break;
@@ -57,11 +58,12 @@ static json_t *choices_schema(const char *const *choices)
 
 static json_t *item_schema(const struct param *param)
 {
+    bool whole = param->type == VALUE_INTEGERS;
     json_t *item = json_object();
 
-    if (param->type == VALUE_INTEGERS) {
-        json_object_set_new(item, "type", json_string("integer"));
-        add_limits(item, "minimum", "maximum", param->item_low, param->item_high, true);
+    if (whole || param->type == VALUE_NUMBERS) {
+        json_object_set_new(item, "type", json_string(whole ? "integer" : "number"));
+        add_limits(item, "minimum", "maximum", param->item_low, param->item_high, whole);
     } else {
         json_object_set_new(item, "type", json_string("string"));
         add_limits(item, "minLength", "maxLength", param->item_low, param->item_high, true);
@@ -77,7 +79,7 @@ static json_t *param_schema(const struct param *param)
     json_object_set_new(schema, "description", json_string(param->help));
     if (param->type == VALUE_CHOICE)
         json_object_set_new(schema, "enum", choices_schema(param->choices));
-    if (param->type == VALUE_INTEGERS || param->type == VALUE_TEXTS)
+    if (param->type == VALUE_INTEGERS || param->type == VALUE_NUMBERS || param->type == VALUE_TEXTS)
         json_object_set_new(schema, "items", item_schema(param));
     if (param->type == VALUE_TEXT_MAP)
         json_object_set_new(schema, "additionalProperties", item_schema(param));
@@ -131,6 +133,8 @@ static json_t *field_schema(const struct field *field)
     json_object_set_new(schema, "description", json_string(field->help));
     if (field->type == VALUE_INTEGERS)
         json_object_set_new(schema, "items", json_pack("{s:s}", "type", "integer"));
+    if (field->type == VALUE_NUMBERS)
+        json_object_set_new(schema, "items", json_pack("{s:s}", "type", "number"));
     if (field->type == VALUE_TEXTS)
         json_object_set_new(schema, "items", json_pack("{s:s}", "type", "string"));
     if (field->type == VALUE_TEXT_MAP)

@@ -4,6 +4,8 @@
 #include <string.h>
 
 const char *const bench_apis[] = { "completions", "chat", NULL };
+const char *const bench_arrivals[] = { "closed", "constant", "poisson", "gamma", NULL };
+const char *const bench_thinks[] = { "fixed", "exponential", NULL };
 
 static int64_t total_tokens(const struct plan_estimate *estimate)
 {

@@ -9,20 +9,62 @@
 #define GO_AHEAD_MINUTES 60
 #define GO_AHEAD_TOKENS 10000000
 
-extern const char *const bench_apis[]; /* choices of `api`; ends with NULL */
+/* Choices of `api`, `arrival` and `think_time`; each ends with NULL. */
+extern const char *const bench_apis[], *const bench_arrivals[], *const bench_thinks[];
 
 /* Rows of both tools; the defaults are those of bench/plan.c, which a test compares. */
 #define PARAMS_PLAN                                                                                   \
     { "concurrency",                                                                                  \
       VALUE_INTEGERS,                                                                                 \
-      .required = true,                                                                               \
       .low = 1,                                                                                       \
       .high = PLAN_LEVELS,                                                                            \
       .item_low = 1,                                                                                  \
       .item_high = 10000,                                                                             \
       .help =                                                                                         \
           "Users at once, a list such as [1, 4, 16, 64]: each sends its next request when the "       \
-          "last one ended. 1 to 64 levels of 1 to 10000." },                                          \
+          "last one ended. 1 to 64 levels of 1 to 10000; needed unless `arrival` says otherwise. "    \
+          "In "                                                                                       \
+          "an open loop: one number, the most requests in flight (10000 if not given)." },            \
+        { "arrival", VALUE_CHOICE, .choices = bench_arrivals, .initial = "\"closed\"",                \
+          .help =                                                                                     \
+              "closed: `concurrency` users wait for their answers. Else an open loop: requests "      \
+              "come at `request_rate` whatever the server does, and latencies count from the "        \
+              "scheduled time; constant: equal gaps; poisson: independent of one another, as "        \
+              "from many people; gamma: with `burstiness`." },                                        \
+        { "request_rate",                                                                             \
+          VALUE_NUMBERS,                                                                              \
+          .low = 0,                                                                                   \
+          .high = PLAN_LEVELS,                                                                        \
+          .item_low = 0.001,                                                                          \
+          .item_high = 20000,                                                                         \
+          .help =                                                                                     \
+              "Of an open loop: requests per second that arrive, a list such as [0.5, 2, 10]; "       \
+              "takes the place of the levels of concurrency. 1 to 64 of 0.001 to 20000." },           \
+        { "burstiness",                                                                               \
+          VALUE_NUMBER,                                                                               \
+          .low = 0.01,                                                                                \
+          .high = 100,                                                                                \
+          .initial = "1",                                                                             \
+          .help = "Shape of gamma arrivals: 1 is poisson, below it they come in bursts, above it "    \
+                  "more evenly." },                                                                   \
+        { "think_time_s",                                                                             \
+          VALUE_NUMBER,                                                                               \
+          .low = 0,                                                                                   \
+          .high = 3600,                                                                               \
+          .initial = "0",                                                                             \
+          .help =                                                                                     \
+              "Seconds that a user of a closed loop waits, on average, before the next request. "     \
+              "Fewer requests than users are then in flight." },                                      \
+        { "think_time", VALUE_CHOICE, .choices = bench_thinks, .initial = "\"fixed\"",                \
+          .help = "fixed: always that long; exponential: that long on average." },                    \
+        { "ramp_s",                                                                                   \
+          VALUE_NUMBER,                                                                               \
+          .low = 0,                                                                                   \
+          .high = 3600,                                                                               \
+          .initial = "0",                                                                             \
+          .help =                                                                                     \
+              "Seconds over which the users, or the rate, start, before the warm-up counts. 0: "      \
+              "users start over the time of one request, a rate at once." },                          \
         { "input_tokens",                                                                             \
           VALUE_INTEGERS,                                                                             \
           .required = true,                                                                           \
@@ -50,6 +92,29 @@ extern const char *const bench_apis[]; /* choices of `api`; ends with NULL */
               "How often the whole grid is measured, interleaved; 3 or more show the spread." },      \
         { "window_s",  VALUE_NUMBER,    .low = 1,                                                     \
           .high = 600, .initial = "30", .help = "Seconds that count, per cell, after the warm-up." }, \
+        { "requests",                                                                                 \
+          VALUE_INTEGER,                                                                              \
+          .low = 0,                                                                                   \
+          .high = 10000000,                                                                           \
+          .initial = "0",                                                                             \
+          .help = "The window ends with so many requests instead of after window_s seconds, at "      \
+                  "window_limit_s at the latest; 0: it does not." },                                  \
+        { "ci_width",                                                                                 \
+          VALUE_NUMBER,                                                                               \
+          .low = 0,                                                                                   \
+          .high = 1,                                                                                  \
+          .initial = "0",                                                                             \
+          .help =                                                                                     \
+              "The window goes on until the 95 % confidence interval of the output tokens/s is "      \
+              "at most plus or minus this share of it (0.03: 3 %), to window_limit_s at most; "       \
+              "0: it does not." },                                                                    \
+        { "window_limit_s",                                                                           \
+          VALUE_NUMBER,                                                                               \
+          .low = 0,                                                                                   \
+          .high = 3600,                                                                               \
+          .initial = "0",                                                                             \
+          .help =                                                                                     \
+              "Seconds that a window takes at most where it goes on; 0: four times window_s." },      \
         { "warmup_limit_s",                                                                           \
           VALUE_NUMBER,                                                                               \
           .low = 0,                                                                                   \

@@ -17,6 +17,7 @@ enum value_type {
     VALUE_BOOLEAN,
     VALUE_CHOICE,   /* text, one of `choices` */
     VALUE_INTEGERS, /* list of integers */
+    VALUE_NUMBERS,  /* list of numbers */
     VALUE_TEXTS,    /* list of strings */
     VALUE_TEXT_MAP, /* object of strings */
     VALUE_OBJECT,   /* answers only: `fields`, or free-form without */
@@ -30,7 +31,8 @@ struct param {
     bool required;
     double low,
         high; /* numbers: value; text: bytes; lists and maps: entries' count (values: item_*) */
-    double item_low, item_high; /* INTEGERS: each value; TEXTS and maps: each one's bytes */
+    double item_low,
+        item_high; /* INTEGERS, NUMBERS: each value; TEXTS and maps: each one's bytes */
     const char *const *choices; /* CHOICE: ends with NULL */
     const char *initial;        /* the default as JSON text, published; NULL: none */
     const char *header; /* TEXT, INTEGER, BOOLEAN: the client repeats the value in the header

@@ -45,7 +45,7 @@ static bool count_infeasible(const struct call *call, const struct sweep_request
     for (size_t i = 0; *known && i < plan->input_count; i++)
         for (size_t j = 0; j < plan->output_count; j++)
             if (plan->input_tokens[i] + plan->output_tokens[j] > facts.context_tokens)
-                *out += (int64_t)plan->concurrency_count * plan->repetitions;
+                *out += (int64_t)plan_levels(plan) * plan->repetitions;
     return true;
 }
 

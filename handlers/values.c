@@ -41,6 +41,15 @@ static bool is_integers(const json_t *value)
     return json_is_array(value);
 }
 
+static bool is_numbers(const json_t *value)
+{
+    size_t i;
+    json_t *item;
+
+    json_array_foreach(value, i, item) if (!json_is_number(item)) return false;
+    return json_is_array(value);
+}
+
 static bool is_texts(const json_t *value)
 {
     size_t i;
@@ -76,6 +85,7 @@ static const struct value_kind kinds[] = {
     [VALUE_BOOLEAN] = { "boolean", "true or false", is_boolean },
     [VALUE_CHOICE] = { "string", "text", is_text },
     [VALUE_INTEGERS] = { "array", "a list of whole numbers, such as [1, 4, 16]", is_integers },
+    [VALUE_NUMBERS] = { "array", "a list of numbers, such as [0.5, 2, 10]", is_numbers },
     [VALUE_TEXTS] = { "array", "a list of texts, such as [\"model\", \"engine\"]", is_texts },
     [VALUE_TEXT_MAP] = { "object", "an object of texts, such as {\"team\": \"search\"}",
                          is_text_map },

@@ -80,6 +80,66 @@ static void refuses_what_is_out_of_range_and_says_the_range(void **state)
     must_refuse("{\"concurrency\":[1],\"input_tokens\":[4],\"api\":\"x\"}", "completions or chat");
 }
 
+static void an_open_loop_has_rates_for_levels(void **state)
+{
+    struct plan plan;
+    FREE_AUTO struct cell_plan *cells = NULL;
+    size_t count;
+
+    (void)state;
+    must_read("{\"arrival\":\"gamma\",\"burstiness\":0.5,\"request_rate\":[10,2.5,10],"
+              "\"input_tokens\":[16],\"repetitions\":2}",
+              &plan);
+    assert_int_equal(plan.arrival, ARRIVAL_GAMMA);
+    assert_int_equal(plan.concurrency[0], PLAN_IN_FLIGHT);
+    plan_cells(&plan, &cells, &count);
+    assert_int_equal(count, 4);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(cells[i].request_rate == (i % 2 == 0 ? 2.5 : 10));
+        assert_int_equal(cells[i].concurrency, PLAN_IN_FLIGHT);
+        assert_int_equal(cells[i].repetition, i / 2);
+    }
+}
+
+static void refuses_what_belongs_to_the_other_kind_of_loop(void **state)
+{
+    (void)state;
+    must_refuse("{\"arrival\":\"burst\",\"concurrency\":[1],\"input_tokens\":[4]}",
+                "'arrival' is 'burst': it must be closed, constant, poisson or gamma");
+    must_refuse("{\"arrival\":\"poisson\",\"input_tokens\":[4]}", "'request_rate' is missing");
+    must_refuse("{\"arrival\":\"poisson\",\"request_rate\":[0],\"input_tokens\":[4]}",
+                "'request_rate' contains 0: it must be from 0.001 to 20000 requests per second");
+    must_refuse("{\"arrival\":\"poisson\",\"request_rate\":[1],\"concurrency\":[1,2],"
+                "\"input_tokens\":[4]}",
+                "the most requests in flight, so give one, or none (10000)");
+    must_refuse("{\"arrival\":\"poisson\",\"request_rate\":[1],\"think_time_s\":1,"
+                "\"input_tokens\":[4]}",
+                "'think_time_s' is 1");
+    must_refuse("{\"arrival\":\"poisson\",\"request_rate\":[1],\"burstiness\":2,"
+                "\"input_tokens\":[4]}",
+                "'burstiness' is 2: it is for 'arrival' gamma");
+    must_refuse("{\"request_rate\":[1],\"concurrency\":[1],\"input_tokens\":[4]}",
+                "'request_rate' is for an open loop");
+    must_refuse("{\"concurrency\":[1],\"input_tokens\":[4],\"window_limit_s\":29}",
+                "'window_limit_s' is 29: it must not be below 'window_s', which is 30");
+    must_refuse("{\"concurrency\":[1],\"input_tokens\":[4],\"think_time\":\"never\"}",
+                "fixed or exponential");
+}
+
+/* As they were stored before there were open loops. */
+static void plans_of_old_are_closed_loops(void **state)
+{
+    struct plan plan;
+
+    (void)state;
+    must_read("{\"concurrency\":[1],\"input_tokens\":[16],\"output_tokens\":[8],"
+              "\"repetitions\":1,\"api\":\"chat\",\"seed\":1,\"window_s\":2}",
+              &plan);
+    assert_int_equal(plan.arrival, ARRIVAL_CLOSED);
+    assert_true(plan.think_time_s == 0 && plan.ramp_s == 0 && plan.requests == 0);
+    assert_true(plan_window_limit_s(&plan) == 8);
+}
+
 static void refuses_too_many_cells_and_says_how_many(void **state)
 {
     TEXT_AUTO text = { 0 };
@@ -109,19 +169,29 @@ static const char full_plan[] =
     "{\"concurrency\":[1,4],\"input_tokens\":[16,32],\"output_tokens\":[8,9],\"repetitions\":2,"
     "\"window_s\":2.5,\"warmup_limit_s\":0,\"api\":\"chat\",\"seed\":9007199254740993,"
     "\"time_limit_s\":77,\"ttft_timeout_s\":2,\"idle_timeout_s\":3,\"request_timeout_s\":4,"
-    "\"goodput_ttft_ms\":0.1,\"goodput_tpot_ms\":6}";
+    "\"goodput_ttft_ms\":0.1,\"goodput_tpot_ms\":6,\"think_time_s\":0.5,"
+    "\"think_time\":\"exponential\",\"ramp_s\":3,\"requests\":500,\"ci_width\":0.03,"
+    "\"window_limit_s\":9}";
+
+static const char open_plan[] =
+    "{\"arrival\":\"gamma\",\"request_rate\":[0.1,300],\"burstiness\":0.25,\"concurrency\":[64],"
+    "\"input_tokens\":[16]}";
 
 static void reads_back_what_it_wrote(void **state)
 {
-    struct plan plan, again;
-    struct error error = { 0 };
+    static const char *const texts[] = { full_plan, open_plan };
 
     (void)state;
-    must_read(full_plan, &plan);
-    json_auto_t *json = plan_to_json(&plan);
-    assert_true(plan_read(json, &again, &error));
-    assert_memory_equal(&plan, &again, sizeof plan);
-    assert_int_equal(again.seed, 9007199254740993);
+    for (int i = 0; i < 2; i++) {
+        struct plan plan, again;
+        struct error error = { 0 };
+
+        must_read(texts[i], &plan);
+        json_auto_t *json = plan_to_json(&plan);
+        assert_true(plan_read(json, &again, &error));
+        assert_memory_equal(&plan, &again, sizeof plan);
+        assert_int_equal(again.seed, i == 0 ? 9007199254740993 : 1);
+    }
 }
 
 static void lists_cells_in_the_order_of_measuring(void **state)
@@ -178,6 +248,12 @@ static void estimate_is_what_the_assumed_server_answers(void **state)
     assert_int_equal(estimate.input_tokens, 62000);
     assert_int_equal(estimate.output_tokens, 62 * 98);
     assert_true(estimate.duration_s > 30.9 && estimate.duration_s < 31.1);
+    must_read("{\"arrival\":\"constant\",\"request_rate\":[4],\"input_tokens\":[1000],"
+              "\"window_s\":20,\"warmup_limit_s\":10,\"ramp_s\":5}",
+              &plan);
+    plan_estimate(&plan, &estimate);
+    assert_int_equal(estimate.requests, 4 * 35);
+    assert_true(estimate.duration_s == 35);
 }
 
 int main(void)
@@ -186,6 +262,9 @@ int main(void)
         cmocka_unit_test(fills_in_defaults),
         cmocka_unit_test(sorts_levels_and_drops_repeated_ones),
         cmocka_unit_test(refuses_what_is_out_of_range_and_says_the_range),
+        cmocka_unit_test(an_open_loop_has_rates_for_levels),
+        cmocka_unit_test(refuses_what_belongs_to_the_other_kind_of_loop),
+        cmocka_unit_test(plans_of_old_are_closed_loops),
         cmocka_unit_test(refuses_too_many_cells_and_says_how_many),
         cmocka_unit_test(refuses_too_many_levels),
         cmocka_unit_test(reads_back_what_it_wrote),
