@@ -310,31 +310,62 @@ static bool read_reasoning(struct scan *scan)
     return true;
 }
 
+static bool is_null_next(struct scan *scan)
+{
+    skip_blanks(&scan->cursor);
+    return scan->cursor.at < scan->cursor.end && *scan->cursor.at == 'n';
+}
+
+/* An object, or null. */
+static bool read_object(struct scan *scan, const struct member *members, int depth)
+{
+    return is_null_next(scan) ? take_null(&scan->cursor) : scan_object(scan, members, depth);
+}
+
 static bool read_delta(struct scan *scan)
 {
     static const struct member members[] = {
         MEMBER("content", read_content),
+        MEMBER("refusal", read_null),
         MEMBER("reasoning", read_reasoning),
         MEMBER("tool_calls", read_null),
+        MEMBER("function_call", read_null),
         MEMBER("reasoning_content", read_reasoning),
         { NULL, 0, NULL },
     };
 
-    skip_blanks(&scan->cursor);
-    if (scan->cursor.at < scan->cursor.end && *scan->cursor.at == 'n')
+    return read_object(scan, members, 3);
+}
+
+/* How many there are. */
+static bool read_ids(struct scan *scan)
+{
+    int64_t count = 0;
+
+    if (is_null_next(scan))
         return take_null(&scan->cursor);
-    return scan_object(scan, members, 3);
+    if (!take(&scan->cursor, '['))
+        return false;
+    if (!take(&scan->cursor, ']')) {
+        do {
+            if (!skip_value(&scan->cursor, 4))
+                return false;
+            count++;
+        } while (take(&scan->cursor, ','));
+        if (!take(&scan->cursor, ']'))
+            return false;
+    }
+    scan->event->token_ids = count;
+    return true;
 }
 
 /* None, or one: more are not plain. */
 static bool read_choices(struct scan *scan)
 {
     static const struct member members[] = {
-        MEMBER("delta", read_delta),
-        MEMBER("text", read_content),
-        MEMBER("token_ids", read_null),
-        MEMBER("finish_reason", read_null),
-        { NULL, 0, NULL },
+        MEMBER("delta", read_delta),        MEMBER("text", read_content),
+        MEMBER("token_ids", read_ids),      MEMBER("usage", read_null),
+        MEMBER("finish_reason", read_null), { NULL, 0, NULL },
     };
 
     if (!take(&scan->cursor, '['))
@@ -342,6 +373,96 @@ static bool read_choices(struct scan *scan)
     if (take(&scan->cursor, ']'))
         return true;
     return scan_object(scan, members, 2) && take(&scan->cursor, ']');
+}
+
+/* ---- Usage: servers that tell it at all may tell it in every chunk ---- */
+
+/* Digits alone. */
+static bool read_count(struct scan *scan, int64_t *out)
+{
+    const char *digits;
+    int64_t count = 0;
+
+    skip_blanks(&scan->cursor);
+    digits = scan->cursor.at;
+    if (digits == scan->cursor.end || !is_digit(*digits) || !scan_number(&scan->cursor))
+        return false;
+    for (; digits < scan->cursor.at; digits++) {
+        if (!is_digit(*digits))
+            return false;
+        count = 10 * count + (*digits - '0');
+    }
+    *out = count;
+    return true;
+}
+
+static bool read_prompt_tokens(struct scan *scan)
+{
+    return read_count(scan, &scan->event->prompt_tokens);
+}
+
+static bool read_completion_tokens(struct scan *scan)
+{
+    return read_count(scan, &scan->event->completion_tokens);
+}
+
+static bool read_cached_tokens(struct scan *scan)
+{
+    return read_count(scan, &scan->event->cached_tokens);
+}
+
+static bool read_reasoning_tokens(struct scan *scan)
+{
+    return read_count(scan, &scan->event->reasoning_tokens);
+}
+
+/* The same in the usage itself: the one in the details counts. */
+static bool read_bare_reasoning_tokens(struct scan *scan)
+{
+    int64_t count;
+
+    if (!read_count(scan, &count))
+        return false;
+    if (scan->event->reasoning_tokens < 0)
+        scan->event->reasoning_tokens = count;
+    return true;
+}
+
+static bool read_input_details(struct scan *scan)
+{
+    static const struct member members[] = {
+        MEMBER("cached_tokens", read_cached_tokens),
+        { NULL, 0, NULL },
+    };
+
+    return read_object(scan, members, 3);
+}
+
+static bool read_output_details(struct scan *scan)
+{
+    static const struct member members[] = {
+        MEMBER("reasoning_tokens", read_reasoning_tokens),
+        { NULL, 0, NULL },
+    };
+
+    return read_object(scan, members, 3);
+}
+
+static bool read_usage(struct scan *scan)
+{
+    static const struct member members[] = {
+        MEMBER("prompt_tokens", read_prompt_tokens),
+        MEMBER("completion_tokens", read_completion_tokens),
+        MEMBER("prompt_tokens_details", read_input_details),
+        MEMBER("completion_tokens_details", read_output_details),
+        MEMBER("reasoning_tokens", read_bare_reasoning_tokens),
+        { NULL, 0, NULL },
+    };
+
+    if (is_null_next(scan))
+        return take_null(&scan->cursor);
+    scan->event->has_usage = true;
+    return scan_object(scan, members, 2);
 }
 
 /* "object" is "error" in older error events. */
@@ -355,16 +476,23 @@ static bool read_kind(struct scan *scan)
 
 void completion_event_clear(struct completion_event *event)
 {
-    *event = (struct completion_event){
-        .prompt_tokens = -1, .completion_tokens = -1, .cached_tokens = -1, .token_ids = -1
-    };
+    *event = (struct completion_event){ .prompt_tokens = -1,
+                                        .completion_tokens = -1,
+                                        .cached_tokens = -1,
+                                        .reasoning_tokens = -1,
+                                        .token_ids = -1 };
 }
 
 bool completion_scan(const char *json, size_t length, bool want_text, struct completion_event *out)
 {
     static const struct member members[] = {
-        MEMBER("choices", read_choices), MEMBER("usage", read_null),   MEMBER("error", read_null),
-        MEMBER("object", read_kind),     MEMBER("timings", read_null), { NULL, 0, NULL },
+        MEMBER("choices", read_choices),
+        MEMBER("usage", read_usage),
+        MEMBER("error", read_null),
+        MEMBER("object", read_kind),
+        MEMBER("timings", read_null),
+        MEMBER("x_groq", read_null),
+        { NULL, 0, NULL },
     };
     struct completion_event event;
     struct scan scan = { { json, json + length }, want_text, &event };

@@ -106,14 +106,15 @@ static void note_reasoning(const json_t *value, bool want_text, struct completio
     }
 }
 
-static void note_tool_calls(const json_t *calls, struct completion_event *event)
+/* `function_call` is how one call was told before there were several. */
+static void note_tool_calls(const json_t *delta, struct completion_event *event)
 {
-    const json_t *call;
+    const json_t *older = json_object_get(delta, "function_call"), *call;
     size_t i;
 
-    json_array_foreach(calls, i, call) if (is_filled(json_object_get(
-                                               json_object_get(call, "function"), "arguments")))
-        event->has_reasoning = true;
+    json_array_foreach(json_object_get(delta, "tool_calls"), i, call) event->has_tool_call |=
+        is_filled(json_object_get(json_object_get(call, "function"), "arguments"));
+    event->has_tool_call |= is_filled(json_object_get(older, "arguments"));
 }
 
 static void note_choice(const json_t *choice, bool want_text, struct completion_event *event)
@@ -124,9 +125,10 @@ static void note_choice(const json_t *choice, bool want_text, struct completion_
 
     note_content(json_object_get(choice, "text"), want_text, event);
     note_content(json_object_get(delta, "content"), want_text, event);
+    note_content(json_object_get(delta, "refusal"), want_text, event);
     note_reasoning(json_object_get(delta, "reasoning"), want_text, event);
     note_reasoning(json_object_get(delta, "reasoning_content"), want_text, event);
-    note_tool_calls(json_object_get(delta, "tool_calls"), event);
+    note_tool_calls(delta, event);
     if (json_is_array(ids))
         event->token_ids =
             (event->token_ids < 0 ? 0 : event->token_ids) + (int64_t)json_array_size(ids);
@@ -143,17 +145,33 @@ static int64_t count_or_unsaid(const json_t *object, const char *name)
     return count < 0 ? -1 : count;
 }
 
-static void note_usage(const json_t *json, struct completion_event *event)
+/* In its own place; else where Groq, else where Moonshot put it. */
+static const json_t *find_usage(const json_t *json)
 {
     const json_t *usage = json_object_get(json, "usage");
+
+    if (!json_is_object(usage))
+        usage = json_object_get(json_object_get(json, "x_groq"), "usage");
+    if (!json_is_object(usage))
+        usage = json_object_get(json_array_get(json_object_get(json, "choices"), 0), "usage");
+    return usage;
+}
+
+/* SGLang tells its reasoning tokens in the usage itself. */
+static void note_usage(const json_t *usage, struct completion_event *event)
+{
+    const json_t *input = json_object_get(usage, "prompt_tokens_details");
+    const json_t *output = json_object_get(usage, "completion_tokens_details");
 
     if (!json_is_object(usage))
         return;
     event->has_usage = true;
     event->prompt_tokens = count_or_unsaid(usage, "prompt_tokens");
     event->completion_tokens = count_or_unsaid(usage, "completion_tokens");
-    event->cached_tokens =
-        count_or_unsaid(json_object_get(usage, "prompt_tokens_details"), "cached_tokens");
+    event->cached_tokens = count_or_unsaid(input, "cached_tokens");
+    event->reasoning_tokens = count_or_unsaid(output, "reasoning_tokens");
+    if (event->reasoning_tokens < 0)
+        event->reasoning_tokens = count_or_unsaid(usage, "reasoning_tokens");
 }
 
 /* llama.cpp before it had usage in streams: what it computed and what it took from its cache. */
@@ -216,7 +234,7 @@ static bool tell_parsed(struct completion_stream *stream, const char *bytes, siz
     completion_event_clear(&event);
     json_array_foreach(json_object_get(json, "choices"), i, choice)
         note_choice(choice, stream->want_text, &event);
-    note_usage(json, &event);
+    note_usage(find_usage(json), &event);
     note_timings(json, &event);
     listener->each(listener->context, &event);
     return true;
@@ -373,6 +391,11 @@ static bool feed(struct completion_stream *stream, const char *bytes, size_t len
         length -= piece + 1;
     }
     return true;
+}
+
+bool completion_event_has_output(const struct completion_event *event)
+{
+    return event->has_content || event->has_reasoning || event->has_tool_call;
 }
 
 bool completion_stream_feed(struct completion_stream *stream, const char *bytes, size_t length,

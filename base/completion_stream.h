@@ -1,8 +1,8 @@
 /* Reads a streamed completion (server-sent events of /v1/completions or /v1/chat/completions) as
  * its bytes arrive: a byte scanner for the common events, the JSON parser only for unusual ones.
  * The edge cases are those of the OpenAI-compatible servers in the field: role-only and empty
- * chunks are no tokens, usage may come in any chunk, lines may end in CRLF, events may be split
- * over reads, an error object may come inside a 200 stream. */
+ * chunks are no tokens, usage may come in any chunk and place, lines may end in CRLF, events may be
+ * split over reads, an error object may come inside a 200 stream. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,10 +16,11 @@ struct completion_event {
     bool done;          /* data: [DONE] */
     bool error;         /* an error object: `text` is its message */
     bool has_content;   /* visible text: content, or text */
-    bool has_reasoning; /* reasoning or reasoning_content, or tool call arguments */
+    bool has_reasoning; /* reasoning or reasoning_content */
+    bool has_tool_call; /* arguments of a tool call */
     bool has_finish;    /* finish_reason is a string: `finish` */
-    bool has_usage;     /* the three counts below are set; -1 where the server does not say */
-    int64_t prompt_tokens, completion_tokens, cached_tokens;
+    bool has_usage;     /* the four counts below are set; -1 where the server does not say */
+    int64_t prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens;
     int64_t token_ids; /* how many the chunk lists (return_token_ids); -1: not listed */
     /* JSON-unescaped, and only if the stream was created with `want_text`; else NULL: visible text,
      * and what came as reasoning. Of an error, `text` is always the message. */
@@ -27,6 +28,8 @@ struct completion_event {
     size_t text_length, reasoning_length;
     char finish[24];
 };
+
+bool completion_event_has_output(const struct completion_event *event); /* of any channel */
 
 /* `want_text`: deliver the text of content chunks (for queries; the load generator does without).
  * An event longer than 1 MiB is malformed. */

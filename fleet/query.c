@@ -86,7 +86,7 @@ static void on_event(void *context, const struct completion_event *event)
         exchange->stopped = FAILURE_STREAM_ERROR;
         return;
     }
-    if (event->has_content || event->has_reasoning) {
+    if (completion_event_has_output(event)) {
         result->chunks++;
         if (exchange->first_ns == 0)
             exchange->first_ns = exchange->last_ns;

@@ -8,10 +8,11 @@
 
 static void note(void *context, const struct completion_event *event)
 {
-    text_addf(context, "%d%d%d%d%d%d %ld %ld %ld %ld %s ", event->done, event->error,
-              event->has_content, event->has_reasoning, event->has_finish, event->has_usage,
-              (long)event->prompt_tokens, (long)event->completion_tokens,
-              (long)event->cached_tokens, (long)event->token_ids, event->finish);
+    text_addf(context, "%d%d%d%d%d%d%d %ld %ld %ld %ld %ld %s ", event->done, event->error,
+              event->has_content, event->has_reasoning, event->has_tool_call, event->has_finish,
+              event->has_usage, (long)event->prompt_tokens, (long)event->completion_tokens,
+              (long)event->cached_tokens, (long)event->reasoning_tokens, (long)event->token_ids,
+              event->finish);
     if (event->text != NULL)
         text_add_bytes(context, event->text, event->text_length);
     if (event->reasoning != NULL)
@@ -31,6 +32,18 @@ static void read_stream(const uint8_t *data, size_t size, size_t piece, struct t
     completion_stream_destroy(stream);
 }
 
+static int64_t count(const json_t *object, const char *name)
+{
+    return json_get_integer(object, name, -1);
+}
+
+static int64_t reasoning_tokens(const json_t *usage)
+{
+    int64_t told = count(json_object_get(usage, "completion_tokens_details"), "reasoning_tokens");
+
+    return told >= 0 ? told : count(usage, "reasoning_tokens");
+}
+
 /* What the fast scan accepts is JSON, and none of what the library must decide. */
 static void check_scan(const uint8_t *data, size_t size)
 {
@@ -39,11 +52,15 @@ static void check_scan(const uint8_t *data, size_t size)
 
     if (!completion_scan((const char *)data, size, true, &event))
         return;
-    must(!event.error && !event.done && !event.has_finish && !event.has_usage);
+    must(!event.error && !event.done && !event.has_finish);
     json_auto_t *json = json_loadb((const char *)data, size, JSON_ALLOW_NUL, &problem);
     must(json_is_object(json));
-    must(!json_is_object(json_object_get(json, "usage")));
     must(!json_is_object(json_object_get(json, "error")));
+    const json_t *usage = json_object_get(json, "usage");
+    must(event.has_usage == json_is_object(usage));
+    must(event.prompt_tokens == count(usage, "prompt_tokens"));
+    must(event.completion_tokens == count(usage, "completion_tokens"));
+    must(event.reasoning_tokens == reasoning_tokens(usage));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

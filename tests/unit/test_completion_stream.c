@@ -18,13 +18,16 @@ static void write_event(void *context, const struct completion_event *event)
 {
     struct text *out = context;
 
-    text_addf(out, "%s%s%s%s", event->done ? "done " : "", event->error ? "error " : "",
-              event->has_content ? "content " : "", event->has_reasoning ? "reasoning " : "");
+    text_addf(out, "%s%s%s%s%s", event->done ? "done " : "", event->error ? "error " : "",
+              event->has_content ? "content " : "", event->has_reasoning ? "reasoning " : "",
+              event->has_tool_call ? "call " : "");
     if (event->has_finish)
         text_addf(out, "finish=%s ", event->finish);
     if (event->has_usage)
         text_addf(out, "usage=%ld,%ld,%ld ", event->prompt_tokens, event->completion_tokens,
                   event->cached_tokens);
+    if (event->reasoning_tokens >= 0)
+        text_addf(out, "thought=%ld ", event->reasoning_tokens);
     if (event->token_ids >= 0)
         text_addf(out, "ids=%ld ", event->token_ids);
     if (event->text != NULL)
@@ -93,7 +96,10 @@ static void takes_reasoning_under_either_name_and_tool_arguments(void **state)
            "reasoning <x>\n");
     expect("data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":{\"arguments\":\"{\"}}"
            "]}}]}\n\n",
-           "reasoning \n");
+           "call \n");
+    expect("data: {\"choices\":[{\"delta\":{\"function_call\":{\"arguments\":\"{\"}}}]}\n\n",
+           "call \n");
+    expect("data: {\"choices\":[{\"delta\":{\"refusal\":\"no\"}}]}\n\n", "content [no]\n");
     expect("data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":{\"name\":\"f\","
            "\"arguments\":\"\"}}]}}]}\n\n",
            "\n");
@@ -116,6 +122,29 @@ static void takes_usage_from_any_chunk(void **state)
         "usage=7,9,2 \n");
     expect("data: {\"usage\":{\"prompt_tokens\":7,\"prompt_tokens_details\":null}}\n\n",
            "usage=7,-1,-1 \n");
+    expect("data: {\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":null}}\n\n",
+           "usage=7,-1,-1 \n");
+    expect("data: {\"usage\":null,\"x_groq\":{\"usage\":{\"completion_tokens\":4}}}\n\n",
+           "usage=-1,4,-1 \n");
+    expect("data: {\"x_groq\":{\"id\":\"r\"},\"choices\":[{\"text\":\"a\"}]}\n\n", "content [a]\n");
+    expect("data: {\"choices\":[{\"text\":\"\",\"usage\":{\"completion_tokens\":4}}]}\n\n",
+           "usage=-1,4,-1 \n");
+}
+
+static void counts_reasoning_tokens_apart(void **state)
+{
+    (void)state;
+    expect("data: {\"usage\":{\"completion_tokens\":9,\"completion_tokens_details\":"
+           "{\"reasoning_tokens\":5}}}\n\n",
+           "usage=-1,9,-1 thought=5 \n");
+    expect("data: {\"usage\":{\"completion_tokens\":9,\"reasoning_tokens\":4}}\n\n",
+           "usage=-1,9,-1 thought=4 \n");
+    expect("data: {\"usage\":{\"reasoning_tokens\":4,\"completion_tokens_details\":"
+           "{\"reasoning_tokens\":5}}}\n\n",
+           "usage=-1,-1,-1 thought=5 \n");
+    expect("data: {\"usage\":{\"completion_tokens_details\":{\"reasoning_tokens\":5},"
+           "\"reasoning_tokens\":4}}\n\n",
+           "usage=-1,-1,-1 thought=5 \n");
 }
 
 static void counts_listed_token_ids(void **state)
@@ -261,12 +290,20 @@ static void reference_choice(const json_t *choice, struct completion_event *even
         event->has_content |= json_string_length(texts[i]) > 0;
         event->has_reasoning |= json_string_length(thoughts[i]) > 0;
     }
-    json_array_foreach(json_object_get(delta, "tool_calls"), i, call) event->has_reasoning |=
+    json_array_foreach(json_object_get(delta, "tool_calls"), i, call) event->has_tool_call |=
         json_string_length(json_object_get(json_object_get(call, "function"), "arguments")) > 0;
     if (finish != NULL) {
         event->has_finish = true;
         snprintf(event->finish, sizeof event->finish, "%s", finish);
     }
+}
+
+static int64_t reference_count(const json_t *object, const char *name)
+{
+    const json_t *count = json_object_get(object, name);
+
+    return json_is_integer(count) && json_integer_value(count) >= 0 ? json_integer_value(count)
+                                                                    : -1;
 }
 
 static void reference(const char *bytes, size_t length, struct text *out)
@@ -292,16 +329,15 @@ static void reference(const char *bytes, size_t length, struct text *out)
     }
     json_array_foreach(json_object_get(json, "choices"), i, choice)
         reference_choice(choice, &event);
+    if (!json_is_object(usage))
+        usage = json_object_get(json_array_get(json_object_get(json, "choices"), 0), "usage");
     if (json_is_object(usage)) {
         event.has_usage = true;
         details = json_object_get(usage, "prompt_tokens_details");
-        if (json_is_integer(json_object_get(usage, "prompt_tokens")))
-            event.prompt_tokens = json_integer_value(json_object_get(usage, "prompt_tokens"));
-        if (json_is_integer(json_object_get(usage, "completion_tokens")))
-            event.completion_tokens =
-                json_integer_value(json_object_get(usage, "completion_tokens"));
-        if (json_is_integer(json_object_get(details, "cached_tokens")))
-            event.cached_tokens = json_integer_value(json_object_get(details, "cached_tokens"));
+        event.prompt_tokens = reference_count(usage, "prompt_tokens");
+        event.completion_tokens = reference_count(usage, "completion_tokens");
+        event.cached_tokens = reference_count(details, "cached_tokens");
+        event.reasoning_tokens = reference_count(usage, "reasoning_tokens");
     }
     write_event(out, &event);
 }
@@ -505,7 +541,13 @@ static void add_chunk(struct generator *generator, struct text *out)
         { "id", { "\"cmpl-1\"" } },
         { "object", { "\"text_completion\"", "\"chat.completion.chunk\"", "\"error\"" } },
         { "created", { "1790000000" } },
-        { "usage", { "null", "null", "null", "{\"prompt_tokens\":3,\"completion_tokens\":4}" } },
+        { "usage",
+          { "null", "null", "{\"prompt_tokens\":3,\"completion_tokens\":4}",
+            "{\"prompt_tokens\":3,\"prompt_tokens_details\":{\"cached_tokens\":2},"
+            "\"completion_tokens_details\":null}",
+            "{\"completion_tokens\":4.0,\"total_tokens\":12345678901234567890}",
+            "{\"prompt_tokens\":03,\"completion_tokens\":-4}",
+            "{\"completion_tokens\":{},\"reasoning_tokens\":7}" } },
         { "error", { "null", "null", "{\"message\":\"m\"}", "\"s\"", "false" } },
         { "model", { NULL } },
     };
@@ -628,6 +670,13 @@ static void takes_the_chunks_of_known_servers_the_fast_way(void **state)
         "{\"choices\":[{\"finish_reason\":null,\"index\":0,\"delta\":{\"content\":\"\xc3\xa9\"}}],"
         "\"created\":1790000000,\"id\":\"chatcmpl-x\",\"model\":\"m\",\"system_fingerprint\":"
         "\"b4000-1\",\"object\":\"chat.completion.chunk\"}",
+        "{\"id\":\"cmpl-9\",\"object\":\"text_completion\",\"choices\":[{\"index\":0,\"text\":"
+        "\"a\","
+        "\"token_ids\":[11,12]}],\"usage\":{\"prompt_tokens\":64,\"total_tokens\":70,"
+        "\"completion_tokens\":6,\"prompt_tokens_details\":null}}",
+        "{\"choices\":[{\"delta\":{\"content\":\"a\"}}],\"usage\":{\"prompt_tokens\":64,"
+        "\"completion_tokens\":6,\"prompt_tokens_details\":{\"cached_tokens\":0},"
+        "\"completion_tokens_details\":{\"reasoning_tokens\":2}}}",
         "{\"id\":\"cmpl-9\", \"object\": \"text_completion\", \"created\": 1790000000, "
         "\"choices\": "
         "[{\"text\": \"\\u4e16\", \"index\": 0, \"logprobs\": null, \"finish_reason\": null}]}",
@@ -648,6 +697,7 @@ int main(void)
         cmocka_unit_test(takes_content_of_both_apis),
         cmocka_unit_test(takes_reasoning_under_either_name_and_tool_arguments),
         cmocka_unit_test(takes_usage_from_any_chunk),
+        cmocka_unit_test(counts_reasoning_tokens_apart),
         cmocka_unit_test(counts_listed_token_ids),
         cmocka_unit_test(sees_errors_inside_the_stream),
         cmocka_unit_test(sees_done_with_and_without_blanks),
