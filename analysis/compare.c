@@ -11,15 +11,11 @@
 #define OUTPUT_TOLERANCE 0.05 /* answers that differ more in length are other work */
 
 const char *const compare_metric_names[] = {
-    "output_throughput",
-    "request_throughput",
-    "ttft_p50",
-    "ttft_p99",
-    "itl_p50",
-    "tpot_p50",
-    "e2e_p50",
-    "e2e_p99",
-    NULL,
+    "output_throughput", "request_throughput",
+    "ttft_p50",          "ttft_p99",
+    "itl_p50",           "tpot_p50",
+    "e2e_p50",           "e2e_p99",
+    "icl_p50",           NULL,
 };
 
 #define LATENCY(metric, percentile)                                                                \
@@ -35,6 +31,7 @@ const struct compare_metric compare_metrics[] = {
     { LATENCY(METRIC_TPOT, p50), .of_decoding = true },
     { LATENCY(METRIC_E2E, p50) },
     { LATENCY(METRIC_E2E, p99) },
+    { LATENCY(METRIC_ICL, p50), .of_decoding = true },
 };
 
 const char *verdict_name(enum verdict verdict)

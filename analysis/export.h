@@ -1,5 +1,5 @@
 /* Runs written in the formats of other load generators, each figure under the name that the other
- * tool gives it: aiperf's ITL is our TPOT, its gaps between chunks are our ITL. What is not known
+ * tool gives it: aiperf's ITL is our TPOT, vLLM's ITL our ICL. What is not known
  * is left out, and so is a percentile that a timeout cut off, since those formats cannot say "at
  * least". */
 #pragma once

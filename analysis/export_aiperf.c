@@ -81,7 +81,9 @@ static void write_cell(const struct evidence *evidence, const struct evidence_ce
     add_latency(json, "time_to_first_token", &cell->latency[METRIC_TTFT]);
     add_latency(json, "request_latency", &cell->latency[METRIC_E2E]);
     add_latency(json, "inter_token_latency", &cell->latency[METRIC_TPOT]);
-    add_latency(json, "inter_chunk_latency", &cell->latency[METRIC_ITL]);
+    add_latency(json, "inter_chunk_latency", &cell->latency[METRIC_ICL]);
+    add_latency(json, "time_to_second_token", &cell->latency[METRIC_TTST]);
+    add_latency(json, "time_to_first_output_token", &cell->latency[METRIC_TTFO]);
     add_figures(json, cell);
     if (cell->error != NULL && cell->failed > 0)
         json_object_set_new(json, "error_summary",

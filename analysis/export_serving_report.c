@@ -40,7 +40,7 @@ static void add_speed(json_t *json, const struct evidence_cell *cell)
     export_number(json, "per_stream_tok_per_s", cell->stream_throughput);
     add_latency(json, "ttft_ms", &cell->latency[METRIC_TTFT]);
     add_latency(json, "tpot_ms", &cell->latency[METRIC_TPOT]);
-    add_latency(json, "itl_ms", &cell->latency[METRIC_ITL]);
+    add_latency(json, "itl_ms", &cell->latency[METRIC_ICL]);
     add_latency(json, "e2el_ms", &cell->latency[METRIC_E2E]);
 }
 

@@ -1,4 +1,5 @@
-/* vLLM `bench serve --save-result`: its four metrics are defined as ours are. */
+/* vLLM `bench serve --save-result`: its metrics are defined as ours are, but that its ITL is the
+ * gap between chunks, our ICL. */
 #include <math.h>
 #include <stdio.h>
 
@@ -70,7 +71,7 @@ static void write_cell(const struct evidence *evidence, const struct evidence_ce
     add_figures(json, cell);
     add_latency(json, "ttft", &cell->latency[METRIC_TTFT]);
     add_latency(json, "tpot", &cell->latency[METRIC_TPOT]);
-    add_latency(json, "itl", &cell->latency[METRIC_ITL]);
+    add_latency(json, "itl", &cell->latency[METRIC_ICL]);
     add_latency(json, "e2el", &cell->latency[METRIC_E2E]);
     if (cell->error != NULL)
         json_object_set_new(json, "errors", json_pack("[s]", cell->error));

@@ -246,8 +246,10 @@ static void add_plan(const struct report_input *input, struct text *out)
     add_limits(plan, out);
     text_add(
         out,
-        "- TTFT: request sent to first token; ITL: gap between chunks with content; TPOT: (E2E "
-        "- TTFT) / (output tokens - 1); E2E: request sent to last byte\n");
+        "- TTFT: request sent to first output of any channel; ITL: gap between chunks divided by "
+        "the "
+        "chunk's tokens; TPOT: (last chunk - first chunk) / (output tokens - those of the first "
+        "chunk); E2E: request sent to last byte\n");
 }
 
 double head_plan_number(const struct report_input *input, const char *name)

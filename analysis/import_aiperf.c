@@ -215,7 +215,7 @@ static void fill(const struct profile *from, struct evidence_cell *cell)
     take_latency(&from->ttft, &cell->latency[METRIC_TTFT]);
     take_latency(&from->request_latency, &cell->latency[METRIC_E2E]);
     take_latency(&from->inter_token, &cell->latency[METRIC_TPOT]);
-    take_latency(&from->inter_chunk, &cell->latency[METRIC_ITL]);
+    take_latency(&from->inter_chunk, &cell->latency[METRIC_ICL]);
 }
 
 static bool read_profile(void *context, const char *document, size_t size, int64_t line,

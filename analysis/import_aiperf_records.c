@@ -120,7 +120,7 @@ static void find_chunks(const char *document, size_t size, struct records *recor
     json_scan_init(&scan, document, size);
     import_object(&scan, top, records, NULL);
     for (size_t i = 0; i < records->chunks.count; i++)
-        add(&records->metrics[METRIC_ITL],
+        add(&records->metrics[METRIC_ICL],
             records->chunks.data[i] * aiperf_ms(records->chunk_unit));
 }
 

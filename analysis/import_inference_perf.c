@@ -96,7 +96,7 @@ static const struct import_member latencies[] = {
     LATENCY("request_latency", METRIC_E2E),
     LATENCY("time_to_first_token", METRIC_TTFT),
     LATENCY("time_per_output_token", METRIC_TPOT),
-    LATENCY("inter_token_latency", METRIC_ITL),
+    LATENCY("inter_token_latency", METRIC_ICL),
     { 0 },
 };
 static const struct import_member throughput[] = {

@@ -35,6 +35,7 @@ static const struct shown shown[] = {
     SHOWN("TTFT p99, ms", latency[METRIC_TTFT].p99_ms),
     SHOWN("TPOT mean, ms", latency[METRIC_TPOT].mean_ms),
     SHOWN("ITL mean, ms", latency[METRIC_ITL].mean_ms),
+    SHOWN("Gap between chunks mean, ms", latency[METRIC_ICL].mean_ms),
     SHOWN("Whole request mean, ms", latency[METRIC_E2E].mean_ms),
     SHOWN("Whole request p95, ms", latency[METRIC_E2E].p95_ms),
     SHOWN("Whole request p99, ms", latency[METRIC_E2E].p99_ms),

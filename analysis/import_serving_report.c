@@ -27,7 +27,7 @@ static const struct import_member cell_members[] = {
     CELL("per_stream_tok_per_s", stream_throughput),
     LATENCY("ttft_ms", METRIC_TTFT),
     LATENCY("tpot_ms", METRIC_TPOT),
-    LATENCY("itl_ms", METRIC_ITL),
+    LATENCY("itl_ms", METRIC_ICL),
     LATENCY("e2el_ms", METRIC_E2E),
     MEMBER_TEXT_AT("status", report_cell, cell.status),
     MEMBER_TEXT_AT("error", report_cell, error),

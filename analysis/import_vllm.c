@@ -63,7 +63,7 @@ const struct import_member vllm_members[] = {
     CELL("total_token_throughput", total_throughput),
     CELL("max_concurrent_requests", concurrency_max),
     LATENCIES("ttft", METRIC_TTFT),
-    LATENCIES("itl", METRIC_ITL),
+    LATENCIES("itl", METRIC_ICL),
     LATENCIES("tpot", METRIC_TPOT),
     LATENCIES("e2el", METRIC_E2E),
     MEMBER_BY("errors", read_errors),

@@ -6,9 +6,20 @@
 #include "analysis/sections.h"
 #include "analysis/takeaways.h"
 
+/* Gaps between chunks are those between tokens, but where some chunks have several. */
+static bool has_wide_chunks(const struct report_input *input)
+{
+    for (size_t i = 0; i < input->cell_count; i++)
+        if (measurement_has_wide_chunks(&input->cells[i].measurement))
+            return true;
+    return false;
+}
+
 /* Goodput is raw throughput of successes where no limit is stated. */
 static bool is_wanted(const struct report_input *input, enum quantity_id quantity)
 {
+    if (quantity == QUANTITY_ICL_P50 || quantity == QUANTITY_ICL_P99)
+        return has_wide_chunks(input);
     return quantity != QUANTITY_GOODPUT || head_plan_number(input, "goodput_ttft_ms") > 0
            || head_plan_number(input, "goodput_tpot_ms") > 0;
 }

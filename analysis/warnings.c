@@ -33,6 +33,13 @@ static bool has_short_output(const struct cell_row *cell)
     return cell->measurement.output_tokens_mean < DECODE_TOKENS;
 }
 
+static bool lacks_token_gaps(const struct cell_row *cell)
+{
+    const struct latency_summary *latency = cell->measurement.latency;
+
+    return latency[METRIC_ICL].count > 0 && latency[METRIC_ITL].count == 0;
+}
+
 static bool is_estimated(const struct cell_row *cell)
 {
     return cell->measurement.tokens_estimated;
@@ -146,6 +153,10 @@ const struct warning warnings[] = {
       has_short_output, NULL },
     { "tokens_estimated", "the server gives no usage: tokens are counted from stream chunks", false,
       is_estimated, NULL },
+    { "chunks",
+      "a stream chunk carried several tokens, or nobody knows how many, and the server told "
+      "no count of each: there is no ITL, and gaps are between chunks",
+      false, lacks_token_gaps, NULL },
     { "preempted", "the server preempted requests: its KV cache was full", false, saw_preemptions,
       NULL },
 };

@@ -19,7 +19,7 @@ static bool is_client_limited(const struct measurement *measurement)
 {
     const struct latency_summary *latency = measurement->latency;
     double gap_ms =
-        latency[METRIC_ITL].count > 0 ? latency[METRIC_ITL].p50_ms : latency[METRIC_TTFT].p50_ms;
+        latency[METRIC_ICL].count > 0 ? latency[METRIC_ICL].p50_ms : latency[METRIC_TTFT].p50_ms;
 
     return measurement->cpu_percent > BUSY_PERCENT
            || measurement->failures[FAILURE_CLIENT_LIMIT] > 0
@@ -91,6 +91,7 @@ void cell_result_fill(struct cell *cell, struct cell_result *out)
     struct measurement *measurement = &out->measurement;
 
     prompts_digest(cell->prompts, out->workload_digest);
+    tally_settle(&cell->total);
     if (atomic_load(&cell->load.window_start_ns) == INT64_MAX)
         summary_fill_early(&cell->total, cell->order->input_tokens, measurement);
     else

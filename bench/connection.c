@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/clock.h"
+#include "bench/answer.h"
 #include "bench/verdict.h"
 
 /* ---- What an exchange tells ------------------------------------------------------------------ */
@@ -24,24 +25,8 @@ static void on_send(void *context, int64_t now_ns)
 static void on_event(void *context, const struct completion_event *event)
 {
     struct connection *connection = context;
-    struct request *request = &connection->request;
 
-    if (event->error && request->failure == FAILURE_NONE) {
-        request->failure = FAILURE_STREAM_ERROR;
-        request->said_length = 0;
-        snprintf(request->said, sizeof request->said, "%.*s", (int)event->text_length, event->text);
-    }
-    if (event->has_content || event->has_reasoning)
-        tally_chunk(connection->tally, request, request->bytes_ns);
-    if (event->has_usage && event->completion_tokens >= 0)
-        request->completion_tokens = event->completion_tokens;
-    if (event->has_usage && event->prompt_tokens >= 0)
-        request->prompt_tokens = event->prompt_tokens;
-    if (event->has_usage && event->cached_tokens >= 0)
-        request->cached_tokens = event->cached_tokens;
-    request->done |= event->done;
-    request->finished |= event->has_finish;
-    request->stopped_early |= event->has_finish && strcmp(event->finish, "stop") == 0;
+    answer_take(connection->tally, &connection->request, event);
 }
 
 static void on_head(void *context, long status, const char *content_type)
@@ -124,7 +109,8 @@ void connection_begin(struct connection *connection, uint64_t index, bool is_pro
                                             .due_ns = due_ns,
                                             .prompt_tokens = -1,
                                             .completion_tokens = -1,
-                                            .cached_tokens = -1 };
+                                            .cached_tokens = -1,
+                                            .reasoning_tokens = -1 };
     request_id_write(nonce, index, connection->transfer->request_id);
     prompt_make(connection->load->prompts, nonce, index, &connection->prompt);
     begin(connection);

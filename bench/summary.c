@@ -48,12 +48,12 @@ static void fill_failures(const struct tally *tally, const int64_t failures[FAIL
 
 /* ---- Tokens and rates ------------------------------------------------------------------------ */
 
-/* Tokens per chunk of the answers that told; 1 where none did. */
+/* 1 where no answer told. */
 static double tokens_per_chunk(const struct tally *tally)
 {
-    int64_t told = tally->window_chunks - tally->untold_chunks;
+    double told = tally_tokens_per_chunk(tally);
 
-    return told > 0 ? tally->window_tokens / (double)told : 1;
+    return isnan(told) ? 1 : told;
 }
 
 static void fill_tokens(const struct tally *tally, int64_t input_tokens, struct measurement *out)
@@ -78,6 +78,8 @@ static void fill_tokens(const struct tally *tally, int64_t input_tokens, struct 
     out->cached_tokens = tally->cached_tokens;
     out->output_tokens = llround(tally->window_tokens + untold);
     out->chunks = tally->window_chunks;
+    out->tokens_per_chunk = tally_tokens_per_chunk(tally);
+    out->reasoning_tokens_mean = per((double)tally->reasoning_tokens, tally->reasoning_told);
 }
 
 /* Of the window's whole seconds. */
@@ -139,6 +141,7 @@ void summary_fill_early(const struct tally *tally, int64_t input_tokens, struct 
     out->input_tokens_requested = input_tokens;
     out->output_tokens_requested = tally->load->output_tokens;
     out->input_tokens_mean = out->output_tokens_mean = NAN;
+    out->tokens_per_chunk = out->reasoning_tokens_mean = NAN;
     out->little_ratio = out->cold_ttft_ms = NAN;
     for (int i = FAILURE_NONE + 1; i < FAILURE_COUNT; i++)
         out->attempted += tally->early_failures[i];

@@ -6,6 +6,8 @@
 #include "base/statistics.h"
 #include "base/text.h"
 
+#define SAME_SHARE 0.02 /* so near to one token per chunk, a chunk is a token */
+
 static int64_t window_start_ns(const struct tally *tally)
 {
     return atomic_load_explicit(&tally->load->window_start_ns, memory_order_relaxed);
@@ -67,25 +69,51 @@ void tally_sent(struct tally *tally, int64_t now_ns)
     tally->flight.count++;
 }
 
-void tally_chunk(struct tally *tally, struct request *request, int64_t now_ns)
+/* Each token of a chunk has its share of the time since the one before. */
+static void record_gaps(struct tally *tally, const struct request *request, int64_t now_ns,
+                        int64_t tokens)
 {
-    bool in_window = load_in_window(tally->load, now_ns);
-    int64_t second;
+    histogram_record(tally->latency[METRIC_ICL], (uint64_t)(now_ns - request->latest_ns));
+    if (tokens > 0)
+        histogram_record_many(tally->latency[METRIC_ITL],
+                              (uint64_t)((now_ns - request->tokens_ns) / tokens), (uint64_t)tokens);
+}
 
-    if (request->first_ns == 0)
-        request->first_ns = now_ns;
-    else if (in_window)
-        histogram_record(tally->latency[METRIC_ITL], (uint64_t)(now_ns - request->latest_ns));
-    request->latest_ns = now_ns;
-    request->chunks++;
-    atomic_fetch_add_explicit(&tally->arrived, 1, memory_order_relaxed);
-    if (!in_window)
-        return;
+static void count_in_window(struct tally *tally, struct request *request, int64_t now_ns,
+                            int64_t tokens)
+{
+    int64_t second = (now_ns - window_start_ns(tally)) / 1000000000;
+
     request->window_chunks++;
+    request->window_tokens += tokens > 0 ? tokens : 0;
     tally->window_chunks++;
-    second = (now_ns - window_start_ns(tally)) / 1000000000;
     if (second < TALLY_SECONDS)
         tally->second_chunks[second]++;
+}
+
+static void note_times(struct request *request, int64_t now_ns, int64_t tokens)
+{
+    if (request->chunks == 0) {
+        request->first_ns = now_ns;
+        request->first_tokens = tokens > 0 ? tokens : 1;
+    } else if (request->chunks == 1) {
+        request->second_ns = now_ns;
+    }
+    request->latest_ns = now_ns;
+    if (tokens > 0)
+        request->tokens_ns = now_ns;
+}
+
+void tally_chunk(struct tally *tally, struct request *request, int64_t now_ns, int64_t tokens)
+{
+    if (load_in_window(tally->load, now_ns)) {
+        if (request->chunks > 0)
+            record_gaps(tally, request, now_ns, tokens);
+        count_in_window(tally, request, now_ns, tokens);
+    }
+    note_times(request, now_ns, tokens);
+    request->chunks++;
+    atomic_fetch_add_explicit(&tally->arrived, 1, memory_order_relaxed);
 }
 
 static void record(struct tally *tally, enum metric metric, int64_t from_ns, int64_t to_ns,
@@ -97,18 +125,20 @@ static void record(struct tally *tally, enum metric metric, int64_t from_ns, int
         histogram_record(tally->latency[metric], (uint64_t)(to_ns - from_ns));
 }
 
-/* Tokens of the answer: by usage, else its chunks. */
+/* Tokens of the answer: by usage, else as its chunks told, else its chunks. */
 static int64_t output_tokens(const struct request *request)
 {
-    return request->completion_tokens >= 0 ? request->completion_tokens : request->chunks;
+    if (request->completion_tokens >= 0)
+        return request->completion_tokens;
+    return request->tells_chunks ? request->chunk_tokens : request->chunks;
 }
 
-/* Mean time per output token behind the first; 0 where there is only one. */
+/* Mean time per output token behind those of the first chunk; 0 where there are none. */
 static int64_t time_per_token_ns(const struct request *request)
 {
-    int64_t tokens = output_tokens(request);
+    int64_t tokens = output_tokens(request) - request->first_tokens;
 
-    return tokens > 1 ? (request->end_ns - request->first_ns) / (tokens - 1) : 0;
+    return tokens > 0 ? (request->latest_ns - request->first_ns) / tokens : 0;
 }
 
 static bool is_good(const struct tally *tally, const struct request *request)
@@ -134,10 +164,19 @@ static void count_success(struct tally *tally, const struct request *request)
     tally->output_tokens += tokens;
     note(&tally->output, tokens);
     tally->cached_tokens += request->cached_tokens > 0 ? request->cached_tokens : 0;
+    if (request->reasoning_tokens >= 0) {
+        tally->reasoning_told++;
+        tally->reasoning_tokens += request->reasoning_tokens;
+    }
+    tally->reasoned += request->reasoned;
     tally->chunks += request->chunks;
     tally->e2e_ns += (double)(request->end_ns - request->sent_ns);
     record(tally, METRIC_TTFT, request->sent_ns, request->first_ns, false);
     record(tally, METRIC_E2E, request->sent_ns, request->end_ns, false);
+    if (request->visible_ns != 0)
+        record(tally, METRIC_TTFO, request->sent_ns, request->visible_ns, false);
+    if (request->second_ns != 0 && request->first_tokens == 1)
+        record(tally, METRIC_TTST, request->first_ns, request->second_ns, false);
     if (mean_ns > 0)
         histogram_record(tally->latency[METRIC_TPOT], (uint64_t)mean_ns);
 }
@@ -150,8 +189,11 @@ static void count_censored(struct tally *tally, const struct request *request)
     record(tally, METRIC_TTFT, request->sent_ns, has_first ? request->first_ns : request->end_ns,
            !has_first);
     record(tally, METRIC_E2E, request->sent_ns, request->end_ns, true);
-    if (request->failure == FAILURE_IDLE_TIMEOUT && has_first)
-        record(tally, METRIC_ITL, request->latest_ns, request->end_ns, true);
+    if (request->failure != FAILURE_IDLE_TIMEOUT || !has_first)
+        return;
+    record(tally, METRIC_ICL, request->latest_ns, request->end_ns, true);
+    if (request->tells_chunks)
+        record(tally, METRIC_ITL, request->tokens_ns, request->end_ns, true);
 }
 
 static bool is_timeout(enum failure failure)
@@ -174,16 +216,21 @@ static void count_ended(struct tally *tally, const struct request *request)
         count_censored(tally, request);
 }
 
-/* Its chunks in the window as tokens, by the tokens that a chunk of this answer had. */
+/* The tokens of its chunks in the window: as told, else by the tokens that a chunk of this answer
+ * had. What no chunk showed counts with those that chunks did. */
 static void count_window_tokens(struct tally *tally, const struct request *request)
 {
+    double tokens = (double)output_tokens(request);
+
     if (request->window_chunks == 0)
         return;
-    if (request->completion_tokens < 0)
-        tally->untold_chunks += request->window_chunks;
+    if (request->tells_chunks)
+        tally->window_tokens +=
+            (double)request->window_tokens * tokens / (double)request->chunk_tokens;
+    else if (request->completion_tokens >= 0)
+        tally->window_tokens += (double)request->window_chunks * tokens / (double)request->chunks;
     else
-        tally->window_tokens += (double)request->window_chunks * (double)request->completion_tokens
-                                / (double)request->chunks;
+        tally->untold_chunks += request->window_chunks;
 }
 
 static uint32_t microseconds(int64_t from_ns, int64_t to_ns)
@@ -302,6 +349,9 @@ static void merge_tokens(struct tally *into, const struct tally *from)
     into->input_told += from->input_told;
     into->input_tokens += from->input_tokens;
     into->cached_tokens += from->cached_tokens;
+    into->reasoning_told += from->reasoning_told;
+    into->reasoning_tokens += from->reasoning_tokens;
+    into->reasoned += from->reasoned;
     into->output_tokens += from->output_tokens;
     into->chunks += from->chunks;
     into->window_tokens += from->window_tokens;
@@ -329,4 +379,21 @@ void tally_merge(struct tally *into, const struct tally *from)
     if (from->probe.end_ns != 0)
         into->probe = from->probe;
     records_merge(&into->records, &from->records);
+}
+
+double tally_tokens_per_chunk(const struct tally *tally)
+{
+    int64_t told = tally->window_chunks - tally->untold_chunks;
+
+    return told > 0 ? tally->window_tokens / (double)told : NAN;
+}
+
+void tally_settle(struct tally *tally)
+{
+    struct histogram *gaps = tally->latency[METRIC_ITL];
+
+    if (histogram_count(gaps) == 0 && fabs(tally_tokens_per_chunk(tally) - 1) < SAME_SHARE)
+        histogram_merge(gaps, tally->latency[METRIC_ICL]);
+    if (tally->reasoned == 0)
+        histogram_clear(tally->latency[METRIC_TTFO]);
 }

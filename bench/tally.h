@@ -16,11 +16,21 @@ struct request {
     bool is_probe;
     int64_t due_ns;              /* its user was free */
     int64_t sent_ns;             /* connected, the first byte about to go out */
-    int64_t first_ns, latest_ns; /* first and latest chunk with content or reasoning */
+    int64_t first_ns, latest_ns; /* first and latest chunk with output of any channel */
+    int64_t second_ns;           /* second chunk */
+    int64_t visible_ns;          /* first chunk with content or a tool call */
+    int64_t tokens_ns;           /* latest chunk whose tokens are known */
     int64_t bytes_ns;            /* latest byte of the answer */
     int64_t end_ns;              /* done with it: bytes_ns, or when it was given up */
     int64_t chunks, window_chunks;
-    int64_t prompt_tokens, completion_tokens, cached_tokens; /* -1: the server did not say */
+    int64_t told_tokens;  /* that the events told so far, */
+    int64_t chunk_tokens; /* as far as the latest chunk, */
+    int64_t first_tokens; /* of them in the first chunk, 1 where not told, */
+    int64_t window_tokens;
+    bool tells_chunks;                                       /* each chunk told its tokens */
+    bool reasoned;                                           /* reasoning came */
+    int64_t prompt_tokens, completion_tokens, cached_tokens; /* -1: the server did not say, */
+    int64_t reasoning_tokens;                                /* and so here */
     long status;
     unsigned sends;     /* 2: again, on a fresh connection */
     bool is_stream;     /* the answer is one */
@@ -52,11 +62,13 @@ struct tally {
     int64_t attempted, succeeded, good;
     int64_t failures[FAILURE_COUNT], early_failures[FAILURE_COUNT]; /* early: before it */
     char said[FAILURE_COUNT][TALLY_SAID_SIZE];
-    struct range input, output;          /* tokens of a request that succeeded */
-    int64_t input_told;                  /* how many told their input tokens: */
-    int64_t input_tokens, cached_tokens; /* sums over those */
-    int64_t output_tokens, chunks;       /* sums over all that succeeded */
-    double e2e_ns;                       /* sum over those that succeeded */
+    struct range input, output;               /* tokens of a request that succeeded */
+    int64_t input_told;                       /* how many told their input tokens: */
+    int64_t input_tokens, cached_tokens;      /* sums over those */
+    int64_t reasoning_told, reasoning_tokens; /* the same of reasoning */
+    int64_t reasoned;                         /* how many of all that succeeded had reasoning */
+    int64_t output_tokens, chunks;            /* sums over all that succeeded */
+    double e2e_ns;                            /* sum over those that succeeded */
     double window_tokens; /* tokens that arrived in the window, of requests that told their count */
     int64_t window_chunks, untold_chunks; /* in the window: all, and of requests that told none */
     int64_t second_chunks[TALLY_SECONDS]; /* per second of the window */
@@ -71,9 +83,16 @@ void tally_init(struct tally *tally, const struct load *load);
 void tally_finish(struct tally *tally);
 
 void tally_sent(struct tally *tally, int64_t now_ns); /* one more in flight */
-void tally_chunk(struct tally *tally, struct request *request, int64_t now_ns);
+/* A chunk with output came, with so many tokens; -1: nobody knows. */
+void tally_chunk(struct tally *tally, struct request *request, int64_t now_ns, int64_t tokens);
 /* The request ended, well or not; in flight until now if it was sent. */
 void tally_request(struct tally *tally, const struct request *request, int64_t now_ns);
 /* Before merging: brings the time in flight up to the window's end. */
 void tally_close(struct tally *tally, int64_t now_ns);
 void tally_merge(struct tally *into, const struct tally *from);
+/* After the last merge: leaves only what the figures' names promise. Gaps between tokens are those
+ * between chunks where a chunk is a token, and unknown where it is not and nobody told; the first
+ * visible output is told apart only where there was reasoning before. */
+void tally_settle(struct tally *tally);
+/* Tokens per chunk in the window, of the answers that told; NaN where none did. */
+double tally_tokens_per_chunk(const struct tally *tally);

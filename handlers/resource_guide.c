@@ -17,8 +17,11 @@ static const struct {
     { "fingerprint", "Digest of what was measured: model, engine, hardware, limits, workload. Runs "
                      "compare where it is the same." },
     { "concurrency", "Users at once: each sends its next request when its last one ended." },
-    { "TTFT", "Time to first token: from sending the request to the first token." },
-    { "ITL", "Gap between two tokens (or chunks) of an answer." },
+    { "TTFT", "Time to first token: from sending the request to the first output of any channel "
+              "(content, reasoning, tool call)." },
+    { "TTFO", "Time to first visible output, where reasoning came before it." },
+    { "ITL", "Gap between two tokens of an answer: a chunk's gap divided by its tokens." },
+    { "ICL", "Gap between two stream chunks of an answer; other tools often call it ITL." },
     { "TPOT", "Time per output token after the first, of a whole request." },
     { "E2E", "The whole request, from sending to the last token." },
     { "throughput", "Output tokens (or requests) per second of all users together." },

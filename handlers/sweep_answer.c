@@ -90,8 +90,18 @@ const struct field cell_fields[] = {
       .help = "Time average of requests in flight in the window." },
     { "ttft_p50_ms", VALUE_NUMBER, .optional = true, .help = "Time to first token, median." },
     { "ttft_p99_ms", VALUE_NUMBER, .optional = true, .help = "Time to first token, p99." },
-    { "itl_p50_ms", VALUE_NUMBER, .optional = true, .help = "Gap between chunks, median." },
-    { "itl_p99_ms", VALUE_NUMBER, .optional = true, .help = "Gap between chunks, p99." },
+    { "itl_p50_ms", VALUE_NUMBER, .optional = true,
+      .help =
+          "Gap between tokens, median; null where the server does not tell a chunk's tokens and "
+          "they are several." },
+    { "itl_p99_ms", VALUE_NUMBER, .optional = true, .help = "Gap between tokens, p99." },
+    { "tokens_per_chunk", VALUE_NUMBER, .optional = true,
+      .help = "Only where it is above 1, as with speculative decoding: tokens per stream chunk." },
+    { "icl_p50_ms", VALUE_NUMBER, .optional = true,
+      .help = "Only where chunks are not single tokens: gap between chunks, median." },
+    { "icl_p99_ms", VALUE_NUMBER, .optional = true, .help = "The same, p99." },
+    { "ttfo_p50_ms", VALUE_NUMBER, .optional = true,
+      .help = "Only where reasoning came first: time to the first output that is not, median." },
     { "e2e_p50_ms", VALUE_NUMBER, .optional = true, .help = "Whole request, median." },
     { "e2e_p99_ms", VALUE_NUMBER, .optional = true, .help = "Whole request, p99." },
     { "requests_per_s", VALUE_NUMBER, .optional = true, .help = "Requests per second." },
@@ -116,6 +126,20 @@ static void add_latency(json_t *json, const char *p50, const char *p99,
     json_object_set_new(json, p99, json_number_or_null(latency->p99_ms));
 }
 
+/* What is not as usual: chunks of several tokens, reasoning before the answer. */
+static void add_unusual(json_t *json, const struct measurement *measurement)
+{
+    const struct latency_summary *latency = measurement->latency;
+
+    if (measurement_has_wide_chunks(measurement))
+        json_object_set_new(json, "tokens_per_chunk",
+                            json_number_or_null(measurement->tokens_per_chunk));
+    if (measurement_has_wide_chunks(measurement) || latency[METRIC_ITL].count == 0)
+        add_latency(json, "icl_p50_ms", "icl_p99_ms", &latency[METRIC_ICL]);
+    if (latency[METRIC_TTFO].count > 0)
+        json_object_set_new(json, "ttfo_p50_ms", json_number_or_null(latency[METRIC_TTFO].p50_ms));
+}
+
 static bool is_censored(const struct measurement *measurement)
 {
     for (size_t i = 0; i < METRIC_COUNT; i++)
@@ -134,6 +158,7 @@ static void add_figures(json_t *json, const struct measurement *measurement)
     add_latency(json, "ttft_p50_ms", "ttft_p99_ms", &measurement->latency[METRIC_TTFT]);
     add_latency(json, "itl_p50_ms", "itl_p99_ms", &measurement->latency[METRIC_ITL]);
     add_latency(json, "e2e_p50_ms", "e2e_p99_ms", &measurement->latency[METRIC_E2E]);
+    add_unusual(json, measurement);
     json_object_set_new(json, "requests_per_s",
                         json_number_or_null(measurement->request_throughput));
     json_object_set_new(json, "output_tokens_per_s",
@@ -183,12 +208,20 @@ static void figure_cell(struct table *table, bool present, double value, bool at
         table_cell(table, "%s%.*f", at_least ? ">=" : "", value < 100 ? 1 : 0, value);
 }
 
+/* False: the column of gaps between tokens has those between chunks, which are known. */
+static bool has_token_gaps(const struct measurement *measurement)
+{
+    return measurement->latency[METRIC_ITL].count > 0
+           || measurement->latency[METRIC_ICL].count == 0;
+}
+
 static void state_cell(struct table *table, const struct cell_row *cell)
 {
     const struct measurement *measurement = &cell->measurement;
 
-    table_cell(table, "%s%s%s", cell_state_name(cell->state),
+    table_cell(table, "%s%s%s%s", cell_state_name(cell->state),
                measurement->client_limited ? ", client limited" : "",
+               has_token_gaps(measurement) ? "" : ", gaps of chunks",
                measurement->attempted > 0 && measurement->success_rate < 0.99 ? ", failures" : "");
 }
 
@@ -196,7 +229,8 @@ static void cell_table_row(struct table *table, const struct cell_row *cell)
 {
     const struct measurement *measurement = &cell->measurement;
     const struct latency_summary *ttft = &measurement->latency[METRIC_TTFT];
-    const struct latency_summary *itl = &measurement->latency[METRIC_ITL];
+    const struct latency_summary *itl =
+        &measurement->latency[has_token_gaps(measurement) ? METRIC_ITL : METRIC_ICL];
     bool present = measurement->attempted > 0;
 
     table_cell(table, "%" PRId64, cell->repetition + 1);

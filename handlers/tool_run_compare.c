@@ -16,7 +16,9 @@ static const struct param params[] = {
     { "candidate", VALUE_TEXTS, .required = true, .low = 1, .high = 16, .item_low = 1,
       .item_high = 39, .help = "The other side; ratios are candidate to baseline." },
     { "metric", VALUE_CHOICE, .choices = compare_metric_names, .initial = "\"output_throughput\"",
-      .help = "What is compared; whether more is better is known of each." },
+      .help = "What is compared; whether more is better is known of each. icl: gaps between stream "
+              "chunks, what vLLM calls ITL; itl: between tokens, known where each chunk's tokens "
+              "are." },
     { "factors", VALUE_TEXTS, .high = NAMES_MAX - 1, .item_low = 1, .item_high = 40,
       .help = "Facts in which the sides are meant to differ, such as [\"hardware\"]. Any other "
               "difference refuses the comparison and is listed." },

@@ -38,6 +38,10 @@ const struct measurement_field measurement_fields[] = {
     ROW("tokens", INTEGER, cached_tokens, "of the input tokens, from the server's prefix cache"),
     ROW("tokens", INTEGER, output_tokens, "that arrived in the window"),
     ROW("tokens", INTEGER, chunks, "stream chunks with content in the window"),
+    ROW("tokens", REAL, tokens_per_chunk,
+        "tokens per stream chunk; above 1, as with speculative decoding, icl is not itl"),
+    ROW("tokens", REAL, reasoning_tokens_mean,
+        "of the output tokens per request, reasoning by the server's usage"),
     ROW("tokens", BOOLEAN, tokens_estimated,
         "the server gave no usage: tokens were counted from chunks"),
     ROW("rates", REAL, request_throughput, "requests ended per second"),
@@ -86,13 +90,17 @@ const struct measurement_field latency_fields[] = {
 const char *metric_name(enum metric metric)
 {
     static const char *const names[METRIC_COUNT] = {
-        [METRIC_TTFT] = "ttft",
-        [METRIC_ITL] = "itl",
-        [METRIC_TPOT] = "tpot",
+        [METRIC_TTFT] = "ttft", [METRIC_TTFO] = "ttfo", [METRIC_TTST] = "ttst",
+        [METRIC_ICL] = "icl",   [METRIC_ITL] = "itl",   [METRIC_TPOT] = "tpot",
         [METRIC_E2E] = "e2e",
     };
 
     return names[metric];
+}
+
+bool measurement_has_wide_chunks(const struct measurement *measurement)
+{
+    return measurement->tokens_per_chunk > 1.02;
 }
 
 static double quantile_ms(const struct histogram *histogram, double q, bool *censored)
@@ -197,8 +205,9 @@ json_t *measurement_to_json(const struct measurement *measurement)
     }
     add_failures(json, measurement);
     for (int i = 0; i < METRIC_COUNT; i++)
-        json_object_set_new(latency, metric_name((enum metric)i),
-                            latency_to_json(&measurement->latency[i]));
+        if (measurement->latency[i].count > 0)
+            json_object_set_new(latency, metric_name((enum metric)i),
+                                latency_to_json(&measurement->latency[i]));
     json_object_set_new(json, "latency", latency);
     return json;
 }

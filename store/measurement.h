@@ -18,7 +18,19 @@ struct latency_summary {
 };
 void latency_summarize(const struct histogram *histogram_ns, struct latency_summary *out);
 
-enum metric { METRIC_TTFT, METRIC_ITL, METRIC_TPOT, METRIC_E2E, METRIC_COUNT };
+/* Gaps between chunks (ICL) are what vLLM calls ITL; here ITL is between tokens: a chunk's gap
+ * divided by its tokens, counted for each of them. It has no values where chunks carried several
+ * tokens and the server did not tell how many. */
+enum metric {
+    METRIC_TTFT, /* to the first output of any channel: content, reasoning, tool call */
+    METRIC_TTFO, /* to the first that is not reasoning; only where there was reasoning */
+    METRIC_TTST, /* from the first to the second token */
+    METRIC_ICL,
+    METRIC_ITL,
+    METRIC_TPOT, /* (last chunk - first chunk) / tokens behind those of the first chunk */
+    METRIC_E2E,
+    METRIC_COUNT,
+};
 const char *metric_name(enum metric metric); /* "ttft", ... */
 
 struct measurement {
@@ -40,6 +52,7 @@ struct measurement {
     int64_t output_tokens_requested, output_tokens_min, output_tokens_max;
     double input_tokens_mean, output_tokens_mean;
     int64_t input_tokens, cached_tokens, output_tokens, chunks;
+    double tokens_per_chunk, reasoning_tokens_mean; /* NaN: the server did not say */
     bool tokens_estimated; /* no usage from the server: counted from chunks */
     /* Rates over the window, per second. Goodput: successes only. */
     double request_throughput, input_throughput, output_throughput, goodput;
@@ -57,6 +70,9 @@ struct measurement {
     char first_error[512]; /* of the most frequent class: what the server said */
 };
 
+/* Stream chunks that carry several tokens: gaps between them are not those between tokens. */
+bool measurement_has_wide_chunks(const struct measurement *measurement);
+
 /* One row per number of the struct: its place in the JSON, and what it means. Ends with a NULL
  * name. Names repeat the struct's; the group is the JSON object they stand in. */
 enum measurement_type { MEASUREMENT_INTEGER, MEASUREMENT_REAL, MEASUREMENT_BOOLEAN };
@@ -71,10 +87,10 @@ extern const struct measurement_field measurement_fields[];
 extern const struct measurement_field latency_fields[];
 
 /* The measurement as JSON: groups window, requests, failures, load, tokens, rates, client, latency.
- * NaN is null. `failures` has the classes that occurred. `latency` has an object per metric;
- * "p99_at_least": true stands beside "p99_ms" where the percentile was cut off by a timeout, so
- * that the true one is at least that (likewise p50, p90, p95, p999), and is missing otherwise. New
- * reference. */
+ * NaN is null. `failures` has the classes that occurred. `latency` has an object per metric with
+ * values; "p99_at_least": true stands beside "p99_ms" where the percentile was cut off by a
+ * timeout, so that the true one is at least that (likewise p50, p90, p95, p999), and is missing
+ * otherwise. New reference. */
 json_t *measurement_to_json(const struct measurement *measurement);
 /* Reads what measurement_to_json wrote; members that are missing become zero or NaN. */
 void measurement_from_json(const json_t *json, struct measurement *out);

@@ -160,7 +160,7 @@ static void reads_vllm_results_one_behind_the_other(void **state)
     near(cell->success_rate, 0.9);
     near(cell->output_throughput, 36);
     near(cell->latency[METRIC_TTFT].mean_ms, 50.5);
-    near(cell->latency[METRIC_ITL].p99_ms, 30);
+    near(cell->latency[METRIC_ICL].p99_ms, 30);
     near(cell->latency[METRIC_TPOT].p50_ms, 10);
     assert_true(isnan(cell->latency[METRIC_E2E].mean_ms));
     assert_true(isnan(cell->input_tokens_mean)); /* one failed: whose tokens are these? */
@@ -192,7 +192,7 @@ static void guidellm_calls_tpot_itl(void **state)
     near(cell->latency[METRIC_E2E].p99_ms, 6800);
     near(cell->latency[METRIC_TTFT].mean_ms, 120);
     near(cell->latency[METRIC_TPOT].mean_ms, 70);
-    assert_true(isnan(cell->latency[METRIC_ITL].mean_ms));
+    assert_true(isnan(cell->latency[METRIC_ICL].mean_ms));
     near(cell->input_tokens_mean, 256);
     near(cell->output_tokens, 5760);
     near(cell->output_throughput, 192);
@@ -219,7 +219,7 @@ static void aiperf_tells_its_units(void **state)
     near(cell->duration_s, 25.44);
     near(cell->latency[METRIC_E2E].mean_ms, 2500);
     near(cell->latency[METRIC_TPOT].p99_ms, 25);
-    near(cell->latency[METRIC_ITL].p50_ms, 17);
+    near(cell->latency[METRIC_ICL].p50_ms, 17);
     near(cell->latency[METRIC_TTFT].deviation_ms, 50);
     near(cell->stream_throughput, 55);
     assert_string_equal(cell->error, "Service Unavailable: overloaded");
@@ -246,8 +246,8 @@ static void aiperf_records_become_one_cell(void **state)
     near(cell->latency[METRIC_TTFT].p50_ms, 150);
     near(cell->latency[METRIC_TTFT].p90_ms, 190);
     near(cell->latency[METRIC_TPOT].max_ms, 20);
-    near(cell->latency[METRIC_ITL].mean_ms, 10);
-    near(cell->latency[METRIC_ITL].count, 2);
+    near(cell->latency[METRIC_ICL].mean_ms, 10);
+    near(cell->latency[METRIC_ICL].count, 2);
     assert_string_equal(cell->error, "RequestCancellationError: cancelled");
     remarked(&evidence, "1 requests of the warm-up were left out");
 }
@@ -266,7 +266,7 @@ static void inference_perf_counts_in_seconds(void **state)
     near(cell->latency[METRIC_E2E].p99_ms, 3000);
     near(cell->latency[METRIC_TTFT].p50_ms, 140);
     near(cell->latency[METRIC_TPOT].mean_ms, 18);
-    near(cell->latency[METRIC_ITL].mean_ms, 17.9);
+    near(cell->latency[METRIC_ICL].mean_ms, 17.9);
     near(cell->input_tokens, 12416);
     near(cell->output_tokens_mean, 96);
     near(cell->total_throughput, 1120);
@@ -291,7 +291,7 @@ static void serving_reports_tell_of_the_machine_too(void **state)
     near(cell->output_tokens_asked, 100);
     near(cell->output_throughput, 150); /* the report's own figure before the raw one */
     near(cell->duration_s, 6.6667);
-    near(cell->latency[METRIC_ITL].mean_ms, 6.5);
+    near(cell->latency[METRIC_ICL].mean_ms, 6.5);
     near(cell->success_rate, 1);
     cell = &evidence.cells[1];
     assert_int_equal(cell->state, EVIDENCE_INFEASIBLE);
