@@ -18,6 +18,7 @@ static const struct field_name field_names[] = {
     { FIELD_STREAM_USAGE, "stream_options" },
     { FIELD_IGNORE_EOS, "ignore_eos" },
     { FIELD_MIN_TOKENS, "min_tokens" },
+    { FIELD_CHUNK_USAGE, "continuous_usage_stats" },
 };
 
 #define FIELDS (sizeof field_names / sizeof *field_names)
@@ -164,7 +165,8 @@ void workload_open(const struct workload *workload, const char *model, int64_t o
     if (fields & FIELD_MAX_COMPLETION_TOKENS)
         text_addf(out, ",\"max_completion_tokens\":%ld", output_tokens);
     if (stream && (fields & FIELD_STREAM_USAGE))
-        text_add(out, ",\"stream_options\":{\"include_usage\":true}");
+        text_addf(out, ",\"stream_options\":{\"include_usage\":true%s}",
+                  fields & FIELD_CHUNK_USAGE ? ",\"continuous_usage_stats\":true" : "");
     if (fields & FIELD_IGNORE_EOS)
         text_add(out, ",\"ignore_eos\":true");
     if (fields & FIELD_MIN_TOKENS)

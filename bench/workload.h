@@ -19,6 +19,7 @@ enum request_field {
     FIELD_STREAM_USAGE = 4, /* stream_options.include_usage */
     FIELD_IGNORE_EOS = 8,
     FIELD_MIN_TOKENS = 16,
+    FIELD_CHUNK_USAGE = 32, /* stream_options.continuous_usage_stats; with FIELD_STREAM_USAGE */
 };
 
 struct workload {

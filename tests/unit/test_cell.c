@@ -126,6 +126,8 @@ static void figures_agree_with_the_servers_record(void **state)
     set_up(&trial, (const char *[]){ "--jitter", "0.3", NULL });
     const struct measurement *m = measure(&trial);
     assert_int_equal(trial.result.state, CELL_MEASURED);
+    assert_int_equal(m->latency[METRIC_TTFO].count, 0); /* there was no reasoning before */
+    assert_int_equal(m->latency[METRIC_ICL].count, m->latency[METRIC_ITL].count);
     truth_create(&truth);
     if (!truth_read(trial.endpoint.url, &trial.result, trial.order.nonce, &truth, &trial.error))
         fail_msg("%s", trial.error.message);
@@ -198,6 +200,50 @@ static void tokens_are_not_chunks(void **state)
     assert_int_equal(m->output_tokens_min, 31);
     assert_true(m->chunks > 0);
     assert_true(fabs((double)m->output_tokens / (double)m->chunks - 31.0 / 11) < 0.2);
+    tear_down(&trial);
+}
+
+/* Chunks of three tokens every 9 ms. */
+static void set_up_wide_chunks(struct trial *trial)
+{
+    set_up(trial, (const char *[]){ "--tokens-per-chunk", "3", "--step-ms", "9", NULL });
+    trial->order.output_tokens = 31;
+}
+
+static void gaps_between_tokens_are_known_where_each_chunk_tells_its_own(void **state)
+{
+    struct trial trial;
+    struct truth truth;
+
+    (void)state;
+    set_up_wide_chunks(&trial);
+    trial.workload.fields |= FIELD_CHUNK_USAGE;
+    const struct measurement *m = measure(&trial);
+    const struct latency_summary *icl = &m->latency[METRIC_ICL], *itl = &m->latency[METRIC_ITL];
+    truth_create(&truth);
+    assert_true(
+        truth_read(trial.endpoint.url, &trial.result, trial.order.nonce, &truth, &trial.error));
+    check_quantile(trial.result.histograms[METRIC_ICL], truth.itl, 0.5, m);
+    assert_true(fabs(m->tokens_per_chunk - 31.0 / 11) < 0.2);
+    assert_int_equal(itl->count, 3 * icl->count);
+    assert_true(fabs(3 * itl->mean_ms - icl->mean_ms) < 0.001);
+    assert_true(fabs(m->latency[METRIC_TPOT].p50_ms - 3) < 1 + m->lag_p99_ms);
+    assert_true(m->latency[METRIC_TTST].p50_ms > 9 - 1 - m->lag_p99_ms);
+    truth_finish(&truth);
+    tear_down(&trial);
+}
+
+static void gaps_between_tokens_are_unknown_where_chunks_have_several(void **state)
+{
+    struct trial trial;
+
+    (void)state;
+    set_up_wide_chunks(&trial);
+    const struct measurement *m = measure(&trial);
+    assert_true(fabs(m->tokens_per_chunk - 31.0 / 11) < 0.2);
+    assert_true(m->latency[METRIC_ICL].p50_ms > 9 - 1 - m->lag_p99_ms);
+    assert_int_equal(m->latency[METRIC_ITL].count, 0);
+    assert_true(m->latency[METRIC_TPOT].p50_ms < 9);
     tear_down(&trial);
 }
 
@@ -332,6 +378,9 @@ static void without_usage_tokens_are_estimated_and_marked(void **state)
     assert_int_equal(trial.result.state, CELL_MEASURED);
     assert_true(m->tokens_estimated);
     assert_int_equal(m->output_tokens, m->chunks);
+    assert_true(isnan(m->tokens_per_chunk));
+    assert_int_equal(m->latency[METRIC_ITL].count, 0); /* of chunks alone */
+    assert_true(m->latency[METRIC_ICL].count > 0);
     assert_int_equal(m->input_tokens, 64 * m->succeeded);
     assert_true(isnan(m->input_tokens_mean));
     tear_down(&trial);
@@ -359,6 +408,8 @@ static void reasoning_counts_for_the_first_token(void **state)
     const struct measurement *m = measure(&trial);
     assert_int_equal(trial.result.state, CELL_MEASURED);
     assert_true(m->latency[METRIC_TTFT].p50_ms < 5 + 3 * 30); /* content comes after three steps */
+    assert_int_equal(m->latency[METRIC_TTFO].count, m->latency[METRIC_TTFT].count);
+    assert_true(m->latency[METRIC_TTFO].min_ms >= 5 + 3 * 30 - 1);
     tear_down(&trial);
 }
 
@@ -532,6 +583,8 @@ int main(void)
         cmocka_unit_test(counts_what_it_sent_and_got),
         cmocka_unit_test(the_cold_request_is_kept_apart),
         cmocka_unit_test(tokens_are_not_chunks),
+        cmocka_unit_test(gaps_between_tokens_are_known_where_each_chunk_tells_its_own),
+        cmocka_unit_test(gaps_between_tokens_are_unknown_where_chunks_have_several),
         cmocka_unit_test(chat_prompts_have_the_length_asked_for),
         cmocka_unit_test(goodput_counts_what_met_the_limits),
         cmocka_unit_test(several_threads_add_up),
