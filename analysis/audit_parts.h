@@ -55,6 +55,8 @@ void check_locked_tokens(struct audit *audit);
 void check_unknown_output(struct audit *audit);
 void check_cache(struct audit *audit);
 void check_estimated(struct audit *audit);
+void check_recounted(struct audit *audit);
+void check_lengths(struct audit *audit);
 void check_client(struct audit *audit);
 void check_rates(struct audit *audit);
 void check_compute(struct audit *audit); /* audit_roofline.c */

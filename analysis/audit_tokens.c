@@ -7,6 +7,8 @@
 #define LOCKED_NEEDED 3     /* cells, at two contexts or more */
 #define CACHED_SHARE 0.1    /* of the input tokens */
 #define RATES_WITHIN 0.03
+#define RECOUNTED_WITHIN 0.02
+#define LENGTH_WITHIN 0.1 /* of the tokens asked for: a chat template may add some */
 
 static bool has_short_output(const struct evidence_cell *cell)
 {
@@ -118,6 +120,79 @@ void check_estimated(struct audit *audit)
     text_add(&finding->consequence,
              "With speculative decoding or tool calls a chunk is several tokens: token rates are "
              "lower bounds.");
+}
+
+static bool differs(double counted, double told)
+{
+    return fabs(counted / told - 1) > RECOUNTED_WITHIN;
+}
+
+static bool is_recounted(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell)
+           && (differs(cell->output_tokens_mean, cell->output_tokens_usage)
+               || differs(cell->input_tokens_mean, cell->input_tokens_usage));
+}
+
+void check_recounted(struct audit *audit)
+{
+    struct finding *finding = audit_find_cells(audit, FINDING_WRONG, is_recounted);
+    const struct evidence_cell *cell;
+
+    if (finding == NULL)
+        return;
+    cell = &audit->evidence->cells[finding->cells[0]];
+    text_addf(&finding->arithmetic,
+              "row %lld: the tool's tokenizer counts %.4g input and %.4g output tokens per "
+              "request, the server's usage tells %.4g and %.4g",
+              (long long)cell->row, cell->input_tokens_mean, cell->output_tokens_mean,
+              cell->input_tokens_usage, cell->output_tokens_usage);
+    text_add(&finding->consequence,
+             "Lengths, tokens/s and TPOT are not those of the served model: compare requests/s "
+             "and latencies, or measure again with the model's own tokenizer.");
+}
+
+/* By the server's count where it is told. */
+static double input_seen(const struct evidence_cell *cell)
+{
+    return isnan(cell->input_tokens_usage) ? cell->input_tokens_mean : cell->input_tokens_usage;
+}
+
+static double output_seen(const struct evidence_cell *cell)
+{
+    return isnan(cell->output_tokens_usage) ? cell->output_tokens_mean : cell->output_tokens_usage;
+}
+
+static bool has_other_length(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell)
+           && (fabs(input_seen(cell) - cell->input_length) > LENGTH_WITHIN * cell->input_length
+               || fabs(output_seen(cell) - cell->output_tokens_asked)
+                      > LENGTH_WITHIN * cell->output_tokens_asked);
+}
+
+void check_lengths(struct audit *audit)
+{
+    struct finding *finding;
+    const struct evidence_cell *cell;
+
+    if (audit->evidence->input_unit != LENGTH_TOKENS)
+        return;
+    finding = audit_find_cells(audit, FINDING_CAUTION, has_other_length);
+    if (finding == NULL)
+        return;
+    cell = &audit->evidence->cells[finding->cells[0]];
+    text_addf(&finding->arithmetic, "row %lld:", (long long)cell->row);
+    if (!isnan(cell->input_length + input_seen(cell)))
+        text_addf(&finding->arithmetic, " %.4g input tokens asked for, %.4g seen;",
+                  cell->input_length, input_seen(cell));
+    if (!isnan(cell->output_tokens_asked + output_seen(cell)))
+        text_addf(&finding->arithmetic, " %.4g output tokens asked for, %.4g seen;",
+                  cell->output_tokens_asked, output_seen(cell));
+    finding->arithmetic.data[--finding->arithmetic.length] = '\0';
+    text_add(&finding->consequence,
+             "Name the lengths that were seen, not those asked for, and compare only with runs "
+             "that have the same.");
 }
 
 /* ---- Prefix cache ---- */

@@ -34,6 +34,10 @@ const struct evidence_field evidence_cell_fields[] = {
     NUMBER(evidence_cell, cached_tokens, "of the input tokens, from the server's prefix cache"),
     NUMBER(evidence_cell, input_tokens_mean, "per request"),
     NUMBER(evidence_cell, output_tokens_mean, "per request"),
+    NUMBER(evidence_cell, input_tokens_usage,
+           "per request by the server's usage, where the tool "
+           "counted by a tokenizer of its own"),
+    NUMBER(evidence_cell, output_tokens_usage, "per request by the server's usage, likewise"),
     NUMBER(evidence_cell, request_throughput, "requests per second"),
     NUMBER(evidence_cell, goodput, "requests per second within the stated limits"),
     NUMBER(evidence_cell, input_throughput, "input tokens per second"),

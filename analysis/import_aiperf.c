@@ -1,5 +1,6 @@
-/* aiperf's profile_export_aiperf.json: a block per metric. Its inter_token_latency is what we and
- * vLLM call TPOT; the gaps between chunks are its inter_chunk_latency. */
+/* aiperf's profile_export_aiperf.json, a block per metric, and profile_export_aiperf_sweep.json,
+ * the same for each combination of parameters. Its inter_token_latency is what we and vLLM call
+ * TPOT; the gaps between chunks are its inter_chunk_latency. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,11 +17,17 @@ struct block {
 struct profile {
     struct block ttft, request_latency, inter_token, inter_chunk;
     struct block requests, errors, good, duration, request_rate, goodput, output_rate, total_rate;
-    struct block stream_rate, input, output, concurrency;
+    struct block stream_rate, input, output, told_input, told_output, concurrency;
     double asked_concurrency, asked_rate, asked_requests, asked_input, asked_output, timeout_s;
     char model[160], start_time[40];
     double errors_told; /* by the error summary; NaN: there is none */
     char error[600];
+    char aggregation[24]; /* "confidence": repeated runs, of which only means are told */
+    /* of a sweep */
+    struct evidence *out;
+    struct error *refusal;
+    bool is_refused;
+    size_t combinations;
 };
 
 struct error_row {
@@ -105,6 +112,71 @@ static bool read_errors(struct json_scan *scan, void *base)
 }
 
 #define NUMBER(name, member) MEMBER_NUMBER_AT(name, profile, member, 1)
+/* Since 0.13 the options are lists: models, datasets, and phases of which one is measured. */
+static bool read_item(struct json_scan *scan, void *context)
+{
+    static const struct import_member item[] = { MEMBER_TEXT_AT("name", profile, model), { 0 } };
+
+    return import_object(scan, item, context, NULL);
+}
+
+static bool read_items(struct json_scan *scan, void *base)
+{
+    return import_array(scan, read_item, base);
+}
+
+struct phase {
+    char kind[24];
+    double concurrency, rate, requests;
+};
+
+static bool read_phase(struct json_scan *scan, void *context)
+{
+    static const struct import_member members[] = {
+        MEMBER_TEXT_AT("kind", phase, kind),
+        MEMBER_NUMBER_AT("concurrency", phase, concurrency, 1),
+        MEMBER_NUMBER_AT("rate", phase, rate, 1),
+        MEMBER_NUMBER_AT("requests", phase, requests, 1),
+        { 0 },
+    };
+    struct profile *profile = context;
+    struct phase phase = { "", NAN, NAN, NAN };
+
+    if (!import_object(scan, members, &phase, NULL))
+        return false;
+    if (strcmp(phase.kind, "profiling") != 0)
+        return true;
+    profile->asked_concurrency = phase.concurrency;
+    profile->asked_rate = phase.rate;
+    profile->asked_requests = phase.requests;
+    return true;
+}
+
+static bool read_phases(struct json_scan *scan, void *base)
+{
+    return import_array(scan, read_phase, base);
+}
+
+static bool read_dataset(struct json_scan *scan, void *context)
+{
+    static const struct import_member input[] = { NUMBER("mean", asked_input), { 0 } };
+    static const struct import_member output[] = { NUMBER("mean", asked_output), { 0 } };
+    static const struct import_member prompts[] = {
+        MEMBER_INSIDE("isl", 0, input),
+        MEMBER_INSIDE("osl", 0, output),
+        { 0 },
+    };
+    static const struct import_member dataset[] = { MEMBER_INSIDE("prompts", 0, prompts), { 0 } };
+
+    return import_object(scan, dataset, context, NULL);
+}
+
+static bool read_datasets(struct json_scan *scan, void *base)
+{
+    return import_array(scan, read_dataset, base);
+}
+
+static const struct import_member models[] = { MEMBER_BY("items", read_items), { 0 } };
 static const struct import_member endpoint[] = {
     MEMBER_BY("model_names", read_models),
     NUMBER("timeout_seconds", timeout_s),
@@ -129,41 +201,35 @@ static const struct import_member input_config[] = {
     MEMBER_INSIDE("endpoint", 0, endpoint),
     MEMBER_INSIDE("loadgen", 0, loadgen),
     MEMBER_INSIDE("input", 0, input),
+    MEMBER_INSIDE("models", 0, models),
+    MEMBER_BY("phases", read_phases),
+    MEMBER_BY("datasets", read_datasets),
     { 0 },
 };
-static const struct import_member members[] = {
-    MEMBER_INSIDE("input_config", 0, input_config),
-    MEMBER_TEXT_AT("start_time", profile, start_time),
-    MEMBER_BY("error_summary", read_errors),
-    BLOCK("time_to_first_token", ttft),
-    BLOCK("request_latency", request_latency),
-    BLOCK("inter_token_latency", inter_token),
-    BLOCK("inter_chunk_latency", inter_chunk),
-    BLOCK("request_count", requests),
-    BLOCK("error_request_count", errors),
-    BLOCK("good_request_count", good),
-    BLOCK("benchmark_duration", duration),
-    BLOCK("request_throughput", request_rate),
-    BLOCK("goodput", goodput),
-    BLOCK("output_token_throughput", output_rate),
-    BLOCK("total_token_throughput", total_rate),
-    BLOCK("output_token_throughput_per_user", stream_rate),
-    BLOCK("input_sequence_length", input),
-    BLOCK("output_sequence_length", output),
-    BLOCK("effective_concurrency", concurrency),
-    { 0 },
-};
+#define METRICS                                                                                    \
+    BLOCK("time_to_first_token", ttft), BLOCK("request_latency", request_latency),                 \
+        BLOCK("inter_token_latency", inter_token), BLOCK("inter_chunk_latency", inter_chunk),      \
+        BLOCK("request_count", requests), BLOCK("error_request_count", errors),                    \
+        BLOCK("good_request_count", good), BLOCK("benchmark_duration", duration),                  \
+        BLOCK("request_throughput", request_rate), BLOCK("goodput", goodput),                      \
+        BLOCK("output_token_throughput", output_rate),                                             \
+        BLOCK("total_token_throughput", total_rate),                                               \
+        BLOCK("output_token_throughput_per_user", stream_rate),                                    \
+        BLOCK("input_sequence_length", input), BLOCK("output_sequence_length", output),            \
+        BLOCK("usage_prompt_tokens", told_input), BLOCK("usage_completion_tokens", told_output),   \
+        BLOCK("effective_concurrency", concurrency)
+static const struct import_member metrics[] = { METRICS, { 0 } };
 
 static void forget(struct profile *profile)
 {
-    struct block *blocks[] = { &profile->ttft,         &profile->request_latency,
-                               &profile->inter_token,  &profile->inter_chunk,
-                               &profile->requests,     &profile->errors,
-                               &profile->good,         &profile->duration,
-                               &profile->request_rate, &profile->goodput,
-                               &profile->output_rate,  &profile->total_rate,
-                               &profile->stream_rate,  &profile->input,
-                               &profile->output,       &profile->concurrency };
+    struct block *blocks[] = {
+        &profile->ttft,        &profile->request_latency, &profile->inter_token,
+        &profile->inter_chunk, &profile->requests,        &profile->errors,
+        &profile->good,        &profile->duration,        &profile->request_rate,
+        &profile->goodput,     &profile->output_rate,     &profile->total_rate,
+        &profile->stream_rate, &profile->input,           &profile->output,
+        &profile->told_input,  &profile->told_output,     &profile->concurrency
+    };
     struct evidence_cell unknown;
 
     *profile = (struct profile){ 0 };
@@ -210,6 +276,8 @@ static void fill(const struct profile *from, struct evidence_cell *cell)
     cell->stream_throughput = from->stream_rate.values.mean_ms;
     cell->input_tokens_mean = from->input.values.mean_ms;
     cell->output_tokens_mean = from->output.values.mean_ms;
+    cell->input_tokens_usage = from->told_input.values.mean_ms;
+    cell->output_tokens_usage = from->told_output.values.mean_ms;
     cell->concurrency_actual = from->concurrency.values.mean_ms;
     text_copy(cell->time, sizeof cell->time, from->start_time);
     take_latency(&from->ttft, &cell->latency[METRIC_TTFT]);
@@ -218,27 +286,98 @@ static void fill(const struct profile *from, struct evidence_cell *cell)
     take_latency(&from->inter_chunk, &cell->latency[METRIC_ICL]);
 }
 
-static bool read_profile(void *context, const char *document, size_t size, int64_t line,
-                         struct error *error)
+/* The cell of what was read. */
+static bool add_cell(const struct profile *profile, struct evidence *out, int64_t row,
+                     json_t *original, struct error *error)
 {
-    struct evidence *out = context;
-    struct profile profile;
     struct evidence_cell *cell;
-    struct json_scan scan;
 
     if (!import_cell(out, &cell, error))
         return false;
-    forget(&profile);
-    cell->original = json_object();
-    json_scan_init(&scan, document, size);
-    import_object(&scan, members, &profile, cell->original);
-    fill(&profile, cell);
-    cell->row = line;
+    fill(profile, cell);
+    cell->original = json_incref(original);
+    cell->row = row;
     if (isnan(cell->failed)) /* a count of none is left out, but not the summary */
-        cell->failed = profile.errors_told;
-    if (profile.error[0] != '\0')
-        cell->error = memory_copy_text(profile.error);
+        cell->failed = profile->errors_told;
+    if (profile->error[0] != '\0')
+        cell->error = memory_copy_text(profile->error);
     import_settle(cell);
+    return true;
+}
+
+/* ---- Sweeps ---- */
+
+static bool read_combination(struct json_scan *scan, void *context)
+{
+    static const struct import_member parameters[] = {
+        NUMBER("concurrency", asked_concurrency),
+        NUMBER("phases.profiling.concurrency", asked_concurrency),
+        NUMBER("request_rate", asked_rate),
+        NUMBER("phases.profiling.rate", asked_rate),
+        NUMBER("isl", asked_input),
+        NUMBER("osl", asked_output),
+        { 0 },
+    };
+    static const struct import_member combination[] = {
+        MEMBER_INSIDE("parameters", 0, parameters),
+        MEMBER_INSIDE("metrics", 0, metrics),
+        { 0 },
+    };
+    struct profile *sweep = context, profile;
+    json_auto_t *original = json_object();
+
+    forget(&profile);
+    sweep->combinations++;
+    if (!import_object(scan, combination, &profile, NULL))
+        return false;
+    sweep->is_refused =
+        !add_cell(&profile, sweep->out, (int64_t)sweep->combinations, original, sweep->refusal);
+    return !sweep->is_refused;
+}
+
+static bool read_combinations(struct json_scan *scan, void *base)
+{
+    return import_array(scan, read_combination, base);
+}
+
+/* ---- The file ---- */
+
+static bool read_profile(void *context, const char *document, size_t size, int64_t line,
+                         struct error *error)
+{
+    static const struct import_member aggregation[] = {
+        MEMBER_TEXT_AT("aggregation_type", profile, aggregation),
+        { 0 },
+    };
+    static const struct import_member members[] = {
+        MEMBER_INSIDE("input_config", 0, input_config),
+        MEMBER_TEXT_AT("start_time", profile, start_time),
+        MEMBER_BY("error_summary", read_errors),
+        MEMBER_INSIDE("metadata", 0, aggregation),
+        MEMBER_BY("per_combination_metrics", read_combinations),
+        METRICS,
+        { 0 },
+    };
+    struct evidence *out = context;
+    struct profile profile;
+    struct json_scan scan;
+    json_auto_t *original = json_object();
+
+    forget(&profile);
+    profile.out = out;
+    profile.refusal = error;
+    json_scan_init(&scan, document, size);
+    import_object(&scan, members, &profile, original);
+    if (profile.is_refused)
+        return false;
+    if (profile.combinations > 0)
+        return true;
+    if (strcmp(profile.aggregation, "confidence") == 0)
+        return error_set(error, ERROR_INVALID,
+                         "the file is aiperf's aggregate over repeated runs, which hides the runs: "
+                         "import each run's profile_export_aiperf.json instead");
+    if (!add_cell(&profile, out, line, original, error))
+        return false;
     if (out->cell_count == 1)
         text_copy(out->facts.model, sizeof out->facts.model, profile.model);
     return true;
@@ -247,9 +386,11 @@ static bool read_profile(void *context, const char *document, size_t size, int64
 bool import_sniff_aiperf(const char *bytes, size_t length)
 {
     static const char *const named[] = { "aiperf_version", NULL };
-    static const char *const metrics[] = { "request_latency", "request_throughput", NULL };
+    static const char *const sweep[] = { "aggregation_type", "per_combination_metrics", NULL };
+    static const char *const figures[] = { "request_latency", "request_throughput", NULL };
 
-    return import_has_keys(bytes, length, named) || import_has_keys(bytes, length, metrics);
+    return import_has_keys(bytes, length, named) || import_has_keys(bytes, length, sweep)
+           || import_has_keys(bytes, length, figures);
 }
 
 bool import_read_aiperf(const char *bytes, size_t length, struct evidence *out, struct error *error)

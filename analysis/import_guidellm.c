@@ -1,6 +1,7 @@
 /* GuideLLM's benchmarks.json. Its ITL is what we and vLLM call TPOT, and its TPOT includes the
  * TTFT: that one has no counterpart here and is not taken. Chunk gaps it does not tell. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/import_formats.h"
@@ -162,7 +163,63 @@ struct reading {
     struct evidence *out;
     struct error *error;
     bool refused;
+    size_t data_sources;
+    double prompt_tokens, output_tokens; /* asked for by the synthetic data; NaN */
 };
+
+/* ---- What was asked for ---- */
+
+/* Older versions keep the option as it was given: "prompt_tokens=256,output_tokens=64". */
+static double find_option(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+    double value = at == NULL ? NAN : strtod(at + strlen(name), NULL);
+
+    return value > 0 && isfinite(value) ? value : NAN;
+}
+
+static bool read_source(struct json_scan *scan, void *context)
+{
+    static const struct import_member source[] = {
+        MEMBER_NUMBER_AT("prompt_tokens", reading, prompt_tokens, 1),
+        MEMBER_NUMBER_AT("output_tokens", reading, output_tokens, 1),
+        { 0 },
+    };
+    struct reading *reading = context;
+    struct json_scan again = *scan;
+    char text[1024];
+
+    reading->data_sources++;
+    if (json_scan_next(scan) != JSON_SCAN_STRING) {
+        *scan = again;
+        return import_object(scan, source, reading, NULL);
+    }
+    if (json_scan_copy(scan, text, sizeof text)) {
+        reading->prompt_tokens = find_option(text, "prompt_tokens=");
+        reading->output_tokens = find_option(text, "output_tokens=");
+    }
+    return true;
+}
+
+/* One source of data, or a list of them. */
+static bool read_data(struct json_scan *scan, void *base)
+{
+    struct json_scan again = *scan;
+    enum json_scan_token token = json_scan_next(&again);
+
+    return token == JSON_SCAN_ARRAY ? import_array(scan, read_source, base)
+                                    : read_source(scan, base);
+}
+
+static void take_asked(const struct reading *reading)
+{
+    for (size_t i = 0; reading->data_sources == 1 && i < reading->out->cell_count; i++) {
+        reading->out->cells[i].input_length = reading->prompt_tokens;
+        reading->out->cells[i].output_tokens_asked = reading->output_tokens;
+    }
+}
+
+/* ---- Benchmarks ---- */
 
 static void note_incomplete(const struct benchmark *benchmark, struct evidence *out)
 {
@@ -214,14 +271,25 @@ bool import_sniff_guidellm(const char *bytes, size_t length)
 bool import_read_guidellm(const char *bytes, size_t length, struct evidence *out,
                           struct error *error)
 {
-    static const struct import_member top[] = { MEMBER_BY("benchmarks", read_benchmarks), { 0 } };
-    struct reading reading = { .out = out, .error = error };
+    static const struct import_member data[] = { MEMBER_BY("data", read_data), { 0 } };
+    static const struct import_member whole[] = { MEMBER_INSIDE("spec", 0, data), { 0 } };
+    static const struct import_member top[] = {
+        MEMBER_INSIDE("config", 0, whole),
+        MEMBER_INSIDE("args", 0, data), /* before 0.8 */
+        MEMBER_BY("benchmarks", read_benchmarks),
+        { 0 },
+    };
+    struct reading reading = {
+        .out = out, .error = error, .prompt_tokens = NAN, .output_tokens = NAN
+    };
     struct json_scan scan;
 
     out->input_unit = LENGTH_TOKENS;
     text_copy(out->facts.tool, sizeof out->facts.tool, "guidellm");
     json_scan_init(&scan, bytes, length);
-    if (import_object(&scan, top, &reading, NULL) && json_scan_next(&scan) == JSON_SCAN_DONE)
+    if (import_object(&scan, top, &reading, NULL) && json_scan_next(&scan) == JSON_SCAN_DONE) {
+        take_asked(&reading);
         return true;
+    }
     return reading.refused ? false : json_scan_fail(&scan, error);
 }

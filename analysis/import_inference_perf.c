@@ -1,5 +1,6 @@
 /* inference-perf's summary_lifecycle_metrics.json and stage_N_lifecycle_metrics.json: one cell. Its
- * times are seconds. */
+ * times are seconds. Since 0.7 its `output_len` is counted by its own tokenizer, from which all its
+ * rates come, and `output_tokens` is what the server told. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,11 +9,15 @@
 #include "analysis/import_members.h"
 #include "base/memory.h"
 
+struct total {
+    double total, cached; /* tokens */
+};
+
 struct lifecycle {
     struct evidence_cell cell;
     double requested_rate, asked_concurrency;
-    struct evidence_latency input, output;
-    double input_total, output_total;
+    struct evidence_latency input, output, told; /* told: output tokens by the server's usage */
+    struct total input_total, output_total, told_total;
     char label[160], message[400]; /* of the first kind of failure */
 };
 
@@ -20,11 +25,22 @@ struct lifecycle {
     MEMBER_INSIDE(name, offsetof(struct lifecycle, cell.latency[metric]), latency_s_members)
 #define NUMBER(name, member) MEMBER_NUMBER_AT(name, lifecycle, member, 1)
 
+/* A text, or since 0.7 {"message": text, "session_ids": [...]}. */
 static bool read_message(struct json_scan *scan, void *context)
 {
-    struct lifecycle *lifecycle = context;
+    static const struct import_member inside[] = {
+        MEMBER_TEXT_AT("message", lifecycle, message),
+        { 0 },
+    };
+    struct lifecycle *lifecycle = context, ignored;
+    struct json_scan again = *scan;
     enum json_scan_token token = json_scan_next(scan);
 
+    if (token == JSON_SCAN_OBJECT) {
+        *scan = again;
+        return import_object(scan, inside, lifecycle->message[0] == '\0' ? lifecycle : &ignored,
+                             NULL);
+    }
     if (token == JSON_SCAN_STRING && lifecycle->message[0] == '\0')
         json_scan_copy(scan, lifecycle->message, sizeof lifecycle->message);
     return import_skip(scan, token);
@@ -53,21 +69,21 @@ static bool read_labels(struct json_scan *scan, void *base)
     return token == JSON_SCAN_OBJECT_END;
 }
 
-/* The total stands beside the statistics. */
-static bool read_lengths(struct json_scan *scan, struct evidence_latency *means, double *total)
+/* The totals stand beside the statistics. */
+static bool read_lengths(struct json_scan *scan, struct evidence_latency *means,
+                         struct total *total)
 {
-    struct total {
-        double total;
-    } sum = { NAN };
     static const struct import_member totals[] = {
         MEMBER_NUMBER_AT("total", total, total, 1),
+        MEMBER_NUMBER_AT("cached", total, cached, 1),
         { 0 },
     };
+    struct total sum = { NAN, NAN };
     struct json_scan again = *scan;
     bool done = import_object(&again, totals, &sum, NULL)
                 && import_object(scan, latency_ms_members, means, NULL);
 
-    *total = sum.total;
+    *total = sum;
     return done;
 }
 
@@ -83,6 +99,13 @@ static bool read_output(struct json_scan *scan, void *base)
     struct lifecycle *lifecycle = base;
 
     return read_lengths(scan, &lifecycle->output, &lifecycle->output_total);
+}
+
+static bool read_told(struct json_scan *scan, void *base)
+{
+    struct lifecycle *lifecycle = base;
+
+    return read_lengths(scan, &lifecycle->told, &lifecycle->told_total);
 }
 
 static const struct import_member load[] = {
@@ -106,14 +129,19 @@ static const struct import_member throughput[] = {
     NUMBER("total_tokens_per_sec", cell.total_throughput),
     { 0 },
 };
+static const struct import_member goodput[] = {
+    NUMBER("request_goodput", cell.goodput),
+    { 0 },
+};
 static const struct import_member successes[] = {
     NUMBER("count", cell.succeeded),
     MEMBER_INSIDE("latency", 0, latencies),
     MEMBER_INSIDE("throughput", 0, throughput),
     MEMBER_BY("prompt_tokens", read_input),
     MEMBER_BY("prompt_len", read_input),
-    MEMBER_BY("output_tokens", read_output),
+    MEMBER_BY("output_tokens", read_told),
     MEMBER_BY("output_len", read_output),
+    MEMBER_INSIDE("goodput_metrics", 0, goodput),
     { 0 },
 };
 static const struct import_member failures[] = {
@@ -122,11 +150,22 @@ static const struct import_member failures[] = {
     { 0 },
 };
 static const struct import_member members[] = {
+    NUMBER("benchmark_time_seconds", cell.duration_s),
     MEMBER_INSIDE("load_summary", 0, load),
     MEMBER_INSIDE("successes", 0, successes),
     MEMBER_INSIDE("failures", 0, failures),
     { 0 },
 };
+
+static void take_output(const struct lifecycle *from, struct evidence_cell *cell)
+{
+    bool is_counted = !isnan(from->output.mean_ms);
+
+    cell->output_tokens_mean = is_counted ? from->output.mean_ms : from->told.mean_ms;
+    cell->output_tokens = is_counted ? from->output_total.total : from->told_total.total;
+    if (is_counted)
+        cell->output_tokens_usage = from->told.mean_ms;
+}
 
 static void fill(struct lifecycle *from)
 {
@@ -136,9 +175,9 @@ static void fill(struct lifecycle *from)
     cell->request_rate_asked = from->requested_rate;
     cell->concurrency = from->asked_concurrency;
     cell->input_tokens_mean = from->input.mean_ms;
-    cell->output_tokens_mean = from->output.mean_ms;
-    cell->input_tokens = from->input_total;
-    cell->output_tokens = from->output_total;
+    cell->input_tokens = from->input_total.total;
+    cell->cached_tokens = from->input_total.cached;
+    take_output(from, cell);
     if (from->label[0] == '\0' && from->message[0] == '\0')
         return;
     snprintf(error, sizeof error, "%s: %s", from->label, from->message);
@@ -149,6 +188,7 @@ static bool read_lifecycle(void *context, const char *document, size_t size, int
                            struct error *error)
 {
     struct evidence *out = context;
+    const struct total unknown = { NAN, NAN };
     struct lifecycle lifecycle = { .requested_rate = NAN, .asked_concurrency = NAN };
     struct evidence_cell *cell;
     struct json_scan scan;
@@ -158,8 +198,8 @@ static bool read_lifecycle(void *context, const char *document, size_t size, int
     evidence_cell_read(NULL, &lifecycle.cell);
     lifecycle.cell.position = cell->position;
     lifecycle.cell.row = line;
-    lifecycle.input = lifecycle.output = lifecycle.cell.latency[METRIC_TTFT];
-    lifecycle.input_total = lifecycle.output_total = NAN;
+    lifecycle.input = lifecycle.output = lifecycle.told = lifecycle.cell.latency[METRIC_TTFT];
+    lifecycle.input_total = lifecycle.output_total = lifecycle.told_total = unknown;
     json_scan_init(&scan, document, size);
     import_object(&scan, members, &lifecycle, NULL);
     fill(&lifecycle);

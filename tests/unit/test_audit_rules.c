@@ -309,6 +309,7 @@ static void finds_outputs_too_short_to_tell_of_generation(void **state)
 
     for (size_t i = 0; i < trial->evidence.cell_count; i++) {
         trial->evidence.cells[i].output_tokens_mean = 1;
+        trial->evidence.cells[i].output_tokens_asked = 1;
         trial->evidence.cells[i].output_throughput = NAN;
     }
     says(&only(trial, "one_token_output")->arithmetic, "1 output tokens per request");
@@ -351,6 +352,22 @@ static void finds_cached_prompts_estimates_and_limits_of_the_client(void **state
     cell->tokens_estimated = false;
     cell->client_limited = true;
     only(trial, "client_limited");
+}
+
+static void finds_lengths_that_were_not_asked_for(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *cell = &trial->evidence.cells[2];
+
+    cell->input_tokens_usage = cell->input_tokens_mean;
+    cell->output_tokens_usage = cell->output_tokens_mean * 0.4;
+    cell->output_tokens_asked = cell->output_tokens_usage;
+    says(&only(trial, "tokens_recounted")->arithmetic, "the tool's tokenizer counts");
+    cell->output_tokens_usage = NAN;
+    says(&only(trial, "length_mismatch")->arithmetic, "output tokens asked for");
+    trial->evidence.input_unit = LENGTH_WORDS;
+    audit(trial);
+    assert_int_equal(trial->findings.count, 0);
 }
 
 static void finds_rates_that_counts_do_not_give(void **state)
@@ -461,6 +478,7 @@ int main(void)
         TEST(finds_prompt_tokens_that_were_counted_as_generated),
         TEST(says_that_nobody_counted_output),
         TEST(finds_cached_prompts_estimates_and_limits_of_the_client),
+        TEST(finds_lengths_that_were_not_asked_for),
         TEST(finds_rates_that_counts_do_not_give),
         TEST(finds_queues_in_front_of_the_server),
         TEST(finds_more_arithmetic_than_the_hardware_has),

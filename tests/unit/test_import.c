@@ -226,6 +226,49 @@ static void aiperf_tells_its_units(void **state)
     assert_string_equal(evidence.facts.model, "toy/model");
 }
 
+static void aiperf_tells_what_the_server_counted(void **state)
+{
+    EVIDENCE_AUTO evidence;
+    const struct evidence_cell *cell;
+
+    (void)state;
+    read_fixture("aiperf_lists.json", "aiperf", &evidence);
+    cell = &evidence.cells[0];
+    near(cell->concurrency, 4);
+    near(cell->requests_asked, 600);
+    near(cell->input_length, 128);
+    near(cell->output_tokens_asked, 32);
+    near(cell->output_tokens_mean, 78);
+    near(cell->input_tokens_usage, 54);
+    near(cell->output_tokens_usage, 32);
+    assert_string_equal(evidence.facts.model, "toy/model");
+}
+
+static void an_aiperf_sweep_is_a_cell_per_combination(void **state)
+{
+    EVIDENCE_AUTO evidence;
+
+    (void)state;
+    read_fixture("aiperf_sweep.json", "aiperf", &evidence);
+    assert_int_equal(evidence.cell_count, 2);
+    near(evidence.cells[0].concurrency, 2);
+    near(evidence.cells[0].request_throughput, 6);
+    near(evidence.cells[0].latency[METRIC_E2E].p99_ms, 335);
+    assert_int_equal(evidence.cells[0].state, EVIDENCE_MEASURED);
+    near(evidence.cells[1].request_rate_asked, 20);
+    assert_true(isnan(evidence.cells[1].concurrency));
+    near(evidence.cells[1].latency[METRIC_TTFT].p50_ms, 19);
+    assert_int_equal(evidence.cells[1].row, 2);
+}
+
+static void an_aggregate_that_hides_its_runs_is_refused(void **state)
+{
+    (void)state;
+    refused("{\"aiperf_version\": \"0.13.0\", \"metadata\": {\"aggregation_type\": "
+            "\"confidence\"}, \"metrics\": {}}",
+            NULL, "import each run's profile_export_aiperf.json");
+}
+
 static void aiperf_records_become_one_cell(void **state)
 {
     EVIDENCE_AUTO evidence;
@@ -250,6 +293,44 @@ static void aiperf_records_become_one_cell(void **state)
     near(cell->latency[METRIC_ICL].count, 2);
     assert_string_equal(cell->error, "RequestCancellationError: cancelled");
     remarked(&evidence, "1 requests of the warm-up were left out");
+}
+
+static void guidellm_tells_what_was_asked_for(void **state)
+{
+    static const char OLDER[] = "{\"args\": {\"data\": [\"prompt_tokens=256,output_tokens=64\"]}, "
+                                "\"benchmarks\": [{\"metrics\": {}}]}";
+    static const char TWO[] = "{\"args\": {\"data\": [{\"prompt_tokens\": 1}, "
+                              "{\"prompt_tokens\": 2}]}, \"benchmarks\": [{\"metrics\": {}}]}";
+    EVIDENCE_AUTO evidence, older, two;
+
+    (void)state;
+    read_fixture("guidellm_sources.json", "guidellm", &evidence);
+    near(evidence.cells[0].input_length, 128);
+    near(evidence.cells[0].output_tokens_asked, 32);
+    near(evidence.cells[0].input_tokens_mean, 126.5);
+    read_bytes(OLDER, strlen(OLDER), "guidellm", &older);
+    near(older.cells[0].input_length, 256);
+    near(older.cells[0].output_tokens_asked, 64);
+    read_bytes(TWO, strlen(TWO), "guidellm", &two);
+    assert_true(isnan(two.cells[0].input_length));
+}
+
+static void inference_perf_tells_both_counts_of_the_output(void **state)
+{
+    EVIDENCE_AUTO evidence;
+    const struct evidence_cell *cell;
+
+    (void)state;
+    read_fixture("inference_perf_told.json", "inference-perf", &evidence);
+    cell = &evidence.cells[0];
+    near(cell->duration_s, 50);
+    near(cell->concurrency, 8);
+    near(cell->goodput, 9.5);
+    near(cell->input_tokens, 63744);
+    near(cell->cached_tokens, 1600);
+    near(cell->output_tokens_mean, 64);
+    near(cell->output_tokens_usage, 60);
+    assert_string_equal(cell->error, "504 - Gateway Timeout: upstream timed out");
 }
 
 static void inference_perf_counts_in_seconds(void **state)
@@ -367,7 +448,12 @@ int main(void)
         cmocka_unit_test(reads_vllm_results_one_behind_the_other),
         cmocka_unit_test(guidellm_calls_tpot_itl),
         cmocka_unit_test(aiperf_tells_its_units),
+        cmocka_unit_test(aiperf_tells_what_the_server_counted),
+        cmocka_unit_test(an_aiperf_sweep_is_a_cell_per_combination),
+        cmocka_unit_test(an_aggregate_that_hides_its_runs_is_refused),
         cmocka_unit_test(aiperf_records_become_one_cell),
+        cmocka_unit_test(guidellm_tells_what_was_asked_for),
+        cmocka_unit_test(inference_perf_tells_both_counts_of_the_output),
         cmocka_unit_test(inference_perf_counts_in_seconds),
         cmocka_unit_test(serving_reports_tell_of_the_machine_too),
         cmocka_unit_test(summaries_have_cells_by_name),
