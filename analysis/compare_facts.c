@@ -133,10 +133,11 @@ void compare_write_facts(struct text *out)
         text_addf(out, "%s%s", i == 0 ? "" : ", ", facts[i].name);
 }
 
-/* What a sweep does not know of its deployment is the same in all its runs. */
+/* What a sweep does not know of a deployment is the same in all its runs there. */
 static bool same_sweep(const struct evidence *a, const struct evidence *b)
 {
-    return !a->imported && !b->imported && a->name[0] != '\0' && strcmp(a->name, b->name) == 0;
+    return !a->imported && !b->imported && a->name[0] != '\0' && strcmp(a->name, b->name) == 0
+           && strcmp(a->facts.deployment, b->facts.deployment) == 0;
 }
 
 static bool same(const struct fact *fact, const struct text *a, const struct text *b)

@@ -90,6 +90,27 @@ static void add_document(struct text *out, const char *document)
 
 /* ---- The sweep and its runs ---- */
 
+/* The one that the report is of. */
+static const struct sweep_subject *subject_of(const struct report_input *input)
+{
+    const struct sweep_row *sweep = input->sweep;
+
+    for (size_t i = 1; i < sweep->subject_count && input->run_count > 0; i++)
+        if (sweep->subjects[i].deployment_id == input->runs[0].deployment_id)
+            return &sweep->subjects[i];
+    return &sweep->subjects[0];
+}
+
+/* NULL: it is alone. */
+static const struct sweep_subject *other_subject(const struct report_input *input)
+{
+    const struct sweep_row *sweep = input->sweep;
+
+    if (sweep->subject_count < 2)
+        return NULL;
+    return &sweep->subjects[subject_of(input) == &sweep->subjects[0] ? 1 : 0];
+}
+
 static size_t count_cells(const struct report_input *input, enum cell_state state)
 {
     size_t count = 0;
@@ -224,6 +245,18 @@ static void add_limits(const json_t *plan, struct text *out)
         text_addf(out, "- limit of goodput: TPOT <= %g ms\n", tpot_ms);
 }
 
+static void add_turns(const struct report_input *input, struct text *out)
+{
+    const struct sweep_subject *other = other_subject(input);
+
+    if (other != NULL)
+        text_addf(
+            out,
+            "- in turns with %s, cell by cell, each first at every other one: run_compare with "
+            "this sweep tells which is faster\n",
+            other->deployment);
+}
+
 static void add_plan(const struct report_input *input, struct text *out)
 {
     json_auto_t *plan = parse(input->sweep->plan);
@@ -240,6 +273,7 @@ static void add_plan(const struct report_input *input, struct text *out)
               json_get_number(plan, "warmup_limit_s", 0), json_get_number(plan, "window_s", 0),
               (long long)input->sweep->repetitions, input->sweep->repetitions == 1 ? "" : "s",
               (long long)json_get_integer(plan, "seed", 0));
+    add_turns(input, out);
     add_list(plan, "concurrency", "users", out);
     add_list(plan, "input_tokens", "context, input tokens", out);
     add_list(plan, "output_tokens", "output tokens", out);
@@ -263,8 +297,9 @@ void head_write(const struct report_input *input, struct text *out)
 {
     const struct sweep_row *sweep = input->sweep;
 
-    text_addf(out, "# Sweep %s of %s\n\n- state: %s%s%s\n", sweep->id, sweep->deployment,
-              sweep->state, sweep->reason[0] != '\0' ? ": " : "", sweep->reason);
+    text_addf(out, "# Sweep %s of %s\n\n- state: %s%s%s\n", sweep->id,
+              subject_of(input)->deployment, sweep->state, sweep->reason[0] != '\0' ? ": " : "",
+              sweep->reason);
     add_states(input, out);
     add_times(sweep, out);
     add_runs(input, out);
@@ -286,13 +321,14 @@ static json_t *sentence(const char *text)
 static json_t *sweep_to_json(const struct report_input *input)
 {
     const struct sweep_row *sweep = input->sweep;
+    const struct sweep_subject *subject = subject_of(input);
     json_t *cells = json_object();
 
     for (enum cell_state state = CELL_PENDING; state < CELL_STATES; state++)
         json_object_set_new(cells, cell_state_name(state),
                             json_integer((json_int_t)count_cells(input, state)));
     return json_pack("{s:s, s:s, s:I, s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:o}", "id", sweep->id,
-                     "deployment", sweep->deployment, "revision", (json_int_t)sweep->revision,
+                     "deployment", subject->deployment, "revision", (json_int_t)subject->revision,
                      "state", sweep->state, "reason", sentence(sweep->reason), "principal",
                      sweep->principal, "created_ms", (json_int_t)sweep->created_ms, "started_ms",
                      (json_int_t)sweep->started_ms, "finished_ms", (json_int_t)sweep->finished_ms,

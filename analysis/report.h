@@ -9,7 +9,7 @@
 /* Peak, saturation and limits, per context and over all; the figures behind the report. */
 struct report_input {
     const struct sweep_row *sweep;
-    const struct run_row *runs; /* of the sweep */
+    const struct run_row *runs; /* of the sweep, on one deployment */
     size_t run_count;
     const struct cell_row *cells; /* all repetitions, in order of measuring */
     size_t cell_count;

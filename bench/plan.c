@@ -175,20 +175,22 @@ size_t plan_levels(const struct plan *plan)
     return plan->arrival == ARRIVAL_CLOSED ? plan->concurrency_count : plan->rate_count;
 }
 
-static size_t count_cells(const struct plan *plan)
+static size_t count_shapes(const struct plan *plan)
 {
-    return plan_levels(plan) * plan->input_count * plan->output_count * (size_t)plan->repetitions;
+    return plan_levels(plan) * plan->input_count * plan->output_count;
 }
 
-static bool check_cells(const struct plan *plan, struct error *error)
+bool plan_check_cells(const struct plan *plan, size_t subjects, struct error *error)
 {
-    if (count_cells(plan) <= PLAN_CELLS)
+    size_t cells = count_shapes(plan) * (size_t)plan->repetitions * subjects;
+
+    if (cells <= PLAN_CELLS)
         return true;
     return error_set(error, ERROR_INVALID,
                      "the grid would have %zu cells (%zu levels of load x %zu input_tokens x %zu "
-                     "output_tokens x %ld repetitions): at most %d are measured in one sweep",
-                     count_cells(plan), plan_levels(plan), plan->input_count, plan->output_count,
-                     plan->repetitions, PLAN_CELLS);
+                     "output_tokens x %ld repetitions%s): at most %d are measured in one sweep",
+                     cells, plan_levels(plan), plan->input_count, plan->output_count,
+                     plan->repetitions, subjects == 1 ? "" : " x 2 deployments", PLAN_CELLS);
 }
 
 bool plan_read(const json_t *arguments, struct plan *out, struct error *error)
@@ -204,7 +206,7 @@ bool plan_read(const json_t *arguments, struct plan *out, struct error *error)
         if (!read_number(arguments, &numbers[i], &plan, error))
             return false;
     if (!read_integers(arguments, &plan, error) || !read_api(arguments, &plan, error)
-        || !plan_load_read(arguments, &plan, error) || !check_cells(&plan, error))
+        || !plan_load_read(arguments, &plan, error) || !plan_check_cells(&plan, 1, error))
         return false;
     *out = plan;
     return true;
@@ -242,35 +244,51 @@ json_t *plan_to_json(const struct plan *plan)
     return json;
 }
 
-void plan_digest(const struct plan *plan, const struct deployment *deployment, char out[65])
+void plan_digest(const struct plan *plan, const struct deployment *deployment,
+                 const struct deployment *candidate, char out[65])
 {
     json_auto_t *json = json_pack("{s:o, s:s, s:I, s:I}", "plan", plan_to_json(plan), "deployment",
                                   deployment->name, "id", (json_int_t)deployment->id, "revision",
                                   (json_int_t)deployment->revision);
-    FREE_AUTO char *written = json_write_canonical(json);
+    FREE_AUTO char *written = NULL;
 
+    if (candidate != NULL)
+        json_object_set_new(json, "candidate",
+                            json_pack("{s:s, s:I, s:I}", "deployment", candidate->name, "id",
+                                      (json_int_t)candidate->id, "revision",
+                                      (json_int_t)candidate->revision));
+    written = json_write_canonical(json);
     digest_sha256_text(written, strlen(written), out);
 }
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
-void plan_cells(const struct plan *plan, struct cell_plan **out, size_t *count)
+/* The shape of that number in one repetition. */
+static struct cell_plan shape_of(const struct plan *plan, size_t number)
 {
     bool open = plan->arrival != ARRIVAL_CLOSED;
-    size_t total = count_cells(plan), levels = plan_levels(plan);
+    size_t levels = plan_levels(plan), level = number % levels, lengths = number / levels;
+
+    return (struct cell_plan){
+        .concurrency = plan->concurrency[open ? 0 : level],
+        .request_rate = open ? plan->request_rate[level] : 0,
+        .output_tokens = plan->output_tokens[lengths % plan->output_count],
+        .input_tokens = plan->input_tokens[lengths / plan->output_count],
+    };
+}
+
+void plan_cells(const struct plan *plan, size_t subjects, struct cell_plan **out, size_t *count)
+{
+    size_t shapes = count_shapes(plan), total = shapes * (size_t)plan->repetitions * subjects;
     struct cell_plan *cells = memory_zeroed(total, sizeof *cells);
 
     for (size_t i = 0; i < total; i++) {
-        size_t shape = i / levels;
+        size_t turn = i / subjects, repetition = turn / shapes, shape = turn % shapes;
 
-        cells[i] = (struct cell_plan){
-            .concurrency = plan->concurrency[open ? 0 : i % levels],
-            .request_rate = open ? plan->request_rate[i % levels] : 0,
-            .output_tokens = plan->output_tokens[shape % plan->output_count],
-            .input_tokens = plan->input_tokens[shape / plan->output_count % plan->input_count],
-            .repetition = (int64_t)(shape / plan->output_count / plan->input_count),
-            .position = (int64_t)i,
-        };
+        cells[i] = shape_of(plan, shape);
+        cells[i].repetition = (int64_t)repetition;
+        cells[i].position = (int64_t)i;
+        cells[i].subject = (i + shape + repetition) % subjects;
     }
     *out = cells;
     *count = total;
@@ -311,13 +329,13 @@ static double window_s(const struct plan *plan, double rate)
     return plan->requests > 0 ? fmin((double)plan->requests / rate, limit_s) : plan->window_s;
 }
 
-void plan_estimate(const struct plan *plan, struct plan_estimate *out)
+void plan_estimate(const struct plan *plan, size_t subjects, struct plan_estimate *out)
 {
     FREE_AUTO struct cell_plan *cells = NULL;
     size_t count;
 
     *out = (struct plan_estimate){ 0 };
-    plan_cells(plan, &cells, &count);
+    plan_cells(plan, subjects, &cells, &count);
     for (size_t i = 0; i < count; i++) {
         double rate = request_rate(plan, &cells[i]);
         double measured_s = plan->ramp_s + plan->warmup_limit_s + window_s(plan, rate);

@@ -43,11 +43,17 @@ bool plan_read(const json_t *arguments, struct plan *out, struct error *error);
 json_t *plan_to_json(const struct plan *plan);       /* new reference; plan_read reads it back */
 size_t plan_levels(const struct plan *plan);         /* of load: users, or rates */
 double plan_window_limit_s(const struct plan *plan); /* also where none is stated */
-/* What the go-ahead is for: digest of plan, deployment and revision. */
-void plan_digest(const struct plan *plan, const struct deployment *deployment, char out[65]);
+/* What the go-ahead is for: digest of plan, deployment and revision, and of the candidate's (NULL:
+ * there is none). */
+void plan_digest(const struct plan *plan, const struct deployment *deployment,
+                 const struct deployment *candidate, char out[65]);
 /* The cells in order of measuring: per repetition the whole grid, contexts ascending, within one
- * context levels of load ascending. *out is heap memory. */
-void plan_cells(const struct plan *plan, struct cell_plan **out, size_t *count);
+ * context levels of load ascending. Two subjects (1 or 2) take turns at each cell, and at who is
+ * first (A B, B A, A B, ...; at one cell alternating by repetition), so that what drifts hits both
+ * alike. *out is heap memory. */
+void plan_cells(const struct plan *plan, size_t subjects, struct cell_plan **out, size_t *count);
+/* INVALID where the plan has more cells for so many subjects than are measured in one sweep. */
+bool plan_check_cells(const struct plan *plan, size_t subjects, struct error *error);
 
 /* Upper bounds: a closed loop sends no more than a fast server answers (assumed: `assumption`). */
 struct plan_estimate {
@@ -55,4 +61,4 @@ struct plan_estimate {
     double duration_s;
     char assumption[160];
 };
-void plan_estimate(const struct plan *plan, struct plan_estimate *out);
+void plan_estimate(const struct plan *plan, size_t subjects, struct plan_estimate *out);

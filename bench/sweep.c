@@ -49,13 +49,23 @@ static bool read_plan(struct sweep_work *work, struct error *error)
            && plan_read(json, &work->plan, error);
 }
 
+static bool find_subjects(struct sweep_work *work, struct error *error)
+{
+    work->subject_count = work->row.subject_count;
+    for (size_t i = 0; i < work->subject_count; i++)
+        if (!deployment_find_revision(work->run->store, work->row.subjects[i].deployment_id,
+                                      work->row.subjects[i].revision, &work->subjects[i].deployment,
+                                      error))
+            return false;
+    return true;
+}
+
 static bool load(struct sweep_work *work, struct error *error)
 {
     struct store *store = work->run->store;
 
     if (!sweep_find(store, work->run->job.subject, &work->row, error) || !read_plan(work, error)
-        || !deployment_find_revision(store, work->row.deployment_id, work->row.revision,
-                                     &work->deployment, error)
+        || !find_subjects(work, error)
         || !cell_list(store, work->row.id, NULL, &work->cells, &work->count, error))
         return false;
     for (size_t i = 0; i < work->count; i++)
@@ -63,14 +73,15 @@ static bool load(struct sweep_work *work, struct error *error)
     return true;
 }
 
-bool sweep_resolve(struct sweep_work *work, struct error *error)
+bool sweep_resolve(struct sweep_work *work, struct subject *subject, struct error *error)
 {
     const struct sweep_host *host = work->sweep->host;
+    struct endpoint *endpoint = &subject->endpoint;
 
-    if (!host->resolve(host->context, &work->deployment, &work->endpoint, error))
+    if (!host->resolve(host->context, &subject->deployment, endpoint, error))
         return false;
-    if (work->endpoint.model[0] == '\0')
-        text_copy(work->endpoint.model, sizeof work->endpoint.model, work->facts.model);
+    if (endpoint->model[0] == '\0')
+        text_copy(endpoint->model, sizeof endpoint->model, subject->facts.model);
     return true;
 }
 
@@ -80,64 +91,107 @@ static const char *one_name(const char *host)
     return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ? "127.0.0.1" : host;
 }
 
-/* One measurement at a time on an endpoint: stands in line for it. */
-static bool acquire(struct sweep_work *work, struct error *error)
+#define LINE_SIZE (URL_HOST_SIZE + 8)
+
+/* "127.0.0.1:8000": what stands in line is this. */
+static bool name_line(const struct subject *subject, char line[LINE_SIZE], struct error *error)
 {
-    char host[URL_HOST_SIZE], endpoint[URL_HOST_SIZE + 8];
+    char host[URL_HOST_SIZE];
     int port;
 
-    if (!url_check(work->endpoint.url, host, &port, error))
+    if (!url_check(subject->endpoint.url, host, &port, error))
         return false;
-    snprintf(endpoint, sizeof endpoint, "%s:%d", one_name(host), port);
-    return job_run_acquire(work->run, endpoint, work->row.id, error);
+    snprintf(line, LINE_SIZE, "%s:%d", one_name(host), port);
+    return true;
 }
 
-static bool discover(struct sweep_work *work, struct error *error)
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* One measurement at a time on an endpoint: stands in line for each, in the order of their names.
+ * Two deployments may be one server. */
+static bool acquire(struct sweep_work *work, struct error *error)
+{
+    char lines[SWEEP_SUBJECTS_MAX][LINE_SIZE];
+    size_t count = work->subject_count;
+
+    for (size_t i = 0; i < count; i++)
+        if (!sweep_resolve(work, &work->subjects[i], error)
+            || !name_line(&work->subjects[i], lines[i], error))
+            return false;
+    qsort(lines, count, sizeof *lines, by_name);
+    for (size_t i = 0; i < count; i++)
+        if ((i == 0 || strcmp(lines[i - 1], lines[i]) != 0)
+            && !job_run_acquire(work->run, lines[i], work->row.id, error))
+            return false;
+    return true;
+}
+
+static bool discover(struct sweep_work *work, struct subject *subject, struct error *error)
 {
     const struct sweep_host *host = work->sweep->host;
+    struct model_facts *facts = &subject->facts;
 
     job_run_progress(work->run, (double)work->done, (double)work->count, "asking the server");
-    if (!host->discover(host->context, &work->deployment, &work->endpoint, &work->facts, error)
-        || !sweep_resolve(work, error))
+    if (!host->discover(host->context, &subject->deployment, &subject->endpoint, facts, error)
+        || !sweep_resolve(work, subject, error))
         return false;
-    work->facts.observed_ms = clock_utc_ms();
-    return model_facts_note(work->run->store, &work->facts, error);
+    facts->observed_ms = clock_utc_ms();
+    return model_facts_note(work->run->store, facts, error);
 }
 
 /* A sweep that is taken up again goes on with the workload it began with. */
-static bool find_workload(struct sweep_work *work, struct error *error)
+static bool find_workload(struct sweep_work *work, struct subject *subject, const char *stored,
+                          struct error *error)
 {
-    const struct asker asker = { &work->endpoint, sweep_is_stopped, work };
+    const struct asker asker = { &subject->endpoint, sweep_is_stopped, work };
     json_auto_t *kept = NULL;
     struct error ignored;
 
-    if (json_parse(work->row.workload, strlen(work->row.workload), &kept, &ignored)
-        && workload_from_json(kept, &work->workload, &ignored)
-        && work->workload.api == work->plan.api)
+    if (json_parse(stored, strlen(stored), &kept, &ignored)
+        && workload_from_json(kept, &subject->workload, &ignored)
+        && subject->workload.api == work->plan.api)
         return true;
     job_run_progress(work->run, (double)work->done, (double)work->count,
                      "finding out how prompts are made for this server");
-    return learn_workload(&asker, work->plan.api, &work->workload, error);
+    return learn_workload(&asker, work->plan.api, &subject->workload, error);
 }
 
-static bool begin(struct sweep_work *work, struct error *error)
+static bool keep(struct sweep_work *work, const struct subject *subject, struct error *error)
 {
-    json_auto_t *json = workload_to_json(&work->workload);
+    json_auto_t *json = workload_to_json(&subject->workload);
     FREE_AUTO char *written = json_write(json);
     FREE_AUTO char *fingerprint =
-        fingerprint_write(&work->deployment, &work->facts, &work->workload, &work->plan);
+        fingerprint_write(&subject->deployment, &subject->facts, &subject->workload, &work->plan);
     struct job_run *run = work->run;
+    int64_t id = subject->deployment.id;
 
-    return sweep_begin(run->store, &run->claim, work->row.id, written, clock_utc_ms(), error)
-           && run_fingerprint_set(run->store, &run->claim, work->row.id, fingerprint, error);
+    return sweep_workload_keep(run->store, &run->claim, work->row.id, id, written, error)
+           && run_fingerprint_set(run->store, &run->claim, work->row.id, id, fingerprint, error);
+}
+
+static bool prepare_subject(struct sweep_work *work, size_t which, struct error *error)
+{
+    struct subject *subject = &work->subjects[which];
+
+    return discover(work, subject, error)
+           && find_workload(work, subject, work->row.subjects[which].workload, error)
+           && keep(work, subject, error);
 }
 
 static bool prepare(struct sweep_work *work, struct error *error)
 {
-    if (!load(work, error) || !sweep_resolve(work, error) || !acquire(work, error))
+    struct job_run *run = work->run;
+
+    if (!load(work, error) || !acquire(work, error))
         return false;
     work->begun_ns = clock_monotonic_ns();
-    return discover(work, error) && find_workload(work, error) && begin(work, error);
+    for (size_t i = 0; i < work->subject_count; i++)
+        if (!prepare_subject(work, i, error))
+            return false;
+    return sweep_begin(run->store, &run->claim, work->row.id, clock_utc_ms(), error);
 }
 
 /* ---- The end --------------------------------------------------------------------------------- */

@@ -35,6 +35,14 @@ static void write_time_left(const struct sweep_work *work, double elapsed_s, str
         text_addf(out, "; %.0f min left", left_s / 60);
 }
 
+static struct subject *subject_of(struct sweep_work *work, const struct cell_row *cell)
+{
+    for (size_t i = 1; i < work->subject_count; i++)
+        if (work->subjects[i].deployment.id == cell->deployment_id)
+            return &work->subjects[i];
+    return &work->subjects[0];
+}
+
 /* "cell 12 of 156: 64 users x 1024 tokens, measuring; 3 min left" */
 static void tell(struct sweep_work *work, const char *doing, double elapsed_s)
 {
@@ -43,9 +51,12 @@ static void tell(struct sweep_work *work, const char *doing, double elapsed_s)
     int64_t now_ns = clock_monotonic_ns();
     TEXT_AUTO message = { 0 };
 
-    text_addf(&message, "cell %" PRId64 " of %zu: %" PRId64 " user%s x %" PRId64 " tokens, %s",
+    text_addf(&message, "cell %" PRId64 " of %zu: %" PRId64 " user%s x %" PRId64 " tokens",
               cell->position + 1, work->count, cell->concurrency, cell->concurrency == 1 ? "" : "s",
-              cell->input_tokens, doing);
+              cell->input_tokens);
+    if (work->subject_count > 1)
+        text_addf(&message, " on %s", cell->deployment);
+    text_addf(&message, ", %s", doing);
     if (now_ns - work->told_ns < TELL_EVERY_NS
         && strncmp(message.data, work->told, message.length) == 0)
         return;
@@ -78,10 +89,11 @@ static bool cell_is_stopped(void *context, const char *doing, double elapsed_s)
 
 static bool same_shape(const struct cell_row *a, const struct cell_row *b)
 {
-    return a->input_tokens == b->input_tokens && a->output_tokens == b->output_tokens;
+    return a->deployment_id == b->deployment_id && a->input_tokens == b->input_tokens
+           && a->output_tokens == b->output_tokens;
 }
 
-/* A cell of the same shape that ended so; NULL if there is none. The latest one. */
+/* A cell of the same shape and server that ended so; NULL if there is none. The latest one. */
 static const struct cell_row *find_sibling(const struct sweep_work *work, enum cell_state state)
 {
     for (size_t i = work->count; i > 0; i--)
@@ -108,16 +120,17 @@ static bool measure(struct sweep_work *work, int64_t attempt_id, struct cell_res
 {
     const struct cell_row *cell = work->current;
     const struct cell_row *sibling = find_sibling(work, CELL_MEASURED);
+    const struct subject *subject = subject_of(work, cell);
     const struct sweep_host *host = work->sweep->host;
     const struct cell_order order = {
-        .endpoint = &work->endpoint,
-        .workload = &work->workload,
+        .endpoint = &subject->endpoint,
+        .workload = &subject->workload,
         .plan = &work->plan,
         .concurrency = cell->concurrency,
         .input_tokens = cell->input_tokens,
         .output_tokens = cell->output_tokens,
         .nonce = nonce_of(work, attempt_id),
-        .probe = sibling == NULL || work->failed_in_a_row > 0,
+        .probe = sibling == NULL || subject->failed_in_a_row > 0,
         .shards = work->sweep->shards,
         .stagger_s = sibling != NULL ? sibling->measurement.latency[METRIC_E2E].mean_ms / 1e3 : 0,
         .stopped = cell_is_stopped,
@@ -127,7 +140,7 @@ static bool measure(struct sweep_work *work, int64_t attempt_id, struct cell_res
     bool done;
 
     if (host->witness_begin != NULL)
-        witness = host->witness_begin(host->context, &work->endpoint);
+        witness = host->witness_begin(host->context, &subject->endpoint);
     done = cell_measure(&order, out, error);
     if (host->witness_end != NULL)
         out->witness_json = *told = host->witness_end(host->context, witness);
@@ -149,19 +162,20 @@ static bool take_from_sibling(const struct sweep_work *work, struct cell_result 
 static void note_result(struct sweep_work *work, const struct cell_result *result)
 {
     struct cell_row *cell = work->current;
+    struct subject *subject = subject_of(work, cell);
 
     cell->state = result->state;
     cell->measurement = result->measurement;
     text_copy(cell->reason, sizeof cell->reason, result->reason);
     work->done++;
-    work->failed_in_a_row = result->state == CELL_FAILED ? work->failed_in_a_row + 1 : 0;
-    if (work->failed_in_a_row < FAILED_CELLS_LIMIT)
+    subject->failed_in_a_row = result->state == CELL_FAILED ? subject->failed_in_a_row + 1 : 0;
+    if (subject->failed_in_a_row < FAILED_CELLS_LIMIT)
         return;
     work->fails_steadily = true;
     snprintf(work->stopped, sizeof work->stopped,
-             "%d cells in a row failed, the last with %.120s; sweep_resume with retry_failed tries "
-             "them again",
-             work->failed_in_a_row, cell->reason);
+             "%d cells in a row failed on %s, the last with %.100s; sweep_resume with retry_failed "
+             "tries them again",
+             subject->failed_in_a_row, subject->deployment.name, cell->reason);
 }
 
 static bool store_result(struct sweep_work *work, int64_t attempt_id,
@@ -199,7 +213,7 @@ static bool attempt(struct sweep_work *work, int64_t attempt_id, struct error *e
     char *witness = NULL;
     bool done;
 
-    done = sweep_resolve(work, error)
+    done = sweep_resolve(work, subject_of(work, work->current), error)
            && (take_from_sibling(work, &result)
                || measure(work, attempt_id, &result, &witness, error));
     if (done)

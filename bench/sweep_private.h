@@ -6,16 +6,23 @@
 #include "bench/workload.h"
 #include "store/sweeps.h"
 
+/* One of the deployments that the sweep takes turns at. */
+struct subject {
+    struct deployment deployment;
+    struct endpoint endpoint;
+    struct model_facts facts;
+    struct workload workload;
+    int failed_in_a_row;
+};
+
 /* One run of the job, from its claim to its end. */
 struct sweep_work {
     const struct sweep_job *sweep;
     struct job_run *run;
     struct sweep_row row;
     struct plan plan;
-    struct deployment deployment;
-    struct endpoint endpoint;
-    struct model_facts facts;
-    struct workload workload;
+    struct subject subjects[SWEEP_SUBJECTS_MAX];
+    size_t subject_count;
     struct cell_row *cells;
     size_t count, done; /* cells, and those no longer pending */
     int64_t begun_ns;
@@ -24,7 +31,6 @@ struct sweep_work {
     struct cell_row *current;
     int64_t told_ns;
     char told[256];
-    int failed_in_a_row;
     char stopped[256]; /* why the sweep stops early; "" while it does not */
     bool fails_steadily;
 };
@@ -33,7 +39,7 @@ struct sweep_work {
  * False where an attempt could not be stored, or could not be begun. */
 bool sweep_cells_run(struct sweep_work *work, struct error *error);
 /* The endpoint as it is now: tokens run out, so each cell asks again. */
-bool sweep_resolve(struct sweep_work *work, struct error *error);
+bool sweep_resolve(struct sweep_work *work, struct subject *subject, struct error *error);
 /* Is the job to stop? `context` is the struct sweep_work. */
 bool sweep_is_stopped(void *context);
 /* The store does not take something (a full disk, say): waits a moment. False where the claim is

@@ -13,34 +13,49 @@ const struct field sweep_fields[] = {
     { "id", VALUE_TEXT, .help = "Id of the sweep." },
     { "deployment", VALUE_TEXT, .help = "Deployment that is measured." },
     { "revision", VALUE_INTEGER, .help = "Its revision when the sweep was started." },
+    { "candidate", VALUE_TEXT, .optional = true,
+      .help = "Of an A/B sweep: the deployment that is measured in turns with it; null: none." },
+    { "candidate_revision", VALUE_INTEGER, .optional = true,
+      .help = "The candidate's revision when the sweep was started." },
     { "state", VALUE_TEXT,
       .help = "planned, running, completed, stopped (time limit or steady failure), cancelled or "
               "failed." },
     { "reason", VALUE_TEXT, .optional = true, .help = "Why it is not completed." },
     { "job", VALUE_TEXT, .help = "The latest job that works on it: for job_show." },
     { "principal", VALUE_TEXT, .help = "Who started it." },
-    { "cells_total", VALUE_INTEGER, .help = "Cells of the grid times repetitions." },
+    { "cells_total", VALUE_INTEGER,
+      .help = "Cells of the grid times repetitions, of all its deployments." },
     { "cells_done", VALUE_INTEGER, .help = "Cells that are no longer pending." },
-    { "repetitions", VALUE_INTEGER, .help = "Runs of the grid." },
+    { "repetitions", VALUE_INTEGER, .help = "Runs of the grid on each deployment." },
     { "plan", VALUE_OBJECT, .help = "The plan, in the words of sweep_start's arguments." },
-    { "plan_digest", VALUE_TEXT, .help = "Digest of plan, deployment and revision." },
+    { "plan_digest", VALUE_TEXT, .help = "Digest of plan, deployments and revisions." },
     { "created_at", VALUE_TEXT, .optional = true, .help = "When it was asked for, UTC." },
     { "started_at", VALUE_TEXT, .optional = true, .help = "When measuring began, UTC." },
     { "finished_at", VALUE_TEXT, .optional = true, .help = "When it ended, UTC." },
     { 0 },
 };
 
+const char *sweep_candidate(const struct sweep_row *sweep)
+{
+    return sweep->subject_count > 1 ? sweep->subjects[1].deployment : NULL;
+}
+
 json_t *sweep_json(const struct sweep_row *sweep)
 {
-    return json_pack("{s:s, s:s, s:I, s:s, s:o, s:s, s:s, s:I, s:I, s:I, s:o, s:s, s:o, s:o, s:o}",
-                     "id", sweep->id, "deployment", sweep->deployment, "revision",
-                     (json_int_t)sweep->revision, "state", sweep->state, "reason",
-                     json_text_or_null(sweep->reason), "job", sweep->job_id, "principal",
-                     sweep->principal, "cells_total", (json_int_t)sweep->cells_total, "cells_done",
-                     (json_int_t)sweep->cells_done, "repetitions", (json_int_t)sweep->repetitions,
-                     "plan", json_stored(sweep->plan), "plan_digest", sweep->plan_digest,
-                     "created_at", json_time(sweep->created_ms), "started_at",
-                     json_time(sweep->started_ms), "finished_at", json_time(sweep->finished_ms));
+    json_t *json = json_pack(
+        "{s:s, s:s, s:I, s:s?, s:s, s:o, s:s, s:s, s:I, s:I, s:I, s:o, s:s, s:o, s:o, s:o}", "id",
+        sweep->id, "deployment", sweep->deployment, "revision", (json_int_t)sweep->revision,
+        "candidate", sweep_candidate(sweep), "state", sweep->state, "reason",
+        json_text_or_null(sweep->reason), "job", sweep->job_id, "principal", sweep->principal,
+        "cells_total", (json_int_t)sweep->cells_total, "cells_done", (json_int_t)sweep->cells_done,
+        "repetitions", (json_int_t)sweep->repetitions, "plan", json_stored(sweep->plan),
+        "plan_digest", sweep->plan_digest, "created_at", json_time(sweep->created_ms), "started_at",
+        json_time(sweep->started_ms), "finished_at", json_time(sweep->finished_ms));
+
+    if (sweep->subject_count > 1)
+        json_object_set_new(json, "candidate_revision",
+                            json_integer((json_int_t)sweep->subjects[1].revision));
+    return json;
 }
 
 const struct field run_fields[] = {
@@ -77,6 +92,7 @@ json_t *run_json(const struct run_row *run)
 
 const struct field cell_fields[] = {
     { "position", VALUE_INTEGER, .help = "Place in the order of measuring, from 0." },
+    { "deployment", VALUE_TEXT, .help = "Deployment that it is measured on." },
     { "repetition", VALUE_INTEGER, .help = "Repetition, from 1." },
     { "concurrency", VALUE_INTEGER, .help = "Users at once." },
     { "input_tokens", VALUE_INTEGER, .help = "Prompt length asked for." },
@@ -169,13 +185,14 @@ static void add_figures(json_t *json, const struct measurement *measurement)
 json_t *cell_json(const struct cell_row *cell)
 {
     json_t *json = json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:I, s:b, s:b, s:b}", "position",
-        (json_int_t)cell->position, "repetition", (json_int_t)cell->repetition + 1, "concurrency",
-        (json_int_t)cell->concurrency, "input_tokens", (json_int_t)cell->input_tokens,
-        "output_tokens", (json_int_t)cell->output_tokens, "state", cell_state_name(cell->state),
-        "reason", json_text_or_null(cell->reason), "attempts", (json_int_t)cell->attempts,
-        "censored", is_censored(&cell->measurement), "client_limited",
-        cell->measurement.client_limited, "tokens_estimated", cell->measurement.tokens_estimated);
+        "{s:I, s:s, s:I, s:I, s:I, s:I, s:s, s:o, s:I, s:b, s:b, s:b}", "position",
+        (json_int_t)cell->position, "deployment", cell->deployment, "repetition",
+        (json_int_t)cell->repetition + 1, "concurrency", (json_int_t)cell->concurrency,
+        "input_tokens", (json_int_t)cell->input_tokens, "output_tokens",
+        (json_int_t)cell->output_tokens, "state", cell_state_name(cell->state), "reason",
+        json_text_or_null(cell->reason), "attempts", (json_int_t)cell->attempts, "censored",
+        is_censored(&cell->measurement), "client_limited", cell->measurement.client_limited,
+        "tokens_estimated", cell->measurement.tokens_estimated);
 
     add_figures(json, &cell->measurement);
     return json;
@@ -188,11 +205,13 @@ bool sweep_is_active(const struct sweep_row *sweep)
 
 void sweep_describe(const struct sweep_row *sweep, struct text *out)
 {
-    text_addf(out,
-              "%s on %s (revision %" PRId64 ") is %s: %" PRId64 " of %" PRId64
-              " cells done; job %s, by %s.\n",
-              sweep->id, sweep->deployment, sweep->revision, sweep->state, sweep->cells_done,
-              sweep->cells_total, sweep->job_id, sweep->principal);
+    text_addf(out, "%s on %s (revision %" PRId64 ")", sweep->id, sweep->deployment,
+              sweep->revision);
+    for (size_t i = 1; i < sweep->subject_count; i++)
+        text_addf(out, " in turns with %s (revision %" PRId64 ")", sweep->subjects[i].deployment,
+                  sweep->subjects[i].revision);
+    text_addf(out, " is %s: %" PRId64 " of %" PRId64 " cells done; job %s, by %s.\n", sweep->state,
+              sweep->cells_done, sweep->cells_total, sweep->job_id, sweep->principal);
     if (sweep->reason[0] != '\0') {
         text_add(out, "Reason: ");
         text_add_printable(out, sweep->reason, strlen(sweep->reason), sizeof sweep->reason);
@@ -225,7 +244,7 @@ static void state_cell(struct table *table, const struct cell_row *cell)
                measurement->attempted > 0 && measurement->success_rate < 0.99 ? ", failures" : "");
 }
 
-static void cell_table_row(struct table *table, const struct cell_row *cell)
+static void cell_table_row(struct table *table, const struct cell_row *cell, bool named)
 {
     const struct measurement *measurement = &cell->measurement;
     const struct latency_summary *ttft = &measurement->latency[METRIC_TTFT];
@@ -233,6 +252,8 @@ static void cell_table_row(struct table *table, const struct cell_row *cell)
         &measurement->latency[has_token_gaps(measurement) ? METRIC_ITL : METRIC_ICL];
     bool present = measurement->attempted > 0;
 
+    if (named)
+        table_cell(table, "%s", cell->deployment);
     table_cell(table, "%" PRId64, cell->repetition + 1);
     table_cell(table, "%" PRId64, cell->concurrency);
     table_cell(table, "%" PRId64, cell->input_tokens);
@@ -251,12 +272,17 @@ void cells_table(const struct cell_row *cells, size_t count, struct text *out)
     static const char *const headings[] = { "Rep", "Users",      "In",  "Out",      "TTFT p50 ms",
                                             "p99", "ITL p50 ms", "p99", "Tokens/s", "Req/s" };
     struct table *table = table_create();
+    bool named = false;
 
+    for (size_t i = 1; i < count; i++)
+        named = named || cells[i].deployment_id != cells[0].deployment_id;
+    if (named)
+        table_column(table, "Deployment", false);
     for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++)
         table_column(table, headings[i], true);
     table_column(table, "State", false);
     for (size_t i = 0; i < count; i++)
-        cell_table_row(table, &cells[i]);
+        cell_table_row(table, &cells[i], named);
     table_render(table, out);
     table_destroy(table);
 }

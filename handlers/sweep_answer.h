@@ -17,6 +17,7 @@ json_t *run_json(const struct run_row *run);
 json_t *cell_json(const struct cell_row *cell);
 
 bool sweep_is_active(const struct sweep_row *sweep);
+const char *sweep_candidate(const struct sweep_row *sweep); /* its second deployment; NULL: none */
 void sweep_describe(const struct sweep_row *sweep, struct text *out); /* a line or two */
 /* A row per cell: load, state, latencies, throughput; ">=" before what is only known to be at least
  * so. */

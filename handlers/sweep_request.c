@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/outbound.h"
+
 const char *const bench_apis[] = { "completions", "chat", NULL };
 const char *const bench_arrivals[] = { "closed", "constant", "poisson", "gamma", NULL };
 const char *const bench_thinks[] = { "fixed", "exponential", NULL };
@@ -12,13 +14,61 @@ static int64_t total_tokens(const struct plan_estimate *estimate)
     return estimate->input_tokens + estimate->output_tokens;
 }
 
+const struct deployment *sweep_request_candidate(const struct sweep_request *request)
+{
+    return request->subjects > 1 ? &request->candidate : NULL;
+}
+
+void sweep_request_name(const struct sweep_request *request, struct text *out)
+{
+    text_addf(out, "%s (revision %" PRId64 ")", request->deployment.name,
+              request->deployment.revision);
+    if (request->subjects > 1)
+        text_addf(out, ", in turns with %s (revision %" PRId64 ")", request->candidate.name,
+                  request->candidate.revision);
+}
+
+static bool is_same_server(const struct deployment *a, const struct deployment *b)
+{
+    char hosts[2][URL_HOST_SIZE];
+    int ports[2];
+    struct error ignored;
+
+    return url_check(a->url, hosts[0], &ports[0], &ignored)
+           && url_check(b->url, hosts[1], &ports[1], &ignored) && strcmp(hosts[0], hosts[1]) == 0
+           && ports[0] == ports[1];
+}
+
+static bool find_subjects(const struct call *call, struct sweep_request *out, struct error *error)
+{
+    const char *candidate = call_text(call, "candidate");
+
+    out->subjects = 1;
+    out->same_server = false;
+    if (!deployment_of(call, &out->deployment, error))
+        return false;
+    if (candidate == NULL)
+        return true;
+    if (strcmp(candidate, out->deployment.name) == 0)
+        return error_set(error, ERROR_INVALID,
+                         "\"candidate\" is %s, the deployment itself: name another one. To see "
+                         "what two measurements of one server differ by, register it under a "
+                         "second name",
+                         candidate);
+    out->subjects = 2;
+    if (!deployment_find(call->services->store, candidate, &out->candidate, error))
+        return false;
+    out->same_server = is_same_server(&out->deployment, &out->candidate);
+    return true;
+}
+
 bool sweep_request_read(const struct call *call, struct sweep_request *out, struct error *error)
 {
-    if (!deployment_of(call, &out->deployment, error)
-        || !plan_read(call->arguments, &out->plan, error))
+    if (!find_subjects(call, out, error) || !plan_read(call->arguments, &out->plan, error)
+        || !plan_check_cells(&out->plan, out->subjects, error))
         return false;
-    plan_estimate(&out->plan, &out->estimate);
-    plan_digest(&out->plan, &out->deployment, out->digest);
+    plan_estimate(&out->plan, out->subjects, &out->estimate);
+    plan_digest(&out->plan, &out->deployment, sweep_request_candidate(out), out->digest);
     out->needs_go_ahead = out->estimate.duration_s > GO_AHEAD_MINUTES * 60
                           || total_tokens(&out->estimate) > GO_AHEAD_TOKENS;
     return true;
@@ -42,14 +92,16 @@ bool sweep_request_check(const struct call *call, const struct sweep_request *re
                          struct error *error)
 {
     const char *given = call_text(call, "plan_digest");
+    TEXT_AUTO named = { 0 };
 
     if (given == NULL)
         return !request->needs_go_ahead || refuse_large(&request->estimate, error);
-    if (strcmp(given, request->digest) != 0)
-        return error_set(error, ERROR_CONFLICT,
-                         "\"plan_digest\" is of another plan: the arguments differ from those "
-                         "given to sweep_plan, or %s was changed since (revision %" PRId64
-                         " now). Call sweep_plan again with the same arguments",
-                         request->deployment.name, request->deployment.revision);
-    return true;
+    if (strcmp(given, request->digest) == 0)
+        return true;
+    sweep_request_name(request, &named);
+    return error_set(error, ERROR_CONFLICT,
+                     "\"plan_digest\" is of another plan: the arguments differ from those given to "
+                     "sweep_plan, or a deployment was changed since (now: %s). Call sweep_plan "
+                     "again with the same arguments",
+                     text_string(&named));
 }

@@ -156,17 +156,35 @@ extern const char *const bench_apis[], *const bench_arrivals[], *const bench_thi
                 "no such limit."                                                                      \
     }
 
+#define PARAM_CANDIDATE                                                                            \
+    {                                                                                              \
+        "candidate", VALUE_TEXT,                                                                   \
+            .low = 1, .high = 63,                                                                  \
+            .help =                                                                                \
+                "Registered name of a second deployment: an A/B sweep. The two take turns cell "   \
+                "by "                                                                              \
+                "cell, so that what drifts hits both alike, each under its own go at the same "    \
+                "plan; run_compare with this sweep then tells whether the candidate is faster "    \
+                "than `deployment`. Give repetitions 5 or more."                                   \
+    }
+
 struct sweep_request {
-    struct deployment deployment;
+    struct deployment deployment, candidate;
+    size_t subjects;  /* 2: with the candidate */
+    bool same_server; /* they are of one host and port */
     struct plan plan;
     struct plan_estimate estimate;
     char digest[65];
     bool needs_go_ahead;
 };
 
-/* The call's deployment and plan, checked, with what it would take. */
+/* The call's deployments and plan, checked, with what it would take. */
 bool sweep_request_read(const struct call *call, struct sweep_request *out, struct error *error);
 /* A large sweep is refused unless the call gives the digest of this very plan: the sentence says
  * what it would take. A digest that does not fit is refused in any case. */
 bool sweep_request_check(const struct call *call, const struct sweep_request *request,
                          struct error *error);
+/* NULL: there is none. */
+const struct deployment *sweep_request_candidate(const struct sweep_request *request);
+/* "demo (revision 1), in turns with new (revision 2)" */
+void sweep_request_name(const struct sweep_request *request, struct text *out);

@@ -76,6 +76,13 @@ static bool add_sweep(struct store *store, const char *id, struct request *reque
         return false;
     added =
         count > 0 || error_set(error, ERROR_NOT_FOUND, "there is no sweep %s: see sweep_list", id);
+    for (size_t i = 1; added && i < count; i++)
+        if (rows[i].deployment_id != rows[0].deployment_id)
+            added =
+                error_set(error, ERROR_INVALID,
+                          "the sweep %s is of two deployments, whose runs are no repetitions of "
+                          "one another: name the runs of one (run_list tells them)",
+                          id);
     for (size_t i = 0; added && i < count; i++)
         added = add_run(store, rows[i].id, request, error);
     run_rows_free(rows, count);

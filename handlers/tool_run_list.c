@@ -9,7 +9,7 @@
 #include "handlers/import_answer.h"
 #include "handlers/sweep_answer.h"
 
-#define REPETITIONS_MAX 20 /* of a sweep, as sweep_plan allows */
+#define RUNS_MAX 40 /* of a sweep: 20 repetitions of two deployments, as sweep_plan allows */
 
 static const struct param params[] = {
     { "deployment", VALUE_TEXT, .low = 1, .high = 63,
@@ -113,8 +113,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 
     if (!page_cursor(call, &before_ms, error)
         || !all_runs_list(call->services->store, call_text(call, "deployment"),
-                          call_text(call, "sweep"), before_ms, limit + REPETITIONS_MAX, &all,
-                          error))
+                          call_text(call, "sweep"), before_ms, limit + RUNS_MAX, &all, error))
         return false;
     write_answer(&all, limit, answer);
     all_runs_finish(&all);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/report.h"
+#include "base/memory.h"
 #include "handlers/deployment_of.h"
 #include "handlers/import_answer.h"
 #include "handlers/sweep_answer.h"
@@ -19,7 +20,8 @@ static const struct param params[] = {
       .help = "Id of one run (run_...): the report of this repetition alone. Of an imported one "
               "(imp_...): what its file tells." },
     { "deployment", VALUE_TEXT, .low = 1, .high = 63,
-      .help = "With neither sweep nor run: the newest sweep of this deployment." },
+      .help = "With neither sweep nor run: the newest sweep of this deployment. Of an A/B sweep: "
+              "the report of this one of its two deployments alone." },
     { 0 },
 };
 
@@ -30,6 +32,8 @@ static const struct field fields[] = {
     { "report", VALUE_OBJECT,
       .help = "The report's figures: matrices of latency and throughput, peak, saturation, "
               "failures, warnings." },
+    { "candidate_report", VALUE_OBJECT, .optional = true,
+      .help = "Of an A/B sweep: the same of the candidate; `report` is of the baseline." },
     { 0 },
 };
 
@@ -97,83 +101,123 @@ static bool choose(const struct call *call, char sweep[ID_SIZE], char only_run[I
     return true;
 }
 
-static void keep_run(struct material *material, const char *id)
+/* What a report is of: "" is any. */
+struct part {
+    const char *run, *deployment;
+};
+
+static bool is_of(const struct part *part, const char *run, const char *deployment)
 {
-    size_t kept = 0;
-
-    for (size_t i = 0; i < material->run_count; i++) {
-        struct run_row row = material->runs[i];
-
-        if (strcmp(row.id, id) != 0)
-            continue;
-        material->runs[i] = material->runs[kept];
-        material->runs[kept++] = row;
-    }
-    for (size_t i = kept; i < material->run_count; i++) {
-        free(material->runs[i].fingerprint_document);
-        free(material->runs[i].provenance);
-    }
-    material->run_count = kept;
+    return (part->run[0] == '\0' || strcmp(part->run, run) == 0)
+           && (part->deployment[0] == '\0' || strcmp(part->deployment, deployment) == 0);
 }
 
-/* Of one run, only the interrupted attempts of its repetition. */
-static void keep_repetition(struct material *material)
+/* Copies of rows whose heap stays with the material: free the arrays alone. */
+static struct report_input part_of(const struct material *material, const struct part *part)
 {
-    size_t kept = 0;
-
-    for (size_t i = 0; i < material->interrupted_count; i++)
-        if (material->run_count == 1
-            && material->interrupted[i].repetition == material->runs[0].repetition)
-            material->interrupted[kept++] = material->interrupted[i];
-    material->interrupted_count = kept;
-}
-
-static bool read_material(const struct call *call, struct material *material, struct error *error)
-{
-    struct store *store = call->services->store;
-    char sweep[ID_SIZE], only_run[ID_SIZE];
-
-    if (!choose(call, sweep, only_run, error) || !sweep_find(store, sweep, &material->sweep, error)
-        || !run_list(store, NULL, sweep, 0, RUNS_MAX, &material->runs, &material->run_count, error)
-        || !cell_list(store, sweep, only_run[0] != '\0' ? only_run : NULL, &material->cells,
-                      &material->cell_count, error)
-        || !attempt_list(store, sweep, "interrupted", &material->interrupted,
-                         &material->interrupted_count, error))
-        return false;
-    if (only_run[0] != '\0') {
-        keep_run(material, only_run);
-        keep_repetition(material);
-    }
-    return true;
-}
-
-static void write_answer(const struct material *material, struct answer *answer)
-{
-    const struct report_input input = {
-        .sweep = &material->sweep,
-        .runs = material->runs,
-        .run_count = material->run_count,
-        .cells = material->cells,
-        .cell_count = material->cell_count,
-        .interrupted = material->interrupted,
-        .interrupted_count = material->interrupted_count,
+    struct run_row *runs = memory_zeroed(material->run_count + 1, sizeof *runs);
+    struct cell_row *cells = memory_zeroed(material->cell_count + 1, sizeof *cells);
+    struct attempt_row *interrupted =
+        memory_zeroed(material->interrupted_count + 1, sizeof *interrupted);
+    struct report_input out = {
+        .sweep = &material->sweep, .runs = runs, .cells = cells, .interrupted = interrupted
     };
-    json_t *runs = json_array();
 
     for (size_t i = 0; i < material->run_count; i++)
-        json_array_append_new(runs, run_json(&material->runs[i]));
-    answer->structured = json_pack("{s:o, s:o, s:o}", "sweep", sweep_json(&material->sweep), "runs",
-                                   runs, "report", report_json(&input));
+        if (is_of(part, material->runs[i].id, material->runs[i].deployment))
+            runs[out.run_count++] = material->runs[i];
+    for (size_t i = 0; i < material->cell_count; i++)
+        if (is_of(part, material->cells[i].run_id, material->cells[i].deployment))
+            cells[out.cell_count++] = material->cells[i];
+    for (size_t i = 0; i < material->interrupted_count; i++)
+        if (is_of(part, material->interrupted[i].run_id, material->interrupted[i].deployment))
+            interrupted[out.interrupted_count++] = material->interrupted[i];
+    return out;
+}
+
+/* Adds one report to the answer, and its runs. */
+static void write_part(const struct material *material, const struct part *part, json_t *runs,
+                       struct answer *answer)
+{
+    struct report_input input = part_of(material, part);
+    bool first = json_array_size(runs) == 0;
+
+    for (size_t i = 0; i < input.run_count; i++)
+        json_array_append_new(runs, run_json(&input.runs[i]));
+    if (!first)
+        text_add(&answer->text, "\n---\n\n");
     report_markdown(&input, &answer->text);
+    json_object_set_new(answer->structured, first ? "report" : "candidate_report",
+                        report_json(&input));
+    free((void *)(uintptr_t)input.runs);
+    free((void *)(uintptr_t)input.cells);
+    free((void *)(uintptr_t)input.interrupted);
+}
+
+static bool read_material(const struct call *call, char only_run[ID_SIZE],
+                          struct material *material, struct error *error)
+{
+    struct store *store = call->services->store;
+    char sweep[ID_SIZE];
+
+    return choose(call, sweep, only_run, error) && sweep_find(store, sweep, &material->sweep, error)
+           && run_list(store, NULL, sweep, 0, RUNS_MAX, &material->runs, &material->run_count,
+                       error)
+           && cell_list(store, sweep, NULL, &material->cells, &material->cell_count, error)
+           && attempt_list(store, sweep, "interrupted", &material->interrupted,
+                           &material->interrupted_count, error);
+}
+
+static bool check_deployment(const struct sweep_row *sweep, const char *name, struct error *error)
+{
+    if (name == NULL)
+        return true;
+    for (size_t i = 0; i < sweep->subject_count; i++)
+        if (strcmp(sweep->subjects[i].deployment, name) == 0)
+            return true;
+    return error_set(error, ERROR_INVALID, "the sweep %s is not of %s but of %s%s%s", sweep->id,
+                     name, sweep->deployment, sweep->subject_count > 1 ? " and " : "",
+                     sweep->subject_count > 1 ? sweep_candidate(sweep) : "");
+}
+
+/* Of an A/B sweep each deployment has its report: their cells are not repetitions. */
+static void write_sweep(const struct material *material, const char *deployment,
+                        struct answer *answer)
+{
+    const struct sweep_row *sweep = &material->sweep;
+    json_t *runs = json_array();
+
+    answer->structured = json_pack("{s:o, s:o}", "sweep", sweep_json(sweep), "runs", runs);
+    for (size_t i = 0; i < sweep->subject_count; i++) {
+        const struct part part = { "", sweep->subjects[i].deployment };
+
+        if (deployment == NULL || strcmp(deployment, part.deployment) == 0)
+            write_part(material, &part, runs, answer);
+    }
+}
+
+static void write_run(const struct material *material, const char *only_run, struct answer *answer)
+{
+    const struct part part = { only_run, "" };
+    json_t *runs = json_array();
+
+    answer->structured =
+        json_pack("{s:o, s:o}", "sweep", sweep_json(&material->sweep), "runs", runs);
+    write_part(material, &part, runs, answer);
 }
 
 static bool report_own(struct call *call, struct answer *answer, struct error *error)
 {
+    const char *deployment = call_text(call, "deployment");
     struct material material = { 0 };
-    bool done = read_material(call, &material, error);
+    char only_run[ID_SIZE];
+    bool done = read_material(call, only_run, &material, error)
+                && check_deployment(&material.sweep, deployment, error);
 
-    if (done)
-        write_answer(&material, answer);
+    if (done && only_run[0] != '\0')
+        write_run(&material, only_run, answer);
+    else if (done)
+        write_sweep(&material, deployment, answer);
     material_finish(&material);
     return done;
 }

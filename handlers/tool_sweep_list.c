@@ -33,7 +33,8 @@ static void write_table(const struct sweep_row *sweeps, size_t count, struct tex
     table_column(table, "Created (UTC)", false);
     for (size_t i = 0; i < count; i++) {
         table_cell(table, "%s", sweeps[i].id);
-        table_cell(table, "%s", sweeps[i].deployment);
+        table_cell(table, "%s%s%s", sweeps[i].deployment, sweeps[i].subject_count > 1 ? ", " : "",
+                   sweeps[i].subject_count > 1 ? sweep_candidate(&sweeps[i]) : "");
         table_cell(table, "%s", sweeps[i].state);
         table_cell(table, "%" PRId64 "/%" PRId64, sweeps[i].cells_done, sweeps[i].cells_total);
         table_cell(table, "%s", sweeps[i].principal);

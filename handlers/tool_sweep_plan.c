@@ -4,8 +4,11 @@
 
 #include "handlers/sweep_request.h"
 
+#define PAIRS_WANTED 5
+
 static const struct param params[] = {
     PARAM_DEPLOYMENT,
+    PARAM_CANDIDATE,
     PARAMS_PLAN,
     { 0 },
 };
@@ -13,7 +16,10 @@ static const struct param params[] = {
 static const struct field fields[] = {
     { "deployment", VALUE_TEXT, .help = "Deployment that would be measured." },
     { "revision", VALUE_INTEGER, .help = "Its revision." },
-    { "cells", VALUE_INTEGER, .help = "Cells to measure: the grid times the repetitions." },
+    { "candidate", VALUE_TEXT, .optional = true,
+      .help = "Deployment that would be measured in turns with it; null: none." },
+    { "cells", VALUE_INTEGER,
+      .help = "Cells to measure: the grid times the repetitions, of each deployment." },
     { "requests", VALUE_INTEGER, .help = "Requests at most, by the assumption." },
     { "input_tokens", VALUE_INTEGER, .help = "Prompt tokens at most." },
     { "output_tokens", VALUE_INTEGER, .help = "Generated tokens at most." },
@@ -32,16 +38,15 @@ static const struct field fields[] = {
 };
 
 /* Cells whose prompt and answer do not fit; *known false where nobody told the context. */
-static bool count_infeasible(const struct call *call, const struct sweep_request *request,
-                             bool *known, int64_t *out, struct error *error)
+static bool count_infeasible(const struct call *call, const struct deployment *deployment,
+                             const struct plan *plan, bool *known, int64_t *out,
+                             struct error *error)
 {
     struct model_facts facts = { 0 };
-    const struct plan *plan = &request->plan;
 
-    *out = 0;
-    if (!model_facts_latest(call->services->store, request->deployment.id, &facts, known, error))
+    if (!model_facts_latest(call->services->store, deployment->id, &facts, known, error))
         return false;
-    *known = *known && facts.revision == request->deployment.revision && facts.context_tokens > 0;
+    *known = *known && facts.revision == deployment->revision && facts.context_tokens > 0;
     for (size_t i = 0; *known && i < plan->input_count; i++)
         for (size_t j = 0; j < plan->output_count; j++)
             if (plan->input_tokens[i] + plan->output_tokens[j] > facts.context_tokens)
@@ -49,15 +54,47 @@ static bool count_infeasible(const struct call *call, const struct sweep_request
     return true;
 }
 
-static json_t *list_warnings(const struct plan *plan, int64_t infeasible)
+/* Of all deployments together; *known: of all. */
+static bool count_all_infeasible(const struct call *call, const struct sweep_request *request,
+                                 bool *known, int64_t *out, struct error *error)
 {
+    const struct deployment *candidate = sweep_request_candidate(request);
+    bool of_candidate = true;
+
+    *out = 0;
+    if (!count_infeasible(call, &request->deployment, &request->plan, known, out, error))
+        return false;
+    if (candidate != NULL
+        && !count_infeasible(call, candidate, &request->plan, &of_candidate, out, error))
+        return false;
+    *known = *known && of_candidate;
+    return true;
+}
+
+static void warn_of_comparison(const struct sweep_request *request, json_t *warnings)
+{
+    if (request->subjects < 2)
+        return;
+    if (request->plan.repetitions < PAIRS_WANTED)
+        json_array_append_new(warnings,
+                              json_string("a comparison of fewer than 5 pairs of runs finds large "
+                                          "differences only: give more repetitions"));
+    if (request->same_server)
+        json_array_append_new(
+            warnings, json_string("both deployments are of one host and port: where it is one "
+                                  "model too, this is an A/A sweep, and what it shows is noise"));
+}
+
+static json_t *list_warnings(const struct sweep_request *request, int64_t infeasible)
+{
+    const struct plan *plan = &request->plan;
     json_t *warnings = json_array();
 
     if (plan->output_tokens[0] < 16)
         json_array_append_new(warnings,
                               json_string("answers under 16 tokens say nothing about generation "
                                           "speed or speculative decoding"));
-    if (plan->repetitions == 1)
+    if (plan->repetitions == 1 && request->subjects == 1)
         json_array_append_new(
             warnings, json_string("one repetition shows no spread: 3 or more tell noise from "
                                   "difference"));
@@ -67,6 +104,7 @@ static json_t *list_warnings(const struct plan *plan, int64_t infeasible)
         json_array_append_new(warnings,
                               json_string("some cells are longer than the model's context: they "
                                           "will be told as infeasible"));
+    warn_of_comparison(request, warnings);
     return warnings;
 }
 
@@ -78,8 +116,9 @@ static void write_text(const struct sweep_request *request, const json_t *warnin
     size_t i;
     json_t *warning;
 
-    text_addf(out, "Plan for %s (revision %" PRId64 "): %" PRId64 " cells.\n",
-              request->deployment.name, request->deployment.revision, estimate->cells);
+    text_add(out, "Plan for ");
+    sweep_request_name(request, out);
+    text_addf(out, ": %" PRId64 " cells.\n", estimate->cells);
     text_addf(out,
               "At most %s, %" PRId64 " requests, %s input and %s output tokens (assumed: %s).\n",
               duration_show(estimate->duration_s, duration), estimate->requests,
@@ -100,17 +139,18 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     json_t *warnings;
 
     if (!sweep_request_read(call, &request, error)
-        || !count_infeasible(call, &request, &known, &infeasible, error))
+        || !count_all_infeasible(call, &request, &known, &infeasible, error))
         return false;
     next = request.needs_go_ahead
                ? "show the estimate to whoever decides; then sweep_start with the same arguments "
                  "and plan_digest"
                : "sweep_start with the same arguments";
-    warnings = list_warnings(&request.plan, infeasible);
+    warnings = list_warnings(&request, infeasible);
     write_text(&request, warnings, &answer->text);
     answer->structured = json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:s, s:o, s:b, s:s, s:o, s:o, s:s}", "deployment",
-        request.deployment.name, "revision", (json_int_t)request.deployment.revision, "cells",
+        "{s:s, s:I, s:s?, s:I, s:I, s:I, s:I, s:f, s:s, s:o, s:b, s:s, s:o, s:o, s:s}",
+        "deployment", request.deployment.name, "revision", (json_int_t)request.deployment.revision,
+        "candidate", request.subjects > 1 ? request.candidate.name : NULL, "cells",
         (json_int_t)estimate->cells, "requests", (json_int_t)estimate->requests, "input_tokens",
         (json_int_t)estimate->input_tokens, "output_tokens", (json_int_t)estimate->output_tokens,
         "duration_s", estimate->duration_s, "assumption", estimate->assumption, "infeasible_cells",
@@ -128,8 +168,8 @@ const struct tool tool_sweep_plan = {
         "Tells what a benchmark over a grid of concurrency x input tokens x output tokens would "
         "take (cells, time, tokens: upper bounds), warns of what it could not show, and gives "
         "the plan_digest that sweep_start needs for large ones (over 60 minutes or 10 million "
-        "tokens). It sends nothing to the model server. Start here, then call sweep_start with "
-        "the same arguments.",
+        "tokens). With `candidate` it is an A/B sweep over two deployments in turns. It sends "
+        "nothing to the model server. Start here, then call sweep_start with the same arguments.",
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

@@ -23,25 +23,34 @@ static const struct field fields[] = {
 };
 
 /* The revision that was measured before is measured again, if it is still the one in use. */
-static bool check_deployment(const struct call *call, const struct sweep_row *sweep,
-                             struct error *error)
+static bool check_subject(const struct call *call, const struct sweep_row *sweep,
+                          const struct sweep_subject *subject, struct error *error)
 {
     ENDPOINT_AUTO endpoint = { 0 };
     struct deployment deployment;
     struct model_facts facts;
     struct error problem;
 
-    if (!deployment_find(call->services->store, sweep->deployment, &deployment, error))
+    if (!deployment_find(call->services->store, subject->deployment, &deployment, error))
         return false;
-    if (deployment.id != sweep->deployment_id || deployment.revision != sweep->revision)
+    if (deployment.id != subject->deployment_id || deployment.revision != subject->revision)
         return error_set(error, ERROR_CONFLICT,
                          "%s measured revision %" PRId64 " of %s, which is at revision %" PRId64
                          " now: its cells would not be of one thing. Start a new sweep",
-                         sweep->id, sweep->revision, sweep->deployment, deployment.revision);
+                         sweep->id, subject->revision, subject->deployment, deployment.revision);
     if (deployment_discover(call->services, &deployment, &endpoint, &facts, &problem))
         return true;
     return error_set(error, problem.kind, "%s cannot be measured now: %s", deployment.name,
                      problem.message);
+}
+
+static bool check_subjects(const struct call *call, const struct sweep_row *sweep,
+                           struct error *error)
+{
+    for (size_t i = 0; i < sweep->subject_count; i++)
+        if (!check_subject(call, sweep, &sweep->subjects[i], error))
+            return false;
+    return true;
 }
 
 static bool check(const struct call *call, const char *id, struct error *error)
@@ -55,7 +64,7 @@ static bool check(const struct call *call, const char *id, struct error *error)
         done = error_set(error, ERROR_CONFLICT, "%s is at work already (%s): job_show %s", id,
                          sweep.state, sweep.job_id);
     else
-        done = check_deployment(call, &sweep, error);
+        done = check_subjects(call, &sweep, error);
     sweep_row_finish(&sweep);
     return done;
 }

@@ -17,6 +17,7 @@ static const struct field interrupted_fields[] = {
     { "concurrency", VALUE_INTEGER, .help = "Users at once." },
     { "input_tokens", VALUE_INTEGER, .help = "Prompt length." },
     { "output_tokens", VALUE_INTEGER, .help = "Answer length." },
+    { "deployment", VALUE_TEXT, .help = "Deployment that it was on." },
     { "repetition", VALUE_INTEGER, .help = "Repetition, from 1." },
     { "attempt", VALUE_INTEGER, .help = "Which attempt at this cell, from 1." },
     { "reason", VALUE_TEXT, .optional = true, .help = "Why it was cut off." },
@@ -42,7 +43,7 @@ static const char *next_step(const struct sweep_row *sweep)
         return "job_show with this sweep and wait_s 50";
     if (sweep->cells_done < sweep->cells_total)
         return "sweep_resume to measure what is missing, or run_report for what is there";
-    return "run_report with this sweep";
+    return sweep->subject_count > 1 ? "run_compare with this sweep" : "run_report with this sweep";
 }
 
 static json_t *interrupted_json(const struct attempt_row *attempts, size_t count)
@@ -50,7 +51,8 @@ static json_t *interrupted_json(const struct attempt_row *attempts, size_t count
     json_t *list = json_array();
 
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "concurrency",
+        json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o}",
+                                              "deployment", attempts[i].deployment, "concurrency",
                                               (json_int_t)attempts[i].concurrency, "input_tokens",
                                               (json_int_t)attempts[i].input_tokens, "output_tokens",
                                               (json_int_t)attempts[i].output_tokens, "repetition",

@@ -14,6 +14,7 @@
 
 static const struct param params[] = {
     PARAM_DEPLOYMENT,
+    PARAM_CANDIDATE,
     PARAMS_PLAN,
     { "plan_digest", VALUE_TEXT, .low = 64, .high = 64,
       .help = "plan_digest of sweep_plan for the same arguments; needed over 60 minutes or 10 "
@@ -88,8 +89,9 @@ static bool create(struct call *call, const struct sweep_request *request, const
     FREE_AUTO char *who_text = json_write(who);
     size_t count;
 
-    plan_cells(&request->plan, &cells, &count);
+    plan_cells(&request->plan, request->subjects, &cells, &count);
     const struct sweep_order order = { .deployment = &request->deployment,
+                                       .candidate = sweep_request_candidate(request),
                                        .plan_json = plan_text,
                                        .plan_digest = request->digest,
                                        .provenance_json = who_text,
@@ -111,6 +113,7 @@ static bool start(struct call *call, const struct sweep_request *request, const 
         return true;
     if (!sweep_request_check(call, request, error)
         || !check_server(call, &request->deployment, error)
+        || (request->subjects > 1 && !check_server(call, &request->candidate, error))
         || !create(call, request, digest, out, error))
         return false;
     jobs_kick(call->services->jobs);
@@ -119,9 +122,8 @@ static bool start(struct call *call, const struct sweep_request *request, const 
 
 static bool run(struct call *call, struct answer *answer, struct error *error)
 {
-    static const char next[] = "job_show with this job and wait_s 50, until `over` is true; then "
-                               "run_report";
     struct sweep_request request;
+    const char *next;
     struct sweep_row sweep;
     char digest[DIGEST_TEXT_SIZE], duration[DURATION_SHOWN_SIZE];
     bool earlier;
@@ -130,6 +132,11 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     if (!sweep_request_read(call, &request, error)
         || !start(call, &request, digest, &sweep, &earlier, error))
         return false;
+    next = request.subjects > 1
+               ? "job_show with this job and wait_s 50, until `over` is true; then "
+                 "run_compare with this sweep"
+               : "job_show with this job and wait_s 50, until `over` is true; then "
+                 "run_report";
     answer->structured = json_pack("{s:o, s:s, s:b, s:f, s:s}", "sweep", sweep_json(&sweep), "job",
                                    sweep.job_id, "started", !earlier, "duration_s",
                                    request.estimate.duration_s, "next_step", next);
@@ -152,7 +159,8 @@ const struct tool tool_sweep_start = {
         "restarts, every finished cell is kept, and only one sweep measures on an endpoint at a "
         "time (others wait in line). It puts load on the model server. Call sweep_plan first; "
         "over 60 minutes or 10 million tokens its plan_digest is needed. Wait with job_show, "
-        "then call run_report.",
+        "then call run_report. With `candidate` it takes turns at two deployments: the fair way "
+        "to find out which is faster, with run_compare of the one sweep.",
     .params = params,
     .fields = fields,
     .role = ROLE_OPERATOR,

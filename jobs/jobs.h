@@ -51,7 +51,8 @@ enum job_stop {
 enum job_stop job_run_stop(const struct job_run *run);
 /* Sleeps until timeout_ms passed or the run should stop; returns job_run_stop(). */
 enum job_stop job_run_wait(struct job_run *run, int64_t timeout_ms);
-/* Stands in line for an endpoint and waits for it, telling in its progress who holds it. */
+/* Stands in line for an endpoint and waits for it, telling in its progress who holds it. Who needs
+ * several asks for them in the order of their names. */
 bool job_run_acquire(struct job_run *run, const char *endpoint, const char *purpose,
                      struct error *error);
 /* Something the job needs to know of a person or of a client's model before it can go on. */

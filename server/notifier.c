@@ -323,10 +323,11 @@ static void add_runs(struct store *store, const char *sweep_id, struct names *mo
         log_warning("who follows runs of %s is not told: %s", sweep_id, error.message);
         return;
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         add_name(moved, runs[i].id);
-    if (count > 0)
-        add_name(moved, runs[0].deployment);
+        if (!has_name(moved, runs[i].deployment))
+            add_name(moved, runs[i].deployment);
+    }
     run_rows_free(runs, count);
 }
 

@@ -69,12 +69,14 @@ static bool read_cell(const struct sql *sql, struct cell_row *row, struct error 
         .finished_ms = sql_integer(sql, 11),
         .witness = sql_text_copy(sql, 14),
         .request_rate = sql_real(sql, 15),
+        .deployment_id = sql_integer(sql, 16),
     };
     sql_text(sql, 1, row->run_id, sizeof row->run_id);
     sql_text(sql, 7, state, sizeof state);
     row->state = state_find(state);
     sql_text(sql, 8, row->reason, sizeof row->reason);
     sql_text(sql, 12, row->workload_digest, sizeof row->workload_digest);
+    sql_text(sql, 17, row->deployment, sizeof row->deployment);
     if (is_empty(row->witness)) {
         free(row->witness);
         row->witness = NULL;
@@ -89,7 +91,8 @@ bool cell_list(struct store *store, const char *sweep_id, const char *run_id, st
         "SELECT c.id, c.run_id, r.repetition, c.position, c.concurrency, c.input_tokens, "
         "c.output_tokens, c.state, c.reason, c.attempt_id, "
         "(SELECT count(*) FROM attempts WHERE cell_id = c.id), a.finished_ms, a.workload_digest, "
-        "a.measurement, a.witness, c.request_rate FROM cells c JOIN runs r ON r.id = c.run_id "
+        "a.measurement, a.witness, c.request_rate, r.deployment_id, d.name "
+        "FROM cells c JOIN runs r ON r.id = c.run_id JOIN deployments d ON d.id = r.deployment_id "
         "LEFT JOIN attempts a ON a.id = c.attempt_id "
         "WHERE c.sweep_id = ?1 AND (?2 IS NULL OR c.run_id = ?2) ORDER BY c.position";
     struct cell_row *rows = NULL;
@@ -133,6 +136,8 @@ static void read_attempt(const struct sql *sql, struct attempt_row *row)
     sql_text(sql, 6, row->state, sizeof row->state);
     sql_text(sql, 7, row->reason, sizeof row->reason);
     sql_text(sql, 8, row->job_id, sizeof row->job_id);
+    sql_text(sql, 13, row->run_id, sizeof row->run_id);
+    sql_text(sql, 14, row->deployment, sizeof row->deployment);
 }
 
 bool attempt_list(struct store *store, const char *sweep_id, const char *state,
@@ -140,8 +145,9 @@ bool attempt_list(struct store *store, const char *sweep_id, const char *state,
 {
     static const char LIST[] =
         "SELECT a.id, a.cell_id, a.number, a.started_ms, a.finished_ms, a.fence, a.state, "
-        "a.reason, a.job_id, c.concurrency, c.input_tokens, c.output_tokens, r.repetition "
-        "FROM cells c JOIN attempts a ON a.cell_id = c.id JOIN runs r ON r.id = c.run_id "
+        "a.reason, a.job_id, c.concurrency, c.input_tokens, c.output_tokens, r.repetition, r.id, "
+        "d.name FROM cells c JOIN attempts a ON a.cell_id = c.id JOIN runs r ON r.id = c.run_id "
+        "JOIN deployments d ON d.id = r.deployment_id "
         "WHERE c.sweep_id = ?1 AND (?2 IS NULL OR a.state = ?2) ORDER BY a.id";
     struct attempt_row *rows = NULL;
     size_t length = 0;

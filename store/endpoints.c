@@ -65,7 +65,7 @@ static bool stand_in_line(struct connection *connection, const struct asking *as
     static const char STAND[] =
         "INSERT INTO endpoint_leases (endpoint, job_id, principal, purpose, asked_ms, "
         "lease_until_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6) "
-        "ON CONFLICT (job_id) DO UPDATE SET lease_until_ms = ?6 WHERE endpoint = ?1";
+        "ON CONFLICT (job_id, endpoint) DO UPDATE SET lease_until_ms = ?6";
     SQL_AUTO sql = sql_begin(connection, STAND);
 
     sql_bind_text(&sql, 1, asking->endpoint);
@@ -74,11 +74,7 @@ static bool stand_in_line(struct connection *connection, const struct asking *as
     sql_bind_text(&sql, 4, asking->purpose);
     sql_bind_integer(&sql, 5, asking->now_ms);
     sql_bind_integer(&sql, 6, asking->now_ms + asking->lease_ms);
-    if (!sql_run(&sql, error))
-        return false;
-    return sql_changes(&sql) == 1
-           || error_set(error, ERROR_CONFLICT, "job %s stands in line for another endpoint already",
-                        asking->claim->job_id);
+    return sql_run(&sql, error);
 }
 
 /* The holder; else who is first in line. */
@@ -99,10 +95,11 @@ static bool read_first(struct connection *connection, struct asking *asking, str
 static bool grant(struct connection *connection, const struct asking *asking, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "UPDATE endpoint_leases SET granted_ms = ?2 "
-                                         "WHERE job_id = ?1");
+                                         "WHERE job_id = ?1 AND endpoint = ?3");
 
     sql_bind_text(&sql, 1, asking->claim->job_id);
     sql_bind_integer(&sql, 2, asking->now_ms);
+    sql_bind_text(&sql, 3, asking->endpoint);
     return sql_run(&sql, error);
 }
 

@@ -84,7 +84,8 @@ struct endpoint_lease {
 /* Stands in line for the endpoint, or holds it: *granted tells; *holder (may be NULL) is who has
  * it, or is first in line. Idempotent per job; a holder whose lease ended, or whose job is
  * finished, loses it, and with it his claim: two never measure at once. CONFLICT if the claim is
- * stale, or the job has another endpoint. */
+ * stale. A job that needs several asks for them in the order of their names, one when it has the
+ * one before, so that no two jobs wait for one another. */
 bool endpoint_acquire(struct store *store, const struct claim *claim, const char *endpoint,
                       const char *principal, const char *purpose, int64_t now_ms, int64_t lease_ms,
                       bool *granted, struct endpoint_lease *holder, struct error *error);

@@ -78,7 +78,7 @@ bool run_list(struct store *store, const char *deployment, const char *sweep_id,
         sql_begin(reader.connection, "SELECT " COLUMNS "WHERE (?1 IS NULL OR d.name = ?1) "
                                      "AND (?2 IS NULL OR r.sweep_id = ?2) "
                                      "AND (?3 = 0 OR r.created_ms < ?3) "
-                                     "ORDER BY r.created_ms DESC, r.repetition LIMIT ?4");
+                                     "ORDER BY r.created_ms DESC, r.repetition, r.rowid LIMIT ?4");
 
     sql_bind_text(&sql, 1, deployment);
     sql_bind_text(&sql, 2, sweep_id);
@@ -100,6 +100,7 @@ bool run_list(struct store *store, const char *deployment, const char *sweep_id,
 struct fingerprinting {
     const struct claim *claim;
     const char *sweep_id, *document;
+    int64_t deployment_id;
     char digest[DIGEST_TEXT_SIZE];
 };
 
@@ -119,20 +120,23 @@ static bool apply_fingerprint(struct connection *connection, void *context, stru
     const struct fingerprinting *print = context;
     SQL_AUTO sql = sql_begin(connection, "UPDATE runs SET fingerprint = ?3 WHERE sweep_id = "
                                          "(SELECT id FROM sweeps WHERE id = ?1 AND job_id = ?2) "
-                                         "AND fingerprint IS NULL");
+                                         "AND deployment_id = ?4 AND fingerprint IS NULL");
 
     if (!claim_check(connection, print->claim, error) || !insert_document(connection, print, error))
         return false;
     sql_bind_text(&sql, 1, print->sweep_id);
     sql_bind_text(&sql, 2, print->claim->job_id);
     sql_bind_text(&sql, 3, print->digest);
+    sql_bind_integer(&sql, 4, print->deployment_id);
     return sql_run(&sql, error);
 }
 
 bool run_fingerprint_set(struct store *store, const struct claim *claim, const char *sweep_id,
-                         const char *fingerprint_json, struct error *error)
+                         int64_t deployment_id, const char *fingerprint_json, struct error *error)
 {
-    struct fingerprinting print = { .claim = claim, .sweep_id = sweep_id };
+    struct fingerprinting print = { .claim = claim,
+                                    .sweep_id = sweep_id,
+                                    .deployment_id = deployment_id };
     json_auto_t *document = NULL;
 
     if (!json_parse(fingerprint_json, strlen(fingerprint_json), &document, error))

@@ -11,6 +11,7 @@
 
 struct run_made {
     int64_t repetition;
+    size_t subject;
     char id[ID_SIZE];
 };
 
@@ -19,7 +20,9 @@ struct creation {
     const char *principal;
     struct idempotency idempotency; /* key NULL: none */
     int64_t now_ms;
-    struct run_made *runs; /* room for `order->repetitions` */
+    const struct deployment *subjects[SWEEP_SUBJECTS_MAX];
+    size_t subject_count;
+    struct run_made *runs; /* room for `order->repetitions` of each subject */
     size_t run_count;
     char sweep_id[ID_SIZE], detail[96];
     struct sweep_row row;
@@ -56,40 +59,64 @@ static bool insert_sweep(struct connection *connection, const struct creation *c
     return sql_run(&sql, error);
 }
 
+static bool insert_subjects(struct connection *connection, const struct creation *creation,
+                            struct error *error)
+{
+    SQL_AUTO sql = sql_begin(connection, "INSERT INTO sweep_subjects (sweep_id, position, "
+                                         "deployment_id, revision) VALUES (?1, ?2, ?3, ?4)");
+
+    for (size_t i = 0; i < creation->subject_count; i++) {
+        sql_bind_text(&sql, 1, creation->sweep_id);
+        sql_bind_integer(&sql, 2, (int64_t)i);
+        sql_bind_integer(&sql, 3, creation->subjects[i]->id);
+        sql_bind_integer(&sql, 4, creation->subjects[i]->revision);
+        if (!sql_run(&sql, error))
+            return false;
+    }
+    return true;
+}
+
 static bool insert_run(struct connection *connection, const struct creation *creation,
                        const struct run_made *run, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO runs (id, sweep_id, repetition, provenance, "
                                          "created_ms, deployment_id, revision) "
                                          "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
+    const struct deployment *deployment = creation->subjects[run->subject];
 
     sql_bind_text(&sql, 1, run->id);
     sql_bind_text(&sql, 2, creation->sweep_id);
     sql_bind_integer(&sql, 3, run->repetition);
     sql_bind_text(&sql, 4, creation->order->provenance_json);
     sql_bind_integer(&sql, 5, creation->now_ms);
-    sql_bind_integer(&sql, 6, creation->order->deployment->id);
-    sql_bind_integer(&sql, 7, creation->order->deployment->revision);
+    sql_bind_integer(&sql, 6, deployment->id);
+    sql_bind_integer(&sql, 7, deployment->revision);
     return sql_run(&sql, error);
 }
 
-/* The run of this repetition, made where it is new. */
-static bool run_of(struct connection *connection, struct creation *creation, int64_t repetition,
-                   const char **id, struct error *error)
+static size_t runs_wanted(const struct creation *creation)
+{
+    return (size_t)creation->order->repetitions * creation->subject_count;
+}
+
+/* The run of this repetition of its subject, made where it is new. */
+static bool run_of(struct connection *connection, struct creation *creation,
+                   const struct cell_plan *cell, const char **id, struct error *error)
 {
     struct run_made *run = creation->runs;
     const struct run_made *end = run + creation->run_count;
 
-    while (run < end && run->repetition != repetition)
+    while (run < end && (run->repetition != cell->repetition || run->subject != cell->subject))
         run++;
     *id = run->id;
     if (run < end)
         return true;
-    if (creation->run_count == (size_t)creation->order->repetitions)
-        return error_set(error, ERROR_INVALID, "the cells name more than %lld repetitions",
-                         (long long)creation->order->repetitions);
+    if (cell->subject >= creation->subject_count || creation->run_count == runs_wanted(creation))
+        return error_set(error, ERROR_INVALID, "the cells name more than %lld repetitions of %zu",
+                         (long long)creation->order->repetitions, creation->subject_count);
     creation->run_count++;
-    run->repetition = repetition;
+    run->repetition = cell->repetition;
+    run->subject = cell->subject;
     id_create("run", run->id);
     return insert_run(connection, creation, run, error);
 }
@@ -106,7 +133,7 @@ static bool insert_cells(struct connection *connection, struct creation *creatio
         const struct cell_plan *cell = &creation->order->cells[i];
         const char *run_id;
 
-        if (!run_of(connection, creation, cell->repetition, &run_id, error))
+        if (!run_of(connection, creation, cell, &run_id, error))
             return false;
         sql_bind_text(&sql, 1, creation->sweep_id);
         sql_bind_text(&sql, 2, run_id);
@@ -118,9 +145,9 @@ static bool insert_cells(struct connection *connection, struct creation *creatio
         if (!sql_run(&sql, error))
             return false;
     }
-    return creation->run_count == (size_t)creation->order->repetitions
-           || error_set(error, ERROR_INVALID, "the cells name %zu repetitions, not %lld",
-                        creation->run_count, (long long)creation->order->repetitions);
+    return creation->run_count == runs_wanted(creation)
+           || error_set(error, ERROR_INVALID, "the cells name %zu repetitions, not %zu",
+                        creation->run_count, runs_wanted(creation));
 }
 
 static bool insert_all(struct connection *connection, struct creation *creation,
@@ -132,6 +159,7 @@ static bool insert_all(struct connection *connection, struct creation *creation,
     id_create("job", job_id);
     if (!insert_job(connection, creation, job_id, error)
         || !insert_sweep(connection, creation, job_id, error)
+        || !insert_subjects(connection, creation, error)
         || !insert_cells(connection, creation, error))
         return false;
     if (creation->idempotency.key != NULL
@@ -175,11 +203,13 @@ bool sweep_create(struct store *store, const struct sweep_order *order, int64_t 
         .idempotency = { change_principal(change), change == NULL ? "" : change->tool,
                          order->idempotency_key, order->arguments_digest },
         .now_ms = now_ms,
+        .subjects = { order->deployment, order->candidate },
+        .subject_count = order->candidate == NULL ? 1 : 2,
     };
 
     if (!check_order(order, error))
         return false;
-    FREE_AUTO struct run_made *runs = memory_zeroed((size_t)order->repetitions, sizeof *runs);
+    FREE_AUTO struct run_made *runs = memory_zeroed(runs_wanted(&creation), sizeof *runs);
     creation.runs = runs;
     if (!store_change(store, change, apply_create, &creation, creation.sweep_id, creation.detail,
                       error)) {

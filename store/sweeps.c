@@ -8,18 +8,20 @@
 #include "store/private.h"
 
 #define COLUMNS                                                                                    \
-    "s.id, s.deployment_id, s.revision, d.name, s.job_id, s.plan, s.workload, s.plan_digest, "     \
+    "s.id, s.deployment_id, s.revision, d.name, s.job_id, s.plan, s.plan_digest, "                 \
     "s.state, s.reason, s.principal, s.created_ms, s.started_ms, s.finished_ms, "                  \
     "(SELECT count(*) FROM cells WHERE sweep_id = s.id), "                                         \
     "(SELECT count(*) FROM cells WHERE sweep_id = s.id AND state <> 'pending'), "                  \
-    "(SELECT count(*) FROM runs WHERE sweep_id = s.id) "                                           \
+    "(SELECT count(*) FROM runs WHERE sweep_id = s.id AND deployment_id = s.deployment_id) "       \
     "FROM sweeps s JOIN deployments d ON d.id = s.deployment_id "
 
 void sweep_row_finish(struct sweep_row *row)
 {
     free(row->plan);
-    free(row->workload);
-    row->plan = row->workload = NULL;
+    row->plan = NULL;
+    for (size_t i = 0; i < row->subject_count; i++)
+        free(row->subjects[i].workload);
+    row->subject_count = 0;
 }
 
 static void read_row(const struct sql *sql, struct sweep_row *row)
@@ -28,21 +30,41 @@ static void read_row(const struct sql *sql, struct sweep_row *row)
         .deployment_id = sql_integer(sql, 1),
         .revision = sql_integer(sql, 2),
         .plan = sql_text_copy(sql, 5),
-        .workload = sql_text_copy(sql, 6),
-        .created_ms = sql_integer(sql, 11),
-        .started_ms = sql_integer(sql, 12),
-        .finished_ms = sql_integer(sql, 13),
-        .cells_total = sql_integer(sql, 14),
-        .cells_done = sql_integer(sql, 15),
-        .repetitions = sql_integer(sql, 16),
+        .created_ms = sql_integer(sql, 10),
+        .started_ms = sql_integer(sql, 11),
+        .finished_ms = sql_integer(sql, 12),
+        .cells_total = sql_integer(sql, 13),
+        .cells_done = sql_integer(sql, 14),
+        .repetitions = sql_integer(sql, 15),
     };
     sql_text(sql, 0, row->id, sizeof row->id);
     sql_text(sql, 3, row->deployment, sizeof row->deployment);
     sql_text(sql, 4, row->job_id, sizeof row->job_id);
-    sql_text(sql, 7, row->plan_digest, sizeof row->plan_digest);
-    sql_text(sql, 8, row->state, sizeof row->state);
-    sql_text(sql, 9, row->reason, sizeof row->reason);
-    sql_text(sql, 10, row->principal, sizeof row->principal);
+    sql_text(sql, 6, row->plan_digest, sizeof row->plan_digest);
+    sql_text(sql, 7, row->state, sizeof row->state);
+    sql_text(sql, 8, row->reason, sizeof row->reason);
+    sql_text(sql, 9, row->principal, sizeof row->principal);
+}
+
+static bool read_subjects(struct connection *connection, struct sweep_row *row, struct error *error)
+{
+    enum sql_step step;
+    SQL_AUTO sql =
+        sql_begin(connection, "SELECT p.deployment_id, p.revision, d.name, p.workload "
+                              "FROM sweep_subjects p JOIN deployments d ON d.id = p.deployment_id "
+                              "WHERE p.sweep_id = ?1 ORDER BY p.position LIMIT ?2");
+
+    sql_bind_text(&sql, 1, row->id);
+    sql_bind_integer(&sql, 2, SWEEP_SUBJECTS_MAX);
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        struct sweep_subject *subject = &row->subjects[row->subject_count++];
+
+        subject->deployment_id = sql_integer(&sql, 0);
+        subject->revision = sql_integer(&sql, 1);
+        sql_text(&sql, 2, subject->deployment, sizeof subject->deployment);
+        subject->workload = sql_text_copy(&sql, 3);
+    }
+    return step != SQL_FAILED;
 }
 
 bool sweep_read(struct connection *connection, const char *id, struct sweep_row *out,
@@ -58,7 +80,10 @@ bool sweep_read(struct connection *connection, const char *id, struct sweep_row 
         return error_set(error, ERROR_NOT_FOUND,
                          "no sweep has the id \"%s\": sweep_list shows the sweeps there are", id);
     read_row(&sql, out);
-    return true;
+    if (read_subjects(connection, out, error))
+        return true;
+    sweep_row_finish(out);
+    return false;
 }
 
 bool sweep_find(struct store *store, const char *id, struct sweep_row *out, struct error *error)
@@ -83,7 +108,9 @@ bool sweep_list(struct store *store, const char *deployment, int64_t before_ms, 
     enum sql_step step;
     READER_AUTO reader = database_reader(store->main);
     SQL_AUTO sql =
-        sql_begin(reader.connection, "SELECT " COLUMNS "WHERE (?1 IS NULL OR d.name = ?1) "
+        sql_begin(reader.connection, "SELECT " COLUMNS "WHERE (?1 IS NULL OR s.id IN "
+                                     "(SELECT p.sweep_id FROM sweep_subjects p JOIN deployments e "
+                                     "ON e.id = p.deployment_id WHERE e.name = ?1)) "
                                      "AND (?2 = 0 OR s.created_ms < ?2) "
                                      "ORDER BY s.created_ms DESC, s.rowid DESC LIMIT ?3");
 
@@ -92,7 +119,11 @@ bool sweep_list(struct store *store, const char *deployment, int64_t before_ms, 
     sql_bind_integer(&sql, 3, (int64_t)limit);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
         rows = rows_grow(rows, length, sizeof *rows);
-        read_row(&sql, &rows[length++]);
+        read_row(&sql, &rows[length]);
+        if (!read_subjects(reader.connection, &rows[length++], error)) {
+            step = SQL_FAILED;
+            break;
+        }
     }
     if (step == SQL_FAILED) {
         rows_free(rows, length);
@@ -229,7 +260,7 @@ bool sweep_reopen(struct store *store, const char *id, bool retry_failed, int64_
 struct turn {
     const struct claim *claim;
     const char *sweep_id, *workload_json, *state, *reason;
-    int64_t now_ms;
+    int64_t deployment_id, now_ms;
 };
 
 /* The sweep must be the one that the claimed job works on. */
@@ -247,26 +278,47 @@ static bool run_for_holder(struct sql *sql, const struct turn *turn, struct erro
 static bool apply_begin(struct connection *connection, void *context, struct error *error)
 {
     const struct turn *turn = context;
-    SQL_AUTO sql =
-        sql_begin(connection, "UPDATE sweeps SET state = 'running', "
-                              "started_ms = coalesce(started_ms, ?3), "
-                              "workload = coalesce(?4, workload) WHERE id = ?1 AND job_id = ?2");
+    SQL_AUTO sql = sql_begin(connection, "UPDATE sweeps SET state = 'running', started_ms = "
+                                         "coalesce(started_ms, ?3) WHERE id = ?1 AND job_id = ?2");
 
     if (!claim_check(connection, turn->claim, error))
         return false;
     sql_bind_integer(&sql, 3, turn->now_ms);
-    sql_bind_text(&sql, 4, turn->workload_json);
     return run_for_holder(&sql, turn, error);
 }
 
 bool sweep_begin(struct store *store, const struct claim *claim, const char *sweep_id,
-                 const char *workload_json, int64_t now_ms, struct error *error)
+                 int64_t now_ms, struct error *error)
 {
-    struct turn turn = {
-        .claim = claim, .sweep_id = sweep_id, .workload_json = workload_json, .now_ms = now_ms
-    };
+    struct turn turn = { .claim = claim, .sweep_id = sweep_id, .now_ms = now_ms };
 
     return database_write(store->main, apply_begin, &turn, error);
+}
+
+static bool apply_workload(struct connection *connection, void *context, struct error *error)
+{
+    const struct turn *turn = context;
+    SQL_AUTO sql =
+        sql_begin(connection, "UPDATE sweep_subjects SET workload = ?4 WHERE sweep_id = ?1 AND "
+                              "deployment_id = ?3 AND EXISTS "
+                              "(SELECT 1 FROM sweeps WHERE id = ?1 AND job_id = ?2)");
+
+    if (!claim_check(connection, turn->claim, error))
+        return false;
+    sql_bind_integer(&sql, 3, turn->deployment_id);
+    sql_bind_text(&sql, 4, turn->workload_json);
+    return run_for_holder(&sql, turn, error);
+}
+
+bool sweep_workload_keep(struct store *store, const struct claim *claim, const char *sweep_id,
+                         int64_t deployment_id, const char *workload_json, struct error *error)
+{
+    struct turn turn = { .claim = claim,
+                         .sweep_id = sweep_id,
+                         .deployment_id = deployment_id,
+                         .workload_json = workload_json };
+
+    return database_write(store->main, apply_workload, &turn, error);
 }
 
 static bool apply_end(struct connection *connection, void *context, struct error *error)

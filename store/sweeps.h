@@ -7,13 +7,24 @@
 #include "store/jobs.h"
 #include "store/measurement.h"
 
-struct sweep_row {
-    char id[ID_SIZE];
+#define SWEEP_SUBJECTS_MAX 2
+
+/* A deployment that a sweep measures. */
+struct sweep_subject {
     int64_t deployment_id, revision;
     char deployment[64];
-    char job_id[ID_SIZE];
-    char *plan;     /* JSON, heap */
     char *workload; /* JSON, heap */
+};
+
+struct sweep_row {
+    char id[ID_SIZE];
+    /* One; or two, which take turns cell by cell: the baseline, then the candidate. */
+    struct sweep_subject subjects[SWEEP_SUBJECTS_MAX];
+    size_t subject_count;
+    int64_t deployment_id, revision; /* of the first subject, as is the name */
+    char deployment[64];
+    char job_id[ID_SIZE];
+    char *plan; /* JSON, heap */
     char plan_digest[65];
     char state[16], reason[256];
     char principal[64];
@@ -37,6 +48,8 @@ const char *cell_state_name(enum cell_state state);
 struct cell_row {
     int64_t id;
     char run_id[ID_SIZE];
+    int64_t deployment_id; /* of its run, as is the name */
+    char deployment[64];
     int64_t repetition, position, concurrency, input_tokens, output_tokens;
     double request_rate; /* per second; 0: a closed loop of `concurrency` users */
     enum cell_state state;
@@ -52,7 +65,7 @@ void cell_rows_free(struct cell_row *rows, size_t count);
 
 struct attempt_row {
     int64_t id, cell_id, number, started_ms, finished_ms, fence;
-    char state[16], reason[256], job_id[ID_SIZE];
+    char state[16], reason[256], job_id[ID_SIZE], run_id[ID_SIZE], deployment[64];
     int64_t concurrency, input_tokens, output_tokens, repetition;
 };
 
@@ -73,10 +86,12 @@ void run_rows_free(struct run_row *rows, size_t count);
 struct cell_plan {
     int64_t concurrency, input_tokens, output_tokens, repetition, position;
     double request_rate; /* as in cell_row */
+    size_t subject;      /* 0: the order's deployment, 1: its candidate */
 };
 
 struct sweep_order {
     const struct deployment *deployment;
+    const struct deployment *candidate; /* measured in turns with it; NULL: none */
     const char *plan_json, *plan_digest, *provenance_json;
     const struct cell_plan *cells;
     size_t cell_count;
@@ -87,8 +102,8 @@ struct sweep_order {
 
 /* Creates job (kind "sweep"), sweep, runs and cells at once, with the audit row and the idempotency
  * row. A key that was used before with the same arguments gives the first sweep again and starts
- * nothing; with others: CONFLICT. A run is made for each repetition the cells name; there must be
- * `repetitions` of them. */
+ * nothing; with others: CONFLICT. A run is made for each repetition of a subject that the cells
+ * name; there must be `repetitions` of each. */
 bool sweep_create(struct store *store, const struct sweep_order *order, int64_t now_ms,
                   struct change *change, struct sweep_row *out, struct error *error);
 /* A new job for the cells that are still pending (of a stopped, cancelled or failed sweep).
@@ -112,15 +127,17 @@ bool run_find(struct store *store, const char *id, struct run_row *out, struct e
 bool run_list(struct store *store, const char *deployment, const char *sweep_id, int64_t before_ms,
               size_t limit, struct run_row **out, size_t *count, struct error *error);
 
-/* What the job's holder writes; CONFLICT when the claim is stale. workload_json NULL keeps what is
- * stored. */
+/* What the job's holder writes; CONFLICT when the claim is stale. */
 bool sweep_begin(struct store *store, const struct claim *claim, const char *sweep_id,
-                 const char *workload_json, int64_t now_ms, struct error *error);
+                 int64_t now_ms, struct error *error);
+/* How prompts are made for one of its deployments. */
+bool sweep_workload_keep(struct store *store, const struct claim *claim, const char *sweep_id,
+                         int64_t deployment_id, const char *workload_json, struct error *error);
 bool sweep_end(struct store *store, const struct claim *claim, const char *sweep_id,
                const char *state, const char *reason, int64_t now_ms, struct error *error);
+/* Of the sweep's runs on this deployment that have none. */
 bool run_fingerprint_set(struct store *store, const struct claim *claim, const char *sweep_id,
-                         const char *fingerprint_json,
-                         struct error *error); /* of the sweep's runs without one */
+                         int64_t deployment_id, const char *fingerprint_json, struct error *error);
 bool attempt_begin(struct store *store, const struct claim *claim, int64_t cell_id, int64_t now_ms,
                    int64_t *attempt_id, struct error *error);
 /* One cell, whole: measurement, histograms, records, the cell's state, in one transaction. Anything

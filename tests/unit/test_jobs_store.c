@@ -298,10 +298,32 @@ static void a_job_taken_over_keeps_its_place_in_line(void **state)
                    endpoint_acquire(ledger->store, &first, "127.0.0.1:8000", "a", "b", 1270, 1000,
                                     &granted, NULL, &ledger->error),
                    ERROR_CONFLICT, "taken over");
-    assert_refused(ledger,
-                   endpoint_acquire(ledger->store, &again, "127.0.0.1:9000", "a", "b", 1270, 1000,
-                                    &granted, NULL, &ledger->error),
-                   ERROR_CONFLICT, "another endpoint");
+}
+
+static void a_job_may_hold_several_endpoints(void **state)
+{
+    struct ledger *ledger = *state;
+    struct claim first, second;
+    struct endpoint_lease *leases;
+    size_t count;
+    bool granted;
+
+    queue(ledger, "other", 10);
+    queue(ledger, "other", 20);
+    first = ledger_claim(ledger, "me", 100, 100000);
+    second = ledger_claim(ledger, "me", 100, 100000);
+    assert_true(acquire(ledger, &first, 200, NULL));
+    assert_ok(ledger, endpoint_acquire(ledger->store, &first, "127.0.0.1:9000", "alice", "swp_1",
+                                       210, 1000, &granted, NULL, &ledger->error));
+    assert_true(granted);
+    assert_false(acquire(ledger, &second, 220, NULL));
+    assert_ok(ledger, endpoint_list(ledger->store, &leases, &count, &ledger->error));
+    assert_int_equal(count, 3);
+    assert_string_equal(leases[2].endpoint, "127.0.0.1:9000");
+    assert_int_equal(leases[2].granted_ms, 210);
+    free(leases);
+    assert_ok(ledger, endpoint_release(ledger->store, &first, &ledger->error));
+    assert_true(acquire(ledger, &second, 230, NULL));
 }
 
 int main(void)
@@ -320,6 +342,7 @@ int main(void)
         cmocka_unit_test(an_endpoint_has_one_holder_and_a_line_in_order),
         cmocka_unit_test(a_holder_that_stopped_beating_loses_endpoint_and_claim),
         cmocka_unit_test(a_job_taken_over_keeps_its_place_in_line),
+        cmocka_unit_test(a_job_may_hold_several_endpoints),
     };
 
     return ledger_run(tests);

@@ -92,7 +92,7 @@ static void an_open_loop_has_rates_for_levels(void **state)
               &plan);
     assert_int_equal(plan.arrival, ARRIVAL_GAMMA);
     assert_int_equal(plan.concurrency[0], PLAN_IN_FLIGHT);
-    plan_cells(&plan, &cells, &count);
+    plan_cells(&plan, 1, &cells, &count);
     assert_int_equal(count, 4);
     for (size_t i = 0; i < count; i++) {
         assert_true(cells[i].request_rate == (i % 2 == 0 ? 2.5 : 10));
@@ -202,7 +202,7 @@ static void lists_cells_in_the_order_of_measuring(void **state)
 
     (void)state;
     must_read(full_plan, &plan);
-    plan_cells(&plan, &cells, &count);
+    plan_cells(&plan, 1, &cells, &count);
     assert_int_equal(count, 16);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(cells[i].position, i);
@@ -213,20 +213,77 @@ static void lists_cells_in_the_order_of_measuring(void **state)
     }
 }
 
-static void digest_depends_on_plan_and_revision(void **state)
+static void two_subjects_take_turns_and_turns_at_being_first(void **state)
+{
+    struct plan plan;
+    FREE_AUTO struct cell_plan *cells = NULL;
+    size_t count, first[2] = { 0, 0 };
+
+    (void)state;
+    must_read(full_plan, &plan);
+    plan_cells(&plan, 2, &cells, &count);
+    assert_int_equal(count, 32);
+    for (size_t i = 0; i < count; i += 2) {
+        const struct cell_plan *a = &cells[i], *b = &cells[i + 1];
+
+        assert_int_equal(a->position, i);
+        assert_int_equal(b->position, i + 1);
+        assert_int_equal(a->subject + b->subject, 1);
+        assert_int_equal(a->repetition, i / 16);
+        assert_int_equal(a->repetition, b->repetition);
+        assert_int_equal(a->concurrency, b->concurrency);
+        assert_int_equal(a->input_tokens, b->input_tokens);
+        assert_int_equal(a->output_tokens, b->output_tokens);
+        if (i < 16)
+            assert_int_equal(a->subject, cells[i + 17].subject); /* the same shape, next time */
+        first[a->subject]++;
+    }
+    assert_int_equal(cells[0].subject, 0);
+    assert_int_equal(first[0], first[1]);
+}
+
+static void both_subjects_count_against_the_limit_of_cells(void **state)
+{
+    struct plan plan;
+    struct plan_estimate alone, both;
+    struct error error;
+
+    (void)state;
+    must_read(full_plan, &plan);
+    assert_true(plan_check_cells(&plan, 2, &error));
+    plan_estimate(&plan, 1, &alone);
+    plan_estimate(&plan, 2, &both);
+    assert_int_equal(both.cells, 2 * alone.cells);
+    assert_int_equal(both.requests, 2 * alone.requests);
+    must_read("{\"concurrency\":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15],\"input_tokens\":"
+              "[1,2,3,4,5,6,7,8,9,10],\"repetitions\":20}",
+              &plan);
+    assert_true(plan_check_cells(&plan, 1, &error));
+    assert_false(plan_check_cells(&plan, 2, &error));
+    assert_non_null(strstr(error.message, "6000 cells"));
+    assert_non_null(strstr(error.message, "x 2 deployments"));
+}
+
+static void digest_depends_on_plan_and_revisions(void **state)
 {
     struct plan plan, other;
     struct deployment deployment = { .id = 1, .revision = 1, .name = "demo" };
-    char first[65], same[65], revised[65], replanned[65];
+    struct deployment candidate = { .id = 2, .revision = 1, .name = "new" };
+    char first[65], same[65], revised[65], replanned[65], with[65], with_revised[65];
 
     (void)state;
     must_read(full_plan, &plan);
     must_read("{\"concurrency\":[1],\"input_tokens\":[16]}", &other);
-    plan_digest(&plan, &deployment, first);
-    plan_digest(&plan, &deployment, same);
-    plan_digest(&other, &deployment, replanned);
+    plan_digest(&plan, &deployment, NULL, first);
+    plan_digest(&plan, &deployment, NULL, same);
+    plan_digest(&other, &deployment, NULL, replanned);
+    plan_digest(&plan, &deployment, &candidate, with);
+    candidate.revision = 2;
+    plan_digest(&plan, &deployment, &candidate, with_revised);
+    assert_string_not_equal(with, first);
+    assert_string_not_equal(with, with_revised);
     deployment.revision = 2;
-    plan_digest(&plan, &deployment, revised);
+    plan_digest(&plan, &deployment, NULL, revised);
     assert_string_equal(first, same);
     assert_string_not_equal(first, replanned);
     assert_string_not_equal(first, revised);
@@ -241,8 +298,8 @@ static void estimate_is_what_the_assumed_server_answers(void **state)
     must_read("{\"concurrency\":[2],\"input_tokens\":[1000],\"output_tokens\":[98],"
               "\"window_s\":20,\"warmup_limit_s\":10}",
               &plan);
-    plan_estimate(&plan,
-                  &estimate); /* a second per request: two users, 30 s, and what they began */
+    /* a second per request: two users, 30 s, and what they began */
+    plan_estimate(&plan, 1, &estimate);
     assert_int_equal(estimate.cells, 1);
     assert_int_equal(estimate.requests, 62);
     assert_int_equal(estimate.input_tokens, 62000);
@@ -251,7 +308,7 @@ static void estimate_is_what_the_assumed_server_answers(void **state)
     must_read("{\"arrival\":\"constant\",\"request_rate\":[4],\"input_tokens\":[1000],"
               "\"window_s\":20,\"warmup_limit_s\":10,\"ramp_s\":5}",
               &plan);
-    plan_estimate(&plan, &estimate);
+    plan_estimate(&plan, 1, &estimate);
     assert_int_equal(estimate.requests, 4 * 35);
     assert_true(estimate.duration_s == 35);
 }
@@ -269,7 +326,9 @@ int main(void)
         cmocka_unit_test(refuses_too_many_levels),
         cmocka_unit_test(reads_back_what_it_wrote),
         cmocka_unit_test(lists_cells_in_the_order_of_measuring),
-        cmocka_unit_test(digest_depends_on_plan_and_revision),
+        cmocka_unit_test(two_subjects_take_turns_and_turns_at_being_first),
+        cmocka_unit_test(both_subjects_count_against_the_limit_of_cells),
+        cmocka_unit_test(digest_depends_on_plan_and_revisions),
         cmocka_unit_test(estimate_is_what_the_assumed_server_answers),
     };
 

@@ -35,8 +35,8 @@ static void set_up(struct fixture *f)
 {
     memset(f, 0, sizeof *f);
     f->sweep = (struct sweep_row){ .id = "swp_test",
-                                   .deployment = "demo",
-                                   .revision = 3,
+                                   .subjects = { { .revision = 3, .deployment = "demo" } },
+                                   .subject_count = 1,
                                    .state = "completed",
                                    .principal = "alice",
                                    .plan = plan,

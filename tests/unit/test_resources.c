@@ -283,7 +283,7 @@ static void tells_cells_as_a_line_each(void **state)
     for (const char *c = world->text.data; *c != '\0'; c++)
         lines += *c == '\n';
     assert_int_equal(lines, 5);
-    assert_true(strncmp(world->text.data, "position,repetition,concurrency,", 32) == 0);
+    assert_true(strncmp(world->text.data, "position,deployment,repetition,concurrency,", 43) == 0);
     world_says(world, "\"measured\",,1,1.0,");
     world_says(world, ",20.0,30.0,2.0,3.0,");
 }

@@ -17,7 +17,8 @@
 struct rig {
     struct ledger *ledger;
     struct simserve server;
-    atomic_int port; /* of the server, as the sweep sees it */
+    atomic_int port;       /* of the server, as the sweep sees it */
+    struct simserve other; /* of the deployment of that name */
     struct jobs *jobs;
     char bearer[64];
     bool down;
@@ -27,12 +28,13 @@ static bool resolve(void *context, const struct deployment *deployment, struct e
                     struct error *error)
 {
     struct rig *rig = context;
+    bool other = strcmp(deployment->name, "other") == 0;
 
     (void)error;
     *out = (struct endpoint){ 0 };
     snprintf(out->url, sizeof out->url, "http://%s:%d",
              strcmp(deployment->name, "alias") == 0 ? "localhost" : "127.0.0.1",
-             atomic_load(&rig->port));
+             other ? rig->other.port : atomic_load(&rig->port));
     snprintf(out->bearer, sizeof out->bearer, "%s", rig->bearer);
     return true;
 }
@@ -42,13 +44,12 @@ static bool discover(void *context, const struct deployment *deployment,
 {
     const struct rig *rig = context;
 
-    (void)endpoint;
     if (rig->down)
         return error_set(error, ERROR_UPSTREAM, "demo does not answer: connect_refused");
     *out = (struct model_facts){ .deployment_id = deployment->id, .revision = 1 };
     snprintf(out->model, sizeof out->model, "simserve/toy");
     snprintf(out->engine, sizeof out->engine, "vllm");
-    snprintf(out->details, sizeof out->details, "{}");
+    snprintf(out->details, sizeof out->details, "{\"at\":\"%s\"}", endpoint->url);
     return true;
 }
 
@@ -80,11 +81,11 @@ static void start_jobs(struct rig *rig)
               jobs_create(rig->ledger->store, kinds, 2, rig, &rig->jobs, &rig->ledger->error));
 }
 
-/* A sweep of a deployment by the plan, queued. */
-static struct sweep_row start_sweep_of(struct rig *rig, const char *name, const char *plan_text)
+/* A sweep by the plan, queued; candidate NULL: of one deployment. */
+static struct sweep_row start_sweep_over(struct rig *rig, const struct deployment *deployment,
+                                         const struct deployment *candidate, const char *plan_text)
 {
     struct ledger *ledger = rig->ledger;
-    struct deployment deployment = ledger_deployment(ledger, name);
     struct change change = ledger_change("alice", "sweep_start");
     json_auto_t *arguments = json_loads(plan_text, 0, NULL);
     struct plan plan;
@@ -95,8 +96,9 @@ static struct sweep_row start_sweep_of(struct rig *rig, const char *name, const 
     assert_ok(ledger, plan_read(arguments, &plan, &ledger->error));
     json_auto_t *json = plan_to_json(&plan);
     char *written = json_write(json);
-    plan_cells(&plan, &cells, &count);
-    const struct sweep_order order = { .deployment = &deployment,
+    plan_cells(&plan, candidate == NULL ? 1 : 2, &cells, &count);
+    const struct sweep_order order = { .deployment = deployment,
+                                       .candidate = candidate,
                                        .plan_json = written,
                                        .plan_digest = "digest",
                                        .provenance_json = "{\"who\":\"alice\"}",
@@ -110,6 +112,13 @@ static struct sweep_row start_sweep_of(struct rig *rig, const char *name, const 
     free(cells);
     jobs_kick(rig->jobs);
     return row;
+}
+
+static struct sweep_row start_sweep_of(struct rig *rig, const char *name, const char *plan_text)
+{
+    struct deployment deployment = ledger_deployment(rig->ledger, name);
+
+    return start_sweep_over(rig, &deployment, NULL, plan_text);
 }
 
 static struct sweep_row start_sweep(struct rig *rig, const char *plan_text)
@@ -164,6 +173,8 @@ static void tear_down(struct rig *rig)
     jobs_destroy(rig->jobs, PATIENCE_MS);
     if (rig->server.pid != 0)
         simserve_stop(&rig->server);
+    if (rig->other.pid != 0)
+        simserve_stop(&rig->other);
 }
 
 #define QUICK "\"output_tokens\":[4],\"window_s\":1,\"warmup_limit_s\":2"
@@ -204,7 +215,7 @@ static void measures_every_cell(void **state)
     assert_non_null(strstr(job.outcome, "\"measured\":4"));
     find_sweep(&rig, &row);
     assert_string_equal(row.state, "completed");
-    assert_non_null(strstr(row.workload, "\"form\":\"ids\""));
+    assert_non_null(strstr(row.subjects[0].workload, "\"form\":\"ids\""));
     cells = list_cells(&rig, &row, &count);
     assert_int_equal(count, 4);
     for (size_t i = 0; i < count; i++)
@@ -367,7 +378,7 @@ static void goes_on_after_a_shutdown_where_it_was(void **state)
     jobs_destroy(rig.jobs, PATIENCE_MS);
     find_sweep(&rig, &row);
     assert_string_equal(row.state, "running");
-    workload = strdup(row.workload);
+    workload = strdup(row.subjects[0].workload);
     before = list_cells(&rig, &row, &count);
     assert_int_equal(before[0].state, CELL_MEASURED);
     assert_int_equal(before[1].state, CELL_PENDING);
@@ -375,7 +386,7 @@ static void goes_on_after_a_shutdown_where_it_was(void **state)
     start_jobs(&rig);
     await(&rig, row.job_id, JOB_COMPLETED, "");
     find_sweep(&rig, &row);
-    assert_string_equal(row.workload, workload);
+    assert_string_equal(row.subjects[0].workload, workload);
     after = list_cells(&rig, &row, &count);
     assert_int_equal(after[0].attempt_id, before[0].attempt_id);
     assert_int_equal(after[0].attempts, 1);
@@ -409,6 +420,131 @@ static void stops_at_its_time_limit(void **state)
     tear_down(&rig);
 }
 
+/* ---- Two deployments ---- */
+
+#define QUICKER "\"output_tokens\":[4],\"window_s\":1,\"warmup_limit_s\":0"
+
+static const char *const quick_server[] = { "--ttft-ms", "5", "--step-ms", "2", NULL };
+static const char *const slow_server[] = { "--ttft-ms", "60", "--step-ms", "2", NULL };
+
+static void set_up_two(struct rig *rig, void **state)
+{
+    set_up(rig, state, quick_server);
+    rig->other = simserve_start(slow_server);
+}
+
+static void check_side(const struct cell_row *cell)
+{
+    double ttft_ms = cell->measurement.latency[METRIC_TTFT].min_ms;
+
+    assert_int_equal(cell->state, CELL_MEASURED);
+    if (strcmp(cell->deployment, "other") == 0)
+        assert_true(ttft_ms >= 60);
+    else
+        assert_true(ttft_ms >= 5 && ttft_ms < 60);
+}
+
+static void takes_turns_at_two_deployments_also_after_a_shutdown(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct cell_row *cells;
+    struct run_row *runs;
+    size_t count;
+
+    set_up_two(&rig, state);
+    const struct deployment a = ledger_deployment(rig.ledger, "demo"),
+                            b = ledger_deployment(rig.ledger, "other");
+    row = start_sweep_over(
+        &rig, &a, &b, "{\"concurrency\":[1],\"input_tokens\":[4],\"repetitions\":2," QUICKER "}");
+    await(&rig, row.job_id, JOB_RUNNING, "cell 2 of 4: 1 user x 4 tokens on other");
+    jobs_destroy(rig.jobs, PATIENCE_MS);
+    start_jobs(&rig);
+    await(&rig, row.job_id, JOB_COMPLETED, "");
+    cells = list_cells(&rig, &row, &count);
+    assert_int_equal(count, 4);
+    for (size_t i = 0; i < count; i++) {
+        check_side(&cells[i]);
+        assert_string_equal(cells[i].deployment, i == 1 || i == 2 ? "other" : "demo");
+        assert_int_equal(cells[i].attempts, i == 1 ? 2 : 1);
+        assert_string_equal(cells[i].workload_digest, cells[0].workload_digest);
+    }
+    assert_ok(rig.ledger,
+              run_list(rig.ledger->store, NULL, row.id, 0, 10, &runs, &count, &rig.ledger->error));
+    assert_int_equal(count, 4);
+    assert_string_equal(runs[0].deployment, "demo");
+    assert_string_equal(runs[1].deployment, "other");
+    assert_string_equal(runs[3].deployment, "demo"); /* the second time it was the last */
+    assert_string_equal(runs[0].fingerprint, runs[3].fingerprint);
+    assert_string_not_equal(runs[0].fingerprint, runs[1].fingerprint);
+    run_rows_free(runs, count);
+    cell_rows_free(cells, 4);
+    find_sweep(&rig, &row);
+    assert_non_null(strstr(row.subjects[1].workload, "\"form\":\"ids\""));
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void sweeps_over_the_same_two_in_other_order_wait_for_one_another(void **state)
+{
+    static const char plan[] = "{\"concurrency\":[1],\"input_tokens\":[4]," QUICKER "}";
+    struct rig rig;
+    struct sweep_row first, second;
+
+    set_up_two(&rig, state);
+    const struct deployment a = ledger_deployment(rig.ledger, "demo"),
+                            b = ledger_deployment(rig.ledger, "other");
+    first = start_sweep_over(&rig, &a, &b, plan);
+    second = start_sweep_over(&rig, &b, &a, plan);
+    await(&rig, first.job_id, JOB_COMPLETED, "");
+    await(&rig, second.job_id, JOB_COMPLETED, "");
+    sweep_row_finish(&first);
+    sweep_row_finish(&second);
+    tear_down(&rig);
+}
+
+static void one_server_under_two_names_is_measured_in_turns(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+
+    set_up(&rig, state, quick_server);
+    const struct deployment a = ledger_deployment(rig.ledger, "demo"),
+                            b = ledger_deployment(rig.ledger, "alias");
+    row = start_sweep_over(&rig, &a, &b, "{\"concurrency\":[1],\"input_tokens\":[4]," QUICKER "}");
+    await(&rig, row.job_id, JOB_COMPLETED, "");
+    find_sweep(&rig, &row);
+    assert_int_equal(row.cells_done, 2);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void stops_when_one_of_two_deployments_fails_steadily(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct job job;
+    struct cell_row *cells;
+    size_t count;
+
+    set_up_two(&rig, state);
+    const struct deployment a = ledger_deployment(rig.ledger, "demo"),
+                            b = ledger_deployment(rig.ledger, "other");
+    row = start_sweep_over(&rig, &a, &b,
+                           "{\"concurrency\":[1,2,3,4,5,6],\"input_tokens\":[4]," QUICKER "}");
+    await(&rig, row.job_id, JOB_RUNNING, "cell 3 of 12: 2 users");
+    simserve_stop(&rig.other);
+    rig.other.pid = 0;
+    job = await(&rig, row.job_id, JOB_FAILED, "");
+    assert_non_null(strstr(job.outcome, "3 cells in a row failed on other, the last with"));
+    cells = list_cells(&rig, &row, &count);
+    assert_int_equal(cells[0].state, CELL_MEASURED);
+    assert_int_equal(cells[11].state, CELL_PENDING);
+    cell_rows_free(cells, count);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -421,6 +557,10 @@ int main(void)
         cmocka_unit_test(waits_in_line_under_any_name_of_this_machine),
         cmocka_unit_test(goes_on_after_a_shutdown_where_it_was),
         cmocka_unit_test(stops_at_its_time_limit),
+        cmocka_unit_test(takes_turns_at_two_deployments_also_after_a_shutdown),
+        cmocka_unit_test(sweeps_over_the_same_two_in_other_order_wait_for_one_another),
+        cmocka_unit_test(one_server_under_two_names_is_measured_in_turns),
+        cmocka_unit_test(stops_when_one_of_two_deployments_fails_steadily),
     };
     struct error error;
 

@@ -24,8 +24,11 @@ static struct scene begin(struct ledger *ledger, size_t levels, int64_t repetiti
 
     scene.sweep = ledger_sweep(ledger, &scene.deployment, levels, repetitions, 10);
     scene.claim = ledger_claim(ledger, "me", 100, 1000);
-    assert_ok(ledger, sweep_begin(ledger->store, &scene.claim, scene.sweep.id, "{\"seed\":7}", 110,
-                                  &ledger->error));
+    assert_ok(ledger,
+              sweep_begin(ledger->store, &scene.claim, scene.sweep.id, 110, &ledger->error));
+    assert_ok(ledger,
+              sweep_workload_keep(ledger->store, &scene.claim, scene.sweep.id,
+                                  scene.sweep.deployment_id, "{\"seed\":7}", &ledger->error));
     read_cells(ledger, &scene);
     return scene;
 }
@@ -143,6 +146,68 @@ static void the_same_idempotency_key_gives_the_first_sweep(void **state)
     free(rows);
     sweep_row_finish(&first);
     sweep_row_finish(&again);
+}
+
+static void a_sweep_of_two_deployments_has_runs_of_both(void **state)
+{
+    struct ledger *ledger = *state;
+    struct deployment a = ledger_deployment(ledger, "a"), b = ledger_deployment(ledger, "b");
+    struct cell_plan cells[] = {
+        { 1, 64, 16, 0, 0, 0, 0 },
+        { 1, 64, 16, 0, 1, 0, 1 },
+        { 1, 64, 16, 1, 2, 0, 1 },
+        { 1, 64, 16, 1, 3, 0, 0 },
+    };
+    const struct sweep_order order = { .deployment = &a,
+                                       .candidate = &b,
+                                       .plan_json = "{}",
+                                       .plan_digest = "",
+                                       .provenance_json = "{}",
+                                       .cells = cells,
+                                       .cell_count = 4,
+                                       .repetitions = 2,
+                                       .arguments_digest = "" };
+    struct change change = ledger_change("alice", "sweep_start");
+    struct sweep_row out, *listed;
+    struct cell_row *rows;
+    struct run_row *runs;
+    struct claim claim;
+    size_t count;
+
+    assert_ok(ledger, sweep_create(ledger->store, &order, 10, &change, &out, &ledger->error));
+    assert_int_equal(out.subject_count, 2);
+    assert_int_equal(out.repetitions, 2);
+    assert_string_equal(out.deployment, "a");
+    assert_string_equal(out.subjects[1].deployment, "b");
+    assert_int_equal(out.subjects[1].revision, b.revision);
+    assert_ok(ledger, cell_list(ledger->store, out.id, NULL, &rows, &count, &ledger->error));
+    assert_int_equal(count, 4);
+    for (size_t i = 0; i < count; i++)
+        assert_string_equal(rows[i].deployment, cells[i].subject == 1 ? "b" : "a");
+    assert_string_not_equal(rows[1].run_id, rows[2].run_id);
+    assert_string_not_equal(rows[0].run_id, rows[1].run_id);
+    cell_rows_free(rows, count);
+
+    claim = ledger_claim(ledger, "me", 20, 1000);
+    assert_ok(ledger, run_fingerprint_set(ledger->store, &claim, out.id, b.id, "{\"of\":\"b\"}",
+                                          &ledger->error));
+    assert_ok(ledger, sweep_workload_keep(ledger->store, &claim, out.id, b.id, "{\"of\":\"b\"}",
+                                          &ledger->error));
+    assert_ok(ledger, run_list(ledger->store, "b", out.id, 0, 10, &runs, &count, &ledger->error));
+    assert_int_equal(count, 2);
+    assert_string_equal(runs[1].fingerprint_document, "{\"of\":\"b\"}");
+    run_rows_free(runs, count);
+    assert_ok(ledger, run_list(ledger->store, "a", out.id, 0, 10, &runs, &count, &ledger->error));
+    assert_int_equal(count, 2);
+    assert_string_equal(runs[0].fingerprint, "");
+    run_rows_free(runs, count);
+    assert_ok(ledger, sweep_list(ledger->store, "b", 0, 10, &listed, &count, &ledger->error));
+    assert_int_equal(count, 1);
+    assert_string_equal(listed[0].subjects[0].workload, "{}");
+    assert_string_equal(listed[0].subjects[1].workload, "{\"of\":\"b\"}");
+    sweep_row_finish(&listed[0]);
+    free(listed);
+    sweep_row_finish(&out);
 }
 
 static void refuses_cells_that_name_other_repetitions(void **state)
@@ -269,11 +334,15 @@ static void a_stale_holder_writes_nothing(void **state)
     assert_refused(
         ledger, sweep_end(ledger->store, &old, scene.sweep.id, "failed", "x", 5100, &ledger->error),
         ERROR_CONFLICT, "taken over");
-    assert_refused(ledger,
-                   sweep_begin(ledger->store, &old, scene.sweep.id, "{}", 5100, &ledger->error),
+    assert_refused(ledger, sweep_begin(ledger->store, &old, scene.sweep.id, 5100, &ledger->error),
                    ERROR_CONFLICT, "taken over");
     assert_refused(ledger,
-                   run_fingerprint_set(ledger->store, &old, scene.sweep.id, "{}", &ledger->error),
+                   run_fingerprint_set(ledger->store, &old, scene.sweep.id,
+                                       scene.sweep.deployment_id, "{}", &ledger->error),
+                   ERROR_CONFLICT, "taken over");
+    assert_refused(ledger,
+                   sweep_workload_keep(ledger->store, &old, scene.sweep.id,
+                                       scene.sweep.deployment_id, "{}", &ledger->error),
                    ERROR_CONFLICT, "taken over");
     assert_ok(ledger,
               attempt_list(ledger->store, scene.sweep.id, NULL, &attempts, &count, &ledger->error));
@@ -302,8 +371,7 @@ static void another_job_cannot_write_to_the_sweep(void **state)
 
     assert_ok(ledger, job_add(ledger->store, "other", "", "bob", 20, NULL, &job, &ledger->error));
     struct claim claim = ledger_claim(ledger, "me", 100, 1000);
-    assert_refused(ledger,
-                   sweep_begin(ledger->store, &claim, scene.sweep.id, "{}", 200, &ledger->error),
+    assert_refused(ledger, sweep_begin(ledger->store, &claim, scene.sweep.id, 200, &ledger->error),
                    ERROR_CONFLICT, "is not the work of");
     assert_refused(
         ledger, attempt_begin(ledger->store, &claim, scene.cells[0].id, 200, &id, &ledger->error),
@@ -338,10 +406,12 @@ static void fingerprints_are_digests_of_the_canonical_document(void **state)
     struct run_row *runs;
     size_t count;
 
-    assert_ok(ledger, run_fingerprint_set(ledger->store, &scene.claim, scene.sweep.id,
-                                          "{\"b\":1, \"a\":2}", &ledger->error));
-    assert_ok(ledger, run_fingerprint_set(ledger->store, &scene.claim, scene.sweep.id,
-                                          "{\"other\":1}", &ledger->error));
+    assert_ok(ledger,
+              run_fingerprint_set(ledger->store, &scene.claim, scene.sweep.id,
+                                  scene.sweep.deployment_id, "{\"b\":1, \"a\":2}", &ledger->error));
+    assert_ok(ledger,
+              run_fingerprint_set(ledger->store, &scene.claim, scene.sweep.id,
+                                  scene.sweep.deployment_id, "{\"other\":1}", &ledger->error));
     assert_ok(ledger,
               run_list(ledger->store, NULL, scene.sweep.id, 0, 10, &runs, &count, &ledger->error));
     assert_int_equal(count, 2);
@@ -376,7 +446,7 @@ static void a_stopped_sweep_goes_on_with_what_is_pending(void **state)
     assert_true(change.written);
     assert_string_not_equal(again.job_id, scene.sweep.job_id);
     assert_string_equal(again.state, "planned");
-    assert_string_equal(again.workload, "{\"seed\":7}");
+    assert_string_equal(again.subjects[0].workload, "{\"seed\":7}");
     assert_int_equal(again.cells_done, 1);
     scene.claim = ledger_claim(ledger, "me", 700, 1000);
     accept(ledger, &scene, 1, CELL_MEASURED);
@@ -462,6 +532,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(creates_job_runs_and_cells_with_their_audit_row),
         cmocka_unit_test(the_same_idempotency_key_gives_the_first_sweep),
+        cmocka_unit_test(a_sweep_of_two_deployments_has_runs_of_both),
         cmocka_unit_test(refuses_cells_that_name_other_repetitions),
         cmocka_unit_test(keeps_a_cell_whole),
         cmocka_unit_test(never_measures_a_cell_twice),

@@ -39,8 +39,8 @@ static inline struct claim sweep_claimed(struct world *world, const char *sweep_
     assert_string_equal(job.subject, sweep_id);
     snprintf(claim.job_id, sizeof claim.job_id, "%s", job.id);
     claim.fence = job.fence;
-    assert_stored(world, sweep_begin(world->services.store, &claim, sweep_id, "{}", clock_utc_ms(),
-                                     &world->error));
+    assert_stored(
+        world, sweep_begin(world->services.store, &claim, sweep_id, clock_utc_ms(), &world->error));
     return claim;
 }
 
@@ -81,8 +81,10 @@ static inline void sweep_measured(struct world *world, const char *sweep_id, siz
     assert_stored(world,
                   cell_list(world->services.store, sweep_id, NULL, &cells, &total, &world->error));
     assert_true(count <= total);
-    assert_stored(world, run_fingerprint_set(world->services.store, &claim, sweep_id,
-                                             "{\"model\":\"simserve/toy\"}", &world->error));
+    for (size_t i = 0; i < total; i++)
+        assert_stored(world, run_fingerprint_set(world->services.store, &claim, sweep_id,
+                                                 cells[i].deployment_id,
+                                                 "{\"model\":\"simserve/toy\"}", &world->error));
     for (size_t i = 0; i < count; i++)
         cell_measured(world, &claim, &cells[i]);
     cell_rows_free(cells, total);
