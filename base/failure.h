@@ -21,14 +21,16 @@ enum failure {
     FAILURE_PROTOCOL,       /* not the protocol: unexpected status, content type or bytes */
     FAILURE_STREAM_ERROR,   /* an error event inside a 200 stream */
     FAILURE_TRUNCATED,      /* the stream ended with neither [DONE] nor a finish reason */
-    FAILURE_SHORT_OUTPUT,   /* fewer output tokens than were demanded */
-    FAILURE_EMPTY,          /* a complete answer without any content */
-    FAILURE_TTFT_TIMEOUT,   /* no first token in time */
-    FAILURE_IDLE_TIMEOUT,   /* the stream stalled */
-    FAILURE_TOTAL_TIMEOUT,  /* the whole answer took too long */
-    FAILURE_RESET,          /* the connection broke */
-    FAILURE_CANCELLED,      /* stopped by us */
-    FAILURE_CLIENT_LIMIT,   /* descriptors or memory of this machine */
+    FAILURE_ABORTED,     /* the server gave up: finish reason abort, error, content_filter, ... */
+    FAILURE_SHORT_INPUT, /* the server counts far fewer prompt tokens than were sent: it cut them */
+    FAILURE_SHORT_OUTPUT,  /* fewer output tokens than were demanded */
+    FAILURE_EMPTY,         /* a complete answer without any content */
+    FAILURE_TTFT_TIMEOUT,  /* no first token in time */
+    FAILURE_IDLE_TIMEOUT,  /* the stream stalled */
+    FAILURE_TOTAL_TIMEOUT, /* the whole answer took too long */
+    FAILURE_RESET,         /* the connection broke */
+    FAILURE_CANCELLED,     /* stopped by us */
+    FAILURE_CLIENT_LIMIT,  /* descriptors or memory of this machine */
     FAILURE_COUNT,
 };
 

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static void take_error(struct request *request, const struct completion_event *event)
 {
     if (request->failure != FAILURE_NONE)
@@ -63,6 +65,30 @@ static void take_usage(struct request *request, const struct completion_event *e
     take_count(event->reasoning_tokens, &request->reasoning_tokens);
 }
 
+/* What servers call it when not the model ended the answer. */
+static const char *const aborts[] = {
+    "abort",    "aborted", "error",          "failed",        "cancelled",
+    "canceled", "timeout", "content_filter", "network_error", "insufficient_system_resource",
+};
+
+static enum finish find_finish(const char *reason)
+{
+    if (strcmp(reason, "length") == 0)
+        return FINISH_LENGTH;
+    if (strcmp(reason, "stop") == 0)
+        return FINISH_STOP;
+    for (size_t i = 0; i < sizeof aborts / sizeof *aborts; i++)
+        if (strncmp(reason, aborts[i], sizeof((struct request *)0)->finish_reason - 1) == 0)
+            return FINISH_ABORTED;
+    return FINISH_OTHER;
+}
+
+static void take_finish(struct request *request, const struct completion_event *event)
+{
+    request->finish = find_finish(event->finish);
+    text_copy(request->finish_reason, sizeof request->finish_reason, event->finish);
+}
+
 void answer_take(struct tally *tally, struct request *request, const struct completion_event *event)
 {
     int64_t tokens = count_tokens(request, event);
@@ -74,6 +100,6 @@ void answer_take(struct tally *tally, struct request *request, const struct comp
     if (event->has_usage)
         take_usage(request, event);
     request->done |= event->done;
-    request->finished |= event->has_finish;
-    request->stopped_early |= event->has_finish && strcmp(event->finish, "stop") == 0;
+    if (event->has_finish)
+        take_finish(request, event);
 }

@@ -107,6 +107,7 @@ static bool prepare(struct cell *cell, struct error *error)
         .prompts = cell->prompts,
         .workload = order->workload,
         .nonce = order->nonce,
+        .input_tokens = order->input_tokens,
         .output_tokens = order->output_tokens,
         .ttft_timeout_ns = ns(plan->ttft_timeout_s),
         .idle_timeout_ns = ns(plan->idle_timeout_s),
@@ -127,7 +128,8 @@ static bool prepare(struct cell *cell, struct error *error)
 /* The shape cannot be measured here, or nothing can: trying again is no use. */
 static bool is_final(enum failure failure)
 {
-    return failure == FAILURE_TOO_LONG || failure == FAILURE_REFUSED_400 || failure == FAILURE_AUTH
+    return failure == FAILURE_TOO_LONG || failure == FAILURE_SHORT_INPUT
+           || failure == FAILURE_REFUSED_400 || failure == FAILURE_AUTH
            || failure == FAILURE_NOT_FOUND || failure == FAILURE_TTFT_TIMEOUT
            || failure == FAILURE_IDLE_TIMEOUT || failure == FAILURE_TOTAL_TIMEOUT;
 }

@@ -76,8 +76,10 @@ static void explain_failure(const struct cell *cell, struct cell_result *out)
     enum failure failure = summary_main_failure(&cell->total);
     TEXT_AUTO reason = { 0 };
 
-    out->state = failure == FAILURE_TOO_LONG || failure == FAILURE_REFUSED_400 ? CELL_INFEASIBLE
-                                                                               : CELL_FAILED;
+    out->state = failure == FAILURE_TOO_LONG || failure == FAILURE_SHORT_INPUT
+                         || failure == FAILURE_REFUSED_400
+                     ? CELL_INFEASIBLE
+                     : CELL_FAILED;
     if (failure == FAILURE_NONE)
         text_addf(&reason, "no request ended within the window of %.0f s",
                   out->measurement.window_s);

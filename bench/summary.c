@@ -42,6 +42,9 @@ static void fill_failures(const struct tally *tally, const int64_t failures[FAIL
 
     memcpy(out->failures, failures, sizeof out->failures);
     out->success_rate = per((double)out->succeeded, out->attempted);
+    out->finish_wrong = tally->finish_wrong;
+    out->finish_missing = tally->finish_missing;
+    out->done_missing = tally->done_missing;
     if (failure != FAILURE_NONE)
         text_copy(out->first_error, sizeof out->first_error, tally->said[failure]);
 }

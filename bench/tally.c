@@ -150,12 +150,24 @@ static bool is_good(const struct tally *tally, const struct request *request)
            && (load->goodput_tpot_ns == 0 || time_per_token_ns(request) <= load->goodput_tpot_ns);
 }
 
+/* Answers that are whole all the same. */
+static void count_oddities(struct tally *tally, const struct request *request)
+{
+    bool is_full = request->completion_tokens >= tally->load->output_tokens;
+    bool no_end = (tally->load->workload->fields & (FIELD_IGNORE_EOS | FIELD_MIN_TOKENS)) != 0;
+
+    tally->finish_wrong += request->finish == FINISH_STOP && is_full && no_end;
+    tally->finish_missing += request->finish == FINISH_UNSAID;
+    tally->done_missing += !request->done;
+}
+
 static void count_success(struct tally *tally, const struct request *request)
 {
     int64_t tokens = output_tokens(request), mean_ns = time_per_token_ns(request);
 
     tally->succeeded++;
     tally->good += is_good(tally, request);
+    count_oddities(tally, request);
     if (request->prompt_tokens >= 0) {
         tally->input_told++;
         tally->input_tokens += request->prompt_tokens;
@@ -373,6 +385,9 @@ void tally_merge(struct tally *into, const struct tally *from)
     into->good += from->good;
     into->e2e_ns += from->e2e_ns;
     into->stale_connections += from->stale_connections;
+    into->finish_wrong += from->finish_wrong;
+    into->finish_missing += from->finish_missing;
+    into->done_missing += from->done_missing;
     merge_failures(into, from);
     merge_tokens(into, from);
     merge_flight(&into->flight, &from->flight);

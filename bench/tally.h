@@ -10,6 +10,9 @@
 #define TALLY_SECONDS 3600 /* of the window whose seconds are told apart */
 #define TALLY_SAID_SIZE 512
 
+/* Why the server says it ended. */
+enum finish { FINISH_UNSAID, FINISH_LENGTH, FINISH_STOP, FINISH_OTHER, FINISH_ABORTED };
+
 /* One request, as far as it went. Times are monotonic nanoseconds, 0: did not happen. */
 struct request {
     uint64_t index;
@@ -32,11 +35,11 @@ struct request {
     int64_t prompt_tokens, completion_tokens, cached_tokens; /* -1: the server did not say, */
     int64_t reasoning_tokens;                                /* and so here */
     long status;
-    unsigned sends;     /* 2: again, on a fresh connection */
-    bool is_stream;     /* the answer is one */
-    bool done;          /* [DONE] */
-    bool finished;      /* a finish reason came, */
-    bool stopped_early; /* and it is "stop" */
+    unsigned sends; /* 2: again, on a fresh connection */
+    bool is_stream; /* the answer is one */
+    bool done;      /* [DONE] */
+    enum finish finish;
+    char finish_reason[24]; /* as the server says */
     enum failure failure;
     char said[TALLY_SAID_SIZE]; /* about its failure */
     size_t said_length;
@@ -73,6 +76,7 @@ struct tally {
     int64_t window_chunks, untold_chunks; /* in the window: all, and of requests that told none */
     int64_t second_chunks[TALLY_SECONDS]; /* per second of the window */
     int64_t stale_connections;
+    int64_t finish_wrong, finish_missing, done_missing; /* of those that succeeded */
     atomic_int_fast64_t arrived; /* chunks, ever; the only member that other threads read */
     struct flight flight;
     struct request probe; /* the latest one that ended */

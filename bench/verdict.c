@@ -15,13 +15,23 @@ static bool is_short(const struct connection *connection)
 
     if (request->completion_tokens >= 0)
         return request->completion_tokens < wanted;
-    return request->stopped_early && request->chunks < wanted;
+    return request->finish != FINISH_LENGTH && request->finish != FINISH_UNSAID
+           && request->chunks < wanted;
+}
+
+/* More than an eighth and 16 tokens are beyond what templates and tokenizers do: the server cut the
+ * prompt, as some do with what does not fit their context, without a word. */
+static bool is_cut(const struct connection *connection)
+{
+    int64_t wanted = connection->load->input_tokens, got = connection->request.prompt_tokens;
+
+    return got >= 0 && got < wanted - wanted / 8 - 16;
 }
 
 enum failure verdict_reach(const struct connection *connection)
 {
     const struct request *request = &connection->request;
-    bool whole = request->done || request->finished;
+    bool whole = request->done || request->finish != FINISH_UNSAID;
 
     if (request->failure != FAILURE_NONE)
         return request->failure;
@@ -35,9 +45,41 @@ enum failure verdict_reach(const struct connection *connection)
         return FAILURE_PROTOCOL;
     if (!whole)
         return FAILURE_TRUNCATED;
+    if (request->finish == FINISH_ABORTED)
+        return FAILURE_ABORTED;
     if (request->chunks == 0)
         return FAILURE_EMPTY;
+    if (is_cut(connection))
+        return FAILURE_SHORT_INPUT;
     return is_short(connection) ? FAILURE_SHORT_OUTPUT : FAILURE_NONE;
+}
+
+static bool describe_short_output(const struct connection *connection, char *out, size_t size)
+{
+    const struct request *request = &connection->request;
+    int64_t wanted = connection->load->output_tokens;
+    int64_t got = request->completion_tokens >= 0 ? request->completion_tokens : request->chunks;
+
+    if (request->finish == FINISH_LENGTH)
+        return snprintf(out, size,
+                        "the answer ended by its length after %ld of %ld output tokens: the server "
+                        "has a lower limit of its own",
+                        got, wanted)
+               > 0;
+    return snprintf(out, size,
+                    "the model stopped after %ld of %ld output tokens: the server heeds neither "
+                    "ignore_eos nor min_tokens",
+                    got, wanted)
+           > 0;
+}
+
+/* A whole completion, where a stream was asked for. */
+static bool is_plain_answer(const struct connection *connection)
+{
+    const struct request *request = &connection->request;
+
+    return request->status / 100 == 2 && !request->is_stream && request->said[0] == '{'
+           && strstr(request->said, "\"choices\"") != NULL;
 }
 
 /* Our own finding, in one sentence; false where the failure is the server's or the
@@ -65,14 +107,25 @@ static bool describe(const struct connection *connection, char *out, size_t size
                > 0;
     case FAILURE_EMPTY:
         return snprintf(out, size, "the answer had no content at all") > 0;
-    case FAILURE_SHORT_OUTPUT:
-        return snprintf(out, size,
-                        "the model stopped after %ld of %ld output tokens: the server heeds "
-                        "neither ignore_eos nor min_tokens",
-                        request->completion_tokens >= 0 ? request->completion_tokens
-                                                        : request->chunks,
-                        connection->load->output_tokens)
+    case FAILURE_ABORTED:
+        return snprintf(out, size, "the server ended the answer with the finish reason '%s'",
+                        request->finish_reason)
                > 0;
+    case FAILURE_SHORT_INPUT:
+        return snprintf(
+                   out, size,
+                   "the server counted %ld of the %ld prompt tokens that were sent: it cut the "
+                   "prompt",
+                   request->prompt_tokens, connection->load->input_tokens)
+               > 0;
+    case FAILURE_SHORT_OUTPUT:
+        return describe_short_output(connection, out, size);
+    case FAILURE_PROTOCOL:
+        return is_plain_answer(connection)
+               && snprintf(out, size,
+                           "the server does not stream: it answered \"stream\": true with one JSON "
+                           "document")
+                      > 0;
     default:
         return false;
     }

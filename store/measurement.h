@@ -40,7 +40,8 @@ struct measurement {
     /* Requests that ended in the window (or were begun and censored in it). */
     int64_t attempted, succeeded;
     int64_t failures[FAILURE_COUNT];
-    double success_rate; /* succeeded / attempted */
+    int64_t finish_wrong, finish_missing, done_missing; /* of those that succeeded */
+    double success_rate;                                /* succeeded / attempted */
     /* Load: time average of requests in flight in the window; asked for is the cell's concurrency.
      */
     double concurrency_actual;

@@ -78,6 +78,8 @@ static const struct row rows[] = {
       "finish_reason in the last content chunk, not in one of its own" },
     { BOOLEAN(cached_tokens_in_usage), ANY_TIME, "false", 0, 0,
       "usage.prompt_tokens_details (vLLM's --enable-prompt-tokens-details)" },
+    { BOOLEAN(reasoning_tokens_in_usage), ANY_TIME, "false", 0, 0,
+      "usage.completion_tokens_details, one token per reasoning chunk" },
 
     { NUMBER(keep_alive_idle_ms), ANY_TIME, "0", 0, 1e9,
       "closes idle connections; 0 = never (uvicorn: 5000)" },

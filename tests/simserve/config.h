@@ -45,6 +45,7 @@ struct config {
     bool role_early;
     bool finish_joined;
     bool cached_tokens_in_usage;
+    bool reasoning_tokens_in_usage;
 
     double keep_alive_idle_ms;
     int64_t close_after_requests;

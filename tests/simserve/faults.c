@@ -38,6 +38,11 @@ static const struct fault_kind kinds[FAULT_COUNT] = {
                                       "usage in the last content chunk, not in one of its own" },
     [FAULT_USAGE_IN_EVERY_CHUNK] = { "usage_in_every_chunk", "usage in every chunk, unasked" },
     [FAULT_WRONG_FINISH_REASON] = { "wrong_finish_reason", "stop for length and length for stop" },
+    [FAULT_USAGE_NULL] = { "usage_null", "usage is null in every chunk but where it is told" },
+    [FAULT_USAGE_AS_TIMINGS] = { "usage_as_timings", "llama.cpp's timings instead of usage" },
+    [FAULT_ABORTED] = { "aborted", "finish reason abort, for half the output asked for" },
+    [FAULT_MISSING_FINISH] = { "missing_finish", "no finish reason, but [DONE]" },
+    [FAULT_TOOL_CALL] = { "tool_call", "chat: all output is arguments of a tool call" },
     [FAULT_NO_ROLE_CHUNK] = { "no_role_chunk", "no role-only first chunk" },
     [FAULT_REASONING_FIRST] = { "reasoning_first", "the first reasoning_chunks chunks are "
                                                    "reasoning (named by reasoning_field)" },

@@ -173,6 +173,8 @@ static void bend(struct sequence *sequence)
         sequence->limit_tokens /= 2;
         sequence->finish_reason = "stop";
     }
+    if (has(sequence, FAULT_ABORTED) && sequence->limit_tokens > 1)
+        sequence->limit_tokens /= 2;
 }
 
 static bool read_request(struct sequence *sequence, struct error *error)

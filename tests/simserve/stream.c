@@ -54,9 +54,25 @@ static const char *reported_finish(const struct sequence *sequence)
 {
     bool is_length = strcmp(sequence->finish_reason, "length") == 0;
 
+    if (has(sequence, FAULT_ABORTED))
+        return "abort";
+
     if (has(sequence, FAULT_WRONG_FINISH_REASON))
         is_length = !is_length;
     return is_length ? "length" : "stop";
+}
+
+/* Of the reasoning chunks, each of one token where tokens_per_chunk is 1. */
+static void add_reasoning_tokens(const struct sequence *sequence, struct text *out)
+{
+    int64_t chunks = sequence->server->config.reasoning_chunks;
+
+    if (!sequence->server->config.reasoning_tokens_in_usage)
+        return;
+    if (!sequence->chat || !has(sequence, FAULT_REASONING_FIRST))
+        chunks = 0;
+    text_addf(out, ",\"completion_tokens_details\":{\"reasoning_tokens\":%lld}",
+              (long long)(sequence->chunks < chunks ? sequence->chunks : chunks));
 }
 
 static void add_usage(const struct sequence *sequence, struct text *out)
@@ -64,10 +80,17 @@ static void add_usage(const struct sequence *sequence, struct text *out)
     const struct truth_record *record = &sequence->record;
     int64_t total_tokens = record->prompt_tokens + sequence->produced_tokens;
 
+    if (has(sequence, FAULT_USAGE_AS_TIMINGS)) {
+        text_addf(out, "\"timings\":{\"prompt_n\":%lld,\"cache_n\":%lld,\"predicted_n\":%lld}",
+                  (long long)(record->prompt_tokens - record->cached_tokens),
+                  (long long)record->cached_tokens, (long long)sequence->produced_tokens);
+        return;
+    }
     text_addf(out,
               "\"usage\":{\"prompt_tokens\":%lld,\"total_tokens\":%lld,\"completion_tokens\":%lld",
               (long long)record->prompt_tokens, (long long)total_tokens,
               (long long)sequence->produced_tokens);
+    add_reasoning_tokens(sequence, out);
     if (sequence->server->config.cached_tokens_in_usage)
         text_addf(out, ",\"prompt_tokens_details\":{\"cached_tokens\":%lld}}",
                   (long long)record->cached_tokens);
@@ -177,6 +200,9 @@ static void add_choice_open(const struct sequence *sequence, struct text *out)
     text_add_bytes(out, sequence->head.data, sequence->head.length);
     if (!sequence->chat) {
         text_add(out, "{\"index\":0,\"text\":\"");
+    } else if (has(sequence, FAULT_TOOL_CALL)) {
+        text_add(out, "{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":"
+                      "{\"arguments\":\"");
     } else if (has(sequence, FAULT_REASONING_FIRST)
                && sequence->chunks < config->reasoning_chunks) {
         text_addf(out, "{\"index\":0,\"delta\":{\"%s\":\"", config->reasoning_field);
@@ -188,7 +214,7 @@ static void add_choice_open(const struct sequence *sequence, struct text *out)
 static void add_choice_close(const struct sequence *sequence, bool finished, struct text *out)
 {
     text_add(out, sequence->chat ? "\"},\"logprobs\":null," : "\",\"logprobs\":null,");
-    if (finished)
+    if (finished && !has(sequence, FAULT_MISSING_FINISH))
         text_addf(out, "\"finish_reason\":\"%s\",\"stop_reason\":null}]",
                   reported_finish(sequence));
     else if (sequence->chat)
@@ -202,6 +228,8 @@ static void add_chunk_usage(const struct sequence *sequence, bool wanted, struct
     if (wanted) {
         text_add_char(out, ',');
         add_usage(sequence, out);
+    } else if (has(sequence, FAULT_USAGE_NULL)) {
+        text_add(out, ",\"usage\":null");
     }
     text_add_char(out, '}');
 }
@@ -245,6 +273,8 @@ static void send_content(struct sequence *sequence, int64_t tokens, bool last)
     out = event_open(sequence);
     add_choice_open(sequence, out);
     add_words(sequence, sequence->produced_tokens, tokens, out);
+    if (sequence->chat && has(sequence, FAULT_TOOL_CALL))
+        text_add(out, "\"}}],\"content\":\"");
     add_choice_close(sequence, last && sequence->server->config.finish_joined, out);
     sequence->produced_tokens += tokens;
     add_chunk_usage(sequence, sequence->usage_in_chunks || asked_in_last, out);

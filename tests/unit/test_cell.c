@@ -318,7 +318,10 @@ static const struct expectation expectations[] = {
     { "error_event=1", CELL_FAILED, "stream_error: EngineCore" },
     { "truncated=1", CELL_FAILED, "truncated: the stream ended after 3 chunks" },
     { "short_output=1", CELL_FAILED, "short_output: the model stopped after 4 of 8" },
-    { "not_sse=1", CELL_FAILED, "protocol: " },
+    { "aborted=1", CELL_FAILED,
+      "aborted: the server ended the answer with the finish reason 'abort'" },
+    { "prompt_truncated=1", CELL_INFEASIBLE, "short_input: the server counted 32 of the 64" },
+    { "not_sse=1", CELL_FAILED, "protocol: the server does not stream" },
 };
 
 static void each_fault_has_its_class(void **state)
@@ -346,6 +349,7 @@ static void peculiar_streams_are_read_right(void **state)
 {
     static const char *const faults[] = {
         "missing_done=1",        "usage_in_last_content=1", "usage_in_every_chunk=1",
+        "usage_null=1",          "usage_as_timings=1",      "missing_finish=1",
         "wrong_finish_reason=1", "comment_lines=1",         "crlf_lines=1",
         "no_space_after_data=1", "split_events=1",          "joined_events=1",
         "slow_headers/7",        "close_after_answer/3",
@@ -364,8 +368,45 @@ static void peculiar_streams_are_read_right(void **state)
         assert_int_equal(m->output_tokens_min, 8);
         assert_int_equal(m->output_tokens_max, 8);
         assert_int_equal(m->input_tokens_max, 64);
+        assert_int_equal(m->latency[METRIC_ITL].count, m->latency[METRIC_ICL].count);
+        assert_int_equal(m->finish_wrong,
+                         strcmp(faults[i], "wrong_finish_reason=1") == 0 ? m->succeeded : 0);
+        assert_int_equal(m->finish_missing,
+                         strcmp(faults[i], "missing_finish=1") == 0 ? m->succeeded : 0);
+        assert_int_equal(m->done_missing,
+                         strcmp(faults[i], "missing_done=1") == 0 ? m->succeeded : 0);
         tear_down(&trial);
     }
+}
+
+static void a_limit_of_the_servers_own_is_no_success(void **state)
+{
+    struct trial trial;
+
+    (void)state;
+    set_up(&trial, (const char *[]){ "--fault", "short_output=1", "--fault",
+                                     "wrong_finish_reason=1", NULL });
+    measure(&trial);
+    assert_int_equal(trial.result.state, CELL_FAILED);
+    assert_string_equal(trial.result.reason,
+                        "short_output: the answer ended by its length after 4 of 8 output tokens: "
+                        "the server has a lower limit of its own");
+    tear_down(&trial);
+}
+
+static void tool_calls_are_output(void **state)
+{
+    struct trial trial;
+
+    (void)state;
+    set_up(&trial, (const char *[]){ "--fault", "tool_call=1", NULL });
+    make_workload(&trial.workload, BENCH_CHAT);
+    const struct measurement *m = measure(&trial);
+    assert_int_equal(trial.result.state, CELL_MEASURED);
+    assert_int_equal(m->latency[METRIC_TTFT].count, m->succeeded);
+    assert_int_equal(m->latency[METRIC_TTFO].count, 0);
+    assert_true(fabs(m->tokens_per_chunk - 1) < 0.01);
+    tear_down(&trial);
 }
 
 static void without_usage_tokens_are_estimated_and_marked(void **state)
@@ -386,30 +427,20 @@ static void without_usage_tokens_are_estimated_and_marked(void **state)
     tear_down(&trial);
 }
 
-static void a_prompt_that_was_cut_short_is_seen(void **state)
-{
-    struct trial trial;
-
-    (void)state;
-    set_up(&trial, (const char *[]){ "--fault", "prompt_truncated=1", NULL });
-    const struct measurement *m = measure(&trial);
-    assert_int_equal(m->input_tokens_requested, 64);
-    assert_true(m->input_tokens_mean == 32);
-    tear_down(&trial);
-}
-
 static void reasoning_counts_for_the_first_token(void **state)
 {
     struct trial trial;
 
     (void)state;
-    set_up(&trial, (const char *[]){ "--fault", "reasoning_first=1", "--step-ms", "30", NULL });
+    set_up(&trial, (const char *[]){ "--fault", "reasoning_first=1", "--step-ms", "30",
+                                     "--reasoning-tokens-in-usage", "true", NULL });
     make_workload(&trial.workload, BENCH_CHAT);
     const struct measurement *m = measure(&trial);
     assert_int_equal(trial.result.state, CELL_MEASURED);
     assert_true(m->latency[METRIC_TTFT].p50_ms < 5 + 3 * 30); /* content comes after three steps */
     assert_int_equal(m->latency[METRIC_TTFO].count, m->latency[METRIC_TTFT].count);
     assert_true(m->latency[METRIC_TTFO].min_ms >= 5 + 3 * 30 - 1);
+    assert_true(m->reasoning_tokens_mean == 3);
     tear_down(&trial);
 }
 
@@ -591,7 +622,8 @@ int main(void)
         cmocka_unit_test(each_fault_has_its_class),
         cmocka_unit_test(peculiar_streams_are_read_right),
         cmocka_unit_test(without_usage_tokens_are_estimated_and_marked),
-        cmocka_unit_test(a_prompt_that_was_cut_short_is_seen),
+        cmocka_unit_test(a_limit_of_the_servers_own_is_no_success),
+        cmocka_unit_test(tool_calls_are_output),
         cmocka_unit_test(reasoning_counts_for_the_first_token),
         cmocka_unit_test(timeouts_are_censored_in_the_distribution),
         cmocka_unit_test(fast_failures_do_not_improve_latency),

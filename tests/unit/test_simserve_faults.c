@@ -315,6 +315,49 @@ static void check_wrong_finish_reason(const struct exchange *exchange)
     assert_int_equal(usage_of(exchange, "completion_tokens"), TOKENS);
 }
 
+static void check_usage_null(const struct exchange *exchange)
+{
+    check_good(exchange);
+    assert_true(json_is_null(json_object_get(json_array_get(exchange->events, 0), "usage")));
+}
+
+static void check_usage_as_timings(const struct exchange *exchange)
+{
+    const json_t *last =
+        json_array_get(exchange->events, json_array_size(exchange->events) - 2); /* and [DONE] */
+    const json_t *timings = json_object_get(last, "timings");
+
+    assert_int_equal(count_usages(exchange), 0);
+    assert_int_equal(json_get_integer(timings, "predicted_n", 0), TOKENS);
+    assert_int_equal(
+        json_get_integer(timings, "prompt_n", 0) + json_get_integer(timings, "cache_n", 0), 14);
+}
+
+static void check_aborted(const struct exchange *exchange)
+{
+    assert_string_equal(finish_reason(exchange), "abort");
+    assert_int_equal(usage_of(exchange, "completion_tokens"), TOKENS / 2);
+}
+
+static void check_missing_finish(const struct exchange *exchange)
+{
+    assert_string_equal(finish_reason(exchange), "");
+    assert_int_equal(usage_of(exchange, "completion_tokens"), TOKENS);
+    assert_true(is_done(exchange));
+}
+
+static void check_tool_call(const struct exchange *exchange)
+{
+    const json_t *call = json_array_get(
+        json_object_get(json_object_get(choice_of(json_array_get(exchange->events, 1)), "delta"),
+                        "tool_calls"),
+        0);
+
+    assert_int_equal(count_deltas(exchange, "content"), 0);
+    assert_true(json_get_text(json_object_get(call, "function"), "arguments", "")[0] != '\0');
+    assert_string_equal(finish_reason(exchange), "length");
+}
+
 static void check_no_role_chunk(const struct exchange *exchange)
 {
     check_good(exchange);
@@ -392,6 +435,11 @@ static const struct fault_case {
     { "usage_in_last_content", check_usage_in_last_content },
     { "usage_in_every_chunk", check_usage_in_every_chunk },
     { "wrong_finish_reason", check_wrong_finish_reason },
+    { "usage_null", check_usage_null },
+    { "usage_as_timings", check_usage_as_timings },
+    { "aborted", check_aborted },
+    { "missing_finish", check_missing_finish },
+    { "tool_call", check_tool_call },
     { "no_role_chunk", check_no_role_chunk },
     { "reasoning_first", check_reasoning_first },
     { "comment_lines", check_comment_lines },
