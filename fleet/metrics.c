@@ -51,25 +51,32 @@ static double value_of(const struct metrics_snapshot *snapshot, const struct fig
     return value;
 }
 
-bool metrics_ask(const struct ask *ask, struct metrics_snapshot *out, struct error *error)
+bool metrics_ask_page(const struct ask *ask, struct text *body, struct metrics_snapshot *out,
+                      struct error *error)
 {
     struct metrics_snapshot snapshot;
-    TEXT_AUTO body = { 0 };
     enum failure failure;
     struct error problem;
 
-    if (!ask_text(ask, "/metrics", &body, &failure, &problem))
+    if (!ask_text(ask, "/metrics", body, &failure, &problem))
         return error_set(error, ERROR_UPSTREAM, "its metrics cannot be read (%s): %s",
                          failure_name(failure), problem.message);
     metrics_clear(&snapshot);
     snapshot.at_ms = clock_utc_ms();
     snapshot.at_ns = clock_monotonic_ns();
-    if (metrics_map(text_string(&body), body.length, &snapshot) == 0)
+    if (metrics_map(text_string(body), body->length, &snapshot) == 0)
         return error_set(error, ERROR_UPSTREAM,
                          "/metrics answers, but with none of the series of a known engine (vLLM, "
                          "SGLang, llama.cpp, TGI, JetStream, Ollama's exporters)");
     *out = snapshot;
     return true;
+}
+
+bool metrics_ask(const struct ask *ask, struct metrics_snapshot *out, struct error *error)
+{
+    TEXT_AUTO body = { 0 };
+
+    return metrics_ask_page(ask, &body, out, error);
 }
 
 bool metrics_scrape(const struct endpoint *endpoint, struct metrics_snapshot *out,

@@ -6,6 +6,9 @@
 
 /* metrics_scrape within the deadline of `ask`, and cancellable. */
 bool metrics_ask(const struct ask *ask, struct metrics_snapshot *out, struct error *error);
+/* The same, with the page itself appended to *body. */
+bool metrics_ask_page(const struct ask *ask, struct text *body, struct metrics_snapshot *out,
+                      struct error *error);
 
 /* Every figure NaN. */
 void metrics_clear(struct metrics_snapshot *out);

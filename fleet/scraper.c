@@ -14,6 +14,7 @@
 #include "base/workers.h"
 #include "fleet/engine.h"
 #include "fleet/metrics_map.h"
+#include "fleet/page.h"
 #include "fleet/schedule.h"
 #include "store/deployments.h"
 #include "store/scrapes.h"
@@ -53,8 +54,8 @@ static bool is_stopping(void *context)
     return atomic_load(&scraper->stopping);
 }
 
-static bool ask_deployment(struct scraper *scraper, const char *name, struct metrics_snapshot *out,
-                           struct error *error)
+static bool ask_deployment(struct scraper *scraper, const char *name, struct text *body,
+                           struct metrics_snapshot *out, struct error *error)
 {
     struct deployment deployment;
     struct endpoint endpoint;
@@ -67,31 +68,41 @@ static bool ask_deployment(struct scraper *scraper, const char *name, struct met
     ask = ask_begin(&endpoint, TIMEOUT_MS);
     ask.cancelled = is_stopping;
     ask.context = scraper;
-    ok = metrics_ask(&ask, out, error);
+    ok = metrics_ask_page(&ask, body, out, error);
     explicit_bzero(endpoint.bearer, sizeof endpoint.bearer);
+    return ok;
+}
+
+/* The page as it is, for whoever knows the server's own names, and our figures. */
+static bool keep(struct scraper *scraper, const struct due *due, const struct text *body,
+                 const struct metrics_snapshot *snapshot, struct error *error)
+{
+    struct page page;
+    bool ok;
+
+    page_read(body, VALUES_LIMIT, &page);
+    page.count += metrics_values(snapshot, page.values + page.count, VALUES_LIMIT);
+    ok = scrape_add(scraper->store, due->deployment_id, snapshot->at_ms, page.values, page.count,
+                    NULL, error);
+    page_finish(&page);
     return ok;
 }
 
 static void scrape(struct scraper *scraper, const struct due *due)
 {
-    struct scrape_value values[VALUES_LIMIT];
+    TEXT_AUTO body = { 0 };
     char shown[SHOWN_ERROR_BYTES] = "";
     struct metrics_snapshot snapshot;
     struct error problem, error;
-    int64_t at_ms = clock_utc_ms();
-    size_t count = 0;
-    bool ok = ask_deployment(scraper, due->name, &snapshot, &problem);
+    bool ok = ask_deployment(scraper, due->name, &body, &snapshot, &problem);
 
     if (is_stopping(scraper))
         return;
-    if (ok) {
-        count = metrics_values(&snapshot, values, VALUES_LIMIT);
-        at_ms = snapshot.at_ms;
-    } else {
+    if (!ok)
         text_copy(shown, sizeof shown, problem.message);
-    }
-    if (!scrape_add(scraper->store, due->deployment_id, at_ms, values, count, ok ? NULL : shown,
-                    &error))
+    if (ok ? !keep(scraper, due, &body, &snapshot, &error)
+           : !scrape_add(scraper->store, due->deployment_id, clock_utc_ms(), NULL, 0, shown,
+                         &error))
         log_warning("metrics of %s are not kept: %s", due->name, error.message);
 }
 

@@ -3,42 +3,66 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/table.h"
+#include "base/text.h"
 #include "handlers/deployment_of.h"
 #include "handlers/history.h"
 
-#define POINTS_SHOWN 30
+#define MINUTES_MAX 1051200 /* two years */
+#define POINTS_INITIAL 60
+#define DEFAULT_PERCENTILE 99
+#define FUNCTION_SIZE 24
 
 static const struct param params[] = {
     PARAM_DEPLOYMENT,
     { "metric", VALUE_CHOICE, .choices = history_names,
-      .help = "One figure point by point; left out: a summary of all." },
-    { "minutes", VALUE_NUMBER, .low = 1, .high = 525600, .initial = "60",
-      .help = "How far back, in minutes." },
-    { "until_minutes_ago", VALUE_NUMBER, .low = 0, .high = 525600, .initial = "0",
+      .help = "One figure step by step; left out (and no `series`): a summary of all." },
+    { "series", VALUE_TEXT, .low = 1, .high = 127,
+      .help = "Instead of `metric`: a series under the server's own name, e.g. "
+              "vllm:request_success_total, or a histogram, e.g. "
+              "vllm:request_prefill_time_seconds. Label sets are added up." },
+    { "labels", VALUE_TEXT_MAP, .low = 0, .high = 8, .item_low = 0, .item_high = 200,
+      .help = "Of `series`: only where these labels have these values, e.g. "
+              "{\"finished_reason\": \"abort\"}." },
+    { "function", VALUE_CHOICE, .choices = history_functions,
+      .help = "What to tell of each step. Gauges: mean (the default), value (the last), min, max. "
+              "Counters: rate (per second, the default), increase, value. Histograms (ttft_ms, "
+              "itl_ms, e2e_ms, queue_ms): percentile (the default), mean." },
+    { "percentile", VALUE_NUMBER, .low = 0, .high = 100, .initial = "99",
+      .help = "Of function percentile: 50, 99, 99.9, ..." },
+    { "minutes", VALUE_NUMBER, .low = 1, .high = MINUTES_MAX, .initial = "60",
+      .help = "How far back, in minutes: 1440 a day, 10080 a week." },
+    { "until_minutes_ago", VALUE_NUMBER, .low = 0, .high = MINUTES_MAX, .initial = "0",
       .help = "Ends so many minutes ago; 0: now." },
-    { "points", VALUE_INTEGER, .low = 2, .high = 500, .initial = "30",
-      .help = "Points at most; where more were stored, every n-th scrape counts." },
+    { "step_s", VALUE_INTEGER, .low = 1, .high = 31536000,
+      .help = "Seconds in a step; left out: so that all fits into `points`." },
+    { "points", VALUE_INTEGER, .low = 2, .high = 500, .initial = "60",
+      .help = "Steps in an answer at most; of more the newest come first (see next_cursor)." },
+    PARAM_CURSOR,
     { 0 },
 };
 
 static const struct field figure_fields[] = {
-    { "metric", VALUE_TEXT, .help = "Name of the figure." },
-    { "unit", VALUE_TEXT, .help = "Its unit." },
-    { "points", VALUE_INTEGER, .help = "How many values the summary is of." },
-    { "latest", VALUE_NUMBER, .optional = true, .help = "The newest value." },
+    { "metric", VALUE_TEXT, .help = "Name of the figure or series." },
+    { "function", VALUE_TEXT, .help = "What is told of each step: mean, rate, p99, ..." },
+    { "unit", VALUE_TEXT, .help = "Its unit; empty where only the series' name tells." },
+    { "points", VALUE_INTEGER, .help = "How many steps the summary is of." },
+    { "latest", VALUE_NUMBER, .optional = true, .help = "Of the newest step." },
     { "low", VALUE_NUMBER, .optional = true, .help = "The lowest." },
-    { "mean", VALUE_NUMBER, .optional = true, .help = "The mean of the values." },
+    { "mean", VALUE_NUMBER, .optional = true, .help = "The mean over the time." },
     { "high", VALUE_NUMBER, .optional = true, .help = "The highest." },
     { 0 },
 };
 
 static const struct field point_fields[] = {
-    { "at", VALUE_TEXT, .help = "When, UTC; of rates and means the end of the interval." },
+    { "at", VALUE_TEXT, .help = "Start of the step, UTC." },
     { "value", VALUE_NUMBER, .optional = true, .help = "The value." },
+    { "partial", VALUE_BOOLEAN, .optional = true,
+      .help = "true: the step is not over yet, its value will change." },
     { 0 },
 };
 
@@ -46,38 +70,140 @@ static const struct field fields[] = {
     { "deployment", VALUE_TEXT, .help = "The deployment." },
     { "from", VALUE_TEXT, .help = "Start, UTC." },
     { "to", VALUE_TEXT, .help = "End, UTC." },
+    { "step_s", VALUE_INTEGER, .help = "Seconds in a step." },
+    { "resolution", VALUE_TEXT,
+      .help = "What it is made of: scrapes, or their rollups 10 s, 1 min, 1 h." },
     { "figures", VALUE_LIST, .help = "A summary per figure that has values.",
       .fields = figure_fields },
-    { "points", VALUE_LIST, .help = "The values of the figure that was asked for, ascending.",
+    { "points", VALUE_LIST,
+      .help = "The steps of the figure that was asked for, ascending. Steps without scrapes are "
+              "left out: gaps are gaps.",
       .fields = point_fields },
+    { "note", VALUE_TEXT, .optional = true,
+      .help = "Where the answer is not quite what was asked for: why." },
+    FIELD_NEXT_CURSOR,
     { "next_step", VALUE_TEXT, .help = "What to call next." },
     { 0 },
 };
+
+static const char *const resolutions[SCRAPE_LEVELS] = { "scrapes", "10 s", "1 min", "1 h" };
 
 /* What is asked for, and the answer as it grows. */
 struct view {
     const struct call *call;
     struct deployment deployment;
-    struct history_span span;
+    struct history_ask ask;
+    int64_t now_ms, older_ms; /* older_ms: where the page before ends; 0: there is none */
+    struct text note;
     json_t *summaries, *points;
     struct table *table;
 };
 
-static void add_summary(struct view *view, const char *name, const struct history_figure *figure,
-                        const struct history *history)
+/* ---- Range and step ---- */
+
+/* The shortest pleasant step of which `points` are enough. */
+static int64_t pleasant_step_s(int64_t range_ms, int64_t points)
+{
+    static const int64_t steps_s[] = { 1,     2,     5,      10,     15,      30,     60,    120,
+                                       300,   600,   900,    1800,   3600,    7200,   10800, 21600,
+                                       43200, 86400, 172800, 604800, 1209600, 2592000 };
+    size_t i = 0;
+
+    while (i + 1 < sizeof steps_s / sizeof *steps_s && steps_s[i] * 1000 * points < range_ms)
+        i++;
+    return steps_s[i];
+}
+
+static int64_t rounded_up(int64_t value, int64_t to)
+{
+    return (value + to - 1) / to * to;
+}
+
+/* Finer ones may be kept no longer: then the step becomes what the level can tell. */
+static bool choose_level(struct view *view, int64_t from_ms, struct error *error)
+{
+    struct history_ask *ask = &view->ask;
+    int64_t level_ms;
+
+    if (!scrape_level_for(view->call->services->store, view->deployment.id, from_ms, ask->step_ms,
+                          &ask->level, error))
+        return false;
+    level_ms = scrape_level_ms(ask->level);
+    if (ask->step_ms % level_ms == 0)
+        return true;
+    text_addf(&view->note,
+              "Steps of %" PRId64 " s are not kept that far back: ", ask->step_ms / 1000);
+    ask->step_ms = rounded_up(ask->step_ms, level_ms);
+    text_addf(&view->note, "these are of %" PRId64 " s.", ask->step_ms / 1000);
+    return true;
+}
+
+static bool read_cursor(const struct call *call, int64_t now_ms, int64_t *to_ms,
+                        struct error *error)
+{
+    const char *cursor = call_text(call, "cursor");
+
+    return cursor == NULL || text_to_integer(cursor, 1, now_ms, to_ms)
+           || error_set(error, ERROR_INVALID,
+                        "\"cursor\" is \"%.40s\": it must be the next_cursor of an answer before",
+                        cursor);
+}
+
+/* The newest `points` steps of the range; without a metric all of it is one page. */
+static bool choose_range(struct view *view, struct error *error)
+{
+    const struct call *call = view->call;
+    struct history_ask *ask = &view->ask;
+    int64_t points = call_integer(call, "points", POINTS_INITIAL);
+    int64_t end_ms = view->now_ms - (int64_t)(call_number(call, "until_minutes_ago", 0) * 60000);
+    int64_t from_ms = end_ms - (int64_t)(call_number(call, "minutes", 60) * 60000), first_ms;
+
+    from_ms = from_ms > 0 ? from_ms : 0;
+    ask->step_ms = call_integer(call, "step_s", pleasant_step_s(end_ms - from_ms, points)) * 1000;
+    if (!choose_level(view, from_ms, error) || !read_cursor(call, view->now_ms, &end_ms, error))
+        return false;
+    from_ms -= from_ms % ask->step_ms;
+    ask->to_ms = rounded_up(end_ms, ask->step_ms);
+    first_ms = ask->to_ms - points * ask->step_ms;
+    ask->from_ms = first_ms > from_ms ? first_ms : from_ms;
+    if (ask->to_ms <= ask->from_ms)
+        ask->to_ms = ask->from_ms + ask->step_ms;
+    /* one step more where the range begins and ends within steps */
+    if (ask->from_ms - from_ms == ask->step_ms && call_text(call, "step_s") == NULL)
+        ask->from_ms = from_ms;
+    view->older_ms = ask->from_ms > from_ms ? ask->from_ms : 0;
+    return true;
+}
+
+/* ---- The answer ---- */
+
+static const char *function_show(const struct history *history, double percentile,
+                                 char out[FUNCTION_SIZE])
+{
+    if (history->function == HISTORY_PERCENTILE)
+        snprintf(out, FUNCTION_SIZE, "p%g", percentile);
+    else
+        snprintf(out, FUNCTION_SIZE, "%s", history_functions[history->function]);
+    return out;
+}
+
+static void add_summary(struct view *view, const char *name, const struct history *history)
 {
     struct history_summary summary;
+    char function[FUNCTION_SIZE];
 
     history_summarize(history, &summary);
-    json_array_append_new(view->summaries,
-                          json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o}", "metric", name, "unit",
-                                    figure->unit, "points", (json_int_t)history->count, "latest",
-                                    json_number_or_null(summary.latest), "low",
-                                    json_number_or_null(summary.low), "mean",
-                                    json_number_or_null(summary.mean), "high",
-                                    json_number_or_null(summary.high)));
+    function_show(history, view->ask.percentile, function);
+    json_array_append_new(
+        view->summaries,
+        json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:o}", "metric", name, "function", function,
+                  "unit", history->unit, "points", (json_int_t)history->count, "latest",
+                  json_number_or_null(summary.latest), "low", json_number_or_null(summary.low),
+                  "mean", json_number_or_null(summary.mean), "high",
+                  json_number_or_null(summary.high)));
     table_cell(view->table, "%s", name);
-    table_cell(view->table, "%s", figure->unit);
+    table_cell(view->table, "%s", function);
+    table_cell(view->table, "%s", history->unit);
     table_cell(view->table, "%.4g", summary.latest);
     table_cell(view->table, "%.4g", summary.low);
     table_cell(view->table, "%.4g", summary.mean);
@@ -89,49 +215,63 @@ static void add_points(struct view *view, const struct history *history, struct 
     struct table *table = table_create();
     char time[TIME_SHOWN_SIZE];
 
-    table_column(table, "At (UTC)", false);
+    table_column(table, "From (UTC)", false);
     table_column(table, "Value", true);
+    table_column(table, "", false);
     for (size_t i = 0; i < history->count; i++) {
-        const struct scrape_point *point = &history->points[i];
+        const struct history_value *value = &history->values[i];
+        bool partial = value->at_ms + view->ask.step_ms > view->now_ms;
+        json_t *point = json_pack("{s:o, s:o}", "at", json_time(value->at_ms), "value",
+                                  json_number_or_null(value->value));
 
-        json_array_append_new(view->points, json_pack("{s:o, s:o}", "at", json_time(point->at_ms),
-                                                      "value", json_number_or_null(point->value)));
-        if (i + POINTS_SHOWN < history->count)
-            continue;
-        table_cell(table, "%s", time_show(point->at_ms, time));
-        table_cell(table, "%.6g", point->value);
+        if (partial)
+            json_object_set_new(point, "partial", json_true());
+        json_array_append_new(view->points, point);
+        table_cell(table, "%s", time_show(value->at_ms, time));
+        table_cell(table, "%.6g", value->value);
+        table_cell(table, "%s", partial ? "not over yet" : "");
     }
-    if (history->count > POINTS_SHOWN)
-        text_addf(out, "The newest %d of %zu points:\n", POINTS_SHOWN, history->count);
     table_render(table, out);
     table_destroy(table);
     text_add_char(out, '\n');
 }
 
-static bool add_figure(struct view *view, const char *name, struct text *points_text,
-                       struct error *error)
+static bool add_figure(struct view *view, int figure, struct text *points_text, struct error *error)
 {
-    const struct history_figure *figure = history_find(name);
+    struct history_ask *ask = &view->ask;
     struct history history;
 
-    if (!history_read(view->call->services->store, figure, &view->span, &history, error))
+    ask->figure = figure;
+    if (!history_read(view->call->services->store, ask, &history, error))
         return false;
     if (history.count > 0)
-        add_summary(view, name, figure, &history);
+        add_summary(view, figure < 0 ? ask->series : history_names[figure], &history);
     if (history.count > 0 && points_text != NULL)
         add_points(view, &history, points_text);
     history_finish(&history);
     return true;
 }
 
+static int place_of(const char *name, const char *const *names)
+{
+    for (int i = 0; name != NULL && names[i] != NULL; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+static bool is_summary(const struct view *view)
+{
+    return call_text(view->call, "metric") == NULL && call_text(view->call, "series") == NULL;
+}
+
 static bool add_figures(struct view *view, struct text *out, struct error *error)
 {
-    const char *metric = call_text(view->call, "metric");
-
-    if (metric != NULL)
-        return add_figure(view, metric, out, error);
-    for (size_t i = 0; history_names[i] != NULL; i++)
-        if (!add_figure(view, history_names[i], NULL, error))
+    if (!is_summary(view))
+        return add_figure(view, place_of(call_text(view->call, "metric"), history_names), out,
+                          error);
+    for (size_t i = 0; i < history_count; i++)
+        if (!add_figure(view, (int)i, NULL, error))
             return false;
     return true;
 }
@@ -142,66 +282,111 @@ static struct table *summary_table(void)
     struct table *table = table_create();
 
     table_column(table, "Figure", false);
+    table_column(table, "Of each step", false);
     table_column(table, "Unit", false);
     for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++)
         table_column(table, headings[i], true);
     return table;
 }
 
+static const char *next_step(const struct view *view)
+{
+    if (json_array_size(view->summaries) == 0)
+        return "metrics_watch to have them stored from here on; metrics_show for this moment";
+    if (is_summary(view))
+        return "the same with `metric` for one figure step by step";
+    if (view->older_ms > 0)
+        return "the same with `cursor` set to next_cursor for the steps before, or with a longer "
+               "`step_s`";
+    return "the same without `metric` and `series` for a summary of all figures";
+}
+
+static json_t *cursor_of(const struct view *view)
+{
+    char cursor[24];
+
+    if (view->older_ms == 0 || is_summary(view))
+        return json_null();
+    snprintf(cursor, sizeof cursor, "%" PRId64, view->older_ms);
+    return json_string(cursor);
+}
+
 static void write_answer(struct view *view, const struct text *points_text, struct answer *answer)
 {
-    bool any = json_array_size(view->summaries) > 0;
-    bool one = call_text(view->call, "metric") != NULL;
-    const char *next =
-        any && one ? "the same without `metric` for a summary of all figures"
-        : any      ? "the same with `metric` for one figure point by point"
-                   : "metrics_watch to have them stored from here on; metrics_show for this moment";
+    const struct history_ask *ask = &view->ask;
+    const char *next = next_step(view);
     char from[TIME_SHOWN_SIZE], to[TIME_SHOWN_SIZE];
 
     answer->structured =
-        json_pack("{s:s, s:o, s:o, s:O, s:O, s:s}", "deployment", view->deployment.name, "from",
-                  json_time(view->span.from_ms), "to", json_time(view->span.to_ms), "figures",
-                  view->summaries, "points", view->points, "next_step", next);
-    text_addf(&answer->text, "%s from %s to %s (UTC)\n\n", view->deployment.name,
-              time_show(view->span.from_ms, from), time_show(view->span.to_ms, to));
+        json_pack("{s:s, s:o, s:o, s:I, s:s, s:O, s:O, s:o, s:o, s:s}", "deployment",
+                  view->deployment.name, "from", json_time(ask->from_ms), "to",
+                  json_time(ask->to_ms), "step_s", (json_int_t)(ask->step_ms / 1000), "resolution",
+                  resolutions[ask->level], "figures", view->summaries, "points", view->points,
+                  "note", json_text_or_null(text_string(&view->note)), "next_cursor",
+                  cursor_of(view), "next_step", next);
+    text_addf(&answer->text, "%s from %s to %s (UTC), in steps of %" PRId64 " s, from %s%s\n\n",
+              view->deployment.name, time_show(ask->from_ms, from), time_show(ask->to_ms, to),
+              ask->step_ms / 1000, ask->level == SCRAPE_RAW ? "" : "the rollup to ",
+              resolutions[ask->level]);
+    if (view->note.length > 0)
+        text_addf(&answer->text, "%s\n\n", view->note.data);
     text_add(&answer->text, text_string(points_text));
-    if (any)
+    if (json_array_size(view->summaries) > 0)
         table_render(view->table, &answer->text);
     else
         text_add(&answer->text, "Nothing was stored in this time.\n");
     text_addf(&answer->text, "\nNext: %s.\n", next);
 }
 
-static struct history_span span_of(const struct call *call, const struct deployment *deployment)
+/* What goes with what. */
+static bool check(const struct call *call, struct error *error)
 {
-    int64_t to_ms = clock_utc_ms() - (int64_t)(call_number(call, "until_minutes_ago", 0) * 60000);
+    const char *metric = call_text(call, "metric"), *series = call_text(call, "series");
+    const char *function = call_text(call, "function");
+    double percentile = call_number(call, "percentile", DEFAULT_PERCENTILE);
 
-    return (struct history_span){
-        .deployment_id = deployment->id,
-        .from_ms = to_ms - (int64_t)(call_number(call, "minutes", 60) * 60000),
-        .to_ms = to_ms,
-        .max_points = (size_t)call_integer(call, "points", 30) + 1,
-    };
+    if (metric != NULL && series != NULL)
+        return error_set(error, ERROR_INVALID,
+                         "\"metric\" and \"series\" are both set: leave one of them out");
+    if (metric == NULL && series == NULL && function != NULL)
+        return error_set(error, ERROR_INVALID,
+                         "\"function\" is \"%s\" but neither \"metric\" nor \"series\" is set: set "
+                         "one of them",
+                         function);
+    if (series == NULL && json_object_size(json_object_get(call->arguments, "labels")) > 0)
+        return error_set(error, ERROR_INVALID,
+                         "\"labels\" are set without \"series\": they are those of a series");
+    if (percentile <= 0 || percentile >= 100)
+        return error_set(error, ERROR_INVALID,
+                         "\"percentile\" is %g: it must be above 0 and below 100", percentile);
+    return true;
 }
 
 static bool run(struct call *call, struct answer *answer, struct error *error)
 {
     TEXT_AUTO points_text = { 0 };
-    struct view view = { .call = call };
+    struct view view = { .call = call, .now_ms = clock_utc_ms() };
     bool done;
 
-    if (!deployment_of(call, &view.deployment, error))
+    if (!check(call, error) || !deployment_of(call, &view.deployment, error))
         return false;
-    view.span = span_of(call, &view.deployment);
+    view.ask = (struct history_ask){
+        .deployment_id = view.deployment.id,
+        .series = call_text(call, "series"),
+        .labels = json_object_get(call->arguments, "labels"),
+        .function = place_of(call_text(call, "function"), history_functions),
+        .percentile = call_number(call, "percentile", DEFAULT_PERCENTILE),
+    };
     view.summaries = json_array();
     view.points = json_array();
     view.table = summary_table();
-    done = add_figures(&view, &points_text, error);
+    done = choose_range(&view, error) && add_figures(&view, &points_text, error);
     if (done)
         write_answer(&view, &points_text, answer);
     json_decref(view.summaries);
     json_decref(view.points);
     table_destroy(view.table);
+    text_finish(&view.note);
     return done;
 }
 
@@ -209,8 +394,11 @@ const struct tool tool_metrics_history = {
     .name = "metrics_history",
     .title = "Show how a server's metrics went",
     .help = "Tells how a deployment's figures went over time, from the scrapes that metrics_watch "
-            "has stored: a summary of all, or one figure point by point (running and waiting "
-            "requests, tokens per second, mean latencies, cache use, ...). Nothing is there before "
+            "has stored: a summary of all, or one step by step (running and waiting requests, "
+            "tokens per second, percentiles of TTFT and ITL, cache use, or any series of the "
+            "server by its own name). Rates and increases count growth right over restarts of the "
+            "server; steps without scrapes are left out; a step that is not over is marked. It is "
+            "made of rollups to 10 s, 1 min or 1 h where the step allows. Nothing is there before "
             "metrics_watch was called once.",
     .params = params,
     .fields = fields,

@@ -10,6 +10,7 @@
 #include "server/server.h"
 #include "server/session.h"
 #include "server/thread.h"
+#include "store/scrapes.h"
 
 #define ROUND_S 60
 #define RETAIN_EVERY_ROUNDS 60
@@ -30,11 +31,22 @@ static void retain(struct server *server, int64_t now_ms)
         .jobs_days = settings->jobs_days,
         .audit_days = settings->audit_days,
         .samples_days = settings->samples_days,
+        .samples_10s_days = settings->samples_10s_days,
+        .samples_1m_days = settings->samples_1m_days,
+        .samples_1h_days = settings->samples_1h_days,
     };
     struct error error;
 
     if (!store_retain(server->services->store, &retention, now_ms, &error))
         log_warning("old rows are not deleted: %s", error.message);
+}
+
+static void compact(struct server *server, int64_t now_ms)
+{
+    struct error error;
+
+    if (!scrape_compact(server->services->store, now_ms, &error))
+        log_warning("scraped metrics are not rolled up: %s", error.message);
 }
 
 /* False: it is time to stop. */
@@ -61,6 +73,7 @@ static void *run_thread(void *context)
 
     for (unsigned round = 0; sleep_round(housekeeping); round++) {
         sessions_tidy(server->sessions, clock_utc_ms());
+        compact(server, clock_utc_ms());
         if (round % RETAIN_EVERY_ROUNDS == 0)
             retain(server, clock_utc_ms());
     }

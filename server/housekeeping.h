@@ -1,5 +1,5 @@
-/* What has to be done now and then: idle sessions, and what the retention settings say is too old.
- */
+/* What has to be done now and then: idle sessions, rolling up scraped metrics, and what the
+ * retention settings say is too old. */
 #pragma once
 
 #include "base/error.h"

@@ -68,8 +68,14 @@ const struct setting settings_table[] = {
       "days to keep finished jobs without a sweep; 0: for ever" },
     { "audit_days", SETTING_INTEGER, "365", 0, DAYS_LIMIT, AT(audit_days),
       "days to keep the audit; 0: for ever" },
-    { "samples_days", SETTING_INTEGER, "14", 0, DAYS_LIMIT, AT(samples_days),
-      "days to keep scraped metrics; 0: for ever" },
+    { "samples_days", SETTING_INTEGER, "2", 0, DAYS_LIMIT, AT(samples_days),
+      "days to keep scraped metrics, scrape by scrape; 0: for ever" },
+    { "samples_10s_days", SETTING_INTEGER, "7", 0, DAYS_LIMIT, AT(samples_10s_days),
+      "days to keep them rolled up to 10 s; 0: for ever" },
+    { "samples_1m_days", SETTING_INTEGER, "90", 0, DAYS_LIMIT, AT(samples_1m_days),
+      "days to keep them rolled up to 1 min; 0: for ever" },
+    { "samples_1h_days", SETTING_INTEGER, "730", 0, DAYS_LIMIT, AT(samples_1h_days),
+      "days to keep them rolled up to 1 h; 0: for ever" },
     { "log_requests", SETTING_BOOLEAN, "true", 0, 0, AT(log_requests), "one log line per request" },
 };
 const size_t settings_count = sizeof settings_table / sizeof *settings_table;

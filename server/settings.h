@@ -17,7 +17,8 @@ struct settings {
     int64_t sessions, sessions_per_principal;
     int64_t session_idle_s, header_timeout_s, body_timeout_s, send_timeout_s, keep_alive_s;
     int64_t ask_timeout_s;
-    int64_t records_days, jobs_days, audit_days, samples_days;
+    int64_t records_days, jobs_days, audit_days;
+    int64_t samples_days, samples_10s_days, samples_1m_days, samples_1h_days;
     bool log_requests;
 };
 

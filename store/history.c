@@ -1,144 +1,273 @@
-/* Reads stored scrapes back as series over time. */
+/* Reads stored scrapes back as series over time: what is packed, then what is not yet. */
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "store/block.h"
 #include "store/private.h"
 #include "store/samples.h"
-#include "store/scrapes.h"
 
-/* The series asked for, by ascending id. */
+/* One series as it is read: its answer so far, and the scrape before. */
+struct reading {
+    int64_t id;
+    bool counter;
+    struct scrape_series series;
+    int64_t before_ms; /* -1: it was absent */
+    double before;
+};
+
 struct selection {
-    int64_t *ids;
-    struct scrape_series *series;
+    const struct scrape_range *range;
+    enum scrape_level level;
+    int64_t family;
+    struct reading *readings; /* by ascending id */
     size_t count;
 };
 
-static bool select_series(struct connection *connection, int64_t deployment_id, const char *name,
-                          struct selection *selection, struct error *error)
+static void read_series_row(const struct sql *sql, struct reading *out)
+{
+    struct scrape_series *series = &out->series;
+
+    *out = (struct reading){ .id = sql_integer(sql, 0), .before_ms = -1 };
+    sql_text(sql, 1, series->name, sizeof series->name);
+    sql_text(sql, 2, series->labels, sizeof series->labels);
+    sql_text(sql, 3, series->type, sizeof series->type);
+    out->counter = strcmp(series->type, "counter") == 0;
+}
+
+static bool select_series(struct connection *connection, struct selection *selection,
+                          struct error *error)
 {
     enum sql_step step;
-    SQL_AUTO sql = sql_begin(connection, "SELECT id, name, labels, type FROM series "
+    SQL_AUTO sql = sql_begin(connection, "SELECT id, name, labels, type, family FROM series "
                                          "WHERE deployment_id = ?1 AND name = ?2 ORDER BY id");
 
-    sql_bind_integer(&sql, 1, deployment_id);
-    sql_bind_text(&sql, 2, name);
+    sql_bind_integer(&sql, 1, selection->range->deployment_id);
+    sql_bind_text(&sql, 2, selection->range->name);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        size_t n = selection->count;
-
-        selection->ids = rows_grow(selection->ids, n, sizeof *selection->ids);
-        selection->series = rows_grow(selection->series, n, sizeof *selection->series);
-        selection->ids[n] = sql_integer(&sql, 0);
-        selection->series[n] = (struct scrape_series){ 0 };
-        sql_text(&sql, 1, selection->series[n].name, sizeof selection->series[n].name);
-        sql_text(&sql, 2, selection->series[n].labels, sizeof selection->series[n].labels);
-        sql_text(&sql, 3, selection->series[n].type, sizeof selection->series[n].type);
-        selection->count++;
+        selection->readings =
+            rows_grow(selection->readings, selection->count, sizeof *selection->readings);
+        read_series_row(&sql, &selection->readings[selection->count++]);
+        selection->family = sql_integer(&sql, 4);
     }
     return step == SQL_DONE;
 }
 
-struct span {
-    int64_t deployment_id, from_ms, to_ms;
-    size_t max_points;
-};
-
-static void bind_span(struct sql *sql, const struct span *span)
+static void add_point(const struct scrape_range *range, struct reading *reading,
+                      const struct scrape_point *point)
 {
-    sql_bind_integer(sql, 1, span->deployment_id);
-    sql_bind_integer(sql, 2, span->from_ms);
-    sql_bind_integer(sql, 3, span->to_ms);
-}
+    struct scrape_series *series = &reading->series;
+    int64_t at_ms = point->at_ms - point->at_ms % range->step_ms;
 
-static bool count_scrapes(struct connection *connection, const struct span *span, int64_t *count,
-                          struct error *error)
-{
-    SQL_AUTO sql = sql_begin(connection, "SELECT count(*) FROM samples WHERE deployment_id = ?1 "
-                                         "AND at_ms BETWEEN ?2 AND ?3");
-
-    bind_span(&sql, span);
-    if (sql_step(&sql, error) != SQL_ROW)
-        return false;
-    *count = sql_integer(&sql, 0);
-    return true;
-}
-
-static void add_point(struct scrape_series *series, int64_t at_ms, double value)
-{
+    if (point->at_ms < range->from_ms || point->at_ms >= range->to_ms)
+        return;
+    if (series->count > 0 && series->points[series->count - 1].at_ms == at_ms) {
+        point_merge(&series->points[series->count - 1], point);
+        return;
+    }
     series->points = rows_grow(series->points, series->count, sizeof *series->points);
-    series->points[series->count++] = (struct scrape_point){ at_ms, value };
+    series->points[series->count] = *point;
+    series->points[series->count++].at_ms = at_ms;
+}
+
+/* What is no number is as good as absent. */
+static void add_scrape(const struct scrape_range *range, struct reading *reading, int64_t at_ms,
+                       double value)
+{
+    if (isfinite(value)) {
+        const struct scrape_point point =
+            point_of(at_ms, value, reading->counter, reading->before_ms, reading->before);
+        add_point(range, reading, &point);
+    }
+    reading->before_ms = isfinite(value) ? at_ms : -1;
+    reading->before = value;
+}
+
+/* ---- What is packed ---- */
+
+static void add_lane(const struct selection *selection, struct reading *reading,
+                     const struct block *block, const struct lane *lane)
+{
+    for (size_t i = 0; i < block->count; i++) {
+        const struct scrape_point *point = &lane->points[i];
+
+        if (selection->level == SCRAPE_RAW)
+            add_scrape(selection->range, reading, point->at_ms,
+                       point->count > 0 ? point->last : NAN);
+        else if (point->count > 0)
+            add_point(selection->range, reading, point);
+    }
 }
 
 /* Both are ascending by id. */
-static bool add_points(struct selection *selection, int64_t at_ms, const void *data, size_t length,
-                       struct error *error)
+static void add_lanes(struct selection *selection, const struct block *block,
+                      const struct lane *lanes, size_t count)
 {
-    FREE_AUTO struct sample *samples = NULL;
-    size_t count, wanted = 0;
+    size_t at = 0;
 
-    if (!samples_unpack(data, length, &samples, &count, error))
-        return false;
-    for (size_t i = 0; i < count && wanted < selection->count; i++) {
-        while (wanted < selection->count && selection->ids[wanted] < samples[i].series)
-            wanted++;
-        if (wanted < selection->count && selection->ids[wanted] == samples[i].series)
-            add_point(&selection->series[wanted], at_ms, samples[i].value);
+    for (size_t i = 0; i < selection->count; i++) {
+        struct reading *reading = &selection->readings[i];
+
+        while (at < count && lanes[at].series < reading->id)
+            at++;
+        if (at < count && lanes[at].series == reading->id)
+            add_lane(selection, reading, block, &lanes[at]);
+        else
+            reading->before_ms = -1;
     }
+}
+
+/* Where the block has nothing of the family there are no lanes. */
+static bool read_chunk(struct connection *connection, struct selection *selection, int64_t block_id,
+                       const struct block *block, struct error *error)
+{
+    int64_t place = block_place(block, selection->family);
+    struct lane *lanes = NULL;
+    size_t length, count = 0;
+    bool found = false;
+    SQL_AUTO sql = sql_begin(connection, "SELECT data FROM chunks WHERE id = ?1");
+
+    sql_bind_integer(&sql, 1, block_id * BLOCK_FAMILIES + place);
+    if (place >= 0 && !sql_find(&sql, &found, error))
+        return false;
+    const void *data = found ? sql_blob(&sql, 0, &length) : NULL;
+    if (found && !lanes_unpack(block, selection->level, data, length, &lanes, &count, error))
+        return false;
+    add_lanes(selection, block, lanes, count);
+    lanes_free(lanes);
     return true;
 }
 
-static bool read_points(struct connection *connection, const struct span *span,
-                        struct selection *selection, struct error *error)
+/* From the block on in which the range begins: growth needs the scrape before. */
+static bool read_blocks(struct connection *connection, struct selection *selection,
+                        struct error *error)
 {
-    int64_t scrapes, index = 0, stride;
+    const struct scrape_range *range = selection->range;
     size_t length;
     enum sql_step step;
-    SQL_AUTO sql = sql_begin(connection, "SELECT at_ms, data FROM samples WHERE deployment_id = ?1 "
-                                         "AND at_ms BETWEEN ?2 AND ?3 ORDER BY at_ms");
+    SQL_AUTO sql = sql_begin(
+        connection, "SELECT id, data FROM blocks WHERE deployment_id = ?1 AND level = ?2 "
+                    "AND from_ms < ?4 AND from_ms >= coalesce((SELECT max(from_ms) FROM blocks "
+                    "WHERE deployment_id = ?1 AND level = ?2 AND from_ms <= ?3), 0) "
+                    "ORDER BY from_ms");
 
-    if (!count_scrapes(connection, span, &scrapes, error))
-        return false;
-    int64_t limit = span->max_points == 0 ? 1 : (int64_t)span->max_points;
-    stride = (scrapes + limit - 1) / limit;
-    bind_span(&sql, span);
+    sql_bind_integer(&sql, 1, range->deployment_id);
+    sql_bind_integer(&sql, 2, selection->level);
+    sql_bind_integer(&sql, 3, range->from_ms);
+    sql_bind_integer(&sql, 4, range->to_ms);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        if ((scrapes - 1 - index++) % (stride == 0 ? 1 : stride) != 0)
-            continue;
+        struct block block;
         const void *data = sql_blob(&sql, 1, &length);
-        if (!add_points(selection, sql_integer(&sql, 0), data, length, error))
+
+        if (!block_unpack(data, length, &block, error))
+            return false;
+        bool ok = read_chunk(connection, selection, sql_integer(&sql, 0), &block, error);
+        block_finish(&block);
+        if (!ok)
             return false;
     }
     return step == SQL_DONE;
 }
 
-static void drop_empty(struct selection *selection)
+/* ---- What is not packed yet ---- */
+
+/* `packed`: only to count growth from. Both are ascending by id. */
+static bool add_samples(struct selection *selection, int64_t at_ms, bool packed, const void *data,
+                        size_t length, struct error *error)
 {
+    FREE_AUTO struct sample *samples = NULL;
+    size_t count, at = 0;
+
+    if (!samples_unpack(data, length, &samples, &count, error))
+        return false;
+    for (size_t i = 0; i < selection->count; i++) {
+        struct reading *reading = &selection->readings[i];
+
+        while (at < count && samples[at].series < reading->id)
+            at++;
+        double value = at < count && samples[at].series == reading->id ? samples[at].value : NAN;
+        if (!packed) {
+            add_scrape(selection->range, reading, at_ms, value);
+            continue;
+        }
+        reading->before_ms = isfinite(value) ? at_ms : -1;
+        reading->before = value;
+    }
+    return true;
+}
+
+static bool read_scrapes(struct connection *connection, struct selection *selection,
+                         struct error *error)
+{
+    size_t length;
+    enum sql_step step;
+    SQL_AUTO sql = sql_begin(
+        connection, "SELECT at_ms, data, at_ms < coalesce((SELECT until_ms FROM compacted WHERE "
+                    "deployment_id = ?1), 0) FROM samples WHERE deployment_id = ?1 AND at_ms < ?2 "
+                    "ORDER BY at_ms");
+
+    sql_bind_integer(&sql, 1, selection->range->deployment_id);
+    sql_bind_integer(&sql, 2, selection->range->to_ms);
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        const void *data = sql_blob(&sql, 1, &length);
+
+        if (!add_samples(selection, sql_integer(&sql, 0), sql_integer(&sql, 2) != 0, data, length,
+                         error))
+            return false;
+    }
+    return step == SQL_DONE;
+}
+
+/* ---- All of it ---- */
+
+static bool read_all(struct connection *connection, struct selection *selection,
+                     struct error *error)
+{
+    return select_series(connection, selection, error)
+           && (selection->count == 0
+               || (read_blocks(connection, selection, error)
+                   && read_scrapes(connection, selection, error)));
+}
+
+/* In one transaction: what is being rolled up is seen once. */
+static bool read_at_once(struct connection *connection, struct selection *selection,
+                         struct error *error)
+{
+    struct error ignored;
+    bool ok;
+
+    if (!connection_run(connection, "BEGIN", error))
+        return false;
+    ok = read_all(connection, selection, error);
+    return connection_run(connection, "COMMIT", ok ? error : &ignored) && ok;
+}
+
+static void take_series(struct selection *selection, struct scrape_series **out, size_t *count)
+{
+    struct scrape_series *series = memory_zeroed(selection->count, sizeof *series);
     size_t kept = 0;
 
     for (size_t i = 0; i < selection->count; i++)
-        if (selection->series[i].count > 0)
-            selection->series[kept++] = selection->series[i];
-    selection->count = kept;
+        if (selection->readings[i].series.count > 0)
+            series[kept++] = selection->readings[i].series;
+    *out = series;
+    *count = kept;
 }
 
-bool scrape_history(struct store *store, int64_t deployment_id, const char *name, int64_t from_ms,
-                    int64_t to_ms, size_t max_points, struct scrape_series **out, size_t *count,
-                    struct error *error)
+bool scrape_history(struct store *store, const struct scrape_range *range, enum scrape_level level,
+                    struct scrape_series **out, size_t *count, struct error *error)
 {
-    struct span span = { deployment_id, from_ms, to_ms, max_points };
-    struct selection selection = { 0 };
+    struct selection selection = { .range = range, .level = level };
     READER_AUTO reader = database_reader(store->scrapes);
-    bool ok = select_series(reader.connection, deployment_id, name, &selection, error)
-              && (selection.count == 0 || read_points(reader.connection, &span, &selection, error));
+    bool ok = read_at_once(reader.connection, &selection, error);
 
-    free(selection.ids);
-    if (!ok) {
-        scrape_series_free(selection.series, selection.count);
-        return false;
-    }
-    drop_empty(&selection);
-    *out = selection.series;
-    *count = selection.count;
-    return true;
+    if (ok)
+        take_series(&selection, out, count);
+    for (size_t i = 0; !ok && i < selection.count; i++)
+        free(selection.readings[i].series.points);
+    free(selection.readings);
+    return ok;
 }
 
 void scrape_series_free(struct scrape_series *series, size_t count)
@@ -146,4 +275,52 @@ void scrape_series_free(struct scrape_series *series, size_t count)
     for (size_t i = 0; i < count; i++)
         free(series[i].points);
     free(series);
+}
+
+/* ---- Which level ---- */
+
+/* When each level begins; INT64_MAX: it has nothing. */
+static bool read_beginnings(struct connection *connection, int64_t deployment_id,
+                            int64_t beginnings[SCRAPE_LEVELS], struct error *error)
+{
+    enum sql_step step;
+    SQL_AUTO sql = sql_begin(connection, "SELECT level, min(from_ms) FROM blocks "
+                                         "WHERE deployment_id = ?1 GROUP BY level");
+
+    for (int i = 0; i < SCRAPE_LEVELS; i++)
+        beginnings[i] = INT64_MAX;
+    sql_bind_integer(&sql, 1, deployment_id);
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        int64_t level = sql_integer(&sql, 0);
+
+        if (level >= 0 && level < SCRAPE_LEVELS)
+            beginnings[level] = sql_integer(&sql, 1);
+    }
+    return step == SQL_DONE;
+}
+
+/* Of levels that begin equally early the finest serves every step. */
+static enum scrape_level choose(const int64_t beginnings[SCRAPE_LEVELS], int64_t from_ms,
+                                int64_t step_ms)
+{
+    int best = SCRAPE_RAW;
+
+    while (best + 1 < SCRAPE_LEVELS && step_ms % scrape_level_ms(best + 1) == 0)
+        best++;
+    for (int level = best + 1; level < SCRAPE_LEVELS; level++)
+        if (beginnings[best] > from_ms && beginnings[level] < beginnings[best])
+            best = level;
+    return (enum scrape_level)best;
+}
+
+bool scrape_level_for(struct store *store, int64_t deployment_id, int64_t from_ms, int64_t step_ms,
+                      enum scrape_level *out, struct error *error)
+{
+    int64_t beginnings[SCRAPE_LEVELS];
+    READER_AUTO reader = database_reader(store->scrapes);
+
+    if (!read_beginnings(reader.connection, deployment_id, beginnings, error))
+        return false;
+    *out = choose(beginnings, from_ms, step_ms);
+    return true;
 }

@@ -14,6 +14,11 @@ struct rule {
     const char *statement; /* ?1: what is older goes; ?2: at most so many rows */
 };
 
+/* A trigger deletes their chunks. */
+#define DELETE_BLOCKS(level)                                                                       \
+    "DELETE FROM blocks WHERE id IN (SELECT id FROM blocks WHERE level = " level                   \
+    " AND to_ms <= ?1 LIMIT ?2)"
+
 static const struct rule rules[] = {
     { offsetof(struct retention, records_days), false, 16,
       "DELETE FROM request_records WHERE attempt_id IN "
@@ -30,6 +35,10 @@ static const struct rule rules[] = {
     { offsetof(struct retention, samples_days), true, 100,
       "DELETE FROM samples WHERE (deployment_id, at_ms) IN "
       "(SELECT deployment_id, at_ms FROM samples WHERE at_ms < ?1 LIMIT ?2)" },
+    { offsetof(struct retention, samples_days), true, 8, DELETE_BLOCKS("0") },
+    { offsetof(struct retention, samples_10s_days), true, 8, DELETE_BLOCKS("1") },
+    { offsetof(struct retention, samples_1m_days), true, 8, DELETE_BLOCKS("2") },
+    { offsetof(struct retention, samples_1h_days), true, 8, DELETE_BLOCKS("3") },
 };
 
 struct deletion {

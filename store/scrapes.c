@@ -124,9 +124,11 @@ static bool series_insert(struct connection *connection, int64_t deployment_id,
                           const struct scrape_value *value, int64_t *id, struct error *error)
 {
     SQL_AUTO sql =
-        sql_begin(connection, "INSERT INTO series (deployment_id, name, labels, type) "
-                              "VALUES (?1, ?2, ?3, ?4) "
-                              "ON CONFLICT DO UPDATE SET type = excluded.type RETURNING id");
+        sql_begin(connection,
+                  "INSERT INTO series (deployment_id, name, labels, type, family) VALUES (?1, ?2, "
+                  "?3, ?4, coalesce((SELECT family FROM series WHERE deployment_id = ?1 AND name = "
+                  "?2 LIMIT 1), (SELECT coalesce(max(id), 0) + 1 FROM series))) "
+                  "ON CONFLICT DO UPDATE SET type = excluded.type RETURNING id");
 
     sql_bind_integer(&sql, 1, deployment_id);
     sql_bind_text(&sql, 2, value->name);
@@ -138,6 +140,62 @@ static bool series_insert(struct connection *connection, int64_t deployment_id,
     return true;
 }
 
+static bool read_number(struct connection *connection, const char *statement, int64_t deployment_id,
+                        int64_t *out, struct error *error)
+{
+    SQL_AUTO sql = sql_begin(connection, statement);
+
+    sql_bind_integer(&sql, 1, deployment_id);
+    if (sql_step(&sql, error) != SQL_ROW)
+        return false;
+    *out = sql_integer(&sql, 0);
+    return true;
+}
+
+/* Gives ids to the series that have none, and leaves out what is beyond the limit. */
+static bool apply_series(struct connection *connection, struct scrape *scrape, struct error *error)
+{
+    size_t kept = 0;
+    int64_t known = -1;
+
+    for (size_t i = 0; i < scrape->count; i++) {
+        int64_t *id = &scrape->samples[i].series;
+
+        if (*id == 0 && known < 0
+            && !read_number(connection, "SELECT count(*) FROM series WHERE deployment_id = ?1",
+                            scrape->deployment_id, &known, error))
+            return false;
+        if (*id == 0 && known >= SCRAPE_SERIES_LIMIT)
+            continue;
+        if (*id == 0
+            && !series_insert(connection, scrape->deployment_id, scrape->values[i], id, error))
+            return false;
+        known += known >= 0;
+        scrape->values[kept] = scrape->values[i];
+        scrape->samples[kept++] = scrape->samples[i];
+    }
+    scrape->count = kept;
+    return true;
+}
+
+/* Rolled up is rolled up: what comes with an older time (a clock that was set back) has no place.
+ */
+static bool check_time(struct connection *connection, const struct scrape *scrape,
+                       struct error *error)
+{
+    int64_t until_ms;
+
+    if (!read_number(connection,
+                     "SELECT coalesce(max(until_ms), 0) FROM compacted WHERE deployment_id = ?1",
+                     scrape->deployment_id, &until_ms, error))
+        return false;
+    return scrape->at_ms >= until_ms
+           || error_set(error, ERROR_CONFLICT,
+                        "the scrape's time is %lld s before what is rolled up already: set the "
+                        "clock of this machine right",
+                        (long long)(until_ms - scrape->at_ms) / 1000);
+}
+
 static bool apply_scrape(struct connection *connection, void *context, struct error *error)
 {
     struct scrape *scrape = context;
@@ -146,11 +204,8 @@ static bool apply_scrape(struct connection *connection, void *context, struct er
     SQL_AUTO sql = sql_begin(connection, "INSERT OR REPLACE INTO samples (deployment_id, at_ms, "
                                          "data) VALUES (?1, ?2, ?3)");
 
-    for (size_t i = 0; i < scrape->count; i++)
-        if (scrape->samples[i].series == 0
-            && !series_insert(connection, scrape->deployment_id, scrape->values[i],
-                              &scrape->samples[i].series, error))
-            return false;
+    if (!check_time(connection, scrape, error) || !apply_series(connection, scrape, error))
+        return false;
     samples_pack(scrape->samples, scrape->count, &data, &length);
     sql_bind_integer(&sql, 1, scrape->deployment_id);
     sql_bind_integer(&sql, 2, scrape->at_ms);

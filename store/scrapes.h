@@ -13,33 +13,58 @@ bool scrape_target_set(struct store *store, int64_t deployment_id, int64_t inter
 bool scrape_target_list(struct store *store, struct scrape_target **out, size_t *count,
                         struct error *error); /* free */
 
+#define SCRAPE_SERIES_LIMIT 5000 /* of a deployment, over all times */
 struct scrape_value {
     const char *name, *labels, *type; /* borrowed */
     double value;
 };
-/* One scrape, one row; new series are told once. Names and labels longer than struct scrape_series
- * can show are left out. `scrape_error` NULL when it went well; else only the target's last_error
- * is noted. */
+/* One scrape, one row; new series are told once. Left out are names and labels longer than struct
+ * scrape_series can show, and new series of a deployment that has SCRAPE_SERIES_LIMIT. CONFLICT:
+ * its time was rolled up already. `scrape_error` NULL when it went well; else only the target's
+ * last_error is noted. */
 bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
                 const struct scrape_value *values, size_t count, const char *scrape_error,
                 struct error *error);
 
+/* What scrapes are rolled up to. Every level has all scrapes; each is kept for its own time. */
+enum scrape_level { SCRAPE_RAW, SCRAPE_10_S, SCRAPE_1_MIN, SCRAPE_1_H, SCRAPE_LEVELS };
+int64_t scrape_level_ms(enum scrape_level level); /* 1 for SCRAPE_RAW */
+
+/* The scrapes of one series within one step of time. Sums and counts add up over steps. */
 struct scrape_point {
-    int64_t at_ms;
-    double value;
+    int64_t at_ms;               /* the step's start */
+    double count;                /* of scrapes; whole */
+    double last, min, max, sum;  /* of counters only `last` */
+    double increase, covered_ms; /* of counters: growth between each scrape here and the one before,
+                                    where both have the series, from 0 where the server restarted;
+                                    and the time between */
 };
 struct scrape_series {
     char name[128], labels[512], type[16];
-    struct scrape_point *points; /* ascending */
+    struct scrape_point *points; /* ascending; steps without a scrape are left out */
     size_t count;
 };
-/* Series whose name is `name`, within [from_ms, to_ms]; where there are more than max_points
- * scrapes, every n-th of them, the newest always. Series without a point are left out. Free with
- * scrape_series_free. */
-bool scrape_history(struct store *store, int64_t deployment_id, const char *name, int64_t from_ms,
-                    int64_t to_ms, size_t max_points, struct scrape_series **out, size_t *count,
-                    struct error *error);
+struct scrape_range {
+    int64_t deployment_id;
+    const char *name;
+    int64_t from_ms, to_ms; /* to_ms not included */
+    int64_t step_ms;        /* 1: each scrape by itself */
+};
+/* Series whose name is range->name, step by step, from what the level has and the scrapes not yet
+ * rolled up. from_ms and step_ms must be multiples of scrape_level_ms(level). Series without a
+ * point are left out. Free with scrape_series_free. */
+bool scrape_history(struct store *store, const struct scrape_range *range, enum scrape_level level,
+                    struct scrape_series **out, size_t *count, struct error *error);
 void scrape_series_free(struct scrape_series *series, size_t count);
+/* The coarsest level that step_ms allows and that still has from_ms; where only coarser ones have,
+ * one of those, or the one that goes back the furthest. */
+bool scrape_level_for(struct store *store, int64_t deployment_id, int64_t from_ms, int64_t step_ms,
+                      enum scrape_level *out, struct error *error);
 /* Names of the series there are, ascending. free(*out). */
 bool scrape_names(struct store *store, int64_t deployment_id, char (**out)[128], size_t *count,
                   struct error *error);
+
+/* Rolls up the scrapes of whole hours that are over (of ten minutes, where there are many), and
+ * packs them by series. Each stretch is one transaction with the mark of how far it went: ended at
+ * any point, the next call goes on as if it had not been. */
+bool scrape_compact(struct store *store, int64_t now_ms, struct error *error);

@@ -41,10 +41,11 @@ struct change {
 };
 
 /* Deletes what the settings say is too old: raw request records, finished jobs without a
- * sweep (and idempotency keys), audit rows, scrape samples. 0 days keeps for ever. Works in small
- * transactions, so that others are not kept waiting; blocks until it is done. */
+ * sweep (and idempotency keys), audit rows, scraped metrics by their level. 0 days keeps for ever.
+ * Works in small transactions, so that others are not kept waiting; blocks until it is done. */
 struct retention {
-    int64_t records_days, jobs_days, audit_days, samples_days;
+    int64_t records_days, jobs_days, audit_days;
+    int64_t samples_days, samples_10s_days, samples_1m_days, samples_1h_days; /* by level */
 };
 bool store_retain(struct store *store, const struct retention *retention, int64_t now_ms,
                   struct error *error);

@@ -18,11 +18,12 @@ static size_t count_jobs(struct ledger *ledger)
 
 static size_t count_points(struct ledger *ledger)
 {
+    const struct scrape_range range = { 1, "x", 0, INT64_MAX, 1 };
     struct scrape_series *series;
     size_t count, points;
 
-    assert_ok(ledger, scrape_history(ledger->store, 1, "x", 0, INT64_MAX, 1000, &series, &count,
-                                     &ledger->error));
+    assert_ok(ledger,
+              scrape_history(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
     points = count == 0 ? 0 : series[0].count;
     scrape_series_free(series, count);
     return points;
@@ -76,7 +77,7 @@ static void deletes_what_is_too_old_and_keeps_the_rest(void **state)
 {
     struct ledger *ledger = *state;
     const struct scrape_value value = { "x", "", "gauge", 1 };
-    const struct retention retention = { 2, 2, 2, 2 };
+    const struct retention retention = { 2, 2, 2, .samples_days = 2 };
     int64_t attempt = measure(ledger), now_ms = 4 * DAY_MS;
     struct job job;
 

@@ -24,7 +24,8 @@ struct fixture {
 
 static const struct canned_answer quick[] = {
     { "/metrics", .type = "text/plain",
-      .body = "vllm:num_requests_running 4\nvllm:generation_tokens_total 100\n" },
+      .body = "vllm:num_requests_running 4\nvllm:generation_tokens_total 100\n"
+              "vllm:e2e_bucket{le=\"+Inf\"} 7\nvllm:odd NaN\n" },
     { NULL },
 };
 static const struct canned_answer stalled[] = {
@@ -65,14 +66,22 @@ static int64_t watch(struct fixture *f, const char *name, int port, int64_t inte
     return added.id;
 }
 
+static struct scrape_series *read_series(struct fixture *f, int64_t deployment_id, const char *name,
+                                         size_t *count)
+{
+    const struct scrape_range range = { deployment_id, name, 0, INT64_MAX, 1 };
+    struct scrape_series *series = NULL;
+
+    if (!scrape_history(f->store, &range, SCRAPE_RAW, &series, count, &f->error))
+        fail_msg("%s", f->error.message);
+    return series;
+}
+
 static size_t count_points(struct fixture *f, int64_t deployment_id)
 {
-    struct scrape_series *series = NULL;
     size_t count = 0, points = 0;
+    struct scrape_series *series = read_series(f, deployment_id, "requests_running", &count);
 
-    if (!scrape_history(f->store, deployment_id, "requests_running", 0, INT64_MAX, 1000, &series,
-                        &count, &f->error))
-        fail_msg("%s", f->error.message);
     for (size_t i = 0; i < count; i++)
         points += series[i].count;
     scrape_series_free(series, count);
@@ -116,16 +125,20 @@ static void keeps_what_a_server_tells_at_its_interval(void **state)
     id = watch(f, "quick", server.port, 100);
     assert_true(scraper_create(f->store, "", &f->scraper, &f->error));
     assert_true(wait_for_points(f, id, 11));
-    assert_true(scrape_history(f->store, id, "generation_tokens_total", 0, INT64_MAX, 1000, &series,
-                               &count, &f->error));
+    series = read_series(f, id, "generation_tokens_total", &count);
     assert_int_equal(count, 1);
-    assert_float_equal(series[0].points[0].value, 100, 1e-9);
+    assert_float_equal(series[0].points[0].last, 100, 1e-9);
     assert_string_equal(series[0].type, "counter");
     span_ms = series[0].points[10].at_ms - series[0].points[0].at_ms;
     /* ten intervals; less where the first came late, more where the machine is slow */
     assert_in_range(span_ms, 500, 5000);
     scrape_series_free(series, count);
     assert_string_equal(target_of(f, id).last_error, "");
+    series = read_series(f, id, "vllm:e2e_bucket", &count); /* the page as it is, too */
+    assert_int_equal(count, 1);
+    assert_string_equal(series[0].labels, "le=\"+Inf\"");
+    assert_string_equal(series[0].type, "counter");
+    scrape_series_free(series, count);
     canned_stop(&server);
 }
 

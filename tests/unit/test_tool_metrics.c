@@ -67,24 +67,44 @@ static void watches_from_now_on_and_returns_at_once(void **state)
                   "\"interval_s\" is -1: it must be from 0 to 86400");
 }
 
-/* A scrape every 10 s for two minutes: 50 tokens/s; the server restarts in the middle. */
-static void store_scrapes(struct world *world, int64_t now_ms)
+static int64_t demo(struct world *world)
 {
     struct deployment deployment;
 
+    world_register(world, "demo");
     assert_true(deployment_find(world->services.store, "demo", &deployment, &world->error));
-    for (int i = 0; i <= 12; i++) {
-        double since_start_s = i < 6 ? i * 10 : (i - 6) * 10;
-        const struct scrape_value values[] = {
-            { "requests_running", "", "gauge", i },
-            { "generation_tokens_total", "", "counter", since_start_s * 50 },
-            { "ttft_sum_s", "", "counter", since_start_s * 0.2 },
-            { "ttft_count", "", "counter", since_start_s * 2 },
-        };
+    return deployment.id;
+}
 
-        assert_true(scrape_add(world->services.store, deployment.id,
-                               now_ms - (12 - i) * 10000 - 1000, values, 4, NULL, &world->error));
-    }
+/* One scrape of a server that serves 50 tokens/s in 2 requests/s, each with a TTFT of 0.1 s and up
+ * to 0.08 s for a half of them. */
+static void store_scrape(struct world *world, int64_t deployment_id, int64_t at_ms,
+                         double since_start_s, double running)
+{
+    const struct scrape_value values[] = {
+        { "requests_running", "", "gauge", running },
+        { "generation_tokens_total", "", "counter", since_start_s * 50 },
+        { "ttft_sum_s", "", "counter", since_start_s * 0.2 },
+        { "ttft_count", "", "counter", since_start_s * 2 },
+        { "vllm:time_to_first_token_seconds_bucket", "le=\"0.04\"", "counter", 0 },
+        { "vllm:time_to_first_token_seconds_bucket", "le=\"0.08\"", "counter", since_start_s },
+        { "vllm:time_to_first_token_seconds_bucket", "le=\"0.1\"", "counter", since_start_s * 2 },
+        { "vllm:time_to_first_token_seconds_bucket", "le=\"+Inf\"", "counter", since_start_s * 2 },
+        { "vllm:request_success_total", "reason=\"stop\"", "counter", since_start_s * 1.5 },
+        { "vllm:request_success_total", "reason=\"abort\"", "counter", since_start_s * 0.5 },
+    };
+
+    assert_true(scrape_add(world->services.store, deployment_id, at_ms, values,
+                           sizeof values / sizeof *values, NULL, &world->error));
+}
+
+/* Every 10 s for two minutes; the server restarts in the middle, 10 s before a scrape. */
+static void store_scrapes(struct world *world)
+{
+    int64_t id = demo(world), now_ms = clock_utc_ms();
+
+    for (int i = 0; i <= 12; i++)
+        store_scrape(world, id, now_ms - (12 - i) * 10000 - 1000, i < 6 ? i * 10 : (i - 5) * 10, i);
 }
 
 static const json_t *figure(const json_t *answer, const char *name)
@@ -98,35 +118,163 @@ static const json_t *figure(const json_t *answer, const char *name)
     return NULL;
 }
 
+static double told(const json_t *answer, const char *name, const char *member)
+{
+    return json_get_number(figure(answer, name), member, NAN);
+}
+
+static void assert_near(double value, double expected)
+{
+    if (!(fabs(value - expected) <= 1e-6 * fabs(expected)))
+        fail_msg("%g is not %g", value, expected);
+}
+
 static void tells_how_figures_went_over_a_restart(void **state)
 {
     struct world *world = *state;
     json_auto_t *all = NULL, *one = NULL;
 
-    world_register(world, "demo");
-    store_scrapes(world, clock_utc_ms());
+    store_scrapes(world);
     all = world_ok(world, "metrics_history", "{}");
-    assert_true(json_get_number(figure(all, "requests_running"), "high", 0) == 12);
-    assert_true(json_get_number(figure(all, "requests_running"), "mean", 0) == 6);
-    assert_true(fabs(json_get_number(figure(all, "output_tokens_per_s"), "low", 0) - 50) < 1e-6);
-    assert_true(fabs(json_get_number(figure(all, "output_tokens_per_s"), "high", 0) - 50) < 1e-6);
-    assert_true(fabs(json_get_number(figure(all, "mean_ttft_ms"), "mean", 0) - 100) < 1e-6);
+    assert_near(told(all, "requests_running", "high"), 12);
+    assert_near(told(all, "requests_running", "mean"), 6);
+    assert_near(told(all, "output_tokens_per_s", "low"), 50);
+    assert_near(told(all, "output_tokens_per_s", "high"), 50);
+    assert_near(told(all, "mean_ttft_ms", "mean"), 100);
+    assert_near(told(all, "ttft_ms", "high"), 80 + 20 * 0.98);
+    assert_string_equal(json_get_text(figure(all, "ttft_ms"), "function", ""), "p99");
     assert_int_equal(json_array_size(json_object_get(all, "points")), 0);
-    one = world_ok(world, "metrics_history", "{\"metric\":\"output_tokens_per_s\"}");
-    assert_int_equal(json_array_size(json_object_get(one, "points")), 11); /* 12 less the restart */
+    one = world_ok(world, "metrics_history",
+                   "{\"metric\":\"output_tokens_per_s\",\"step_s\":1,\"points\":500}");
+    assert_int_equal(json_array_size(json_object_get(one, "points")), 12);
     assert_int_equal(json_array_size(json_object_get(one, "figures")), 1);
 }
 
-static void thins_what_is_more_than_asked_for(void **state)
+static void asks_functions_of_figures_and_series(void **state)
+{
+    static const struct {
+        const char *arguments, *metric, *function, *unit;
+        double mean;
+    } rows[] = {
+        { "{\"metric\":\"requests_running\",\"function\":\"max\"}", "requests_running", "max",
+          "requests", NAN },
+        { "{\"metric\":\"ttft_ms\",\"percentile\":25}", "ttft_ms", "p25", "ms", 60 },
+        { "{\"metric\":\"ttft_ms\",\"function\":\"mean\"}", "ttft_ms", "mean", "ms", 100 },
+        { "{\"series\":\"vllm:request_success_total\"}", "vllm:request_success_total", "rate",
+          "1/s", 2 },
+        { "{\"series\":\"vllm:request_success_total\",\"labels\":{\"reason\":\"abort\"}}",
+          "vllm:request_success_total", "rate", "1/s", 0.5 },
+        { "{\"series\":\"vllm:time_to_first_token_seconds\",\"percentile\":50}",
+          "vllm:time_to_first_token_seconds", "p50", "s", 0.08 },
+    };
+    struct world *world = *state;
+
+    store_scrapes(world);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        json_auto_t *answer = world_ok(world, "metrics_history", rows[i].arguments);
+        const json_t *row = figure(answer, rows[i].metric);
+
+        assert_string_equal(json_get_text(row, "function", ""), rows[i].function);
+        assert_string_equal(json_get_text(row, "unit", ""), rows[i].unit);
+        if (!isnan(rows[i].mean))
+            assert_near(told(answer, rows[i].metric, "mean"), rows[i].mean);
+    }
+}
+
+static void says_what_cannot_be_asked(void **state)
+{
+    static const struct {
+        const char *arguments, *words;
+        enum error_kind kind;
+    } rows[] = {
+        { "{\"metric\":\"speed\"}", "\"metric\" is \"speed\": it must be one of", ERROR_INVALID },
+        { "{\"metric\":\"ttft_ms\",\"series\":\"x\"}", "leave one of them out", ERROR_INVALID },
+        { "{\"metric\":\"mean_ttft_ms\",\"function\":\"percentile\"}", "metric ttft_ms",
+          ERROR_INVALID },
+        { "{\"metric\":\"requests_running\",\"function\":\"rate\"}",
+          "is a gauge: ask for \"mean\", \"value\", \"min\", \"max\"", ERROR_INVALID },
+        { "{\"function\":\"rate\"}", "neither \"metric\" nor \"series\"", ERROR_INVALID },
+        { "{\"metric\":\"ttft_ms\",\"percentile\":100}", "above 0 and below 100", ERROR_INVALID },
+        { "{\"metric\":\"ttft_ms\",\"cursor\":\"x\"}", "next_cursor of an answer before",
+          ERROR_INVALID },
+        { "{\"metric\":\"ttft_ms\",\"labels\":{\"a\":\"b\"}}", "without \"series\"",
+          ERROR_INVALID },
+        { "{\"series\":\"vllm:request_succ\"}", "e.g.: vllm:request_success_total",
+          ERROR_NOT_FOUND },
+    };
+    struct world *world = *state;
+
+    store_scrapes(world);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        world_refused(world, "metrics_history", rows[i].arguments, rows[i].kind, rows[i].words);
+}
+
+/* A day of scrapes a minute apart, rolled up but for the last hour; a gap of two hours. */
+static void store_day(struct world *world)
+{
+    int64_t id = demo(world), now_ms = clock_utc_ms();
+
+    for (int i = 1440; i >= 1; i--)
+        if (i < 300 || i > 420)
+            store_scrape(world, id, now_ms - i * 60000, (1441 - i) * 60, i % 7);
+    assert_true(scrape_compact(world->services.store, now_ms, &world->error));
+}
+
+static void reads_long_times_from_rollups_page_by_page(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *day = NULL, *first = NULL, *second = NULL;
+    char next[200];
+
+    store_day(world);
+    day =
+        world_ok(world, "metrics_history", "{\"metric\":\"output_tokens_per_s\",\"minutes\":1440}");
+    assert_string_equal(json_get_text(day, "resolution", ""), "1 min");
+    assert_int_equal(json_get_integer(day, "step_s", 0), 1800);
+    assert_in_range(json_array_size(json_object_get(day, "points")), 43, 47); /* 48 less the gap */
+    assert_near(told(day, "output_tokens_per_s", "low"), 50);
+    assert_near(told(day, "output_tokens_per_s", "high"), 50);
+    first = world_ok(world, "metrics_history",
+                     "{\"metric\":\"requests_running\",\"minutes\":240,\"step_s\":60}");
+    assert_in_range(json_array_size(json_object_get(first, "points")), 58, 60);
+    snprintf(next, sizeof next,
+             "{\"metric\":\"requests_running\",\"minutes\":240,\"step_s\":60,\"cursor\":\"%s\"}",
+             json_get_text(first, "next_cursor", ""));
+    second = world_ok(world, "metrics_history", next);
+    assert_string_equal(json_get_text(second, "to", "a"), json_get_text(first, "from", "b"));
+    assert_int_equal(json_array_size(json_object_get(second, "points")), 60);
+}
+
+static void marks_the_step_that_is_not_over(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *answer = NULL;
+    const json_t *points;
+    size_t count;
+
+    store_scrapes(world);
+    answer = world_ok(world, "metrics_history",
+                      "{\"metric\":\"requests_running\",\"minutes\":1440,\"step_s\":86400}");
+    points = json_object_get(answer, "points");
+    count = json_array_size(points);
+    assert_true(json_get_boolean(json_array_get(points, count - 1), "partial", false));
+    world_says(world, "not over yet");
+}
+
+static void says_when_steps_are_no_longer_kept(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = NULL;
 
-    world_register(world, "demo");
-    store_scrapes(world, clock_utc_ms());
-    answer = world_ok(world, "metrics_history", "{\"metric\":\"requests_running\",\"points\":3}");
-    assert_true(json_array_size(json_object_get(answer, "points")) <= 4);
-    assert_true(json_get_number(figure(answer, "requests_running"), "latest", 0) == 12);
+    store_day(world);
+    assert_true(store_retain(world->services.store,
+                             &(struct retention){ .samples_days = 1, .samples_10s_days = 1 },
+                             clock_utc_ms() + 86400000 - 3600000, &world->error));
+    answer = world_ok(world, "metrics_history",
+                      "{\"metric\":\"requests_running\",\"minutes\":1400,\"step_s\":15}");
+    assert_string_equal(json_get_text(answer, "resolution", ""), "1 min");
+    assert_int_equal(json_get_integer(answer, "step_s", 0), 60);
+    world_says(world, "Steps of 15 s are not kept that far back");
 }
 
 static void says_when_nothing_was_stored(void **state)
@@ -138,8 +286,8 @@ static void says_when_nothing_was_stored(void **state)
     answer = world_ok(world, "metrics_history", "{}");
     assert_int_equal(json_array_size(json_object_get(answer, "figures")), 0);
     world_says(world, "Nothing was stored in this time");
-    world_refused(world, "metrics_history", "{\"metric\":\"speed\"}", ERROR_INVALID,
-                  "\"metric\" is \"speed\": it must be one of \"requests_running\"");
+    world_refused(world, "metrics_history", "{\"series\":\"x\"}", ERROR_NOT_FOUND,
+                  "metrics_watch starts storing");
 }
 
 int main(void)
@@ -150,7 +298,11 @@ int main(void)
         cmocka_unit_test(stops_waiting_for_the_second_scrape_when_cancelled),
         cmocka_unit_test(watches_from_now_on_and_returns_at_once),
         cmocka_unit_test(tells_how_figures_went_over_a_restart),
-        cmocka_unit_test(thins_what_is_more_than_asked_for),
+        cmocka_unit_test(asks_functions_of_figures_and_series),
+        cmocka_unit_test(says_what_cannot_be_asked),
+        cmocka_unit_test(reads_long_times_from_rollups_page_by_page),
+        cmocka_unit_test(marks_the_step_that_is_not_over),
+        cmocka_unit_test(says_when_steps_are_no_longer_kept),
         cmocka_unit_test(says_when_nothing_was_stored),
     };
 

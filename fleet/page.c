@@ -1,0 +1,85 @@
+#include "fleet/page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/promtext.h"
+
+static bool ends_with(const struct prom_sample *sample, const char *suffix)
+{
+    size_t length = strlen(suffix);
+
+    return sample->name_length >= length
+           && memcmp(sample->name + sample->name_length - length, suffix, length) == 0;
+}
+
+/* Whether it only grows. Servers that do not say their types name counters as is the custom. */
+static bool is_counter(const struct prom_sample *sample)
+{
+    switch (sample->type) {
+    case PROM_COUNTER:
+    case PROM_HISTOGRAM:
+        return true;
+    case PROM_GAUGE:
+        return false;
+    case PROM_SUMMARY:
+        return ends_with(sample, "_sum") || ends_with(sample, "_count");
+    case PROM_UNTYPED:
+        break;
+    }
+    return ends_with(sample, "_total") || ends_with(sample, "_sum") || ends_with(sample, "_count")
+           || ends_with(sample, "_bucket");
+}
+
+struct reading {
+    struct page *page;
+    char *end; /* of the letters so far */
+};
+
+static const char *keep(struct reading *reading, const char *bytes, size_t length)
+{
+    char *start = reading->end;
+
+    if (length > 0)
+        memcpy(start, bytes, length);
+    start[length] = '\0';
+    reading->end += length + 1;
+    return start;
+}
+
+static bool read_sample(void *context, const struct prom_sample *sample)
+{
+    struct reading *reading = context;
+    struct page *page = reading->page;
+
+    if (!isfinite(sample->value))
+        return true;
+    page->values[page->count++] = (struct scrape_value){
+        .name = keep(reading, sample->name, sample->name_length),
+        .labels = keep(reading, sample->labels, sample->labels_length),
+        .type = is_counter(sample) ? "counter" : "gauge",
+        .value = sample->value,
+    };
+    return page->count < PAGE_SERIES_LIMIT;
+}
+
+void page_read(const struct text *body, size_t more, struct page *out)
+{
+    struct reading reading = { .page = out };
+
+    *out = (struct page){
+        .values = memory_zeroed(PAGE_SERIES_LIMIT + more, sizeof *out->values),
+        .letters = memory_zeroed(body->length + (size_t)2 * PAGE_SERIES_LIMIT + 2, 1),
+    };
+    reading.end = out->letters;
+    prom_read(text_string(body), body->length, read_sample, &reading, NULL);
+}
+
+void page_finish(struct page *page)
+{
+    free(page->values);
+    free(page->letters);
+    *page = (struct page){ 0 };
+}

@@ -1,0 +1,17 @@
+/* All series of a metrics page, as the store takes them. */
+#pragma once
+
+#include "base/text.h"
+#include "store/scrapes.h"
+
+#define PAGE_SERIES_LIMIT 2000 /* of one page, the first ones */
+
+struct page {
+    struct scrape_value *values; /* names and labels lie in `letters` */
+    size_t count;
+    char *letters;
+};
+/* Values that are no finite numbers are left out: they tell nothing. `more` is room for values that
+ * the caller appends. Free with page_finish. */
+void page_read(const struct text *body, size_t more, struct page *out);
+void page_finish(struct page *page);

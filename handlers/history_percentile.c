@@ -1,0 +1,131 @@
+/* Percentiles over time, from the buckets of histograms. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/promtext.h"
+#include "handlers/history.h"
+
+/* What grew up to one limit, step by step. */
+struct bucket {
+    double limit;
+    double *grown;
+};
+
+struct buckets {
+    struct bucket *rows;
+    size_t count, steps;
+};
+
+static bool limit_of(const struct scrape_series *series, double *out)
+{
+    const struct prom_sample sample = { .labels = series->labels,
+                                        .labels_length = strlen(series->labels) };
+    char text[64], *end;
+
+    if (!prom_label(&sample, "le", text, sizeof text))
+        return false;
+    *out = strtod(text, &end);
+    return end != text && *end == '\0' && !isnan(*out);
+}
+
+static struct bucket *bucket_at(struct buckets *buckets, double limit)
+{
+    for (size_t i = 0; i < buckets->count; i++)
+        if (buckets->rows[i].limit == limit)
+            return &buckets->rows[i];
+    buckets->rows = memory_resize(buckets->rows, buckets->count + 1, sizeof *buckets->rows);
+    buckets->rows[buckets->count] =
+        (struct bucket){ limit, memory_zeroed(buckets->steps, sizeof(double)) };
+    return &buckets->rows[buckets->count++];
+}
+
+/* Label sets of one limit (engines, replicas) are added up. */
+static void add_series(struct buckets *buckets, const struct history_ask *ask,
+                       const struct scrape_series *series)
+{
+    struct bucket *bucket;
+    double limit;
+
+    if (!limit_of(series, &limit) || !history_matches(series, ask->labels))
+        return;
+    bucket = bucket_at(buckets, limit);
+    for (size_t i = 0; i < series->count; i++) {
+        size_t step = (size_t)((series->points[i].at_ms - ask->from_ms) / ask->step_ms);
+
+        bucket->grown[step] += series->points[i].increase;
+    }
+}
+
+static int by_limit(const void *a, const void *b)
+{
+    const struct bucket *x = a, *y = b;
+
+    return x->limit < y->limit ? -1 : x->limit > y->limit;
+}
+
+/* NaN: nothing was observed in the step. Buckets are cumulative; one scraped a moment before
+ * another may lag behind it, hence the running maximum. */
+static double percentile_of(const struct buckets *buckets, size_t step, double share)
+{
+    double total = 0, below = 0, lower = 0;
+
+    for (size_t i = 0; i < buckets->count; i++)
+        total = fmax(total, buckets->rows[i].grown[step]);
+    if (total <= 0)
+        return NAN;
+    for (size_t i = 0; i < buckets->count; i++) {
+        double limit = buckets->rows[i].limit, up_to = fmax(below, buckets->rows[i].grown[step]);
+
+        if (up_to >= share * total && up_to > below)
+            return isinf(limit) ? lower
+                   : i == 0 && limit <= 0
+                       ? limit
+                       : lower + (limit - lower) * (share * total - below) / (up_to - below);
+        below = up_to;
+        lower = limit;
+    }
+    return lower;
+}
+
+static void take(const struct buckets *buckets, const struct history_ask *ask, double scale,
+                 struct history *out)
+{
+    out->values = memory_zeroed(buckets->steps, sizeof *out->values);
+    for (size_t i = 0; i < buckets->steps; i++) {
+        double value = percentile_of(buckets, i, ask->percentile / 100) * scale;
+
+        if (!isnan(value))
+            out->values[out->count++] =
+                (struct history_value){ ask->from_ms + (int64_t)i * ask->step_ms, value, value,
+                                        value, 1 };
+    }
+}
+
+bool history_percentile(struct store *store, const struct history_ask *ask, const char *family,
+                        double scale, struct history *out, bool *found, struct error *error)
+{
+    char name[160];
+    const struct scrape_range range = { ask->deployment_id, name, ask->from_ms, ask->to_ms,
+                                        ask->step_ms };
+    struct buckets buckets = { .steps = history_steps(ask) };
+    struct scrape_series *series;
+    size_t count;
+
+    snprintf(name, sizeof name, "%s_bucket", family);
+    if (!scrape_history(store, &range, ask->level, &series, &count, error))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        add_series(&buckets, ask, &series[i]);
+    if (buckets.count > 0)
+        qsort(buckets.rows, buckets.count, sizeof *buckets.rows, by_limit);
+    *found = buckets.count > 0;
+    if (*found)
+        take(&buckets, ask, scale, out);
+    for (size_t i = 0; i < buckets.count; i++)
+        free(buckets.rows[i].grown);
+    free(buckets.rows);
+    scrape_series_free(series, count);
+    return true;
+}

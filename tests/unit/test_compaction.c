@@ -1,0 +1,364 @@
+/* Rolling up: whatever is rolled up when, the answers are those of the scrapes themselves. */
+#include <math.h>
+
+#include "base/random.h"
+#include "store/scrapes.h"
+#include "tests/unit/ledger.h"
+
+#define SECOND_MS 1000LL
+#define MINUTE_MS 60000LL
+#define HOUR_MS (60 * MINUTE_MS)
+#define DAY_MS (24 * HOUR_MS)
+#define START_MS (400 * DAY_MS) /* midnight */
+
+static void scrape(struct ledger *ledger, int64_t at_ms, const struct scrape_value *values,
+                   size_t count)
+{
+    assert_ok(ledger, scrape_add(ledger->store, 1, at_ms, values, count, NULL, &ledger->error));
+}
+
+static void scrape_one(struct ledger *ledger, int64_t at_ms, const char *type, double value)
+{
+    scrape(ledger, at_ms, &(struct scrape_value){ "x", "", type, value }, 1);
+}
+
+static void compact(struct ledger *ledger, int64_t now_ms)
+{
+    assert_ok(ledger, scrape_compact(ledger->store, now_ms, &ledger->error));
+}
+
+/* The only series named "x", whole. */
+static struct scrape_series read_x(struct ledger *ledger, enum scrape_level level, int64_t step_ms)
+{
+    const struct scrape_range range = { 1, "x", 0, INT64_MAX, step_ms };
+    struct scrape_series *series, one;
+    size_t count;
+
+    assert_ok(ledger,
+              scrape_history(ledger->store, &range, level, &series, &count, &ledger->error));
+    assert_int_equal(count, 1);
+    one = series[0];
+    free(series);
+    return one;
+}
+
+static void assert_same_points(const struct scrape_series *a, const struct scrape_series *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        const struct scrape_point *x = &a->points[i], *y = &b->points[i];
+
+        assert_int_equal(x->at_ms, y->at_ms);
+        assert_true(x->count == y->count && x->last == y->last && x->min == y->min
+                    && x->max == y->max && x->covered_ms == y->covered_ms);
+        /* sums are added up in another order */
+        assert_true(fabs(x->sum - y->sum) <= 1e-9 * fabs(x->sum));
+        assert_true(fabs(x->increase - y->increase) <= 1e-9 * fabs(x->increase));
+    }
+}
+
+/* ---- One at a time ---- */
+
+static void counts_growth_over_a_restart_of_the_server(void **state)
+{
+    static const double totals[] = { 100, 160, 220, 30, 90 };
+    struct ledger *ledger = *state;
+    struct scrape_series series;
+
+    for (int i = 0; i < 5; i++)
+        scrape_one(ledger, START_MS + i * 15 * SECOND_MS, "counter", totals[i]);
+    compact(ledger, START_MS + 2 * HOUR_MS);
+    series = read_x(ledger, SCRAPE_1_MIN, MINUTE_MS);
+    assert_int_equal(series.count, 2);
+    assert_true(series.points[0].increase == 60 + 60 + 30);
+    assert_true(series.points[0].covered_ms == 45000);
+    assert_true(series.points[0].last == 30);
+    assert_true(series.points[1].increase == 60);
+    assert_true(series.points[1].covered_ms == 15000);
+    free(series.points);
+}
+
+static void a_gap_stays_a_gap_and_its_growth_counts_once(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scrape_series series;
+
+    scrape_one(ledger, START_MS, "counter", 10);
+    compact(ledger, START_MS + 2 * HOUR_MS);
+    scrape_one(ledger, START_MS + 5 * HOUR_MS, "counter", 1810);
+    compact(ledger, START_MS + 7 * HOUR_MS);
+    series = read_x(ledger, SCRAPE_1_H, HOUR_MS);
+    assert_int_equal(series.count, 2);
+    assert_int_equal(series.points[1].at_ms, START_MS + 5 * HOUR_MS);
+    assert_true(series.points[1].increase == 1800);
+    assert_true(series.points[1].covered_ms == 5.0 * HOUR_MS); /* 0.1/s */
+    free(series.points);
+}
+
+static void a_gauge_keeps_its_extremes(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scrape_series series;
+
+    for (int i = 0; i < 8; i++)
+        scrape_one(ledger, START_MS + i * 15 * SECOND_MS, "gauge", i == 2 ? 9.5 : i);
+    compact(ledger, START_MS + 2 * HOUR_MS);
+    series = read_x(ledger, SCRAPE_1_MIN, MINUTE_MS);
+    assert_int_equal(series.count, 2);
+    assert_true(series.points[0].count == 4);
+    assert_true(series.points[0].min == 0 && series.points[0].max == 9.5);
+    assert_true(series.points[0].sum == 13.5 && series.points[0].last == 3);
+    assert_true(series.points[1].min == 4 && series.points[1].max == 7);
+    free(series.points);
+}
+
+static void what_is_no_number_is_left_out(void **state)
+{
+    struct ledger *ledger = *state;
+    static const double values[] = { NAN, 5, INFINITY, 7, -INFINITY };
+    struct scrape_series before, after;
+
+    for (int i = 0; i < 5; i++)
+        scrape_one(ledger, START_MS + i * SECOND_MS, "gauge", values[i]);
+    before = read_x(ledger, SCRAPE_10_S, 10 * SECOND_MS);
+    compact(ledger, START_MS + 2 * HOUR_MS);
+    after = read_x(ledger, SCRAPE_10_S, 10 * SECOND_MS);
+    assert_int_equal(after.count, 1);
+    assert_true(after.points[0].count == 2 && after.points[0].sum == 12);
+    assert_same_points(&before, &after);
+    free(before.points);
+    free(after.points);
+}
+
+static void the_hour_that_is_not_over_waits(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scrape_series series;
+
+    scrape_one(ledger, START_MS + HOUR_MS - 1, "counter", 1);
+    compact(ledger, START_MS + HOUR_MS);
+    scrape_one(ledger, START_MS + HOUR_MS - 2, "counter", 0); /* late, but in time */
+    compact(ledger, START_MS + HOUR_MS + MINUTE_MS);
+    assert_refused(ledger,
+                   scrape_add(ledger->store, 1, START_MS + HOUR_MS - 3,
+                              &(struct scrape_value){ "x", "", "counter", 0 }, 1, NULL,
+                              &ledger->error),
+                   ERROR_CONFLICT, "rolled up already");
+    series = read_x(ledger, SCRAPE_RAW, 1);
+    assert_int_equal(series.count, 2);
+    free(series.points);
+}
+
+static void many_scrapes_are_rolled_up_every_ten_minutes(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scrape_series before, after;
+
+    for (int i = 0; i < 1500; i++)
+        scrape_one(ledger, START_MS + i * SECOND_MS, "counter", 3 * i);
+    before = read_x(ledger, SCRAPE_RAW, HOUR_MS);
+    compact(ledger, START_MS + 1500 * SECOND_MS);
+    assert_refused(ledger,
+                   scrape_add(ledger->store, 1, START_MS + 19 * MINUTE_MS,
+                              &(struct scrape_value){ "x", "", "counter", 0 }, 1, NULL,
+                              &ledger->error),
+                   ERROR_CONFLICT, "rolled up already");
+    after = read_x(ledger, SCRAPE_1_H, HOUR_MS);
+    assert_int_equal(after.count, 1);
+    assert_true(after.points[0].increase == 3 * 1499);
+    assert_same_points(&before, &after);
+    free(before.points);
+    free(after.points);
+}
+
+static void refuses_more_series_than_anyone_can_keep(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scrape_value *values = calloc(SCRAPE_SERIES_LIMIT + 10, sizeof *values);
+    char(*labels)[24] = calloc(SCRAPE_SERIES_LIMIT + 10, sizeof *labels);
+    const struct scrape_range range = { 1, "x", 0, INT64_MAX, 1 };
+    struct scrape_series *series;
+    size_t count;
+
+    for (int i = 0; i < SCRAPE_SERIES_LIMIT + 10; i++) {
+        snprintf(labels[i], sizeof *labels, "n=\"%d\"", i);
+        values[i] = (struct scrape_value){ "x", labels[i], "gauge", i };
+    }
+    scrape(ledger, START_MS, values, SCRAPE_SERIES_LIMIT + 10);
+    scrape(ledger, START_MS + 1000, values + SCRAPE_SERIES_LIMIT - 1, 11);
+    assert_ok(ledger,
+              scrape_history(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
+    assert_int_equal(count, SCRAPE_SERIES_LIMIT);
+    assert_int_equal(series[count - 1].count, 2); /* known ones go on */
+    scrape_series_free(series, count);
+    free(values);
+    free(labels);
+}
+
+/* ---- All at once, against what is never rolled up ---- */
+
+#define SERIES 7
+#define SCRAPES 1500
+
+/* Deployment 1 is rolled up now and then, deployment 2 never. */
+static void scrape_both(struct ledger *ledger, int64_t at_ms, const struct scrape_value *values,
+                        size_t count)
+{
+    scrape(ledger, at_ms, values, count);
+    assert_ok(ledger, scrape_add(ledger->store, 2, at_ms + 1000 * DAY_MS, values, count, NULL,
+                                 &ledger->error));
+}
+
+static void compare_level(struct ledger *ledger, const char *name, enum scrape_level level,
+                          int64_t from_ms, int64_t to_ms, int64_t step_ms)
+{
+    const struct scrape_range packed = { 1, name, from_ms, to_ms, step_ms };
+    const struct scrape_range plain = { 2, name, from_ms + 1000 * DAY_MS, to_ms + 1000 * DAY_MS,
+                                        step_ms };
+    struct scrape_series *a, *b;
+    size_t a_count, b_count;
+
+    assert_ok(ledger, scrape_history(ledger->store, &packed, level, &a, &a_count, &ledger->error));
+    assert_ok(ledger,
+              scrape_history(ledger->store, &plain, SCRAPE_RAW, &b, &b_count, &ledger->error));
+    assert_int_equal(a_count, b_count);
+    for (size_t i = 0; i < a_count; i++) {
+        for (size_t j = 0; j < b[i].count; j++)
+            b[i].points[j].at_ms -= 1000 * DAY_MS;
+        assert_string_equal(a[i].labels, b[i].labels);
+        assert_same_points(&b[i], &a[i]);
+    }
+    scrape_series_free(a, a_count);
+    scrape_series_free(b, b_count);
+}
+
+static void compare_all(struct ledger *ledger, int64_t from_ms, int64_t to_ms)
+{
+    static const char *const names[] = { "gauge", "total", "wait_bucket" };
+
+    for (size_t i = 0; i < 3; i++) {
+        compare_level(ledger, names[i], SCRAPE_RAW, from_ms, to_ms, 1);
+        compare_level(ledger, names[i], SCRAPE_RAW, from_ms, to_ms, 30 * SECOND_MS);
+        compare_level(ledger, names[i], SCRAPE_10_S, from_ms, to_ms, 10 * SECOND_MS);
+        compare_level(ledger, names[i], SCRAPE_1_MIN, from_ms, to_ms, 5 * MINUTE_MS);
+        compare_level(ledger, names[i], SCRAPE_1_H, from_ms, to_ms, HOUR_MS);
+    }
+}
+
+/* Advances the server's figures by one scrape: traffic, restarts, labels that come and go. */
+static size_t next_scrape(struct generator *random, double figures[SERIES],
+                          struct scrape_value values[SERIES])
+{
+    static const struct scrape_value all[SERIES] = {
+        { "gauge", "", "gauge", 0 },
+        { "total", "a=\"1\"", "counter", 0 },
+        { "total", "a=\"2\"", "counter", 0 },
+        { "wait_bucket", "le=\"0.1\"", "counter", 0 },
+        { "wait_bucket", "le=\"1\"", "counter", 0 },
+        { "wait_bucket", "le=\"+Inf\"", "counter", 0 },
+        { "total", "a=\"3\"", "counter", 0 },
+    };
+    size_t count = 0;
+
+    if (generator_below(random, 300) == 0)
+        for (int i = 1; i < SERIES; i++)
+            figures[i] = 0;
+    figures[0] = generator_uniform(random);
+    figures[1] += (double)generator_below(random, 50);
+    figures[2] += generator_uniform(random);
+    for (int i = 3; i < 6; i++)
+        figures[i] += (double)generator_below(random, 4) + (double)(i - 3);
+    for (int i = 0; i < SERIES; i++) {
+        if (i == 6 ? generator_below(random, 100) != 0 : generator_below(random, 200) == 0)
+            continue;
+        values[count] = all[i];
+        values[count++].value = figures[i];
+    }
+    return count;
+}
+
+static void rolled_up_or_not_the_answers_are_the_same(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scrape_value values[SERIES];
+    double figures[SERIES] = { 0 };
+    struct generator random;
+    int64_t at_ms = START_MS + 7 * SECOND_MS;
+
+    generator_init(&random, 5);
+    for (int i = 0; i < SCRAPES; i++) {
+        scrape_both(ledger, at_ms, values, next_scrape(&random, figures, values));
+        at_ms += i < 800 ? 15000 + (int64_t)generator_below(&random, 5) : 1000;
+        if (i == 800)
+            at_ms += 9 * HOUR_MS; /* a gap; then every second */
+        if (i % 50 == 0)
+            compact(ledger, at_ms);
+        if (i == 700 || i == 1300) {
+            ledger_reopen(ledger);
+            compare_all(ledger, START_MS, at_ms + HOUR_MS);
+        }
+    }
+    compare_all(ledger, START_MS, at_ms + HOUR_MS);
+    compact(ledger, at_ms + DAY_MS);
+    compare_all(ledger, START_MS, at_ms + HOUR_MS);
+    compare_all(ledger, START_MS + 2 * HOUR_MS, START_MS + 5 * HOUR_MS);
+    compact(ledger, at_ms + DAY_MS); /* again: nothing more to do */
+    compare_all(ledger, START_MS, at_ms + HOUR_MS);
+}
+
+/* ---- How long ---- */
+
+static void each_level_is_kept_for_its_own_time(void **state)
+{
+    struct ledger *ledger = *state;
+    const struct retention retention = {
+        .samples_days = 2, .samples_10s_days = 7, .samples_1m_days = 30, .samples_1h_days = 400
+    };
+    enum scrape_level level;
+    int64_t now_ms = START_MS + 100 * DAY_MS;
+    int64_t days[SCRAPE_LEVELS];
+
+    for (int64_t at_ms = START_MS; at_ms < now_ms; at_ms += 6 * HOUR_MS)
+        scrape_one(ledger, at_ms, "gauge", 1);
+    compact(ledger, now_ms);
+    assert_ok(ledger, store_retain(ledger->store, &retention, now_ms, &ledger->error));
+    for (int i = 0; i < SCRAPE_LEVELS; i++) {
+        struct scrape_series series = read_x(ledger, (enum scrape_level)i, HOUR_MS);
+
+        days[i] = (now_ms - series.points[0].at_ms) / DAY_MS;
+        free(series.points);
+    }
+    assert_in_range(days[SCRAPE_RAW], 1, 2); /* a block goes when all of it is too old */
+    assert_in_range(days[SCRAPE_10_S], 6, 7);
+    assert_in_range(days[SCRAPE_1_MIN], 29, 31);
+    assert_in_range(days[SCRAPE_1_H], 99, 100);
+    assert_ok(ledger,
+              scrape_level_for(ledger->store, 1, now_ms - DAY_MS, 15000, &level, &ledger->error));
+    assert_int_equal(level, SCRAPE_RAW);
+    assert_ok(ledger, scrape_level_for(ledger->store, 1, now_ms - 10 * DAY_MS, 15000, &level,
+                                       &ledger->error));
+    assert_int_equal(level, SCRAPE_1_MIN);
+    assert_ok(ledger, scrape_level_for(ledger->store, 1, now_ms - 90 * DAY_MS, MINUTE_MS, &level,
+                                       &ledger->error));
+    assert_int_equal(level, SCRAPE_1_H);
+    assert_ok(ledger, scrape_level_for(ledger->store, 1, now_ms - DAY_MS, 6 * HOUR_MS, &level,
+                                       &ledger->error));
+    assert_int_equal(level, SCRAPE_1_H);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_growth_over_a_restart_of_the_server),
+        cmocka_unit_test(a_gap_stays_a_gap_and_its_growth_counts_once),
+        cmocka_unit_test(a_gauge_keeps_its_extremes),
+        cmocka_unit_test(what_is_no_number_is_left_out),
+        cmocka_unit_test(the_hour_that_is_not_over_waits),
+        cmocka_unit_test(many_scrapes_are_rolled_up_every_ten_minutes),
+        cmocka_unit_test(refuses_more_series_than_anyone_can_keep),
+        cmocka_unit_test(rolled_up_or_not_the_answers_are_the_same),
+        cmocka_unit_test(each_level_is_kept_for_its_own_time),
+    };
+
+    return ledger_run(tests);
+}
