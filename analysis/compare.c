@@ -47,7 +47,7 @@ static const struct {
     [CELL_COMPARED] = { "compared", "" },
     [CELL_MISSING] = { "missing", "not every run has it" },
     [CELL_TWICE] = { "twice", "a run has it more than once" },
-    [CELL_NOT_MEASURED] = { "not_measured", "failed, infeasible or skipped" },
+    [CELL_NOT_MEASURED] = { "not_measured", "failed, infeasible, skipped or inferred" },
     [CELL_SUCCESS_UNKNOWN] = { "success_unknown",
                                "how many requests succeeded is not known (accept_unknown "
                                "success_rate takes it as all)" },
@@ -89,6 +89,43 @@ static enum verdict verdict_of(const struct estimate *estimate, double p, bool h
     return (estimate->ratio > 1) == higher_is_better ? VERDICT_FASTER : VERDICT_SLOWER;
 }
 
+/* What is told of a difference of logarithms with this standard error and degrees of freedom. */
+static struct estimate estimate_of(double baseline, double difference, double error, double freedom,
+                                   bool higher_is_better)
+{
+    struct estimate estimate = {
+        .values = { exp(baseline), exp(baseline + difference) },
+        .ratio = exp(difference),
+        .low = NAN,
+        .high = NAN,
+        .p = NAN,
+        .p_corrected = NAN,
+        .verdict = VERDICT_NO_EVIDENCE,
+    };
+    double half;
+
+    if (!(error > 1e-12)) /* one run a side, or figures equal to the digit */
+        return estimate;
+    half = statistics_t_quantile(COMPARE_SIGNIFICANCE, freedom) * error;
+    estimate.low = exp(difference - half);
+    estimate.high = exp(difference + half);
+    estimate.p = estimate.p_corrected = statistics_t_p(difference / error, freedom);
+    estimate.verdict = verdict_of(&estimate, estimate.p, higher_is_better);
+    return estimate;
+}
+
+struct estimate compare_estimate_pairs(const double *baseline, const double *candidate,
+                                       size_t count, bool higher_is_better)
+{
+    double differences[COMPARE_RUNS_MAX], error;
+
+    for (size_t i = 0; i < count; i++)
+        differences[i] = candidate[i] - baseline[i];
+    error = statistics_deviation(differences, count) / sqrt((double)count);
+    return estimate_of(statistics_mean(baseline, count), statistics_mean(differences, count), error,
+                       (double)count - 1, higher_is_better);
+}
+
 /* Welch, B. L., Biometrika 34 (1947): t of two means whose variances need not be equal, with the
  * degrees of freedom of Welch and Satterthwaite. */
 struct estimate compare_estimate(const double *baseline, size_t baseline_count,
@@ -101,27 +138,12 @@ struct estimate compare_estimate(const double *baseline, size_t baseline_count,
                                  statistics_deviation(candidate, candidate_count) };
     double b = deviations[SIDE_BASELINE] * deviations[SIDE_BASELINE] / (double)baseline_count;
     double c = deviations[SIDE_CANDIDATE] * deviations[SIDE_CANDIDATE] / (double)candidate_count;
-    double difference = means[SIDE_CANDIDATE] - means[SIDE_BASELINE], error = sqrt(b + c), n, half;
-    struct estimate estimate = {
-        .values = { exp(means[SIDE_BASELINE]), exp(means[SIDE_CANDIDATE]) },
-        .ratio = exp(difference),
-        .low = NAN,
-        .high = NAN,
-        .p = NAN,
-        .p_corrected = NAN,
-        .verdict = VERDICT_NO_EVIDENCE,
-    };
-
-    if (!(error > 1e-12)) /* one run a side, or figures equal to the digit */
-        return estimate;
-    n = (b + c) * (b + c)
+    double freedom =
+        (b + c) * (b + c)
         / (b * b / (double)(baseline_count - 1) + c * c / (double)(candidate_count - 1));
-    half = statistics_t_quantile(COMPARE_SIGNIFICANCE, n) * error;
-    estimate.low = exp(difference - half);
-    estimate.high = exp(difference + half);
-    estimate.p = estimate.p_corrected = statistics_t_p(difference / error, n);
-    estimate.verdict = verdict_of(&estimate, estimate.p, higher_is_better);
-    return estimate;
+
+    return estimate_of(means[SIDE_BASELINE], means[SIDE_CANDIDATE] - means[SIDE_BASELINE],
+                       sqrt(b + c), freedom, higher_is_better);
 }
 
 /* ---- The grid ---- */
@@ -269,10 +291,23 @@ static bool is_other_output(const struct comparing *comparing, const double *tok
            && !compare_is_named(comparing->input->factors, "output_length");
 }
 
+/* Of the logarithms of all runs, the baseline's first. */
+static struct estimate estimate(const struct comparing *comparing, const double *logarithms)
+{
+    const size_t *counts = comparing->input->counts;
+    const double *candidate = logarithms + counts[SIDE_BASELINE];
+    bool higher_is_better = comparing->metric->higher_is_better;
+
+    if (comparing->input->paired)
+        return compare_estimate_pairs(logarithms, candidate, counts[SIDE_BASELINE],
+                                      higher_is_better);
+    return compare_estimate(logarithms, counts[SIDE_BASELINE], candidate, counts[SIDE_CANDIDATE],
+                            higher_is_better);
+}
+
 /* Adds the cell's logarithms to each run's sum. */
 static void compare_cell(struct comparing *comparing, struct compared_cell *cell, double *sums)
 {
-    const size_t *counts = comparing->input->counts;
     double logarithms[COMPARE_RUNS_MAX], tokens[COMPARE_RUNS_MAX];
     const struct evidence_cell *found;
 
@@ -291,9 +326,7 @@ static void compare_cell(struct comparing *comparing, struct compared_cell *cell
         cell->why = CELL_OTHER_OUTPUT;
         return;
     }
-    cell->estimate =
-        compare_estimate(logarithms, counts[SIDE_BASELINE], logarithms + counts[SIDE_BASELINE],
-                         counts[SIDE_CANDIDATE], comparing->metric->higher_is_better);
+    cell->estimate = estimate(comparing, logarithms);
     for (size_t i = 0; i < comparing->run_count; i++)
         sums[i] += logarithms[i];
     comparing->out->compared++;
@@ -347,9 +380,14 @@ static const char *reason_of(const struct compare_input *input, const struct com
     if (input->counts[SIDE_BASELINE] < 2 || input->counts[SIDE_CANDIDATE] < 2)
         return "one run a side has no spread to hold a difference against: give at least two runs "
                "a side";
+    if (isnan(out->primary.p) && input->paired)
+        return "all pairs have one ratio to the digit: they are copies, not repetitions";
     if (isnan(out->primary.p))
         return "the runs of each side are equal to the digit: they are copies, not repetitions";
-    return "the 95 % interval holds 1: the difference is within the spread between runs";
+    return input->paired ? "the 95 % interval holds 1: the difference is within the spread between "
+                           "pairs"
+                         : "the 95 % interval holds 1: the difference is within the spread between "
+                           "runs";
 }
 
 static void no_comparison(struct comparison *out, const char *reason)
@@ -391,7 +429,6 @@ void compare_runs(const struct compare_input *input, struct comparison *out)
     }
     for (size_t i = 0; i < comparing.run_count; i++)
         sums[i] /= (double)out->compared;
-    out->primary = compare_estimate(sums, counts[SIDE_BASELINE], sums + counts[SIDE_BASELINE],
-                                    counts[SIDE_CANDIDATE], comparing.metric->higher_is_better);
+    out->primary = estimate(&comparing, sums);
     out->reason = reason_of(input, out);
 }

@@ -20,7 +20,7 @@ extern const struct compare_metric compare_metrics[];
 
 #define COMPARE_SIGNIFICANCE 0.05
 #define COMPARE_SUCCESS_RATE 0.99
-#define COMPARE_RUNS_MAX 32     /* of both sides together */
+#define COMPARE_RUNS_MAX 40     /* of both sides together */
 #define COMPARE_CELLS_MAX 10000 /* of all runs together */
 
 struct compare_input {
@@ -29,6 +29,12 @@ struct compare_input {
     size_t metric;               /* index into compare_metrics */
     const char *const *factors;  /* facts in which the sides may differ; ends with NULL */
     const char *const *accepted; /* facts that may be unknown; ends with NULL */
+    /* The runs were measured in turns: the n-th of one side with the n-th of the other, as many of
+     * each. What drifts moved both of a pair, and their ratio is what counts. */
+    bool paired;
+    /* The sides are two deployments as they are, so that whatever belongs to these may differ or be
+     * unknown: what is left is the work. For this no factors are named. */
+    bool as_deployments;
 };
 
 /* ---- What was measured ---- */
@@ -48,7 +54,7 @@ struct difference {
 
 struct estimate {
     double values[SIDES];    /* geometric means over the runs */
-    double ratio, low, high; /* 95 % interval (Welch, on logarithms); NaN: there is none */
+    double ratio, low, high; /* 95 % interval (Student's t, on logarithms); NaN: there is none */
     double p, p_corrected;   /* two-sided; corrected for all cells by Holm; NaN: none */
     enum verdict verdict;    /* by p_corrected */
 };
@@ -96,10 +102,13 @@ void compare_write_facts(struct text *out); /* "model, model_revision, ..." */
 void compare_runs(const struct compare_input *input, struct comparison *out);
 /* The same of the facts alone. */
 void compare_facts(const struct compare_input *input, struct comparison *out);
-/* Of one quantity: the logarithms of its values, one per run. Its verdict is by p alone. */
+/* Of one quantity: the logarithms of its values, one per run. Its verdict is by p alone. By Welch's
+ * t of two means, and of `count` pairs by Student's t of their differences. */
 struct estimate compare_estimate(const double *baseline, size_t baseline_count,
                                  const double *candidate, size_t candidate_count,
                                  bool higher_is_better);
+struct estimate compare_estimate_pairs(const double *baseline, const double *candidate,
+                                       size_t count, bool higher_is_better);
 bool compare_is_named(const char *const *names, const char *name);
 
 /* Tables of ratios, rows users, columns context, at most 100 columns wide; those that would have

@@ -69,6 +69,7 @@ static void write_output_length(const struct evidence *run, struct text *out)
 static const struct fact {
     const char *name;
     bool needed;
+    bool of_work;        /* not of the deployment, but of what it was given to do */
     size_t offset, size; /* in the facts; size 0: a double */
     void (*write)(const struct evidence *run, struct text *out); /* instead */
 } facts[] = {
@@ -90,10 +91,10 @@ static const struct fact {
     { TEXT(region), .needed = true },
     { "limits", .needed = true, .write = write_limits },
     { NUMBER(context_limit_tokens) },
-    { "workload", .needed = true, .write = write_workload },
-    { "input_unit", .needed = true, .write = write_input_unit },
-    { "output_length", .needed = true, .write = write_output_length },
-    { TEXT(tool) },
+    { "workload", .needed = true, .of_work = true, .write = write_workload },
+    { "input_unit", .needed = true, .of_work = true, .write = write_input_unit },
+    { "output_length", .needed = true, .of_work = true, .write = write_output_length },
+    { TEXT(tool), .of_work = true },
 #undef NUMBER
 #undef TEXT
 };
@@ -147,8 +148,11 @@ static bool same(const struct fact *fact, const struct text *a, const struct tex
     return strcmp(text_string(a), text_string(b)) == 0;
 }
 
-static bool is_allowed(const struct compare_input *input, const struct difference *difference)
+static bool is_allowed(const struct compare_input *input, const struct fact *fact,
+                       const struct difference *difference)
 {
+    if (input->as_deployments && !fact->of_work && !difference->within_a_side)
+        return true;
     if (!difference->within_a_side && compare_is_named(input->factors, difference->fact))
         return true;
     return difference->unknown && compare_is_named(input->accepted, difference->fact);
@@ -182,7 +186,7 @@ static void compare_fact(const struct compare_input *input, const struct fact *f
 
             if (same_sweep(&input->runs[i], &input->runs[j]) || same(fact, &values[i], &values[j]))
                 continue;
-            here.allowed = is_allowed(input, &here);
+            here.allowed = is_allowed(input, fact, &here);
             if (worst.fact == NULL || is_worse(&here, &worst)) {
                 worst = here;
                 pair[0] = i;

@@ -57,9 +57,15 @@ const struct field comparison_fields[] = {
     { "reason", VALUE_TEXT, .optional = true, .help = "Why it is neither faster nor slower." },
     { "ratio", VALUE_NUMBER, .optional = true,
       .help = "candidate / baseline, geometric mean over the compared cells." },
-    { "low", VALUE_NUMBER, .optional = true, .help = "95 % interval of the ratio (Welch's t)." },
+    { "low", VALUE_NUMBER, .optional = true, .help = "95 % interval of the ratio." },
     { "high", VALUE_NUMBER, .optional = true, .help = "Its other end." },
-    { "p", VALUE_NUMBER, .optional = true, .help = "Two-sided, with the run as the unit." },
+    { "p", VALUE_NUMBER, .optional = true,
+      .help = "Two-sided, with the run as the unit: Student's t of the pairs' ratios where there "
+              "are pairs, else Welch's t." },
+    { "paired", VALUE_BOOLEAN,
+      .help = "True: the n-th run of one side was measured in turns with the n-th of the other." },
+    { "pairs_left_out", VALUE_INTEGER, .optional = true,
+      .help = "Of an A/B sweep: repetitions that are not finished on both." },
     { "baseline", VALUE_TEXTS, .help = "Runs of the baseline." },
     { "candidate", VALUE_TEXTS, .help = "Runs of the candidate." },
     { "cells", VALUE_INTEGER, .help = "Cells that were compared." },
@@ -158,7 +164,7 @@ json_t *comparison_json(const struct compare_input *input, const struct comparis
     const struct estimate *primary = &comparison->primary;
     const size_t *counts = input->counts;
     json_t *json = json_pack(
-        "{s:s, s:b, s:s, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:o, s:o}",
+        "{s:s, s:b, s:s, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:o, s:o, s:b}",
         "metric", compare_metric_names[input->metric], "higher_is_better",
         compare_metrics[input->metric].higher_is_better, "verdict", verdict_name(primary->verdict),
         "reason", comparison->reason, "ratio", json_number_or_null(primary->ratio), "low",
@@ -168,7 +174,7 @@ json_t *comparison_json(const struct compare_input *input, const struct comparis
         (int)comparison->compared, "cells_faster", (int)comparison->verdicts[VERDICT_FASTER],
         "cells_slower", (int)comparison->verdicts[VERDICT_SLOWER], "cells_left_out",
         (int)(comparison->cell_count - comparison->compared), "left_out", left_out_json(comparison),
-        "differences", differences_json(comparison));
+        "differences", differences_json(comparison), "paired", input->paired);
 
     if (detail)
         json_object_set_new(json, "cell_list", cells_json(comparison));
@@ -180,11 +186,16 @@ static void describe_verdict(const struct compare_input *input, const struct com
 {
     const struct estimate *primary = &comparison->primary;
 
-    text_addf(out, "%s (%s is better), %zu baseline runs, %zu candidate runs: %s",
-              compare_metric_names[input->metric],
-              compare_metrics[input->metric].higher_is_better ? "more" : "less",
-              input->counts[SIDE_BASELINE], input->counts[SIDE_CANDIDATE],
-              verdict_name(primary->verdict));
+    text_addf(out, "%s (%s is better), ", compare_metric_names[input->metric],
+              compare_metrics[input->metric].higher_is_better ? "more" : "less");
+    if (input->paired)
+        text_addf(out, "candidate %s in turns with baseline %s, %zu pairs of runs",
+                  input->runs[input->counts[SIDE_BASELINE]].facts.deployment,
+                  input->runs[0].facts.deployment, input->counts[SIDE_BASELINE]);
+    else
+        text_addf(out, "%zu baseline runs, %zu candidate runs", input->counts[SIDE_BASELINE],
+                  input->counts[SIDE_CANDIDATE]);
+    text_addf(out, ": %s", verdict_name(primary->verdict));
     text_addf(out, comparison->reason == NULL ? ".\n" : ", because %s.\n", comparison->reason);
     if (isnan(primary->ratio))
         return;
@@ -292,4 +303,6 @@ void comparison_describe(const struct compare_input *input, const struct compari
                   comparison->compared);
     describe_left_out(comparison, out);
     describe_differences(comparison, true, out);
+    if (input->as_deployments && comparison->difference_count > 0)
+        text_add(out, "This tells which of the two deployments is faster, not what makes it so.\n");
 }

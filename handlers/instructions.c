@@ -21,7 +21,8 @@ static const char *const ways[] = {
     "measured again.",
     "Results of other tools: run_import, then run_audit and run_report; run_export writes a run "
     "for them.",
-    "Is one faster: sweep_start with repetitions 5 for each, then run_compare of the two sweeps.",
+    "Which is faster: sweep_start with `candidate` and repetitions 8, which takes turns at the two "
+    "deployments, then run_compare with that sweep.",
     "Watch a server: metrics_show now; metrics_watch once, then metrics_history.",
     "Trouble: deployment_show, then model_health; who did what: audit_list.",
     "All of it to read, with the terms: the resource opsbrain://guide; step by step: the prompts.",

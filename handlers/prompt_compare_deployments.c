@@ -41,21 +41,19 @@ static bool write(struct call *call, json_t *messages, struct error *error)
               "1. deployment_show for %s and for %s: both must be up. Note what differs: model, "
               "engine, hardware, limits.\n",
               first, second);
-    text_add(&text, "2. run_list for each: where both have runs with the same plan, use those and "
-                    "go on with step 5.\n");
-    text_addf(&text,
-              "3. sweep_plan, then sweep_start for %s with repetitions 5; job_show with "
-              "wait_s 50 until `over` is true.\n",
-              first);
-    text_addf(&text,
-              "4. The same arguments, seed included, for %s. One after the other where they share "
-              "hardware: lease_list shows who measures where.\n",
-              second);
+    text_add(&text,
+             "2. sweep_list: where an A/B sweep of the two is there already, use it and go on "
+             "with step 4.\n");
     text_addf(
         &text,
-        "5. run_compare of the two sweeps, for each metric that matters, with what differs on "
-        "purpose as `factors`; run_report for each; what decides is %s.\n",
-        aim == NULL || strcmp(aim, "both") == 0 ? "latency and throughput" : aim);
+        "3. sweep_plan, then sweep_start with deployment %s, candidate %s and repetitions 8: "
+        "one sweep that takes turns at the two, so that what drifts hits both alike; job_show "
+        "with wait_s 50 until `over` is true.\n",
+        first, second);
+    text_addf(&text,
+              "4. run_compare with this sweep, for each metric that matters; run_report with it "
+              "tells both in full; what decides is %s.\n",
+              aim == NULL || strcmp(aim, "both") == 0 ? "latency and throughput" : aim);
     text_add(&text, how_to_read);
     prompt_say(messages, text_string(&text));
     return true;

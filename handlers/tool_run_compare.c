@@ -9,19 +9,22 @@
 #define NAMES_MAX 32
 
 static const struct param params[] = {
-    { "baseline", VALUE_TEXTS, .required = true, .low = 1, .high = 16, .item_low = 1,
-      .item_high = 39,
+    { "sweep", VALUE_TEXT, .low = 1, .high = 39,
+      .help = "An A/B sweep (sweep_start with `candidate`): its candidate against its deployment, "
+              "run by run as they took turns. Instead of baseline and candidate." },
+    { "baseline", VALUE_TEXTS, .low = 1, .high = 16, .item_low = 1, .item_high = 39,
       .help = "One side: ids of runs that repeat one another (run_..., imp_...), or a sweep's "
               "(swp_...) for all its runs. At least two, or there is no evidence." },
-    { "candidate", VALUE_TEXTS, .required = true, .low = 1, .high = 16, .item_low = 1,
-      .item_high = 39, .help = "The other side; ratios are candidate to baseline." },
+    { "candidate", VALUE_TEXTS, .low = 1, .high = 16, .item_low = 1, .item_high = 39,
+      .help = "The other side; ratios are candidate to baseline." },
     { "metric", VALUE_CHOICE, .choices = compare_metric_names, .initial = "\"output_throughput\"",
       .help = "What is compared; whether more is better is known of each. icl: gaps between stream "
               "chunks, what vLLM calls ITL; itl: between tokens, known where each chunk's tokens "
               "are." },
     { "factors", VALUE_TEXTS, .high = NAMES_MAX - 1, .item_low = 1, .item_high = 40,
       .help = "Facts in which the sides are meant to differ, such as [\"hardware\"]. Any other "
-              "difference refuses the comparison and is listed." },
+              "difference refuses the comparison and is listed. Of an A/B sweep, without factors: "
+              "the two deployments as they are, with what they differ in listed." },
     { "accept_unknown", VALUE_TEXTS, .high = NAMES_MAX - 1, .item_low = 1, .item_high = 40,
       .help = "Facts that may be unknown, which otherwise are equal to nothing; also "
               "success_rate, of cells that do not tell how many requests succeeded." },
@@ -32,6 +35,8 @@ static const struct param params[] = {
 struct request {
     struct evidence *runs; /* COMPARE_RUNS_MAX */
     size_t counts[SIDES], count;
+    struct sweep_row sweep; /* of the A/B sweep that is compared; id "": none is */
+    size_t pairs_left_out;
     const char *factors[NAMES_MAX], *accepted[NAMES_MAX];
 };
 
@@ -40,6 +45,7 @@ static void request_finish(struct request *request)
     for (size_t i = 0; i < request->count; i++)
         evidence_finish(&request->runs[i]);
     free(request->runs);
+    sweep_row_finish(&request->sweep);
 }
 
 static bool add_run(struct store *store, const char *id, struct request *request,
@@ -81,7 +87,8 @@ static bool add_sweep(struct store *store, const char *id, struct request *reque
             added =
                 error_set(error, ERROR_INVALID,
                           "the sweep %s is of two deployments, whose runs are no repetitions of "
-                          "one another: name the runs of one (run_list tells them)",
+                          "one another: give it as \"sweep\" to compare the two, or name the runs "
+                          "of one (run_list tells them)",
                           id);
     for (size_t i = 0; added && i < count; i++)
         added = add_run(store, rows[i].id, request, error);
@@ -105,6 +112,98 @@ static bool read_side(const struct call *call, const char *name, enum side side,
     }
     request->counts[side] = request->count - before;
     return true;
+}
+
+static const struct run_row *find_run(const struct run_row *rows, size_t count,
+                                      int64_t deployment_id, int64_t repetition)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].deployment_id == deployment_id && rows[i].repetition == repetition)
+            return &rows[i];
+    return NULL;
+}
+
+#define PAIRS_MAX (COMPARE_RUNS_MAX / 2)
+
+/* Repetitions that both have finished: one under way tells nothing of the whole grid yet. */
+static size_t find_pairs(const struct sweep_row *sweep, const struct run_row *rows, size_t count,
+                         const struct run_row *pairs[SIDES][PAIRS_MAX])
+{
+    size_t found = 0;
+
+    for (int64_t i = 0; i < sweep->repetitions && found < PAIRS_MAX; i++) {
+        bool finished = true;
+
+        for (int side = 0; side < SIDES; side++) {
+            const struct run_row *row =
+                find_run(rows, count, sweep->subjects[side].deployment_id, i);
+
+            finished = finished && row != NULL && row->finished_ms > 0;
+            pairs[side][found] = row;
+        }
+        found += finished;
+    }
+    return found;
+}
+
+static bool add_pairs(struct store *store, const struct run_row *rows, size_t count,
+                      struct request *request, struct error *error)
+{
+    const struct run_row *pairs[SIDES][PAIRS_MAX];
+    size_t found = find_pairs(&request->sweep, rows, count, pairs);
+
+    if (found == 0)
+        return error_set(
+            error, ERROR_CONFLICT,
+            "no repetition of %s is finished on both deployments yet: sweep_show tells "
+            "how far it is",
+            request->sweep.id);
+    for (int side = 0; side < SIDES; side++)
+        for (size_t i = 0; i < found; i++)
+            if (!add_run(store, pairs[side][i]->id, request, error))
+                return false;
+    request->counts[SIDE_BASELINE] = request->counts[SIDE_CANDIDATE] = found;
+    request->pairs_left_out = (size_t)request->sweep.repetitions - found;
+    return true;
+}
+
+static bool read_sweep(const struct call *call, const char *id, struct request *request,
+                       struct error *error)
+{
+    struct store *store = call->services->store;
+    struct run_row *rows = NULL;
+    size_t count;
+    bool added;
+
+    if (!sweep_find(store, id, &request->sweep, error))
+        return false;
+    if (request->sweep.subject_count < 2)
+        return error_set(error, ERROR_INVALID,
+                         "the sweep %s is of one deployment, %s: to compare it with another sweep, "
+                         "give the two as \"baseline\" and \"candidate\"",
+                         id, request->sweep.deployment);
+    if (!run_list(store, NULL, id, 0, COMPARE_RUNS_MAX, &rows, &count, error))
+        return false;
+    added = add_pairs(store, rows, count, request, error);
+    run_rows_free(rows, count);
+    return added;
+}
+
+static bool read_sides(const struct call *call, struct request *request, struct error *error)
+{
+    const char *sweep = call_text(call, "sweep");
+    bool baseline = json_object_get(call->arguments, "baseline") != NULL;
+    bool candidate = json_object_get(call->arguments, "candidate") != NULL;
+
+    if (sweep != NULL ? baseline || candidate : !baseline || !candidate)
+        return error_set(
+            error, ERROR_INVALID,
+            "run_compare needs \"sweep\" (an A/B sweep), or else both \"baseline\" and "
+            "\"candidate\"");
+    if (sweep != NULL)
+        return read_sweep(call, sweep, request, error);
+    return read_side(call, "baseline", SIDE_BASELINE, request, error)
+           && read_side(call, "candidate", SIDE_CANDIDATE, request, error);
 }
 
 static bool read_names(const struct call *call, const char *param, const char **out,
@@ -137,6 +236,16 @@ static size_t metric_index(const struct call *call)
     return index;
 }
 
+static void tell_pairs(const struct request *request, struct answer *answer)
+{
+    json_object_set_new(answer->structured, "pairs_left_out",
+                        json_integer((json_int_t)request->pairs_left_out));
+    if (request->pairs_left_out > 0)
+        text_addf(&answer->text,
+                  "\n%zu of %lld repetitions are not finished on both, and were left out.\n",
+                  request->pairs_left_out, (long long)request->sweep.repetitions);
+}
+
 static bool compare(struct call *call, struct request *request, struct answer *answer,
                     struct error *error)
 {
@@ -144,8 +253,7 @@ static bool compare(struct call *call, struct request *request, struct answer *a
 
     if (!read_names(call, "factors", request->factors, error)
         || !read_names(call, "accept_unknown", request->accepted, error)
-        || !read_side(call, "baseline", SIDE_BASELINE, request, error)
-        || !read_side(call, "candidate", SIDE_CANDIDATE, request, error))
+        || !read_sides(call, request, error))
         return false;
     const struct compare_input input = {
         .runs = request->runs,
@@ -153,10 +261,14 @@ static bool compare(struct call *call, struct request *request, struct answer *a
         .metric = metric_index(call),
         .factors = request->factors,
         .accepted = request->accepted,
+        .paired = request->sweep.id[0] != '\0',
+        .as_deployments = request->sweep.id[0] != '\0' && request->factors[0] == NULL,
     };
     compare_runs(&input, &comparison);
     answer->structured = comparison_json(&input, &comparison, call_boolean(call, "detail", false));
     comparison_describe(&input, &comparison, &answer->text);
+    if (input.paired)
+        tell_pairs(request, answer);
     return true;
 }
 
@@ -175,8 +287,10 @@ const struct tool tool_run_compare = {
     .name = "run_compare",
     .title = "Compare runs",
     .help =
-        "Is the candidate faster than the baseline? Each side is runs that repeat one another, own "
-        "or imported; the run, not the request, is the unit. Refused (not_comparable, with the "
+        "Is the candidate faster than the baseline? Of an A/B sweep give `sweep`: its runs are "
+        "compared in the pairs they were measured in, the surest way there is. Else each side is "
+        "runs that repeat one another, own or imported. The run, not the request, is the unit. "
+        "Refused (not_comparable, with the "
         "differences) unless the sides differ only in the `factors` you name; what is unknown is "
         "equal to nothing unless accepted by name. Answers with the ratio, its 95 % interval and "
         "faster, slower or no_evidence, over all common cells and for each, corrected for many "

@@ -24,6 +24,8 @@ struct trial {
     size_t repetitions;         /* of each side */
     size_t metric;
     const char *factors[4], *accepted[4];
+    bool paired, as_deployments;
+    double drift; /* spread of what the runs of a pair share */
     struct comparison comparison;
 };
 
@@ -97,7 +99,9 @@ static const struct comparison *compare(struct trial *trial)
                                          .counts = { trial->repetitions, trial->repetitions },
                                          .metric = trial->metric,
                                          .factors = trial->factors,
-                                         .accepted = trial->accepted };
+                                         .accepted = trial->accepted,
+                                         .paired = trial->paired,
+                                         .as_deployments = trial->as_deployments };
 
     comparison_finish(&trial->comparison);
     compare_runs(&input, &trial->comparison);
@@ -120,8 +124,13 @@ static double normal(struct generator *generator)
 /* The candidate's speed is `factor` of the baseline's. */
 static void draw(struct trial *trial, struct generator *generator, double factor)
 {
+    double drifts[RUNS] = { 0 };
+
+    for (size_t i = 0; i < trial->repetitions && trial->drift > 0; i++)
+        drifts[i] = trial->drift * normal(generator);
     for (size_t i = 0; i < 2 * trial->repetitions; i++) {
-        double luck = RUN_SPREAD * normal(generator) + (i < trial->repetitions ? 0 : log(factor));
+        double luck = drifts[i % trial->repetitions] + RUN_SPREAD * normal(generator)
+                      + (i < trial->repetitions ? 0 : log(factor));
 
         for (size_t j = 0; j < CELLS; j++) {
             struct evidence_cell *cell = &trial->runs[i].cells[j];
@@ -186,6 +195,51 @@ static void sees_a_slowdown_of_five_percent_at_five_repetitions(void **state)
     assert_true(rates.slower >= 0.80);
     assert_true(rates.faster <= 0.001);
     assert_true(rates.covered >= 0.93 && rates.covered <= 0.97);
+}
+
+static void pairs_of_equals_differ_in_one_of_twenty(void **state)
+{
+    struct trial *trial = *state;
+    struct rates rates;
+
+    trial->paired = true;
+    trial->drift = 0.1;
+    rates = simulate(trial, 2000, 1, 4);
+    assert_true(rates.faster + rates.slower >= 0.03 && rates.faster + rates.slower <= 0.07);
+    assert_true(rates.covered >= 0.93 && rates.covered <= 0.97);
+    assert_true(rates.some_faster + rates.some_slower <= 0.07);
+}
+
+/* A drift of 10 % between repetitions hides 5 % from two means, and not from pairs. */
+static void pairs_see_through_a_drift_that_hides_a_slowdown(void **state)
+{
+    struct trial *trial = *state;
+    struct rates apart, paired;
+
+    trial->drift = 0.1;
+    apart = simulate(trial, 1000, 1 / 1.05, 5);
+    trial->paired = true;
+    paired = simulate(trial, 1000, 1 / 1.05, 5);
+    assert_true(apart.slower < 0.2);
+    assert_true(paired.slower > 0.7 && paired.slower > 4 * apart.slower);
+    assert_true(paired.covered >= 0.93 && paired.covered <= 0.97);
+}
+
+/* t of the differences 1, 2 and 3: 2 / (1 / sqrt 3), two degrees of freedom. */
+static void tests_pairs_as_student_did(void **state)
+{
+    const double baseline[] = { 0.5, 0.1, 0.3 }, candidate[] = { 1.5, 2.1, 3.3 };
+    struct estimate estimate = compare_estimate_pairs(baseline, candidate, 3, true);
+
+    (void)state;
+    assert_true(fabs(estimate.ratio - exp(2)) < 1e-9);
+    assert_true(fabs(estimate.values[SIDE_BASELINE] - exp(0.3)) < 1e-9);
+    assert_true(fabs(estimate.values[SIDE_CANDIDATE] - exp(2.3)) < 1e-9);
+    assert_true(fabs(estimate.p - 0.0741799) < 1e-6);
+    assert_true(fabs(log(estimate.high) - (2 + 4.302653 / sqrt(3))) < 1e-5);
+    assert_int_equal(estimate.verdict, VERDICT_NO_EVIDENCE);
+    assert_true(isnan(compare_estimate_pairs(baseline, candidate, 1, true).p));
+    assert_true(isnan(compare_estimate_pairs(baseline, baseline, 3, true).p));
 }
 
 static void knows_which_direction_is_better(void **state)
@@ -376,6 +430,31 @@ static void unknown_is_equal_to_nothing_but_within_one_sweep(void **state)
 
 /* ---- Cells ---- */
 
+/* The deployments are what is compared; the work must be the same all the same. */
+static void two_deployments_may_differ_in_all_but_the_work(void **state)
+{
+    struct trial *trial = *state;
+    const struct comparison *comparison;
+
+    trial->as_deployments = true;
+    for (size_t i = RUNS / 2; i < RUNS; i++) {
+        spoil_model(&trial->runs[i]);
+        spoil_hardware(&trial->runs[i]);
+        spoil_version(&trial->runs[i]);
+    }
+    comparison = compare(trial);
+    assert_int_equal(comparison->refused, 0);
+    assert_int_equal(comparison->difference_count, 3);
+    assert_true(comparison->differences[0].allowed);
+    for (size_t i = RUNS / 2; i < RUNS; i++)
+        spoil_workload(&trial->runs[i]);
+    assert_int_equal(compare(trial)->refused, 1);
+    for (size_t i = RUNS / 2; i < RUNS; i++)
+        strcpy(trial->runs[i].facts.dataset, "random");
+    spoil_engine(&trial->runs[RUNS - 1]); /* one of a side alone */
+    assert_int_equal(compare(trial)->refused, 1);
+}
+
 static void fail_cell(struct evidence_cell *cell)
 {
     cell->state = EVIDENCE_FAILED;
@@ -518,6 +597,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TRIAL(finds_a_difference_between_equals_in_one_of_twenty),
         TRIAL(sees_a_slowdown_of_five_percent_at_five_repetitions),
+        TRIAL(pairs_of_equals_differ_in_one_of_twenty),
+        TRIAL(pairs_see_through_a_drift_that_hides_a_slowdown),
+        cmocka_unit_test(tests_pairs_as_student_did),
         TRIAL(knows_which_direction_is_better),
         TRIAL(one_run_a_side_is_no_evidence),
         TRIAL(copies_are_no_repetitions),
@@ -525,6 +607,7 @@ int main(void)
         cmocka_unit_test(refuses_what_was_not_named),
         TRIAL(refuses_repetitions_that_are_none),
         TRIAL(unknown_is_equal_to_nothing_but_within_one_sweep),
+        TRIAL(two_deployments_may_differ_in_all_but_the_work),
         cmocka_unit_test(leaves_out_cells_that_cannot_be_compared),
         TRIAL(leaves_out_what_a_run_has_twice),
         TRIAL(says_so_when_no_cell_is_left),

@@ -60,6 +60,86 @@ static void compares_the_runs_of_one_sweep(void **state)
     world_says(world, "one run a side");
 }
 
+#define BOTH ",\"deployment\":\"demo\",\"candidate\":\"new\",\"repetitions\":2"
+
+static json_t *compared_sweep(struct world *world, const char *sweep, const char *more)
+{
+    TEXT_AUTO arguments = { 0 };
+
+    text_addf(&arguments, "{\"sweep\":\"%s\"%s}", sweep, more);
+    return world_ok(world, "run_compare", text_string(&arguments));
+}
+
+static void compares_the_two_deployments_of_one_sweep(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *answer = NULL, *refused = NULL;
+    char sweep[ID_SIZE];
+
+    world_register(world, "demo");
+    world_register(world, "new");
+    measured(world, BOTH, 16, sweep);
+    answer = compared_sweep(world, sweep, ",\"accept_unknown\":[\"workload\"]");
+    assert_string_equal(json_get_text(answer, "verdict", ""), "no_evidence");
+    assert_true(json_get_boolean(answer, "paired", false));
+    assert_int_equal(json_get_integer(answer, "pairs_left_out", -1), 0);
+    assert_int_equal(json_get_integer(answer, "cells", 0), 4);
+    assert_int_equal(json_array_size(json_object_get(answer, "baseline")), 2);
+    assert_int_equal(json_array_size(json_object_get(answer, "candidate")), 2);
+    world_says(world, "candidate new in turns with baseline demo, 2 pairs of runs");
+    world_says(world, "all pairs have one ratio to the digit");
+    world_says(world, "which of the two deployments is faster, not what makes it so");
+    refused = compared_sweep(world, sweep, ",\"factors\":[\"flags\"]");
+    assert_string_equal(json_get_text(refused, "verdict", ""), "not_comparable");
+}
+
+static void compares_the_repetitions_that_both_have_finished(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *answer = NULL;
+    char sweep[ID_SIZE], begun[ID_SIZE];
+    TEXT_AUTO arguments = { 0 };
+
+    world_register(world, "demo");
+    world_register(world, "new");
+    sweep_started(world, BOTH, sweep);
+    sweep_measured(world, sweep, 15, "stopped", "the time limit passed");
+    answer = compared_sweep(world, sweep, ",\"accept_unknown\":[\"workload\"]");
+    assert_int_equal(json_get_integer(answer, "pairs_left_out", 0), 1);
+    assert_int_equal(json_array_size(json_object_get(answer, "candidate")), 1);
+    world_says(world, "1 of 2 repetitions are not finished on both");
+    sweep_started(world, BOTH, begun);
+    sweep_measured(world, begun, 3, "stopped", "the time limit passed");
+    text_addf(&arguments, "{\"sweep\":\"%s\"}", begun);
+    world_refused(world, "run_compare", text_string(&arguments), ERROR_CONFLICT,
+                  "is finished on both deployments yet");
+}
+
+static void compares_one_sweep_or_two_sides(void **state)
+{
+    struct world *world = *state;
+    char alone[ID_SIZE], both[ID_SIZE];
+    TEXT_AUTO arguments = { 0 };
+
+    world_register(world, "demo");
+    measured(world, "", 4, alone);
+    world_register(world, "new");
+    measured(world, BOTH, 16, both);
+    world_refused(world, "run_compare", "{}", ERROR_INVALID, "run_compare needs \"sweep\"");
+    world_refused(world, "run_compare", "{\"baseline\":[\"run_x\"]}", ERROR_INVALID,
+                  "run_compare needs \"sweep\"");
+    world_refused(world, "run_compare", "{\"sweep\":\"swp_x\",\"candidate\":[\"run_x\"]}",
+                  ERROR_INVALID, "run_compare needs \"sweep\"");
+    world_refused(world, "run_compare", "{\"sweep\":\"swp_x\"}", ERROR_NOT_FOUND, "swp_x");
+    text_addf(&arguments, "{\"sweep\":\"%s\"}", alone);
+    world_refused(world, "run_compare", text_string(&arguments), ERROR_INVALID,
+                  "is of one deployment, demo");
+    text_clear(&arguments);
+    text_addf(&arguments, "{\"baseline\":[\"%s\"],\"candidate\":[\"%s\"]}", alone, both);
+    world_refused(world, "run_compare", text_string(&arguments), ERROR_INVALID,
+                  "give it as \"sweep\" to compare the two");
+}
+
 static void says_what_is_wrong_with_its_arguments(void **state)
 {
     struct world *world = *state;
@@ -122,6 +202,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compares_the_runs_of_two_sweeps),
         cmocka_unit_test(compares_the_runs_of_one_sweep),
+        cmocka_unit_test(compares_the_two_deployments_of_one_sweep),
+        cmocka_unit_test(compares_the_repetitions_that_both_have_finished),
+        cmocka_unit_test(compares_one_sweep_or_two_sides),
         cmocka_unit_test(compares_imports),
         cmocka_unit_test(says_what_is_wrong_with_its_arguments),
     };
