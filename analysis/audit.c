@@ -39,6 +39,7 @@ const struct audit_rule audit_rules[] = {
       check_recounted },
     { "prefix_cache", "prompts served from the prefix cache", 2, check_cache },
     { "client_limited", "the load generator was the limit", 16, check_client },
+    { "contaminated", "the server worked for others meanwhile", 16, check_contaminated },
     { "rates_disagree", "rates that are not what counts and durations give", 0, check_rates },
     { "compute_roofline", "more arithmetic per second than the hardware has", 14, check_compute },
     { "bandwidth_roofline", "weights read faster than the memory can", 14, check_bandwidth },

@@ -58,6 +58,7 @@ void check_estimated(struct audit *audit);
 void check_recounted(struct audit *audit);
 void check_lengths(struct audit *audit);
 void check_client(struct audit *audit);
+void check_contaminated(struct audit *audit);
 void check_rates(struct audit *audit);
 void check_compute(struct audit *audit); /* audit_roofline.c */
 void check_bandwidth(struct audit *audit);

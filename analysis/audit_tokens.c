@@ -238,6 +238,25 @@ void check_client(struct audit *audit)
              "The machine that measured was the limit: the server may be faster than these cells.");
 }
 
+static bool is_contaminated(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell) && cell->contaminated;
+}
+
+void check_contaminated(struct audit *audit)
+{
+    struct finding *finding = audit_find_cells(audit, FINDING_WRONG, is_contaminated);
+
+    if (finding == NULL)
+        return;
+    text_addf(&finding->arithmetic,
+              "in %zu cells the server counted more requests or tokens than were sent, each time "
+              "they were measured",
+              finding->cell_count);
+    text_add(&finding->consequence,
+             "Others used the server meanwhile: these cells show less than it can do alone.");
+}
+
 /* ---- Rates ---- */
 
 static bool disagrees(double rate, double count, double duration_s)

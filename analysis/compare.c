@@ -53,6 +53,7 @@ static const struct {
                                "success_rate takes it as all)" },
     [CELL_LOW_SUCCESS] = { "low_success", "fewer than 99 % of the requests succeeded" },
     [CELL_CLIENT_LIMITED] = { "client_limited", "the load generator was the bottleneck" },
+    [CELL_CONTAMINATED] = { "contaminated", "the server worked for others meanwhile" },
     [CELL_NO_FIGURE] = { "no_figure", "it has no figure of this metric" },
     [CELL_CENSORED] = { "censored", "a timeout cut the percentile off" },
     [CELL_SHORT_OUTPUT] = { "short_output", "fewer than 16 output tokens say nothing of decoding" },
@@ -257,6 +258,8 @@ static enum left_out why_not(const struct comparing *comparing, const struct evi
         return CELL_LOW_SUCCESS;
     if (cell->client_limited)
         return CELL_CLIENT_LIMITED;
+    if (cell->contaminated)
+        return CELL_CONTAMINATED;
     if (!(figure(comparing, cell) > 0) || !isfinite(figure(comparing, cell)))
         return CELL_NO_FIGURE;
     if (is_censored(comparing, cell))

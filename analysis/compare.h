@@ -67,6 +67,7 @@ enum left_out {
     CELL_SUCCESS_UNKNOWN,
     CELL_LOW_SUCCESS,
     CELL_CLIENT_LIMITED,
+    CELL_CONTAMINATED, /* the server worked for others meanwhile */
     CELL_NO_FIGURE,
     CELL_CENSORED,     /* the percentile was cut off by a timeout */
     CELL_SHORT_OUTPUT, /* too few output tokens to speak of decoding */

@@ -253,6 +253,8 @@ json_t *evidence_cell_json(const struct evidence_cell *cell)
         write_latency(cell, i, json);
     if (cell->client_limited)
         json_object_set_new(json, "client_limited", json_true());
+    if (cell->contaminated)
+        json_object_set_new(json, "contaminated", json_true());
     if (cell->tokens_estimated)
         json_object_set_new(json, "tokens_estimated", json_true());
     if (cell->error != NULL)
@@ -280,6 +282,7 @@ void evidence_cell_read(const json_t *json, struct evidence_cell *out)
                 json_get_boolean(latency, flags[f].name, false);
     }
     out->client_limited = json_get_boolean(json, "client_limited", false);
+    out->contaminated = json_get_boolean(json, "contaminated", false);
     out->tokens_estimated = json_get_boolean(json, "tokens_estimated", false);
     out->error = error == NULL ? NULL : memory_copy_text(error);
     out->original = json_incref(json_object_get(json, "original"));

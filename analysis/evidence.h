@@ -51,10 +51,10 @@ struct evidence_cell {
     double concurrency_actual, concurrency_max;
     double timeout_s;
     struct evidence_latency latency[METRIC_COUNT];
-    bool client_limited, tokens_estimated; /* known of our own alone */
-    char status[64];                       /* as the file says; "" */
-    char time[40];                         /* as the file says; "" */
-    char *error;                           /* what went wrong, heap; NULL: nothing is told */
+    bool client_limited, contaminated, tokens_estimated; /* known of our own alone */
+    char status[64];                                     /* as the file says; "" */
+    char time[40];                                       /* as the file says; "" */
+    char *error;      /* what went wrong, heap; NULL: nothing is told */
     json_t *original; /* the row as it stands in the file: name to text; NULL of our own */
 };
 

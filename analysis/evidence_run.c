@@ -53,6 +53,7 @@ static void read_measurement(const struct measurement *from, struct evidence_cel
     out->concurrency_actual = from->concurrency_actual;
     out->concurrency_max = (double)from->concurrency_max;
     out->client_limited = from->client_limited;
+    out->contaminated = from->contaminated;
     out->tokens_estimated = from->tokens_estimated;
     for (int i = 0; i < METRIC_COUNT; i++)
         if (from->latency[i].count > 0)

@@ -12,6 +12,11 @@ static bool is_client_limited(const struct cell_row *cell)
     return cell->measurement.client_limited;
 }
 
+static bool is_contaminated(const struct cell_row *cell)
+{
+    return cell->measurement.contaminated;
+}
+
 static bool lacks_users(const struct cell_row *cell)
 {
     return cell->measurement.concurrency_actual < 0.95 * (double)cell->concurrency;
@@ -128,6 +133,9 @@ const struct warning warnings[] = {
     { "client_limited",
       "opsbrain itself was late or busy there: the server may be faster than shown", true,
       is_client_limited, NULL },
+    { "contaminated",
+      "by its own counters the server worked for others too, each time this was measured", true,
+      is_contaminated, NULL },
     { "concurrency", "fewer than 95 % of the users were at work on average", true, lacks_users,
       NULL },
     { "success", "fewer than 99 % of the requests succeeded: left out of peak and saturation", true,

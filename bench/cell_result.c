@@ -94,6 +94,7 @@ void cell_result_fill(struct cell *cell, struct cell_result *out)
 
     prompts_digest(cell->prompts, out->workload_digest);
     tally_settle(&cell->total);
+    out->sent = sent_total(&cell->total.sent, cell->order->input_tokens);
     if (atomic_load(&cell->load.window_start_ns) == INT64_MAX)
         summary_fill_early(&cell->total, cell->order->input_tokens, measurement);
     else

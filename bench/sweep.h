@@ -4,6 +4,7 @@
 #include "base/endpoint.h"
 #include "jobs/jobs.h"
 #include "store/deployments.h"
+#include "store/sweeps.h"
 
 /* What a sweep needs of the rooms beside it; handlers/ hands it in. Each may be called from the
  * sweep's thread. */
@@ -15,10 +16,13 @@ struct sweep_host {
     /* What the server says of itself now. */
     bool (*discover)(void *context, const struct deployment *deployment,
                      const struct endpoint *endpoint, struct model_facts *out, struct error *error);
-    /* The second witness of a cell: begin scrapes the server's metrics, end scrapes again and
-     * returns JSON (heap) or NULL where there are none. Optional. */
-    void *(*witness_begin)(void *context, const struct endpoint *endpoint);
-    char *(*witness_end)(void *context, void *witness);
+    /* The second witness of an attempt (store/testimony.h): begin waits for the server to be idle,
+     * at most a while, and watches its metrics until end, which holds them against what was sent.
+     * Both ask `watch` whether to stop. End's result is NULL where the attempt was interrupted. */
+    void *(*witness_begin)(void *context, const struct deployment *deployment,
+                           const struct endpoint *endpoint, const struct witness_watch *watch);
+    void (*witness_end)(void *context, void *witness, const struct cell_result *result,
+                        struct testimony *out);
 };
 
 struct sweep_job {

@@ -8,6 +8,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "bench/cell.h"
+#include "bench/judge.h"
 #include "bench/sweep_private.h"
 
 #define FAILED_CELLS_LIMIT 3 /* so many in a row: the deployment fails steadily */
@@ -114,14 +115,46 @@ static uint64_t nonce_of(const struct sweep_work *work, int64_t attempt_id)
     return nonce;
 }
 
-/* *told is what the witness said, heap memory. */
+/* Of a witness: whether to stop. */
+static bool witness_is_stopped(void *context, const char *doing)
+{
+    return cell_is_stopped(context, doing, 0);
+}
+
+static void *begin_witness(struct sweep_work *work)
+{
+    const struct sweep_host *host = work->sweep->host;
+    const struct subject *subject = subject_of(work, work->current);
+    const struct witness_watch watch = { witness_is_stopped, work };
+
+    if (host->witness_begin == NULL)
+        return NULL;
+    return host->witness_begin(host->context, &subject->deployment, &subject->endpoint, &watch);
+}
+
+/* `measured`: else the attempt was stopped, and nothing is told of it. */
+static void end_witness(struct sweep_work *work, void *witness, bool measured,
+                        struct cell_result *result, struct testimony *testimony)
+{
+    const struct sweep_host *host = work->sweep->host;
+
+    if (host->witness_end == NULL)
+        return;
+    host->witness_end(host->context, witness, measured ? result : NULL, testimony);
+    result->witness_json = testimony->json;
+    result->series = testimony->series;
+    result->series_length = testimony->series_length;
+    result->series_scrapes = testimony->series_scrapes;
+    if (measured)
+        judge_attempt(work, subject_of(work, work->current), testimony, result);
+}
+
 static bool measure(struct sweep_work *work, int64_t attempt_id, struct cell_result *out,
-                    char **told, struct error *error)
+                    struct testimony *testimony, struct error *error)
 {
     const struct cell_row *cell = work->current;
     const struct cell_row *sibling = find_sibling(work, CELL_MEASURED);
     const struct subject *subject = subject_of(work, cell);
-    const struct sweep_host *host = work->sweep->host;
     const struct cell_order order = {
         .endpoint = &subject->endpoint,
         .workload = &subject->workload,
@@ -130,20 +163,16 @@ static bool measure(struct sweep_work *work, int64_t attempt_id, struct cell_res
         .input_tokens = cell->input_tokens,
         .output_tokens = cell->output_tokens,
         .nonce = nonce_of(work, attempt_id),
-        .probe = sibling == NULL || subject->failed_in_a_row > 0,
+        .probe = sibling == NULL || subject->failed_in_a_row > 0 || work->rejected > 0,
         .shards = work->sweep->shards,
         .stagger_s = sibling != NULL ? sibling->measurement.latency[METRIC_E2E].mean_ms / 1e3 : 0,
         .stopped = cell_is_stopped,
         .context = work,
     };
-    void *witness = NULL;
-    bool done;
+    void *witness = begin_witness(work);
+    bool done = cell_measure(&order, out, error);
 
-    if (host->witness_begin != NULL)
-        witness = host->witness_begin(host->context, &subject->endpoint);
-    done = cell_measure(&order, out, error);
-    if (host->witness_end != NULL)
-        out->witness_json = *told = host->witness_end(host->context, witness);
+    end_witness(work, witness, done, out, testimony);
     return done;
 }
 
@@ -164,6 +193,8 @@ static void note_result(struct sweep_work *work, const struct cell_result *resul
     struct cell_row *cell = work->current;
     struct subject *subject = subject_of(work, cell);
 
+    if (result->state == CELL_PENDING) /* this attempt was rejected */
+        return;
     cell->state = result->state;
     cell->measurement = result->measurement;
     text_copy(cell->reason, sizeof cell->reason, result->reason);
@@ -210,34 +241,50 @@ static bool attempt(struct sweep_work *work, int64_t attempt_id, struct error *e
     struct cell_result result = { 0 };
     struct job_run *run = work->run;
     struct error ignored;
-    char *witness = NULL;
+    TESTIMONY_AUTO testimony = { 0 };
     bool done;
 
     done = sweep_resolve(work, subject_of(work, work->current), error)
            && (take_from_sibling(work, &result)
-               || measure(work, attempt_id, &result, &witness, error));
+               || measure(work, attempt_id, &result, &testimony, error));
     if (done)
         done = store_result(work, attempt_id, &result, error);
     else
         attempt_interrupt(run->store, &run->claim, attempt_id,
                           error->kind == ERROR_CANCELLED ? why_interrupted(work) : error->message,
                           clock_utc_ms(), &ignored);
-    free(witness);
     cell_result_finish(&result);
     return done;
 }
 
-static bool run_cell(struct sweep_work *work, struct cell_row *cell, struct error *error)
+static bool run_attempt(struct sweep_work *work, struct error *error)
 {
     struct job_run *run = work->run;
-    int64_t begun_ns = clock_monotonic_ns(), attempt_id;
+    int64_t attempt_id;
 
-    work->current = cell;
-    while (!attempt_begin(run->store, &run->claim, cell->id, clock_utc_ms(), &attempt_id, error))
+    while (!attempt_begin(run->store, &run->claim, work->current->id, clock_utc_ms(), &attempt_id,
+                          error))
         if (!sweep_wait_for_store(work, error))
             return false;
-    if (!attempt(work, attempt_id, error))
-        return false;
+    return attempt(work, attempt_id, error);
+}
+
+static bool is_to_end(struct sweep_work *work)
+{
+    return sweep_is_stopped(work) || is_out_of_time(work) || work->stopped[0] != '\0';
+}
+
+/* An attempt that the witness rejects leaves the cell as it was: it is measured again. */
+static bool run_cell(struct sweep_work *work, struct cell_row *cell, struct error *error)
+{
+    int64_t begun_ns = clock_monotonic_ns();
+
+    work->current = cell;
+    work->rejected = 0;
+    do
+        if (!run_attempt(work, error))
+            return false;
+    while (cell->state == CELL_PENDING && !is_to_end(work));
     if (cell->state == CELL_MEASURED) {
         work->cells_s += (double)(clock_monotonic_ns() - begun_ns) / 1e9;
         work->cells_run++;
@@ -250,7 +297,7 @@ bool sweep_cells_run(struct sweep_work *work, struct error *error)
     for (size_t i = 0; i < work->count; i++) {
         if (work->cells[i].state != CELL_PENDING)
             continue;
-        if (sweep_is_stopped(work) || is_out_of_time(work) || work->stopped[0] != '\0')
+        if (is_to_end(work))
             return true;
         if (!run_cell(work, &work->cells[i], error))
             return error->kind == ERROR_CANCELLED;

@@ -13,6 +13,7 @@ struct subject {
     struct model_facts facts;
     struct workload workload;
     int failed_in_a_row;
+    char served[256]; /* the model, as the witness first told it; "" before */
 };
 
 /* One run of the job, from its claim to its end. */
@@ -31,6 +32,7 @@ struct sweep_work {
     struct cell_row *current;
     int64_t told_ns;
     char told[256];
+    int rejected;      /* attempts at the current cell, by the witness */
     char stopped[256]; /* why the sweep stops early; "" while it does not */
     bool fails_steadily;
 };

@@ -305,6 +305,7 @@ void tally_request(struct tally *tally, const struct request *request, int64_t n
     if (phase != RECORD_PROBE && request->sends > 1)
         tally->stale_connections += request->sends - 1;
     count_window_tokens(tally, request);
+    sent_add(&tally->sent, request, tally->load->output_tokens);
     note_record(tally, request, phase);
 }
 
@@ -394,6 +395,7 @@ void tally_merge(struct tally *into, const struct tally *from)
     if (from->probe.end_ns != 0)
         into->probe = from->probe;
     records_merge(&into->records, &from->records);
+    sent_merge(&into->sent, &from->sent);
 }
 
 double tally_tokens_per_chunk(const struct tally *tally)

@@ -5,6 +5,7 @@
 #include "base/histogram.h"
 #include "bench/load.h"
 #include "bench/records.h"
+#include "bench/sent.h"
 #include "store/measurement.h"
 
 #define TALLY_SECONDS 3600 /* of the window whose seconds are told apart */
@@ -81,6 +82,7 @@ struct tally {
     struct flight flight;
     struct request probe; /* the latest one that ended */
     struct records records;
+    struct sent_sums sent; /* in every phase */
 };
 
 void tally_init(struct tally *tally, const struct load *load);

@@ -121,7 +121,8 @@ json_t *metrics_to_json(const struct metrics_snapshot *snapshot)
 
 /* ---- Between two snapshots ---- */
 
-static bool has_restarted(const struct metrics_snapshot *first, const struct metrics_snapshot *last)
+bool metrics_has_restarted(const struct metrics_snapshot *first,
+                           const struct metrics_snapshot *last)
 {
     for (size_t i = 0; i < FIGURE_COUNT; i++)
         if (figures[i].is_counter && value_of(last, &figures[i]) < value_of(first, &figures[i]))
@@ -141,7 +142,7 @@ json_t *metrics_between(const struct metrics_snapshot *first, const struct metri
 #define GROWTH(member) (last->member - first->member)
 #define MEAN_MS(member) (GROWTH(member##_sum_s) / GROWTH(member##_count) * 1000)
     double seconds = (double)(last->at_ns - first->at_ns) / 1e9;
-    bool restarted = has_restarted(first, last);
+    bool restarted = metrics_has_restarted(first, last);
     json_t *out = json_object();
 
     set_number(out, "seconds", seconds);

@@ -31,7 +31,7 @@ static const struct field left_out_fields[] = {
     CELL_FIELDS,
     { "why", VALUE_TEXT,
       .help = "missing, twice, not_measured, success_unknown, low_success, client_limited, "
-              "no_figure, censored, short_output or other_output_length." },
+              "contaminated, no_figure, censored, short_output or other_output_length." },
     { "run", VALUE_TEXT, .optional = true, .help = "The first run of which that holds." },
     { 0 },
 };

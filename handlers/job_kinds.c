@@ -1,13 +1,12 @@
 /* The kinds of jobs that the process runs, and what each needs of the rooms beside it. */
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "base/memory.h"
 #include "bench/sweep.h"
 #include "fleet/engine.h"
-#include "fleet/metrics.h"
+#include "fleet/witness.h"
+#include "handlers/answer.h"
 #include "handlers/tool.h"
 
 static bool resolve(void *context, const struct deployment *deployment, struct endpoint *out,
@@ -30,49 +29,25 @@ static bool discover(void *context, const struct deployment *deployment,
     return done;
 }
 
-/* The second witness: the server's own metrics before and after a cell. */
-struct witness {
-    struct endpoint endpoint;
-    struct metrics_snapshot first;
-};
-
-static void witness_destroy(struct witness *witness)
+static int64_t instances_of(const struct deployment *deployment)
 {
-    explicit_bzero(witness, sizeof *witness);
-    free(witness);
+    json_auto_t *limits = json_stored(deployment->limits);
+
+    return json_get_integer(limits, "max_instances", 0);
 }
 
-/* NULL where the server tells no metrics. */
-static void *witness_begin(void *context, const struct endpoint *endpoint)
+static void *begin_witness(void *context, const struct deployment *deployment,
+                           const struct endpoint *endpoint, const struct witness_watch *watch)
 {
-    struct witness *witness = memory_zeroed(1, sizeof *witness);
-    struct error ignored;
-
     (void)context;
-    witness->endpoint = *endpoint;
-    if (metrics_scrape(endpoint, &witness->first, &ignored))
-        return witness;
-    witness_destroy(witness);
-    return NULL;
+    return witness_begin(endpoint, instances_of(deployment), watch);
 }
 
-static char *witness_end(void *context, void *begun)
+static void end_witness(void *context, void *witness, const struct cell_result *result,
+                        struct testimony *out)
 {
-    struct witness *witness = begun;
-    struct metrics_snapshot last;
-    struct error ignored;
-    char *told = NULL;
-
     (void)context;
-    if (witness == NULL)
-        return NULL;
-    if (metrics_scrape(&witness->endpoint, &last, &ignored)) {
-        json_auto_t *between = metrics_between(&witness->first, &last);
-
-        told = json_write(between);
-    }
-    witness_destroy(witness);
-    return told;
+    witness_end(witness, result, out);
 }
 
 static enum job_end run_sweep(struct job_run *run, char **outcome_json, struct error *error)
@@ -82,8 +57,8 @@ static enum job_end run_sweep(struct job_run *run, char **outcome_json, struct e
         .context = run->services,
         .resolve = resolve,
         .discover = discover,
-        .witness_begin = witness_begin,
-        .witness_end = witness_end,
+        .witness_begin = begin_witness,
+        .witness_end = end_witness,
     };
     const struct sweep_job sweep = { .host = &host, .shards = services->sweep_shards };
 

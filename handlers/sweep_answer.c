@@ -130,6 +130,9 @@ const struct field cell_fields[] = {
     { "client_limited", VALUE_BOOLEAN,
       .help = "True: opsbrain itself was late or busy (lag, CPU); do not read it as the server's "
               "limit." },
+    { "contaminated", VALUE_BOOLEAN,
+      .help = "True: by its own counters the server worked for others too, each time the cell was "
+              "measured; run_compare leaves it out." },
     { "tokens_estimated", VALUE_BOOLEAN,
       .help = "True: the server told no usage, tokens were counted from chunks." },
     { 0 },
@@ -184,15 +187,16 @@ static void add_figures(json_t *json, const struct measurement *measurement)
 
 json_t *cell_json(const struct cell_row *cell)
 {
-    json_t *json = json_pack(
-        "{s:I, s:s, s:I, s:I, s:I, s:I, s:s, s:o, s:I, s:b, s:b, s:b}", "position",
-        (json_int_t)cell->position, "deployment", cell->deployment, "repetition",
-        (json_int_t)cell->repetition + 1, "concurrency", (json_int_t)cell->concurrency,
-        "input_tokens", (json_int_t)cell->input_tokens, "output_tokens",
-        (json_int_t)cell->output_tokens, "state", cell_state_name(cell->state), "reason",
-        json_text_or_null(cell->reason), "attempts", (json_int_t)cell->attempts, "censored",
-        is_censored(&cell->measurement), "client_limited", cell->measurement.client_limited,
-        "tokens_estimated", cell->measurement.tokens_estimated);
+    json_t *json =
+        json_pack("{s:I, s:s, s:I, s:I, s:I, s:I, s:s, s:o, s:I, s:b, s:b, s:b, s:b}", "position",
+                  (json_int_t)cell->position, "deployment", cell->deployment, "repetition",
+                  (json_int_t)cell->repetition + 1, "concurrency", (json_int_t)cell->concurrency,
+                  "input_tokens", (json_int_t)cell->input_tokens, "output_tokens",
+                  (json_int_t)cell->output_tokens, "state", cell_state_name(cell->state), "reason",
+                  json_text_or_null(cell->reason), "attempts", (json_int_t)cell->attempts,
+                  "censored", is_censored(&cell->measurement), "client_limited",
+                  cell->measurement.client_limited, "contaminated", cell->measurement.contaminated,
+                  "tokens_estimated", cell->measurement.tokens_estimated);
 
     add_figures(json, &cell->measurement);
     return json;
@@ -238,8 +242,9 @@ static void state_cell(struct table *table, const struct cell_row *cell)
 {
     const struct measurement *measurement = &cell->measurement;
 
-    table_cell(table, "%s%s%s%s", cell_state_name(cell->state),
+    table_cell(table, "%s%s%s%s%s", cell_state_name(cell->state),
                measurement->client_limited ? ", client limited" : "",
+               measurement->contaminated ? ", contaminated" : "",
                has_token_gaps(measurement) ? "" : ", gaps of chunks",
                measurement->attempted > 0 && measurement->success_rate < 0.99 ? ", failures" : "");
 }

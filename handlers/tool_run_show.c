@@ -15,6 +15,9 @@ static const struct param params[] = {
     { "cell", VALUE_INTEGER, .low = 0, .high = 1e9,
       .help = "Position of one cell: adds everything that was measured there (all percentiles, "
               "failures by class, the server's own metrics)." },
+    { "scrapes", VALUE_INTEGER, .low = 0, .high = 2048, .initial = "0",
+      .help = "With cell: adds at most so many scrapes of the server's metrics, evenly spread over "
+              "the time from before the cell's first request to after its last." },
     { "limit", VALUE_INTEGER, .low = 1, .high = 200, .initial = "30", .help = "Cells per page." },
     PARAM_CURSOR,
     { 0 },
@@ -26,7 +29,12 @@ static const struct field detail_fields[] = {
       .help = "Groups window, requests, failures, load, tokens, rates, client, latency; "
               "milliseconds, seconds and counts as the names say." },
     { "witness", VALUE_OBJECT, .optional = true,
-      .help = "What the server's own metrics said of the window; null: it tells none." },
+      .help =
+          "What the server's own metrics said: state full, partial or absent, and why; counts "
+          "held against what was sent; means, gauges and rates of the window; null: not asked." },
+    { "series", VALUE_OBJECT, .optional = true,
+      .help = "The scrapes as columns: at_ms (UTC), and one list for each figure; null where a "
+              "scrape does not tell it. With `scrapes`." },
     { "workload_digest", VALUE_TEXT, .optional = true, .help = "Digest of the prompts." },
     { 0 },
 };
@@ -68,6 +76,40 @@ static json_t *detail_json(const struct cell_row *cell)
                      "workload_digest", json_text_or_null(cell->workload_digest));
 }
 
+/* Of `count` rows the i-th of at most `limit`: evenly, the last always. */
+static json_t *thinned(const json_t *column, size_t limit)
+{
+    size_t count = json_array_size(column), kept = count < limit ? count : limit;
+    json_t *out = json_array();
+
+    for (size_t i = 1; i <= kept; i++)
+        json_array_append(out, json_array_get(column, i * count / kept - 1));
+    return out;
+}
+
+/* Scrapes are kept of attempts that had a witness with metrics. */
+static bool add_series(const struct call *call, int64_t attempt_id, json_t *detail,
+                       struct answer *answer, struct error *error)
+{
+    size_t limit = (size_t)call_integer(call, "scrapes", 0);
+    json_auto_t *stored = NULL, *series = json_object();
+    FREE_AUTO char *written = NULL;
+    const char *name;
+    json_t *column;
+
+    if (limit == 0)
+        return true;
+    if (!series_of_attempt(call->services->store, attempt_id, &stored, error))
+        return error->kind == ERROR_NOT_FOUND;
+    json_object_foreach(stored, name, column)
+        json_object_set_new(series, name, thinned(column, limit));
+    json_object_set(detail, "series", series);
+    written = json_write(series);
+    answer_quote(&answer->text, "\nThe server's metrics meanwhile, as columns", written,
+                 strlen(written), 12000);
+    return true;
+}
+
 static bool add_detail(const struct call *call, const struct view *view, struct answer *answer,
                        struct error *error)
 {
@@ -85,7 +127,7 @@ static bool add_detail(const struct call *call, const struct view *view, struct 
         written = json_dumps(detail, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
         answer_quote(&answer->text, "\nAll that was measured in this cell", written,
                      strlen(written), 12000);
-        return true;
+        return add_series(call, view->cells[i].attempt_id, detail, answer, error);
     }
     return error_set(error, ERROR_NOT_FOUND,
                      "the run has no cell at position %" PRId64 ": its positions are %" PRId64

@@ -1,9 +1,13 @@
 /* sweep_show: how far a sweep is, and what its cells measured. */
 
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "handlers/job_answer.h"
 #include "handlers/sweep_answer.h"
+
+#define REJECTED_SHOWN 8 /* in the text */
 
 static const struct param params[] = {
     { "sweep", VALUE_TEXT, .required = true, .low = 1, .high = 39,
@@ -13,14 +17,14 @@ static const struct param params[] = {
     { 0 },
 };
 
-static const struct field interrupted_fields[] = {
+static const struct field attempt_fields[] = {
     { "concurrency", VALUE_INTEGER, .help = "Users at once." },
     { "input_tokens", VALUE_INTEGER, .help = "Prompt length." },
     { "output_tokens", VALUE_INTEGER, .help = "Answer length." },
     { "deployment", VALUE_TEXT, .help = "Deployment that it was on." },
     { "repetition", VALUE_INTEGER, .help = "Repetition, from 1." },
     { "attempt", VALUE_INTEGER, .help = "Which attempt at this cell, from 1." },
-    { "reason", VALUE_TEXT, .optional = true, .help = "Why it was cut off." },
+    { "reason", VALUE_TEXT, .optional = true, .help = "Why it counts for nothing." },
     { "started_at", VALUE_TEXT, .optional = true, .help = "When it began, UTC." },
     { 0 },
 };
@@ -31,7 +35,12 @@ static const struct field fields[] = {
     { "cells", VALUE_LIST, .help = "Cells in order of measuring.", .fields = cell_fields },
     { "interrupted", VALUE_LIST,
       .help = "Attempts that were cut off (a crash, a restart, a cancel); they count for nothing.",
-      .fields = interrupted_fields },
+      .fields = attempt_fields },
+    { "rejected", VALUE_LIST,
+      .help = "Attempts that the server's own metrics spoke against (others' work, a restart, "
+              "another model) or that were measured again because they failed; they count for "
+              "nothing.",
+      .fields = attempt_fields },
     FIELD_NEXT_CURSOR,
     { "next_step", VALUE_TEXT, .help = "What to call next." },
     { 0 },
@@ -46,7 +55,7 @@ static const char *next_step(const struct sweep_row *sweep)
     return sweep->subject_count > 1 ? "run_compare with this sweep" : "run_report with this sweep";
 }
 
-static json_t *interrupted_json(const struct attempt_row *attempts, size_t count)
+static json_t *attempts_json(const struct attempt_row *attempts, size_t count)
 {
     json_t *list = json_array();
 
@@ -78,8 +87,8 @@ struct view {
     struct job job;
     struct cell_row *cells;
     size_t cell_count;
-    struct attempt_row *interrupted;
-    size_t interrupted_count;
+    struct attempt_row *interrupted, *rejected;
+    size_t interrupted_count, rejected_count;
 };
 
 static bool view_read(const struct call *call, const char *id, struct view *view,
@@ -91,7 +100,8 @@ static bool view_read(const struct call *call, const char *id, struct view *view
            && jobs_show(call->services->jobs, view->sweep.job_id, &view->job, error)
            && cell_list(store, id, NULL, &view->cells, &view->cell_count, error)
            && attempt_list(store, id, "interrupted", &view->interrupted, &view->interrupted_count,
-                           error);
+                           error)
+           && attempt_list(store, id, "rejected", &view->rejected, &view->rejected_count, error);
 }
 
 static void view_finish(struct view *view)
@@ -99,6 +109,23 @@ static void view_finish(struct view *view)
     sweep_row_finish(&view->sweep);
     cell_rows_free(view->cells, view->cell_count);
     free(view->interrupted);
+    free(view->rejected);
+}
+
+static void write_rejected(const struct view *view, struct text *text)
+{
+    size_t count = view->rejected_count;
+
+    if (count > 0)
+        text_addf(text, "Rejected attempts (they count for nothing): %zu.\n", count);
+    for (size_t i = 0; i < count && i < REJECTED_SHOWN; i++) {
+        const struct attempt_row *attempt = &view->rejected[i];
+
+        text_addf(text, "- %" PRId64 " users x %" PRId64 " tokens, attempt %" PRId64 ": ",
+                  attempt->concurrency, attempt->input_tokens, attempt->number);
+        text_add_printable(text, attempt->reason, strlen(attempt->reason), sizeof attempt->reason);
+        text_add_char(text, '\n');
+    }
 }
 
 static void write_answer(const struct view *view, size_t first, size_t count, struct answer *answer)
@@ -106,17 +133,18 @@ static void write_answer(const struct view *view, size_t first, size_t count, st
     struct text *text = &answer->text;
     size_t end = first + count;
 
-    answer->structured =
-        json_pack("{s:o, s:o, s:o, s:o, s:s}", "sweep", sweep_json(&view->sweep), "job",
-                  job_json(&view->job), "cells", cells_json(view->cells + first, count),
-                  "interrupted", interrupted_json(view->interrupted, view->interrupted_count),
-                  "next_step", next_step(&view->sweep));
+    answer->structured = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:s}", "sweep", sweep_json(&view->sweep), "job",
+        job_json(&view->job), "cells", cells_json(view->cells + first, count), "interrupted",
+        attempts_json(view->interrupted, view->interrupted_count), "rejected",
+        attempts_json(view->rejected, view->rejected_count), "next_step", next_step(&view->sweep));
     sweep_describe(&view->sweep, text);
     if (sweep_is_active(&view->sweep))
         job_describe(&view->job, text);
     if (view->interrupted_count > 0)
         text_addf(text, "Interrupted attempts (they count for nothing): %zu.\n",
                   view->interrupted_count);
+    write_rejected(view, text);
     text_add_char(text, '\n');
     if (count > 0)
         cells_table(view->cells + first, count, text);

@@ -169,6 +169,21 @@ static bool insert_records(struct connection *connection, const struct ending *e
     return sql_run(&sql, error);
 }
 
+static bool insert_series(struct connection *connection, const struct ending *ending,
+                          struct error *error)
+{
+    const struct cell_result *result = ending->result;
+    SQL_AUTO sql = sql_begin(
+        connection, "INSERT INTO attempt_series (attempt_id, scrapes, data) VALUES (?1, ?2, ?3)");
+
+    if (result->series == NULL)
+        return true;
+    sql_bind_integer(&sql, 1, ending->attempt_id);
+    sql_bind_integer(&sql, 2, result->series_scrapes);
+    sql_bind_blob(&sql, 3, result->series, result->series_length);
+    return sql_run(&sql, error);
+}
+
 /* A run ends with its last pending cell. */
 static bool finish_runs(struct connection *connection, const char *job_id, int64_t now_ms,
                         struct error *error)
@@ -189,7 +204,7 @@ static bool apply_accept(struct connection *connection, void *context, struct er
 
     if (!claim_check(connection, ending->claim, error) || !end_attempt(connection, ending, error)
         || !insert_histograms(connection, ending, error)
-        || !insert_records(connection, ending, error))
+        || !insert_records(connection, ending, error) || !insert_series(connection, ending, error))
         return false;
     if (ending->result->state == CELL_PENDING)
         return true;

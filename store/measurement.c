@@ -61,6 +61,8 @@ const struct measurement_field measurement_fields[] = {
     ROW("client", REAL, cpu_percent, "CPU of the client's threads, 100 is one core"),
     ROW("client", BOOLEAN, client_limited,
         "the client was late or busy: the server may be faster than measured"),
+    ROW("load", BOOLEAN, contaminated,
+        "by its own counters the server worked for others too: see the witness"),
     { 0 },
 };
 

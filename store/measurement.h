@@ -65,6 +65,7 @@ struct measurement {
      * its thread(s). */
     double lag_p50_ms, lag_p99_ms, start_lag_p99_ms, cpu_percent;
     bool client_limited;
+    bool contaminated; /* the server worked for others too, each time the cell was measured */
     int64_t stale_connections; /* reused connections that the server had closed; retried once on a
                                   fresh one */
     struct latency_summary latency[METRIC_COUNT];

@@ -6,6 +6,7 @@
 #include "store/deployments.h"
 #include "store/jobs.h"
 #include "store/measurement.h"
+#include "store/testimony.h"
 
 #define SWEEP_SUBJECTS_MAX 2
 
@@ -153,7 +154,11 @@ struct cell_result {
     const void *records; /* packed by bench, already compressed; NULL: none */
     size_t records_length;
     int64_t records_count;
+    struct sent sent;         /* in the whole attempt; for the witness, not stored */
     const char *witness_json; /* NULL: none */
+    const void *series;       /* of the witness, packed; NULL: none */
+    size_t series_length;
+    int64_t series_scrapes;
 };
 bool attempt_accept(struct store *store, const struct claim *claim, int64_t attempt_id,
                     const struct cell_result *result, int64_t now_ms, struct error *error);

@@ -352,6 +352,9 @@ static void finds_cached_prompts_estimates_and_limits_of_the_client(void **state
     cell->tokens_estimated = false;
     cell->client_limited = true;
     only(trial, "client_limited");
+    cell->client_limited = false;
+    cell->contaminated = true;
+    says(&only(trial, "contaminated")->arithmetic, "in 1 cells");
 }
 
 static void finds_lengths_that_were_not_asked_for(void **state)

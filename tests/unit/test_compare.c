@@ -471,6 +471,10 @@ static void limit_client(struct evidence_cell *cell)
 {
     cell->client_limited = true;
 }
+static void contaminate(struct evidence_cell *cell)
+{
+    cell->contaminated = true;
+}
 static void move_cell(struct evidence_cell *cell)
 {
     cell->concurrency = 3;
@@ -507,6 +511,7 @@ static const struct spoilt {
     { forget_success, OUTPUT_THROUGHPUT, CELL_SUCCESS_UNKNOWN, 1 },
     { lower_success, OUTPUT_THROUGHPUT, CELL_LOW_SUCCESS, 1 },
     { limit_client, OUTPUT_THROUGHPUT, CELL_CLIENT_LIMITED, 1 },
+    { contaminate, OUTPUT_THROUGHPUT, CELL_CONTAMINATED, 1 },
     { move_cell, OUTPUT_THROUGHPUT, CELL_MISSING, 1 },
     { double_cell, OUTPUT_THROUGHPUT, CELL_MISSING, 2 }, /* the other is there twice */
     { shorten, TPOT_P50, CELL_SHORT_OUTPUT, 1 },

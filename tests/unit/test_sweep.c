@@ -22,6 +22,8 @@ struct rig {
     struct jobs *jobs;
     char bearer[64];
     bool down;
+    struct testimony says[16];
+    size_t says_count, said;
 };
 
 static bool resolve(void *context, const struct deployment *deployment, struct endpoint *out,
@@ -53,16 +55,29 @@ static bool discover(void *context, const struct deployment *deployment,
     return true;
 }
 
-static void *witness_begin(void *context, const struct endpoint *endpoint)
+static void *witness_begin(void *context, const struct deployment *deployment,
+                           const struct endpoint *endpoint, const struct witness_watch *watch)
 {
     assert_string_equal(endpoint->model, "simserve/toy");
+    assert_true(deployment->id > 0);
+    assert_non_null(watch->stopped);
     return context;
 }
 
-static char *witness_end(void *context, void *witness)
+/* What the test made it say of the next attempts; then that all is well. */
+static void witness_end(void *context, void *witness, const struct cell_result *result,
+                        struct testimony *out)
 {
+    struct rig *rig = context;
+
     assert_ptr_equal(context, witness);
-    return strdup("{\"seen\":1}");
+    *out = (struct testimony){ 0 };
+    if (result == NULL)
+        return;
+    if (rig->said < rig->says_count)
+        *out = rig->says[rig->said++];
+    assert_true(result->state != CELL_MEASURED || result->sent.requests > 0);
+    out->json = strdup("{\"seen\":1}");
 }
 
 static enum job_end run_sweep(struct job_run *run, char **outcome, struct error *error)
@@ -399,6 +414,93 @@ static void goes_on_after_a_shutdown_where_it_was(void **state)
     tear_down(&rig);
 }
 
+static void says(struct rig *rig, enum testimony_verdict verdict, const char *reason)
+{
+    struct testimony *next = &rig->says[rig->says_count++];
+
+    *next = (struct testimony){ .verdict = verdict };
+    snprintf(next->reason, sizeof next->reason, "%s", reason);
+    snprintf(next->served, sizeof next->served, "toy");
+}
+
+static void check_rejected(struct rig *rig, const struct sweep_row *row)
+{
+    static const char *const reasons[] = { "busy", "gone", "gone", "busy", "busy", "other" };
+    struct attempt_row *attempts;
+    size_t count;
+
+    assert_ok(rig->ledger, attempt_list(rig->ledger->store, row->id, "rejected", &attempts, &count,
+                                        &rig->ledger->error));
+    assert_int_equal(count, 6);
+    for (size_t i = 0; i < count; i++)
+        assert_string_equal(attempts[i].reason, reasons[i]);
+    free(attempts);
+}
+
+/* 1 user: foreign work once; 2: a restart each time; 3: foreign work each time; 4: another model.
+ */
+static void what_the_witness_rejects_is_measured_again_at_most_twice(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct job job;
+    struct cell_row *cells;
+    size_t count;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    says(&rig, TESTIMONY_CONTAMINATED, "busy");
+    says(&rig, TESTIMONY_NOTHING, "");
+    for (int i = 0; i < 3; i++)
+        says(&rig, TESTIMONY_RESTARTED, "gone");
+    for (int i = 0; i < 3; i++)
+        says(&rig, TESTIMONY_CONTAMINATED, "busy");
+    says(&rig, TESTIMONY_OTHER_MODEL, "other");
+    row = start_sweep(&rig, "{\"concurrency\":[1,2,3,4,5],\"input_tokens\":[4]," QUICK "}");
+    job = await(&rig, row.job_id, JOB_COMPLETED, "");
+    assert_non_null(strstr(job.outcome, "other: start a new sweep"));
+    find_sweep(&rig, &row);
+    assert_string_equal(row.state, "stopped");
+    cells = list_cells(&rig, &row, &count);
+    assert_int_equal(cells[0].state, CELL_MEASURED);
+    assert_int_equal(cells[0].attempts, 2);
+    assert_false(cells[0].measurement.contaminated);
+    assert_int_equal(cells[1].state, CELL_FAILED);
+    assert_string_equal(cells[1].reason, "3 attempts: gone");
+    assert_int_equal(cells[1].measurement.attempted, 0);
+    assert_int_equal(cells[2].state, CELL_MEASURED);
+    assert_int_equal(cells[2].attempts, 3);
+    assert_true(cells[2].measurement.contaminated);
+    assert_int_equal(cells[3].state, CELL_PENDING);
+    assert_int_equal(cells[4].state, CELL_PENDING);
+    check_rejected(&rig, &row);
+    cell_rows_free(cells, count);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void a_model_that_changed_between_two_cells_stops_the_sweep(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct job job;
+    struct cell_row *cells;
+    size_t count;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    says(&rig, TESTIMONY_NOTHING, "");
+    says(&rig, TESTIMONY_NOTHING, "");
+    snprintf(rig.says[1].served, sizeof rig.says[1].served, "toy (context 8)");
+    row = start_sweep(&rig, "{\"concurrency\":[1,2],\"input_tokens\":[4]," QUICK "}");
+    job = await(&rig, row.job_id, JOB_COMPLETED, "");
+    assert_non_null(strstr(job.outcome, "toy, then toy (context 8)"));
+    cells = list_cells(&rig, &row, &count);
+    assert_int_equal(cells[0].state, CELL_MEASURED);
+    assert_int_equal(cells[1].state, CELL_PENDING);
+    cell_rows_free(cells, count);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
 static void stops_at_its_time_limit(void **state)
 {
     struct rig rig;
@@ -556,6 +658,8 @@ int main(void)
         cmocka_unit_test(a_cancel_is_heard_within_the_cell),
         cmocka_unit_test(waits_in_line_under_any_name_of_this_machine),
         cmocka_unit_test(goes_on_after_a_shutdown_where_it_was),
+        cmocka_unit_test(what_the_witness_rejects_is_measured_again_at_most_twice),
+        cmocka_unit_test(a_model_that_changed_between_two_cells_stops_the_sweep),
         cmocka_unit_test(stops_at_its_time_limit),
         cmocka_unit_test(takes_turns_at_two_deployments_also_after_a_shutdown),
         cmocka_unit_test(sweeps_over_the_same_two_in_other_order_wait_for_one_another),

@@ -64,6 +64,8 @@ static void each_mistake_of_measuring_is_told(void **state)
     (void)state;
     cells = good(), m->client_limited = true;
     assert_only(&cells, "client_limited ");
+    cells = good(), m->contaminated = true;
+    assert_only(&cells, "contaminated ");
     cells = good(), m->concurrency_actual = 60.7; /* of 64 */
     assert_only(&cells, "concurrency ");
     cells = good(), m->concurrency_actual = 60.8;

@@ -1,0 +1,84 @@
+#include "bench/sent.h"
+
+#include "bench/tally.h"
+
+/* Templates and words of several tokens: so much longer than asked for may a prompt be of which the
+ * server told nothing. */
+#define LONGER 2
+#define TEMPLATE_TOKENS 256
+
+static int64_t at_least_zero(int64_t value)
+{
+    return value > 0 ? value : 0;
+}
+
+static void add_whole(struct sent_sums *sums, const struct request *request, int64_t output_tokens)
+{
+    struct sent *sent = &sums->sent;
+
+    sent->requests++;
+    if (request->prompt_tokens >= 0)
+        sent->input_tokens += request->prompt_tokens;
+    else
+        sent->input_untold = true;
+    if (request->completion_tokens >= 0) {
+        sent->output_tokens += request->completion_tokens;
+    } else { /* a chunk is a token at least, and more than it was asked for it did not generate */
+        sent->output_tokens += request->chunks;
+        sent->more_output_tokens += at_least_zero(output_tokens - request->chunks);
+    }
+}
+
+/* One more time on the wire: refused, cut, or answered to nobody. The server may have counted all
+ * of it. */
+static void add_uncertain(struct sent_sums *sums, const struct request *request,
+                          int64_t output_tokens)
+{
+    struct sent *sent = &sums->sent;
+    int64_t told = at_least_zero(request->completion_tokens);
+
+    sent->more_requests++;
+    sent->more_output_tokens += told > output_tokens ? told : output_tokens;
+    if (request->prompt_tokens >= 0)
+        sent->more_input_tokens += request->prompt_tokens;
+    else
+        sums->unsized++;
+}
+
+void sent_add(struct sent_sums *sums, const struct request *request, int64_t output_tokens)
+{
+    bool whole = request->failure == FAILURE_NONE;
+
+    if (request->prompt_tokens > sums->longest_input)
+        sums->longest_input = request->prompt_tokens;
+    if (whole)
+        add_whole(sums, request, output_tokens);
+    for (unsigned i = whole ? 1 : 0; i < request->sends; i++)
+        add_uncertain(sums, request, output_tokens);
+}
+
+void sent_merge(struct sent_sums *into, const struct sent_sums *from)
+{
+    struct sent *sent = &into->sent;
+
+    sent->requests += from->sent.requests;
+    sent->input_tokens += from->sent.input_tokens;
+    sent->output_tokens += from->sent.output_tokens;
+    sent->more_requests += from->sent.more_requests;
+    sent->more_input_tokens += from->sent.more_input_tokens;
+    sent->more_output_tokens += from->sent.more_output_tokens;
+    sent->input_untold = sent->input_untold || from->sent.input_untold;
+    into->unsized += from->unsized;
+    if (from->longest_input > into->longest_input)
+        into->longest_input = from->longest_input;
+}
+
+struct sent sent_total(const struct sent_sums *sums, int64_t input_tokens)
+{
+    int64_t most =
+        sums->longest_input > 0 ? sums->longest_input : LONGER * input_tokens + TEMPLATE_TOKENS;
+    struct sent sent = sums->sent;
+
+    sent.more_input_tokens += sums->unsized * most;
+    return sent;
+}

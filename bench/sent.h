@@ -1,0 +1,18 @@
+/* What an attempt sent, all in all, so that the server's own counters can be held against it. */
+#pragma once
+
+#include "store/testimony.h"
+
+struct request;
+
+struct sent_sums {
+    struct sent sent;
+    int64_t unsized;       /* sends the server may count, whose input it did not tell */
+    int64_t longest_input; /* that it told of any request */
+};
+
+/* A request ended, in whichever phase; `output_tokens` were asked for. */
+void sent_add(struct sent_sums *sums, const struct request *request, int64_t output_tokens);
+void sent_merge(struct sent_sums *into, const struct sent_sums *from);
+/* `input_tokens` were asked for: where nothing was told, a failed request had no more. */
+struct sent sent_total(const struct sent_sums *sums, int64_t input_tokens);

@@ -1,0 +1,97 @@
+#include "fleet/reconcile.h"
+
+#include <math.h>
+
+#include "base/json.h"
+
+/* Requests are counted exactly. Of tokens an engine may count one more or less per request than its
+ * usage says (begin and end of sequence); where requests agree, that is what a small excess is.
+ * Where it tells no requests, tokens alone must show what is foreign. */
+#define TOKENS_SHARE 0.01
+#define TOKENS_PER_REQUEST 2.0
+#define TOKENS_LEAST 2.0
+#define SHORT_SHARE 0.9
+
+static double tolerance(const struct reconciliation *reconciliation, int which)
+{
+    const struct count *requests = &reconciliation->counts[COUNT_REQUESTS];
+    const struct count *count = &reconciliation->counts[which];
+
+    if (which == COUNT_REQUESTS)
+        return 0.5;
+    return TOKENS_SHARE * (count->ours + count->more)
+           + (isnan(requests->server) ? TOKENS_LEAST
+                                      : TOKENS_PER_REQUEST * (requests->ours + requests->more));
+}
+
+static void compare(struct reconciliation *out, int which)
+{
+    struct count *count = &out->counts[which];
+    double excess = count->server - count->ours - count->more;
+
+    if (!(excess > tolerance(out, which))) /* also where it is not told */
+        return;
+    count->foreign = excess;
+    out->foreign = true;
+}
+
+/* By requests; where the server tells none, by output tokens. (The input may lack what the prefix
+ * cache gave.) */
+static bool is_short(const struct reconciliation *out)
+{
+    const struct count *requests = &out->counts[COUNT_REQUESTS];
+    const struct count *count = isnan(requests->server) ? &out->counts[COUNT_OUTPUT] : requests;
+
+    return count->server < SHORT_SHARE * count->ours - 1;
+}
+
+void reconcile(const struct metrics_snapshot *first, const struct metrics_snapshot *last,
+               const struct sent *sent, struct reconciliation *out)
+{
+    *out = (struct reconciliation){
+        .counts = {
+            [COUNT_REQUESTS] = { "requests", last->requests_total - first->requests_total,
+                                 (double)sent->requests, (double)sent->more_requests, 0 },
+            [COUNT_INPUT] = { "input_tokens",
+                              last->prompt_tokens_total - first->prompt_tokens_total,
+                              (double)sent->input_tokens, (double)sent->more_input_tokens, 0 },
+            [COUNT_OUTPUT] = { "output_tokens",
+                               last->generation_tokens_total - first->generation_tokens_total,
+                               (double)sent->output_tokens, (double)sent->more_output_tokens, 0 },
+        },
+    };
+    for (int i = 0; i < COUNTS; i++)
+        if (i != COUNT_INPUT || !sent->input_untold)
+            compare(out, i);
+    out->short_ = is_short(out);
+}
+
+void reconcile_describe(const struct reconciliation *reconciliation, struct text *out)
+{
+    static const char *const names[COUNTS] = { "requests", "input tokens", "output tokens" };
+    const char *comma = "";
+
+    for (int i = 0; i < COUNTS; i++) {
+        if (!(reconciliation->counts[i].foreign > 0))
+            continue;
+        text_addf(out, "%s%.0f %s", comma, reconciliation->counts[i].foreign, names[i]);
+        comma = ", ";
+    }
+}
+
+json_t *reconcile_to_json(const struct reconciliation *reconciliation)
+{
+    json_t *out = json_object();
+
+    for (int i = 0; i < COUNTS; i++) {
+        const struct count *count = &reconciliation->counts[i];
+        json_t *json = json_pack(
+            "{s:o, s:o, s:o, s:o, s:o}", "server", json_number_or_null(count->server), "ours",
+            json_number_or_null(count->ours), "uncertain", json_number_or_null(count->more),
+            "ratio", json_number_or_null(count->server / count->ours), "foreign",
+            json_number_or_null(count->foreign));
+
+        json_object_set_new(out, count->name, json);
+    }
+    return out;
+}

@@ -1,0 +1,49 @@
+/* A cell's second witness: the server's own counters, held against what was sent. What bench/,
+ * which sends, and fleet/, which scrapes, tell each other, and what is kept of it. */
+#pragma once
+
+#include <jansson.h>
+
+#include "store/store.h"
+
+/* Everything that was sent in one attempt, from its first request (the probe) to its last (cut at
+ * the end of the drain). */
+struct sent {
+    int64_t requests;                    /* answered whole */
+    int64_t input_tokens, output_tokens; /* of those, by the server's usage, else by chunks */
+    /* What the server may have counted on top: requests that failed or were cut, those sent twice,
+     * and what an answer without usage may have had. */
+    int64_t more_requests, more_input_tokens, more_output_tokens;
+    bool input_untold; /* of answers without usage the input is not known: it is not compared */
+};
+
+enum testimony_verdict {
+    TESTIMONY_NOTHING, /* nothing speaks against the cell: the counts agree, or there are none */
+    TESTIMONY_CONTAMINATED, /* the server did work for others */
+    TESTIMONY_RESTARTED,    /* or went away */
+    TESTIMONY_OTHER_MODEL,  /* it serves another model now than when the attempt began */
+};
+
+/* Whether whoever waits for a server is to stop. Asked at least five times a second. */
+struct witness_watch {
+    bool (*stopped)(void *context, const char *doing);
+    void *context;
+};
+
+struct testimony {
+    enum testimony_verdict verdict;
+    char reason[256]; /* one sentence; "" where nothing speaks against the cell */
+    char served[256]; /* the model as the server tells it, with what tells it from others; "" */
+    char *json;       /* heap; what run_show tells as `witness` */
+    void *series;     /* heap, packed; NULL: none */
+    size_t series_length;
+    int64_t series_scrapes;
+};
+#define TESTIMONY_AUTO __attribute__((cleanup(testimony_finish))) struct testimony
+void testimony_finish(struct testimony *testimony);
+
+/* The scrapes of an attempt, as columns: {"at_ms": [...], "requests_running": [...], ...}. Takes
+ * the JSON's text into testimony->series, packed; where that fails it is logged and left out. */
+void testimony_set_series(struct testimony *testimony, const json_t *columns, int64_t scrapes);
+/* NOT_FOUND where none were kept. New reference. */
+bool series_of_attempt(struct store *store, int64_t attempt_id, json_t **out, struct error *error);

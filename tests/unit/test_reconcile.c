@@ -1,0 +1,103 @@
+#include "fleet/reconcile.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fleet/metrics_map.h"
+
+/* 100 requests of 1000 tokens in and 16 out; the server counted so many more. */
+static struct reconciliation held(double requests, double input, double output)
+{
+    const struct sent sent = { .requests = 100, .input_tokens = 100000, .output_tokens = 1600 };
+    struct metrics_snapshot first, last;
+    struct reconciliation counts;
+
+    metrics_clear(&first);
+    first.requests_total = first.prompt_tokens_total = first.generation_tokens_total = 50;
+    last = first;
+    last.requests_total += 100 + requests;
+    last.prompt_tokens_total += 100000 + input;
+    last.generation_tokens_total += 1600 + output;
+    reconcile(&first, &last, &sent, &counts);
+    return counts;
+}
+
+static void agrees_where_all_is_ours(void **state)
+{
+    const struct reconciliation counts = held(0, 0, 0);
+
+    (void)state;
+    assert_false(counts.foreign);
+    assert_false(counts.short_);
+}
+
+static void one_request_more_is_foreign(void **state)
+{
+    const struct reconciliation counts = held(1, 1000, 16);
+    TEXT_AUTO words = { 0 };
+
+    (void)state;
+    assert_true(counts.foreign);
+    reconcile_describe(&counts, &words);
+    assert_string_equal(text_string(&words), "1 requests");
+}
+
+/* Requests that were cut by others are counted by their tokens alone. */
+static void many_tokens_more_are_foreign_without_a_request(void **state)
+{
+    (void)state;
+    assert_true(held(0, 5000, 0).foreign);
+    assert_true(held(0, 0, 300).foreign);
+}
+
+static void an_engine_that_counts_a_token_more_per_request_is_not_foreign(void **state)
+{
+    (void)state;
+    assert_false(held(0, 100, 100).foreign);
+}
+
+static void without_requests_told_a_tenth_of_the_tokens_is_foreign(void **state)
+{
+    (void)state;
+    assert_true(held(NAN, 10000, 160).foreign);
+    assert_true(held(NAN, 0, 160).foreign);
+    assert_false(held(NAN, 500, 10).foreign);
+    assert_true(held(NAN, -100000, 160).foreign); /* prompts from the cache are not counted */
+}
+
+static void nothing_is_foreign_where_nothing_is_told(void **state)
+{
+    const struct reconciliation counts = held(NAN, NAN, NAN);
+
+    (void)state;
+    assert_false(counts.foreign);
+    assert_false(counts.short_);
+}
+
+static void far_fewer_than_ours_is_short(void **state)
+{
+    (void)state;
+    assert_true(held(-50, -50000, -800).short_);
+    assert_false(held(-5, -5000, -80).short_);
+    assert_true(held(NAN, NAN, -800).short_);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agrees_where_all_is_ours),
+        cmocka_unit_test(one_request_more_is_foreign),
+        cmocka_unit_test(many_tokens_more_are_foreign_without_a_request),
+        cmocka_unit_test(an_engine_that_counts_a_token_more_per_request_is_not_foreign),
+        cmocka_unit_test(without_requests_told_a_tenth_of_the_tokens_is_foreign),
+        cmocka_unit_test(nothing_is_foreign_where_nothing_is_told),
+        cmocka_unit_test(far_fewer_than_ours_is_short),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

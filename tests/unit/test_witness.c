@@ -1,0 +1,499 @@
+/* The second witness against real model servers: what it says of an attempt, whoever else asks. */
+#include "fleet/witness.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/outbound.h"
+#include "fleet/query.h"
+#include "tests/simserve/harness/simserve.h"
+#include "tests/unit/canned_server.h"
+
+#define NEAR(a, b) assert_float_equal((a), (b), 1e-6)
+
+static const char *const quick[] = { "--ttft-ms", "5", "--step-ms", "2", NULL };
+static const char *const slow[] = { "--ttft-ms", "5", "--step-ms", "20", NULL };
+
+/* An attempt whose requests the test sends itself. */
+struct scene {
+    struct simserve server;
+    struct endpoint endpoint;
+    struct witness *witness;
+    struct cell_result result;
+    struct testimony said;
+    json_t *json;
+};
+
+static bool goes_on(void *context, const char *doing)
+{
+    (void)context;
+    (void)doing;
+    return false;
+}
+
+static bool is_stopped(void *context, const char *doing)
+{
+    (void)context;
+    (void)doing;
+    return true;
+}
+
+static void begin_on(struct scene *scene, int port, int64_t instances)
+{
+    const struct witness_watch watch = { goes_on, NULL };
+
+    scene->endpoint = (struct endpoint){ .model = "simserve/toy" };
+    snprintf(scene->endpoint.url, sizeof scene->endpoint.url, "http://127.0.0.1:%d", port);
+    scene->result = (struct cell_result){ .state = CELL_MEASURED };
+    scene->result.measurement.success_rate = 1;
+    scene->result.measurement.window_start_ms = clock_utc_ms();
+    scene->witness = witness_begin(&scene->endpoint, instances, &watch);
+}
+
+static struct scene begin(const char *const *flags)
+{
+    struct scene scene = { .server = simserve_start(flags) };
+
+    begin_on(&scene, scene.server.port, 0);
+    return scene;
+}
+
+/* A request of the attempt, or of somebody else. */
+static void ask(struct scene *scene, bool ours, int64_t max_tokens)
+{
+    const struct query query = { .prompt = "one two three",
+                                 .max_tokens = max_tokens,
+                                 .temperature = -1,
+                                 .chat = true,
+                                 .total_timeout_ms = 20000 };
+    struct sent *sent = &scene->result.sent;
+    struct query_result result;
+    struct error error;
+
+    if (!query_run(&scene->endpoint, &query, &result, &error))
+        fail_msg("%s", error.message);
+    if (ours) {
+        sent->requests++;
+        sent->input_tokens += result.prompt_tokens;
+        sent->output_tokens += result.completion_tokens;
+    }
+    query_result_finish(&result);
+}
+
+static void end(struct scene *scene)
+{
+    struct measurement *measurement = &scene->result.measurement;
+
+    measurement->window_s = (double)(clock_utc_ms() - measurement->window_start_ms) / 1000;
+    witness_end(scene->witness, &scene->result, &scene->said);
+    scene->json = json_loads(scene->said.json, 0, NULL);
+    assert_non_null(scene->json);
+}
+
+static void leave(struct scene *scene)
+{
+    json_decref(scene->json);
+    testimony_finish(&scene->said);
+    if (scene->server.pid != 0)
+        simserve_stop(&scene->server);
+}
+
+static const char *text_of(const struct scene *scene, const char *name)
+{
+    return json_get_text(scene->json, name, "");
+}
+
+static const json_t *count_of(const struct scene *scene, const char *name)
+{
+    return json_object_get(json_object_get(scene->json, "counts"), name);
+}
+
+static void assert_clean(const struct scene *scene)
+{
+    if (scene->said.verdict != TESTIMONY_NOTHING || strcmp(text_of(scene, "state"), "full") != 0)
+        fail_msg("%s", scene->said.json);
+    assert_false(json_get_boolean(scene->json, "contaminated", true));
+    assert_false(json_get_boolean(scene->json, "restarted", true));
+}
+
+static void agrees_to_the_token_with_what_was_sent(void **state)
+{
+    struct scene scene = begin(quick);
+
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        ask(&scene, true, 10);
+    end(&scene);
+    assert_clean(&scene);
+    NEAR(json_get_number(count_of(&scene, "requests"), "server", -1), 5);
+    NEAR(json_get_number(count_of(&scene, "requests"), "ours", -1), 5);
+    NEAR(json_get_number(count_of(&scene, "output_tokens"), "server", -1), 50);
+    NEAR(json_get_number(count_of(&scene, "input_tokens"), "ratio", -1), 1);
+    NEAR(json_get_number(count_of(&scene, "requests"), "foreign", -1), 0);
+    assert_string_equal(text_of(&scene, "model"), "simserve/toy (context 32768)");
+    assert_string_equal(scene.said.served, "simserve/toy (context 32768)");
+    leave(&scene);
+}
+
+static void one_request_of_somebody_else_is_seen(void **state)
+{
+    struct scene scene = begin(quick);
+
+    (void)state;
+    for (int i = 0; i < 20; i++)
+        ask(&scene, true, 4);
+    ask(&scene, false, 4);
+    end(&scene);
+    assert_int_equal(scene.said.verdict, TESTIMONY_CONTAMINATED);
+    assert_non_null(strstr(scene.said.reason, "1 requests"));
+    assert_true(json_get_boolean(scene.json, "contaminated", false));
+    NEAR(json_get_number(count_of(&scene, "requests"), "foreign", -1), 1);
+    leave(&scene);
+}
+
+/* What was cut may have been counted or not: neither is anybody else's. */
+static void what_failed_explains_so_much_more_and_no_further(void **state)
+{
+    struct scene scene = begin(quick);
+
+    (void)state;
+    ask(&scene, true, 4);
+    ask(&scene, false, 4); /* as if we had cut it */
+    scene.result.sent.more_requests = 1;
+    scene.result.sent.more_input_tokens = 100;
+    scene.result.sent.more_output_tokens = 4;
+    end(&scene);
+    assert_clean(&scene);
+    leave(&scene);
+    scene = begin(quick);
+    ask(&scene, true, 4);
+    ask(&scene, false, 4);
+    ask(&scene, false, 4);
+    scene.result.sent.more_requests = 1;
+    scene.result.sent.more_input_tokens = 100;
+    scene.result.sent.more_output_tokens = 4;
+    end(&scene);
+    assert_int_equal(scene.said.verdict, TESTIMONY_CONTAMINATED);
+    leave(&scene);
+}
+
+static void *ask_long(void *context)
+{
+    struct scene other = *(struct scene *)context;
+
+    ask(&other, false, 50); /* a second */
+    return NULL;
+}
+
+static void waits_until_others_are_done_before_it_begins(void **state)
+{
+    struct scene other = { .server = simserve_start(slow) }, scene = { 0 };
+    pthread_t thread;
+
+    (void)state;
+    snprintf(other.endpoint.url, sizeof other.endpoint.url, "http://127.0.0.1:%d",
+             other.server.port);
+    snprintf(other.endpoint.model, sizeof other.endpoint.model, "simserve/toy");
+    assert_int_equal(pthread_create(&thread, NULL, ask_long, &other), 0);
+    simserve_wait_metric(&other.server,
+                         "vllm:num_requests_running{engine=\"0\",model_name=\"simserve/toy\"} ", 1);
+    begin_on(&scene, other.server.port, 0);
+    pthread_join(thread, NULL);
+    ask(&scene, true, 4);
+    end(&scene);
+    assert_clean(&scene);
+    leave(&scene);
+    simserve_stop(&other.server);
+}
+
+static void tells_the_window_in_one_vocabulary(void **state)
+{
+    struct scene scene = begin(
+        (const char *[]){ "--ttft-ms", "30", "--step-ms", "20", "--tokens-per-chunk", "3", NULL });
+    json_auto_t *series = NULL;
+    const json_t *positions;
+
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        ask(&scene, true, 61);
+    scene.result.measurement.latency[METRIC_TTFT] =
+        (struct latency_summary){ .count = 4, .mean_ms = 1000 };
+    end(&scene);
+    assert_clean(&scene);
+    assert_string_equal(text_of(&scene, "of"), "window");
+    assert_true(json_get_integer(scene.json, "scrapes", 0) >= 2);
+    NEAR(json_get_number(scene.json, "requests_running_max", -1), 1);
+    assert_true(json_get_number(scene.json, "requests_running_mean", -1) > 0);
+    NEAR(json_get_number(scene.json, "requests_waiting_max", -1), 0);
+    assert_true(json_get_number(scene.json, "kv_cache_use_max", -1) > 0);
+    NEAR(json_get_number(scene.json, "preemptions", -1), 0);
+    NEAR(json_get_number(scene.json, "acceptance_length", -1), 3);
+    NEAR(json_get_number(scene.json, "acceptance_rate", -1), 1);
+    positions = json_object_get(scene.json, "acceptance_by_position");
+    assert_int_equal(json_array_size(positions), 2);
+    NEAR(json_number_value(json_array_get(positions, 1)), 1);
+    assert_true(json_get_number(scene.json, "mean_ttft_ms", 0) >= 29);
+    NEAR(json_get_number(scene.json, "client_more_ttft_ms", 0),
+         1000 - json_get_number(scene.json, "mean_ttft_ms", 0));
+    assert_true(scene.said.series_scrapes >= 5);
+    assert_non_null(scene.said.series);
+    leave(&scene);
+}
+
+static void a_restart_is_told_as_one(void **state)
+{
+    struct scene scene = begin(quick);
+    char address[32];
+
+    (void)state;
+    ask(&scene, true, 4);
+    usleep(1100000); /* starts within a second of one another are taken for one */
+    snprintf(address, sizeof address, "127.0.0.1:%d", scene.server.port);
+    simserve_stop(&scene.server);
+    scene.server = simserve_start((const char *[]){ "--listen", address, NULL });
+    ask(&scene, true, 4);
+    end(&scene);
+    assert_int_equal(scene.said.verdict, TESTIMONY_RESTARTED);
+    assert_true(json_get_boolean(scene.json, "restarted", false));
+    assert_string_equal(text_of(&scene, "state"), "partial");
+    assert_null(json_object_get(scene.json, "counts"));
+    leave(&scene);
+}
+
+static void set(const struct scene *scene, const char *settings)
+{
+    json_decref(simserve_json(&scene->server, "POST", "/sim/config", settings, 200));
+}
+
+static void another_model_is_told_by_its_name_or_its_context(void **state)
+{
+    static const char *const changes[] = { "{\"model\":\"other/toy\"}", "{\"max_model_len\":99}" };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct scene scene = begin(quick);
+
+        ask(&scene, true, 4);
+        set(&scene, changes[i]);
+        end(&scene);
+        assert_int_equal(scene.said.verdict, TESTIMONY_OTHER_MODEL);
+        assert_non_null(strstr(scene.said.reason, i == 0 ? "other/toy" : "(context 99)"));
+        leave(&scene);
+    }
+}
+
+static void a_server_without_metrics_is_no_witness_and_says_why(void **state)
+{
+    static const struct canned_answer answers[] = {
+        { "/v1/models", .body = "{\"data\":[{\"id\":\"llama3\"}]}" }, { NULL }
+    };
+    struct canned_server server;
+    struct scene scene = { 0 };
+
+    (void)state;
+    canned_start(&server, answers);
+    begin_on(&scene, server.port, 0);
+    scene.result.sent.requests = 7;
+    end(&scene);
+    assert_int_equal(scene.said.verdict, TESTIMONY_NOTHING);
+    assert_string_equal(text_of(&scene, "state"), "absent");
+    assert_non_null(strstr(text_of(&scene, "why"), "not_found"));
+    assert_string_equal(scene.said.served, "llama3");
+    assert_null(scene.said.series);
+    leave(&scene);
+    canned_stop(&server);
+}
+
+/* Two engines whose counters come in turns, as from a balancer. */
+struct balancer {
+    int listener, port;
+    pthread_t thread;
+    const struct simserve *servers;
+    size_t turn;
+};
+
+static void relay(int from, int to)
+{
+    char bytes[16384];
+    ssize_t length;
+
+    while ((length = recv(from, bytes, sizeof bytes, 0)) > 0)
+        if (send(to, bytes, (size_t)length, MSG_NOSIGNAL) != length)
+            return;
+    shutdown(to, SHUT_WR);
+}
+
+struct pipe {
+    int from, to;
+};
+
+static void *relay_back(void *context)
+{
+    struct pipe *pipe = context;
+
+    relay(pipe->from, pipe->to);
+    return NULL;
+}
+
+struct relayed {
+    int client, server;
+};
+
+static void *serve_one(void *context)
+{
+    struct relayed pair = *(struct relayed *)context;
+    struct pipe back = { pair.server, pair.client };
+    pthread_t thread;
+
+    free(context);
+    assert_int_equal(pthread_create(&thread, NULL, relay_back, &back), 0);
+    relay(pair.client, pair.server);
+    pthread_join(thread, NULL);
+    close(pair.client);
+    close(pair.server);
+    return NULL;
+}
+
+static void *balance(void *context)
+{
+    struct balancer *balancer = context;
+    int client;
+
+    while ((client = accept(balancer->listener, NULL, NULL)) >= 0) {
+        struct relayed *pair = malloc(sizeof *pair);
+        pthread_t thread;
+
+        *pair =
+            (struct relayed){ client, simserve_connect(&balancer->servers[balancer->turn++ % 2]) };
+        assert_int_equal(pthread_create(&thread, NULL, serve_one, pair), 0);
+        pthread_detach(thread);
+    }
+    return NULL;
+}
+
+static void balancer_start(struct balancer *balancer, const struct simserve *servers)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET,
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t length = sizeof address;
+
+    *balancer = (struct balancer){ .servers = servers };
+    balancer->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(balancer->listener, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(balancer->listener, 16), 0);
+    getsockname(balancer->listener, (struct sockaddr *)&address, &length);
+    balancer->port = ntohs(address.sin_port);
+    assert_int_equal(pthread_create(&balancer->thread, NULL, balance, balancer), 0);
+}
+
+static void balancer_stop(struct balancer *balancer)
+{
+    shutdown(balancer->listener, SHUT_RDWR);
+    pthread_join(balancer->thread, NULL);
+    close(balancer->listener);
+}
+
+static void behind_a_balancer_it_is_partial_and_says_so(void **state)
+{
+    struct simserve servers[2] = { simserve_start(quick), simserve_start(quick) };
+    struct balancer balancer;
+    struct scene scene = { 0 };
+
+    (void)state;
+    snprintf(scene.endpoint.url, sizeof scene.endpoint.url, "http://127.0.0.1:%d", servers[0].port);
+    snprintf(scene.endpoint.model, sizeof scene.endpoint.model, "simserve/toy");
+    for (int i = 0; i < 4; i++) /* so that their counters differ */
+        ask(&scene, false, 4);
+    balancer_start(&balancer, servers);
+    begin_on(&scene, balancer.port, 0);
+    for (int i = 0; i < 4; i++)
+        ask(&scene, true, 4);
+    end(&scene);
+    assert_int_equal(scene.said.verdict, TESTIMONY_NOTHING);
+    assert_string_equal(text_of(&scene, "state"), "partial");
+    assert_non_null(strstr(text_of(&scene, "why"), "several instances answer in turns"));
+    assert_null(json_object_get(scene.json, "counts"));
+    leave(&scene);
+    balancer_stop(&balancer);
+    simserve_stop(&servers[0]);
+    simserve_stop(&servers[1]);
+}
+
+static void where_there_may_be_several_instances_foreign_work_is_not_told(void **state)
+{
+    struct scene scene = { .server = simserve_start(quick) };
+
+    (void)state;
+    begin_on(&scene, scene.server.port, 3);
+    ask(&scene, true, 4);
+    ask(&scene, false, 4);
+    end(&scene);
+    assert_int_equal(scene.said.verdict, TESTIMONY_NOTHING);
+    assert_string_equal(text_of(&scene, "state"), "partial");
+    leave(&scene);
+}
+
+static void counters_of_a_part_of_the_instances_are_partial(void **state)
+{
+    struct scene scene = begin(quick);
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        ask(&scene, true, 4);
+    scene.result.sent.requests += 4; /* went to another instance */
+    scene.result.sent.output_tokens += 16;
+    end(&scene);
+    assert_int_equal(scene.said.verdict, TESTIMONY_NOTHING);
+    assert_string_equal(text_of(&scene, "state"), "partial");
+    assert_non_null(strstr(text_of(&scene, "why"), "far fewer"));
+    leave(&scene);
+}
+
+static void an_interrupted_attempt_ends_at_once_and_tells_nothing(void **state)
+{
+    const struct witness_watch watch = { is_stopped, NULL };
+    struct scene scene = { .server = simserve_start(quick) };
+
+    (void)state;
+    snprintf(scene.endpoint.url, sizeof scene.endpoint.url, "http://127.0.0.1:%d",
+             scene.server.port);
+    scene.witness = witness_begin(&scene.endpoint, 0, &watch);
+    witness_end(scene.witness, NULL, &scene.said);
+    assert_null(scene.said.json);
+    assert_int_equal(scene.said.verdict, TESTIMONY_NOTHING);
+    leave(&scene);
+}
+
+static int start(void **state)
+{
+    struct error error;
+
+    (void)state;
+    return outbound_global_init(&error) ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agrees_to_the_token_with_what_was_sent),
+        cmocka_unit_test(one_request_of_somebody_else_is_seen),
+        cmocka_unit_test(what_failed_explains_so_much_more_and_no_further),
+        cmocka_unit_test(waits_until_others_are_done_before_it_begins),
+        cmocka_unit_test(tells_the_window_in_one_vocabulary),
+        cmocka_unit_test(a_restart_is_told_as_one),
+        cmocka_unit_test(another_model_is_told_by_its_name_or_its_context),
+        cmocka_unit_test(a_server_without_metrics_is_no_witness_and_says_why),
+        cmocka_unit_test(behind_a_balancer_it_is_partial_and_says_so),
+        cmocka_unit_test(where_there_may_be_several_instances_foreign_work_is_not_told),
+        cmocka_unit_test(counters_of_a_part_of_the_instances_are_partial),
+        cmocka_unit_test(an_interrupted_attempt_ends_at_once_and_tells_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, start, NULL);
+}
