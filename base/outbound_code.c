@@ -2,11 +2,8 @@
 
 #include <errno.h>
 
-static enum failure failure_of_connect(CURL *easy)
+enum failure outbound_failure_of_connect(int number)
 {
-    long number = 0;
-
-    curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &number);
     switch (number) {
     case ETIMEDOUT:
     case EHOSTUNREACH:
@@ -20,6 +17,14 @@ static enum failure failure_of_connect(CURL *easy)
     default:
         return FAILURE_CONNECT_REFUSED;
     }
+}
+
+static enum failure failure_of_connect(CURL *easy)
+{
+    long number = 0;
+
+    curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &number);
+    return outbound_failure_of_connect((int)number);
 }
 
 enum failure outbound_failure_of_code(CURL *easy, CURLcode code, bool sent)

@@ -9,4 +9,5 @@
 
 /* `sent`: the request had gone out, so a timeout is not one of connecting. FAILURE_NONE for
  * CURLE_OK. */
+enum failure outbound_failure_of_connect(int number); /* of the errno of connecting */
 enum failure outbound_failure_of_code(CURL *easy, CURLcode code, bool sent);

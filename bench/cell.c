@@ -1,6 +1,5 @@
 #include "bench/cell_private.h"
 
-#include <curl/curl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +7,6 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "bench/reach.h"
 #include "bench/steady.h"
 
 #define USERS_PER_SHARD 2048
@@ -100,7 +98,7 @@ static bool prepare(struct cell *cell, struct error *error)
     const struct plan *plan = order->plan;
 
     if (!reach_fit(order->concurrency, error)
-        || !reach_resolve(order->endpoint, &cell->addresses, error))
+        || !reach_resolve(order->endpoint, &cell->reach, error))
         return false;
     cell->load = (struct load){
         .endpoint = order->endpoint,
@@ -114,7 +112,8 @@ static bool prepare(struct cell *cell, struct error *error)
         .request_timeout_ns = ns(plan->request_timeout_s),
         .goodput_ttft_ns = ns(plan->goodput_ttft_ms / 1e3),
         .goodput_tpot_ns = ns(plan->goodput_tpot_ms / 1e3),
-        .addresses = cell->addresses,
+        .reach = &cell->reach,
+        .only_libcurl = order->only_libcurl,
         .phase = PHASE_PROBE,
         .window_start_ns = INT64_MAX,
         .window_end_ns = INT64_MAX,
@@ -333,7 +332,7 @@ static void cell_finish(struct cell *cell)
         shard_destroy(cell->shards[i]);
     tally_finish(&cell->total);
     prompts_destroy(cell->prompts);
-    curl_slist_free_all(cell->addresses);
+    reach_finish(&cell->reach);
 }
 
 static bool measure(struct cell *cell, struct cell_result *out, struct error *error)

@@ -10,7 +10,7 @@ struct cell {
     const struct cell_order *order;
     struct load load;
     struct prompts *prompts;
-    struct curl_slist *addresses;
+    struct reach reach;
     struct shard *shards[SHARDS_LIMIT];
     size_t shard_count;
     int64_t begun_ns, drain_ns, ended_ns;

@@ -6,6 +6,7 @@
 
 #include "base/endpoint.h"
 #include "bench/prompts.h"
+#include "bench/reach.h"
 
 enum phase {
     PHASE_PROBE, /* one user sends one request at a time, as often as `probes` says */
@@ -22,7 +23,8 @@ struct load {
     int64_t input_tokens, output_tokens;
     int64_t ttft_timeout_ns, idle_timeout_ns, request_timeout_ns;
     int64_t goodput_ttft_ns, goodput_tpot_ns; /* 0: no limit */
-    struct curl_slist *addresses;             /* the host, already resolved; may be NULL */
+    const struct reach *reach;
+    bool only_libcurl; /* for plain HTTP/1.1, too */
 
     atomic_int_fast64_t stagger_ns; /* over which the users start, so that they do not go in step */
     _Atomic enum phase phase;

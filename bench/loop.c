@@ -17,12 +17,19 @@
 #define SLEPT_NS 10000 /* a poll that took longer did not find anything ready */
 #define SPARE_CONNECTIONS 8
 
+/* A descriptor that is libcurl's or the loop's own, told from a source's address by its lowest bit:
+ * libcurl may close one while events for it are waiting. */
+static uint64_t key_of(int descriptor)
+{
+    return (uint64_t)descriptor << 1 | 1;
+}
+
 /* ---- libcurl --------------------------------------------------------------------------------- */
 
 static int on_socket(CURL *easy, curl_socket_t socket, int what, void *context, void *known)
 {
     struct loop *loop = context;
-    struct epoll_event event = { .data.fd = socket };
+    struct epoll_event event = { .data.u64 = key_of(socket) };
 
     (void)easy;
     if (what == CURL_POLL_REMOVE) {
@@ -76,14 +83,19 @@ static void take_timer(struct loop *loop)
 
 static void take_event(struct loop *loop, const struct epoll_event *event)
 {
-    int mask = 0;
+    int descriptor = (int)(event->data.u64 >> 1), mask = 0;
+    struct loop_source *source = event->data.ptr;
     uint64_t count;
 
-    if (event->data.fd == loop->timer) {
+    if ((event->data.u64 & 1) == 0) {
+        source->on_ready(source, event->events);
+        return;
+    }
+    if (descriptor == loop->timer) {
         take_timer(loop);
         return;
     }
-    if (event->data.fd == loop->wake) {
+    if (descriptor == loop->wake) {
         while (read(loop->wake, &count, sizeof count) > 0)
             ;
         return;
@@ -92,7 +104,7 @@ static void take_event(struct loop *loop, const struct epoll_event *event)
         mask |= CURL_CSELECT_IN;
     if (event->events & EPOLLOUT)
         mask |= CURL_CSELECT_OUT;
-    run_curl(loop, event->data.fd, mask);
+    run_curl(loop, descriptor, mask);
 }
 
 static int wait_ms(const struct loop *loop, int64_t until_ns)
@@ -100,7 +112,7 @@ static int wait_ms(const struct loop *loop, int64_t until_ns)
     int64_t next_ns = loop->curl_due_ns < until_ns ? loop->curl_due_ns : until_ns;
     int64_t left_ns = next_ns - clock_monotonic_ns();
 
-    return left_ns <= 0 ? 0 : (int)((left_ns + 999999) / 1000000);
+    return left_ns <= 0 || !TAILQ_EMPTY(&loop->ended) ? 0 : (int)((left_ns + 999999) / 1000000);
 }
 
 /* What is ready after a wait became so in it; without one, at any time since the last poll. */
@@ -140,9 +152,17 @@ void loop_wake(struct loop *loop)
 
 /* ---- Setting up ------------------------------------------------------------------------------ */
 
+bool loop_watch(struct loop *loop, int descriptor, struct loop_source *source, bool again)
+{
+    struct epoll_event event = { .events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
+                                 .data.ptr = source };
+
+    return epoll_ctl(loop->epoll, again ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, &event) == 0;
+}
+
 static bool watch(const struct loop *loop, int descriptor)
 {
-    struct epoll_event event = { .events = EPOLLIN, .data.fd = descriptor };
+    struct epoll_event event = { .events = EPOLLIN, .data.u64 = key_of(descriptor) };
 
     return descriptor >= 0 && epoll_ctl(loop->epoll, EPOLL_CTL_ADD, descriptor, &event) == 0;
 }
@@ -162,6 +182,8 @@ bool loop_init(struct loop *loop, long connections, void (*late)(void *context, 
 {
     *loop = (struct loop){ .late = late, .context = context, .curl_due_ns = DEADLINE_NEVER };
     loop->events = memory_zeroed(EVENTS_PER_TURN, sizeof *loop->events);
+    loop->buffer = memory_zeroed(1, LOOP_BUFFER_BYTES);
+    TAILQ_INIT(&loop->ended);
     loop->polled_ns = clock_monotonic_ns();
     loop->epoll = epoll_create1(EPOLL_CLOEXEC);
     loop->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -191,6 +213,7 @@ void loop_finish(struct loop *loop)
     if (loop->multi != NULL)
         curl_multi_cleanup(loop->multi);
     free(loop->events);
+    free(loop->buffer);
     close_descriptor(loop->epoll);
     close_descriptor(loop->wake);
     close_descriptor(loop->timer);

@@ -5,10 +5,19 @@
 #include <curl/curl.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "base/error.h"
 
 struct epoll_event;
+struct transfer;
+
+#define LOOP_BUFFER_BYTES 65536
+
+/* What is watched without libcurl: a member of whoever owns the descriptor. */
+struct loop_source {
+    void (*on_ready)(struct loop_source *source, uint32_t events);
+};
 
 struct loop {
     CURLM *multi;
@@ -16,6 +25,8 @@ struct loop {
     /* Of a timer that fires 200 times a second: how late it gets its turn. */
     void (*late)(void *context, int64_t late_ns);
     void *context;
+    char *buffer;                 /* LOOP_BUFFER_BYTES, for whoever reads now */
+    TAILQ_HEAD(, transfer) ended; /* see bench/transfer.h */
 
     int epoll, wake, timer;
     int64_t curl_due_ns;  /* when libcurl wants to be called */
@@ -34,4 +45,7 @@ void loop_finish(struct loop *loop);
 /* Waits until something is ready, until_ns (monotonic) at the latest, and lets libcurl handle it;
  * ended transfers are then in curl_multi_info_read. */
 void loop_turn(struct loop *loop, int64_t until_ns);
+/* Readable, writable or closed: told once each time that it becomes so (`again`: it is watched, and
+ * is to be told now if it is so). Closing the descriptor ends it. False with errno. */
+bool loop_watch(struct loop *loop, int descriptor, struct loop_source *source, bool again);
 void loop_wake(struct loop *loop); /* from any thread: ends its wait */

@@ -4,6 +4,7 @@
 #include <curl/curl.h>
 #include <dirent.h>
 #include <netdb.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -12,54 +13,90 @@
 
 #define SPARE_DESCRIPTORS 64
 
-static bool is_address(const char *host)
+static size_t address_size(const struct sockaddr *address)
 {
-    unsigned char bytes[sizeof(struct in6_addr)];
-
-    return inet_pton(AF_INET, host, bytes) == 1 || inet_pton(AF_INET6, host, bytes) == 1;
+    return address->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
 }
 
-static void add_address(const struct addrinfo *info, struct text *out)
+static bool is_loopback(const struct sockaddr *address)
 {
-    char shown[INET6_ADDRSTRLEN];
-    const void *bytes = info->ai_family == AF_INET
-                            ? (const void *)&((struct sockaddr_in *)info->ai_addr)->sin_addr
-                            : (const void *)&((struct sockaddr_in6 *)info->ai_addr)->sin6_addr;
+    const struct sockaddr_in *four = (const void *)address;
+    const struct sockaddr_in6 *six = (const void *)address;
 
-    if (inet_ntop(info->ai_family, bytes, shown, sizeof shown) != NULL)
-        text_addf(out, "%s%s", out->data[out->length - 1] == ':' ? "" : ",", shown);
+    if (address->sa_family == AF_INET)
+        return ntohl(four->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+    return IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
 }
 
-bool reach_resolve(const struct endpoint *endpoint, struct curl_slist **out, struct error *error)
+static void add_address(const struct sockaddr *address, struct reach *reach)
+{
+    if ((address->sa_family != AF_INET && address->sa_family != AF_INET6)
+        || address_is_refused(address) || reach->count == REACH_ADDRESSES)
+        return;
+    memcpy(&reach->addresses[reach->count++], address, address_size(address));
+}
+
+static void pin(int port, struct reach *reach)
+{
+    char shown[NI_MAXHOST];
+    TEXT_AUTO line = { 0 };
+
+    text_addf(&line, "%s:%d:", reach->host, port);
+    for (size_t i = 0; i < reach->count; i++) {
+        const struct sockaddr *address = (const void *)&reach->addresses[i];
+
+        if (getnameinfo(address, (socklen_t)address_size(address), shown, sizeof shown, NULL, 0,
+                        NI_NUMERICHOST)
+            == 0)
+            text_addf(&line, "%s%s", i > 0 ? "," : "", shown);
+    }
+    reach->pinned = curl_slist_append(NULL, line.data);
+}
+
+static bool is_simple(const struct reach *reach)
+{
+    bool local = true, alike = true;
+
+    for (size_t i = 0; i < reach->count; i++) {
+        local = local && is_loopback((const void *)&reach->addresses[i]);
+        alike = alike && reach->addresses[i].ss_family == reach->addresses[0].ss_family;
+    }
+    return local || alike;
+}
+
+/* Numbers as well as names: the resolver asks nobody about a number. */
+bool reach_resolve(const struct endpoint *endpoint, struct reach *out, struct error *error)
 {
     const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
+    unsigned char bytes[sizeof(struct in6_addr)];
     struct addrinfo *found = NULL;
-    char host[URL_HOST_SIZE];
-    TEXT_AUTO line = { 0 };
+    char service[16];
     int port, failed;
-    size_t bare;
 
-    if (!url_check(endpoint->url, host, &port, error))
+    *out = (struct reach){ 0 };
+    if (!url_check(endpoint->url, out->host, &port, error))
         return false;
-    *out = NULL;
-    if (is_address(host))
-        return true;
-    failed = getaddrinfo(host, NULL, &hints, &found);
+    snprintf(service, sizeof service, "%d", port);
+    failed = getaddrinfo(out->host, service, &hints, &found);
     if (failed != 0)
-        return error_set(error, ERROR_UPSTREAM, "the host '%s' does not resolve: %s", host,
+        return error_set(error, ERROR_UPSTREAM, "the host '%s' does not resolve: %s", out->host,
                          gai_strerror(failed));
-    text_addf(&line, "%s:%d:", host, port);
-    bare = line.length;
     for (struct addrinfo *info = found; info != NULL; info = info->ai_next)
-        if ((info->ai_family == AF_INET || info->ai_family == AF_INET6)
-            && !address_is_refused(info->ai_addr))
-            add_address(info, &line);
+        add_address(info->ai_addr, out);
     freeaddrinfo(found);
-    if (line.length == bare)
+    if (out->count == 0)
         return error_set(error, ERROR_UPSTREAM,
-                         "the host '%s' resolves only to addresses that are refused", host);
-    *out = curl_slist_append(NULL, line.data);
+                         "the host '%s' resolves only to addresses that are refused", out->host);
+    out->is_simple = is_simple(out);
+    if (inet_pton(AF_INET, out->host, bytes) != 1 && inet_pton(AF_INET6, out->host, bytes) != 1)
+        pin(port, out);
     return true;
+}
+
+void reach_finish(struct reach *reach)
+{
+    curl_slist_free_all(reach->pinned);
+    *reach = (struct reach){ 0 };
 }
 
 static int64_t open_descriptors(void)

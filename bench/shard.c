@@ -78,8 +78,8 @@ static void watch(struct shard *shard, struct connection *user, int64_t now_ns)
     enum failure which;
     int64_t at_ns = connection_deadline_ns(user, &which);
 
-    if (at_ns == DEADLINE_NEVER) /* not sent yet */
-        at_ns = now_ns + shard->load->ttft_timeout_ns;
+    if (user->request.sent_ns == 0 && at_ns > now_ns + shard->load->ttft_timeout_ns)
+        at_ns = now_ns + shard->load->ttft_timeout_ns; /* of which it is not known yet */
     deadlines_set(&shard->deadlines, &user->deadline, at_ns);
 }
 

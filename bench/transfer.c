@@ -4,8 +4,11 @@ bool transfer_create(const struct load *load, struct loop *loop,
                      const struct transfer_listener *listener, void *context, struct transfer **out,
                      struct error *error)
 {
-    if (!transfer_curl_create(load, loop, out, error))
+    if (transfer_plain_can(load))
+        *out = transfer_plain_create(load, loop);
+    else if (!transfer_curl_create(load, loop, out, error))
         return false;
+    (*out)->loop = loop;
     (*out)->listener = listener;
     (*out)->context = context;
     (*out)->reach_ns = INT64_MAX;
@@ -26,12 +29,31 @@ void transfer_begin(struct transfer *transfer, struct prompt *prompt, bool is_fr
     transfer->kind->begin(transfer, prompt, is_fresh);
 }
 
+static void unqueue(struct transfer *transfer)
+{
+    TAILQ_REMOVE(&transfer->loop->ended, transfer, link);
+    transfer->is_queued = false;
+}
+
 void transfer_end(struct transfer *transfer)
 {
+    if (transfer->is_queued)
+        unqueue(transfer);
     transfer->kind->end(transfer);
+}
+
+void transfer_queue_ended(struct transfer *transfer)
+{
+    TAILQ_INSERT_TAIL(&transfer->loop->ended, transfer, link);
+    transfer->is_queued = true;
 }
 
 struct transfer *transfer_take_ended(struct loop *loop)
 {
-    return transfer_curl_take_ended(loop);
+    struct transfer *first = TAILQ_FIRST(&loop->ended);
+
+    if (first == NULL)
+        return transfer_curl_take_ended(loop);
+    unqueue(first);
+    return first;
 }

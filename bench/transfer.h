@@ -26,6 +26,7 @@ struct transfer_kind;
 
 struct transfer {
     const struct transfer_kind *kind;
+    struct loop *loop;
     const struct transfer_listener *listener;
     void *context;
     char request_id[REQUEST_ID_DIGITS + 1]; /* the caller's to write before it begins */
@@ -35,9 +36,12 @@ struct transfer {
     int64_t reach_ns; /* not connected by then: too late; INT64_MAX: it looks after that itself */
     enum failure failure;          /* of the exchange as such, whatever the status */
     char said[TRANSFER_SAID_SIZE]; /* about it, in words that can be shown; "" for none */
+    bool is_queued;                /* in the loop's ended ones */
+    TAILQ_ENTRY(transfer) link;
 };
 
-/* INTERNAL when there is no memory. All of one loop must be destroyed before the loop is. */
+/* Plain HTTP/1.1 by ourselves, all else by libcurl. INTERNAL when there is no memory. All of one
+ * loop must be destroyed before the loop is. */
 bool transfer_create(const struct load *load, struct loop *loop,
                      const struct transfer_listener *listener, void *context, struct transfer **out,
                      struct error *error);
@@ -58,6 +62,12 @@ struct transfer_kind {
     void (*end)(struct transfer *transfer);
     void (*destroy)(struct transfer *transfer);
 };
+
+/* It ended by itself. */
+void transfer_queue_ended(struct transfer *transfer);
+
+bool transfer_plain_can(const struct load *load);
+struct transfer *transfer_plain_create(const struct load *load, struct loop *loop);
 
 struct transfer *transfer_curl_take_ended(struct loop *loop);
 bool transfer_curl_create(const struct load *load, struct loop *loop, struct transfer **out,

@@ -19,7 +19,6 @@ _Static_assert(TRANSFER_SAID_SIZE >= CURL_ERROR_SIZE, "libcurl writes there");
 
 struct transfer_curl {
     struct transfer transfer;
-    struct loop *loop;
     CURL *easy;
     struct curl_slist *headers;
     char *request_id; /* in the headers' memory, written over for each request */
@@ -135,7 +134,7 @@ static void set_options(struct transfer_curl *curl, const struct load *load)
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
-    curl_easy_setopt(easy, CURLOPT_RESOLVE, load->addresses);
+    curl_easy_setopt(easy, CURLOPT_RESOLVE, load->reach->pinned);
     curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BUFFER_BYTES);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, curl->headers);
     curl_easy_setopt(easy, CURLOPT_POST, 1L);
@@ -182,7 +181,7 @@ static void begin(struct transfer *transfer, struct prompt *prompt, bool is_fres
     memcpy(curl->request_id, transfer->request_id, REQUEST_ID_DIGITS);
     curl_easy_setopt(curl->easy, CURLOPT_FRESH_CONNECT, (long)is_fresh);
     curl_easy_setopt(curl->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)prompt->length);
-    curl_multi_add_handle(curl->loop->multi, curl->easy);
+    curl_multi_add_handle(transfer->loop->multi, curl->easy);
 }
 
 static bool is_broken(CURLcode code)
@@ -195,7 +194,7 @@ static void end(struct transfer *transfer)
     struct transfer_curl *curl = curl_of(transfer);
     long connections = 0, received = 0;
 
-    curl_multi_remove_handle(curl->loop->multi, curl->easy);
+    curl_multi_remove_handle(transfer->loop->multi, curl->easy);
     curl_easy_getinfo(curl->easy, CURLINFO_NUM_CONNECTS, &connections);
     curl_easy_getinfo(curl->easy, CURLINFO_HEADER_SIZE, &received);
     transfer->is_new = connections > 0;
@@ -231,7 +230,7 @@ bool transfer_curl_create(const struct load *load, struct loop *loop, struct tra
     struct transfer_curl *curl = memory_zeroed(1, sizeof *curl);
 
     curl->transfer.kind = &kind;
-    curl->loop = loop;
+    curl->transfer.loop = loop;
     curl->easy = curl_easy_init();
     make_headers(curl, load->endpoint);
     if (curl->easy == NULL || curl->request_id == NULL) {

@@ -1,0 +1,179 @@
+/* A real HTTP server on loopback that follows a script: what it answers to each request, byte by
+ * byte, and what it does to the connection. One thread, one connection at a time. */
+#pragma once
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum script_after { SCRIPT_KEEP, SCRIPT_CLOSE, SCRIPT_RESET };
+
+/* The answer to one request; the last of a script goes on for ever. */
+struct script_step {
+    const char *bytes; /* NULL ends the script */
+    size_t piece;      /* in pieces of so many bytes, each sent on its own; 0: at once */
+    enum script_after after;
+    bool is_early; /* answered by the head, and no more is read */
+    bool is_slow;  /* the request's body is read in small pieces */
+};
+
+#define SCRIPT_STEPS 8
+#define SCRIPT_HEAD 4096
+
+struct script_server {
+    struct script_step steps[SCRIPT_STEPS];
+    size_t count, next;
+    int listener, port;
+    pthread_t thread;
+    atomic_int connections, closed;
+    char head[SCRIPT_HEAD]; /* of the latest request, */
+    size_t body_bytes;      /* its body's length */
+    unsigned body_sum;      /* and script_sum */
+};
+
+static inline unsigned script_sum(unsigned sum, const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        sum = 31 * sum + (unsigned char)bytes[i];
+    return sum;
+}
+
+static inline bool script_read_body(struct script_server *server, int connection, size_t length,
+                                    const struct script_step *step)
+{
+    static __thread char buffer[65536];
+
+    while (server->body_bytes < length) {
+        ssize_t got = recv(connection, buffer, step->is_slow ? 4096 : sizeof buffer, 0);
+
+        if (got <= 0)
+            return false;
+        server->body_sum = script_sum(server->body_sum, buffer, (size_t)got);
+        server->body_bytes += (size_t)got;
+    }
+    return true;
+}
+
+/* Reads the head byte by byte, so that nothing of the body is lost, and then the body. */
+static inline bool script_read(struct script_server *server, int connection,
+                               const struct script_step *step)
+{
+    size_t length = 0;
+    const char *announced;
+
+    do {
+        if (length == SCRIPT_HEAD - 1 || recv(connection, server->head + length, 1, 0) != 1)
+            return false;
+        server->head[++length] = '\0';
+    } while (length < 4 || strcmp(server->head + length - 4, "\r\n\r\n") != 0);
+    server->body_bytes = server->body_sum = 0;
+    announced = strcasestr(server->head, "\r\nContent-Length:");
+    if (step->is_early || announced == NULL)
+        return true;
+    return script_read_body(server, connection, strtoul(announced + 17, NULL, 10), step);
+}
+
+static inline bool script_send(int connection, const struct script_step *step)
+{
+    size_t left = strlen(step->bytes), piece = step->piece > 0 ? step->piece : left;
+
+    for (const char *at = step->bytes; left > 0; at += piece, left -= piece) {
+        piece = piece < left ? piece : left;
+        if (send(connection, at, piece, MSG_NOSIGNAL) != (ssize_t)piece)
+            return false;
+    }
+    return true;
+}
+
+static inline void script_serve(struct script_server *server, int connection)
+{
+    const struct linger reset = { .l_onoff = 1 };
+    int on = 1;
+
+    setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    for (;;) {
+        const struct script_step *step = &server->steps[server->next];
+
+        if (!script_read(server, connection, step) || !script_send(connection, step))
+            return;
+        server->next += server->next + 1 < server->count;
+        if (step->after == SCRIPT_RESET)
+            setsockopt(connection, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+        if (step->after == SCRIPT_CLOSE) /* what was not read would make it a reset */
+            shutdown(connection, SHUT_WR);
+        if (step->after != SCRIPT_KEEP)
+            return;
+    }
+}
+
+static inline void *script_run(void *context)
+{
+    struct script_server *server = context;
+    int connection;
+
+    while ((connection = accept(server->listener, NULL, NULL)) >= 0) {
+        server->connections++;
+        script_serve(server, connection);
+        close(connection);
+        server->closed++;
+    }
+    return NULL;
+}
+
+static inline void script_start(struct script_server *server, const struct script_step *steps)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET,
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t length = sizeof address;
+
+    memset(server, 0, sizeof *server);
+    while (server->count < SCRIPT_STEPS && steps[server->count].bytes != NULL) {
+        server->steps[server->count] = steps[server->count];
+        server->count++;
+    }
+    server->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (bind(server->listener, (struct sockaddr *)&address, sizeof address) != 0
+        || listen(server->listener, 16) != 0
+        || getsockname(server->listener, (struct sockaddr *)&address, &length) != 0)
+        abort();
+    server->port = ntohs(address.sin_port);
+    if (pthread_create(&server->thread, NULL, script_run, server) != 0)
+        abort();
+}
+
+/* Takes no more connections; waits for the one that is served. */
+static inline void script_close(struct script_server *server)
+{
+    if (server->listener < 0)
+        return;
+    shutdown(server->listener, SHUT_RDWR);
+    pthread_join(server->thread, NULL);
+    close(server->listener);
+    server->listener = -1;
+}
+
+/* The clients' connections must be closed. */
+static inline void script_stop(struct script_server *server)
+{
+    script_close(server);
+}
+
+static inline void script_wait_closed(struct script_server *server, int count)
+{
+    const struct timespec pause = { .tv_nsec = 1000000 };
+
+    for (int i = 0; server->closed < count; i++) {
+        if (i == 20000)
+            abort();
+        nanosleep(&pause, NULL);
+    }
+}
