@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "bench/plan_load.h"
+#include "bench/plan_search.h"
 
 #define REQUESTS_LIMIT 10000000
 #define LONGEST_WINDOW 4 /* times window_s, where no limit is stated */
@@ -50,6 +51,11 @@ static const struct number_field numbers[] = {
     { "request_timeout_s", 1, 3600, 600, offsetof(struct plan, request_timeout_s) },
     { "goodput_ttft_ms", 0, 3600000, 0, offsetof(struct plan, goodput_ttft_ms) },
     { "goodput_tpot_ms", 0, 3600000, 0, offsetof(struct plan, goodput_tpot_ms) },
+    { "limit_ttft_ms", 0, 3600000, 0, offsetof(struct plan, limits.ttft_ms) },
+    { "limit_itl_ms", 0, 3600000, 0, offsetof(struct plan, limits.itl_ms) },
+    { "limit_tpot_ms", 0, 3600000, 0, offsetof(struct plan, limits.tpot_ms) },
+    { "limit_e2e_ms", 0, 3600000, 0, offsetof(struct plan, limits.e2e_ms) },
+    { "limit_error_rate", 0, 1, 0, offsetof(struct plan, limits.error_rate) },
 };
 
 #define LISTS (sizeof lists / sizeof *lists)
@@ -206,7 +212,8 @@ bool plan_read(const json_t *arguments, struct plan *out, struct error *error)
         if (!read_number(arguments, &numbers[i], &plan, error))
             return false;
     if (!read_integers(arguments, &plan, error) || !read_api(arguments, &plan, error)
-        || !plan_load_read(arguments, &plan, error) || !plan_check_cells(&plan, 1, error))
+        || !plan_load_read(arguments, &plan, error) || !plan_search_read(arguments, &plan, error)
+        || !plan_check_cells(&plan, 1, error))
         return false;
     *out = plan;
     return true;
@@ -236,6 +243,7 @@ json_t *plan_to_json(const struct plan *plan)
     plan_load_to_json(plan, json);
     json_object_set_new(json, "api", json_string(plan->api == BENCH_CHAT ? "chat" : "completions"));
     json_object_set_new(json, "seed", json_integer((json_int_t)plan->seed));
+    plan_search_to_json(plan, json);
     for (size_t i = 0; i < NUMBERS; i++) {
         double value = *(const double *)member_of(plan, numbers[i].value);
 
@@ -342,12 +350,15 @@ void plan_estimate(const struct plan *plan, size_t subjects, struct plan_estimat
         int64_t under_way = cells[i].request_rate > 0 ? 0 : cells[i].concurrency;
         int64_t requests = (int64_t)ceil(rate * measured_s) + under_way;
 
+        if (!plan_search_may_measure(plan, i / subjects % plan_levels(plan)))
+            continue;
+        out->cells++;
         out->requests += requests;
         out->input_tokens += requests * cells[i].input_tokens;
         out->output_tokens += requests * cells[i].output_tokens;
         out->duration_s += measured_s + (double)under_way / rate;
     }
-    out->cells = (int64_t)count;
+    out->grid_cells = (int64_t)count;
     out->duration_s = fmin(out->duration_s, plan->time_limit_s);
     snprintf(out->assumption, sizeof out->assumption,
              "warm-up takes its whole limit; the server gives a user %g and all together %g output "

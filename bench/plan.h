@@ -6,6 +6,7 @@
 
 #include "bench/arrivals.h"
 #include "store/deployments.h"
+#include "store/load_limits.h"
 #include "store/sweeps.h"
 
 #define PLAN_LEVELS 64
@@ -13,6 +14,7 @@
 #define PLAN_IN_FLIGHT 10000 /* requests, at most, in an open loop that states no limit */
 
 enum bench_api { BENCH_COMPLETIONS, BENCH_CHAT };
+enum plan_search { SEARCH_FULL, SEARCH_ADAPTIVE }; /* every cell, or as few as tell (search.h) */
 
 struct plan {
     int64_t concurrency[PLAN_LEVELS], input_tokens[PLAN_LEVELS], output_tokens[PLAN_LEVELS];
@@ -35,6 +37,8 @@ struct plan {
     double time_limit_s; /* of the whole sweep */
     double ttft_timeout_s, idle_timeout_s, request_timeout_s;
     double goodput_ttft_ms, goodput_tpot_ms; /* 0: no limit */
+    enum plan_search search;
+    struct limits limits; /* for the largest load that meets them */
 };
 
 /* Reads the arguments of sweep_plan and sweep_start (already of the right types), fills in
@@ -57,7 +61,8 @@ bool plan_check_cells(const struct plan *plan, size_t subjects, struct error *er
 
 /* Upper bounds: a closed loop sends no more than a fast server answers (assumed: `assumption`). */
 struct plan_estimate {
-    int64_t cells, requests, input_tokens, output_tokens;
+    int64_t grid_cells, cells; /* of the grid, and of those that are measured */
+    int64_t requests, input_tokens, output_tokens;
     double duration_s;
     char assumption[160];
 };

@@ -13,7 +13,8 @@
 
 #define FAILED_CELLS_LIMIT 3 /* so many in a row: the deployment fails steadily */
 #define TELL_EVERY_NS 1000000000
-#define CELL_OVERHEAD_S 5.0 /* probe and drain, for the first guess of a cell's time */
+#define SEARCH_FIRST_SHARE 0.25 /* of the cells, for the first guess of an adaptive search */
+#define CELL_OVERHEAD_S 5.0     /* probe and drain, for the first guess of a cell's time */
 
 /* ---- Progress and stopping ------------------------------------------------------------------- */
 
@@ -24,9 +25,30 @@ static double expected_cell_s(const struct sweep_work *work)
     return work->cells_s / (double)work->cells_run;
 }
 
+static size_t count_inferred(const struct sweep_work *work)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < work->count; i++)
+        count += work->cells[i].state == CELL_INFERRED;
+    return count;
+}
+
+/* Cells that will still be measured: the same share as until now. */
+static double expected_cells(const struct sweep_work *work)
+{
+    double left = (double)(work->count - work->done), inferred = (double)count_inferred(work);
+
+    if (work->plan.search == SEARCH_FULL)
+        return left;
+    if (inferred == 0)
+        return left * SEARCH_FIRST_SHARE;
+    return left * (1 - inferred / (double)work->done);
+}
+
 static void write_time_left(const struct sweep_work *work, double elapsed_s, struct text *out)
 {
-    double left_s = expected_cell_s(work) * (double)(work->count - work->done) - elapsed_s;
+    double left_s = expected_cell_s(work) * expected_cells(work) - elapsed_s;
 
     if (work->cells_run == 0 || left_s <= 0)
         return;
@@ -44,6 +66,17 @@ static struct subject *subject_of(struct sweep_work *work, const struct cell_row
     return &work->subjects[0];
 }
 
+static void write_place(const struct sweep_work *work, struct text *out)
+{
+    size_t inferred = count_inferred(work);
+
+    if (work->plan.search == SEARCH_FULL)
+        text_addf(out, "cell %" PRId64 " of %zu: ", work->current->position + 1, work->count);
+    else
+        text_addf(out, "cell %zu, %zu of %zu inferred: ", work->done - inferred + 1, inferred,
+                  work->count);
+}
+
 /* "cell 12 of 156: 64 users x 1024 tokens, measuring; 3 min left" */
 static void tell(struct sweep_work *work, const char *doing, double elapsed_s)
 {
@@ -52,9 +85,9 @@ static void tell(struct sweep_work *work, const char *doing, double elapsed_s)
     int64_t now_ns = clock_monotonic_ns();
     TEXT_AUTO message = { 0 };
 
-    text_addf(&message, "cell %" PRId64 " of %zu: %" PRId64 " user%s x %" PRId64 " tokens",
-              cell->position + 1, work->count, cell->concurrency, cell->concurrency == 1 ? "" : "s",
-              cell->input_tokens);
+    write_place(work, &message);
+    text_addf(&message, "%" PRId64 " user%s x %" PRId64 " tokens", cell->concurrency,
+              cell->concurrency == 1 ? "" : "s", cell->input_tokens);
     if (work->subject_count > 1)
         text_addf(&message, " on %s", cell->deployment);
     text_addf(&message, ", %s", doing);
@@ -294,12 +327,14 @@ static bool run_cell(struct sweep_work *work, struct cell_row *cell, struct erro
 
 bool sweep_cells_run(struct sweep_work *work, struct error *error)
 {
-    for (size_t i = 0; i < work->count; i++) {
-        if (work->cells[i].state != CELL_PENDING)
-            continue;
-        if (is_to_end(work))
+    struct cell_row *next = NULL;
+
+    while (!is_to_end(work)) {
+        if (!sweep_search_next(work, &next, error))
+            return false;
+        if (next == NULL)
             return true;
-        if (!run_cell(work, &work->cells[i], error))
+        if (!run_cell(work, next, error))
             return error->kind == ERROR_CANCELLED;
     }
     return true;

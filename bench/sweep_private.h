@@ -1,5 +1,7 @@
-/* A sweep while its job runs. Private to bench/sweep.c, which begins and ends it, and
- * bench/sweep_cells.c, which takes its cells one by one. */
+/* A sweep while its job runs. Private to bench/sweep.c, which begins and ends it,
+ * bench/sweep_cells.c, which takes its cells one by one, and bench/sweep_search.c, which says
+ * which.
+ */
 #pragma once
 
 #include "bench/sweep.h"
@@ -40,6 +42,9 @@ struct sweep_work {
 /* Measures all cells that are pending, until the job is to stop or `stopped` says why not to go on.
  * False where an attempt could not be stored, or could not be begun. */
 bool sweep_cells_run(struct sweep_work *work, struct error *error);
+/* The cell to be measured next; NULL where none is left. Marks what an adaptive search need not
+ * measure. False where that could not be stored. */
+bool sweep_search_next(struct sweep_work *work, struct cell_row **next, struct error *error);
 /* The endpoint as it is now: tokens run out, so each cell asks again. */
 bool sweep_resolve(struct sweep_work *work, struct subject *subject, struct error *error);
 /* Is the job to stop? `context` is the struct sweep_work. */

@@ -8,6 +8,8 @@
 const char *const bench_apis[] = { "completions", "chat", NULL };
 const char *const bench_arrivals[] = { "closed", "constant", "poisson", "gamma", NULL };
 const char *const bench_thinks[] = { "fixed", "exponential", NULL };
+const char *const bench_searches[] = { "full", "adaptive", NULL };
+const char *const limit_percentiles[] = { "p50", "p90", "p95", "p99", NULL };
 
 static int64_t total_tokens(const struct plan_estimate *estimate)
 {

@@ -9,8 +9,10 @@
 #define GO_AHEAD_MINUTES 60
 #define GO_AHEAD_TOKENS 10000000
 
-/* Choices of `api`, `arrival` and `think_time`; each ends with NULL. */
-extern const char *const bench_apis[], *const bench_arrivals[], *const bench_thinks[];
+/* Choices of `api`, `arrival`, `think_time`, `search` and `limit_percentile`; each ends with NULL.
+ */
+extern const char *const bench_apis[], *const bench_arrivals[], *const bench_thinks[],
+    *const bench_searches[], *const limit_percentiles[];
 
 /* Rows of both tools; the defaults are those of bench/plan.c, which a test compares. */
 #define PARAMS_PLAN                                                                                   \
@@ -148,12 +150,43 @@ extern const char *const bench_apis[], *const bench_arrivals[], *const bench_thi
           .initial = "0",                                                                             \
           .help = "Goodput counts answers whose first token came within so many milliseconds; 0: "    \
                   "no such limit." },                                                                 \
+        { "goodput_tpot_ms",                                                                          \
+          VALUE_NUMBER,                                                                               \
+          .low = 0,                                                                                   \
+          .high = 3600000,                                                                            \
+          .initial = "0",                                                                             \
+          .help = "Goodput counts answers with at most so many milliseconds per output token; 0: "    \
+                  "no such limit." },                                                                 \
+        { "search", VALUE_CHOICE, .choices = bench_searches, .initial = "\"full\"",                   \
+          .help =                                                                                     \
+              "full: every cell of the grid. adaptive: per context, only the loads that tell the "    \
+              "saturation point and the largest load that meets the limits; the others are told "     \
+              "as "                                                                                   \
+              "inferred, without figures. Worth it from some 10 loads on: give a fine list." },       \
+        { "limit_ttft_ms",                                                                            \
+          VALUE_NUMBER,                                                                               \
+          .low = 0,                                                                                   \
+          .high = 3600000,                                                                            \
+          .initial = "0",                                                                             \
+          .help = "Limit of time to first token, for the largest load that meets the limits; 0: "     \
+                  "none." },                                                                          \
+        { "limit_itl_ms",  VALUE_NUMBER,   .low = 0,                                                  \
+          .high = 3600000, .initial = "0", .help = "Limit of the gap between chunks; 0: none." },     \
+        { "limit_tpot_ms",                                                                            \
+          VALUE_NUMBER,                                                                               \
+          .low = 0,                                                                                   \
+          .high = 3600000,                                                                            \
+          .initial = "0",                                                                             \
+          .help = "Limit of milliseconds per output token after the first; 0: none." },               \
+        { "limit_e2e_ms",  VALUE_NUMBER,   .low = 0,                                                  \
+          .high = 3600000, .initial = "0", .help = "Limit of the whole request; 0: none." },          \
+        { "limit_percentile", VALUE_CHOICE, .choices = limit_percentiles, .initial = "\"p99\"",       \
+          .help = "The percentile that has to stay within those four limits." },                      \
     {                                                                                                 \
-        "goodput_tpot_ms", VALUE_NUMBER,                                                              \
-            .low = 0, .high = 3600000, .initial = "0",                                                \
+        "limit_error_rate", VALUE_NUMBER,                                                             \
+            .low = 0, .high = 1, .initial = "0",                                                      \
             .help =                                                                                   \
-                "Goodput counts answers with at most so many milliseconds per output token; 0: "      \
-                "no such limit."                                                                      \
+                "Share of requests that may fail, such as 0.001; 0: not stated, and then 0.01."       \
     }
 
 #define PARAM_CANDIDATE                                                                            \

@@ -291,3 +291,47 @@ bool cells_skip(struct store *store, const struct claim *claim, const char *swee
 
     return database_write(store->main, apply_skip, &skipping, error);
 }
+
+struct inferring {
+    const struct claim *claim;
+    const char *sweep_id;
+    const struct cell_inference *inferences;
+    size_t count;
+    int64_t now_ms;
+};
+
+static bool infer_cell(struct connection *connection, const struct inferring *inferring,
+                       const struct cell_inference *inference, struct error *error)
+{
+    SQL_AUTO sql =
+        sql_begin(connection, "UPDATE cells SET state = 'inferred', reason = ?4 WHERE id = ?3 "
+                              "AND sweep_id = (SELECT id FROM sweeps WHERE id = ?1 AND job_id = "
+                              "?2) AND state = 'pending'");
+
+    sql_bind_text(&sql, 1, inferring->sweep_id);
+    sql_bind_text(&sql, 2, inferring->claim->job_id);
+    sql_bind_integer(&sql, 3, inference->cell_id);
+    sql_bind_text(&sql, 4, inference->reason);
+    return sql_run(&sql, error);
+}
+
+static bool apply_infer(struct connection *connection, void *context, struct error *error)
+{
+    const struct inferring *inferring = context;
+
+    if (!claim_check(connection, inferring->claim, error))
+        return false;
+    for (size_t i = 0; i < inferring->count; i++)
+        if (!infer_cell(connection, inferring, &inferring->inferences[i], error))
+            return false;
+    return finish_runs(connection, inferring->claim->job_id, inferring->now_ms, error);
+}
+
+bool cells_infer(struct store *store, const struct claim *claim, const char *sweep_id,
+                 const struct cell_inference *inferences, size_t count, int64_t now_ms,
+                 struct error *error)
+{
+    struct inferring inferring = { claim, sweep_id, inferences, count, now_ms };
+
+    return database_write(store->main, apply_infer, &inferring, error);
+}

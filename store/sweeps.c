@@ -170,11 +170,18 @@ static bool put_back_failed(struct connection *connection, const char *id, struc
     static const char REJECT[] =
         "UPDATE attempts SET state = 'rejected', reason = 'measured again on request' WHERE id IN "
         "(SELECT attempt_id FROM cells WHERE sweep_id = ?1 AND state IN ('failed', 'skipped'))";
+    static const char PUT_BACK_INFERRED[] =
+        "UPDATE cells SET state = 'pending', reason = '' WHERE sweep_id = ?1 AND state = "
+        "'inferred' "
+        "AND EXISTS (SELECT 1 FROM cells f WHERE f.run_id = cells.run_id AND f.input_tokens = "
+        "cells.input_tokens AND f.output_tokens = cells.output_tokens AND f.state IN ('failed', "
+        "'skipped'))";
     static const char PUT_BACK[] =
         "UPDATE cells SET state = 'pending', reason = '', attempt_id = NULL "
         "WHERE sweep_id = ?1 AND state IN ('failed', 'skipped')";
 
     return run_for_sweep(connection, REJECT, id, error)
+           && run_for_sweep(connection, PUT_BACK_INFERRED, id, error)
            && run_for_sweep(connection, PUT_BACK, id, error);
 }
 

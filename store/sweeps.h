@@ -109,7 +109,8 @@ bool sweep_create(struct store *store, const struct sweep_order *order, int64_t 
                   struct change *change, struct sweep_row *out, struct error *error);
 /* A new job for the cells that are still pending (of a stopped, cancelled or failed sweep).
  * CONFLICT if it is running or nothing is pending. Failed and skipped cells become pending again
- * where `retry_failed`; what they had measured is kept as a rejected attempt. */
+ * where `retry_failed`, and with them what was inferred beside them; what they had measured is kept
+ * as a rejected attempt. */
 bool sweep_reopen(struct store *store, const char *id, bool retry_failed, int64_t now_ms,
                   struct change *change, struct sweep_row *out, struct error *error);
 bool sweep_find(struct store *store, const char *id, struct sweep_row *out, struct error *error);
@@ -166,6 +167,15 @@ bool attempt_interrupt(struct store *store, const struct claim *claim, int64_t a
                        const char *reason, int64_t now_ms, struct error *error);
 bool cells_skip(struct store *store, const struct claim *claim, const char *sweep_id,
                 const char *reason, int64_t now_ms, struct error *error); /* every pending cell */
+/* Cells that an adaptive sweep need not measure, and why; all in one transaction. Those that are
+ * not pending any more stay as they are. */
+struct cell_inference {
+    int64_t cell_id;
+    char reason[256];
+};
+bool cells_infer(struct store *store, const struct claim *claim, const char *sweep_id,
+                 const struct cell_inference *inferences, size_t count, int64_t now_ms,
+                 struct error *error);
 bool histogram_find(struct store *store, int64_t attempt_id, enum metric metric,
                     struct histogram **out, struct error *error);
 /* The raw records as stored (compressed); NOT_FOUND after retention. *out is heap memory. */

@@ -165,10 +165,58 @@ static void refuses_too_many_levels(void **state)
     must_refuse(text.data, "65 values: give at most 64");
 }
 
+static void limits_are_of_answers_that_have_them(void **state)
+{
+    struct plan plan;
+
+    (void)state;
+    must_read("{\"concurrency\":[1],\"input_tokens\":[4]}", &plan);
+    assert_int_equal(plan.search, SEARCH_FULL);
+    assert_int_equal(plan.limits.percentile, 99);
+    assert_false(limits_are_stated(&plan.limits));
+    must_read("{\"concurrency\":[1],\"input_tokens\":[4],\"output_tokens\":[1],\"search\":"
+              "\"adaptive\",\"limit_percentile\":\"p50\",\"limit_ttft_ms\":5}",
+              &plan);
+    assert_int_equal(plan.search, SEARCH_ADAPTIVE);
+    assert_int_equal(plan.limits.percentile, 50);
+    assert_true(limits_are_stated(&plan.limits));
+    must_refuse("{\"concurrency\":[1],\"input_tokens\":[4],\"search\":\"some\"}",
+                "'search' is 'some': it must be full or adaptive");
+    must_refuse("{\"concurrency\":[1],\"input_tokens\":[4],\"limit_percentile\":\"p999\"}",
+                "'limit_percentile' is 'p999': it must be p50, p90, p95 or p99");
+    must_refuse("{\"concurrency\":[1],\"input_tokens\":[4],\"limit_percentile\":\"\"}",
+                "'limit_percentile' is ''");
+    must_refuse("{\"concurrency\":[1],\"input_tokens\":[4],\"output_tokens\":[8,1],"
+                "\"limit_tpot_ms\":5}",
+                "'limit_tpot_ms' needs answers of 2 tokens or more");
+    must_refuse("{\"concurrency\":[1],\"input_tokens\":[4],\"limit_error_rate\":2}",
+                "'limit_error_rate' is 2: it must be from 0 to 1");
+}
+
+static void an_adaptive_search_is_estimated_by_the_cells_it_may_take(void **state)
+{
+    struct plan plan;
+    struct plan_estimate full, adaptive;
+
+    (void)state;
+    must_read("{\"concurrency\":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24],"
+              "\"input_tokens\":[4,8]}",
+              &plan);
+    plan_estimate(&plan, 1, &full);
+    plan.search = SEARCH_ADAPTIVE;
+    plan_estimate(&plan, 1, &adaptive);
+    assert_int_equal(full.cells, 48);
+    assert_int_equal(adaptive.grid_cells, 48);
+    assert_int_equal(adaptive.cells, 32);
+    assert_true(adaptive.duration_s < full.duration_s && adaptive.requests < full.requests);
+}
+
 static const char full_plan[] =
     "{\"concurrency\":[1,4],\"input_tokens\":[16,32],\"output_tokens\":[8,9],\"repetitions\":2,"
     "\"window_s\":2.5,\"warmup_limit_s\":0,\"api\":\"chat\",\"seed\":9007199254740993,"
     "\"time_limit_s\":77,\"ttft_timeout_s\":2,\"idle_timeout_s\":3,\"request_timeout_s\":4,"
+    "\"search\":\"adaptive\",\"limit_ttft_ms\":1.5,\"limit_itl_ms\":2.5,\"limit_tpot_ms\":3.5,"
+    "\"limit_e2e_ms\":4.5,\"limit_percentile\":\"p95\",\"limit_error_rate\":0.002,"
     "\"goodput_ttft_ms\":0.1,\"goodput_tpot_ms\":6,\"think_time_s\":0.5,"
     "\"think_time\":\"exponential\",\"ramp_s\":3,\"requests\":500,\"ci_width\":0.03,"
     "\"window_limit_s\":9}";
@@ -316,6 +364,8 @@ static void estimate_is_what_the_assumed_server_answers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(limits_are_of_answers_that_have_them),
+        cmocka_unit_test(an_adaptive_search_is_estimated_by_the_cells_it_may_take),
         cmocka_unit_test(fills_in_defaults),
         cmocka_unit_test(sorts_levels_and_drops_repeated_ones),
         cmocka_unit_test(refuses_what_is_out_of_range_and_says_the_range),

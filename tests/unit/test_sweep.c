@@ -501,6 +501,53 @@ static void a_model_that_changed_between_two_cells_stops_the_sweep(void **state)
     tear_down(&rig);
 }
 
+static void check_inferred(const struct cell_row *cell)
+{
+    assert_int_equal(cell->state, CELL_INFERRED);
+    assert_int_equal(cell->attempts, 0);
+    assert_int_equal(cell->attempt_id, 0);
+    assert_int_equal(cell->measurement.attempted, 0);
+    assert_non_null(strstr(cell->reason, " the saturation point at "));
+}
+
+/* Eight at once: more users give no more tokens, and wait. A shutdown in the middle loses nothing.
+ */
+static void an_adaptive_search_measures_what_tells_and_infers_the_rest(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct job job;
+    struct cell_row *cells;
+    size_t count, measured = 0;
+
+    set_up(&rig, state,
+           (const char *[]){ "--ttft-ms", "20", "--step-ms", "4", "--max-running", "8", NULL });
+    row = start_sweep(&rig, "{\"concurrency\":[1,2,3,4,5,6,8,10,12,16,20,24,32,40,48,64],"
+                            "\"input_tokens\":[4],\"search\":\"adaptive\",\"limit_percentile\":"
+                            "\"p50\",\"limit_ttft_ms\":52,\"output_tokens\":[8],\"window_s\":1,"
+                            "\"warmup_limit_s\":1}");
+    await(&rig, row.job_id, JOB_RUNNING, "cell 3, 0 of 16 inferred");
+    jobs_destroy(rig.jobs, PATIENCE_MS);
+    start_jobs(&rig);
+    job = await(&rig, row.job_id, JOB_COMPLETED, "");
+    cells = list_cells(&rig, &row, &count);
+    assert_int_equal(count, 16);
+    for (size_t i = 0; i < count; i++) {
+        measured += cells[i].state == CELL_MEASURED;
+        if (cells[i].state != CELL_MEASURED)
+            check_inferred(&cells[i]);
+    }
+    assert_in_range(measured, 3, 12);
+    assert_int_equal(cells[0].state, CELL_MEASURED);
+    assert_non_null(strstr(job.outcome, "\"inferred\":"));
+    find_sweep(&rig, &row);
+    assert_string_equal(row.state, "completed");
+    assert_int_equal(row.cells_done, 16);
+    cell_rows_free(cells, count);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
 static void stops_at_its_time_limit(void **state)
 {
     struct rig rig;
@@ -660,6 +707,7 @@ int main(void)
         cmocka_unit_test(goes_on_after_a_shutdown_where_it_was),
         cmocka_unit_test(what_the_witness_rejects_is_measured_again_at_most_twice),
         cmocka_unit_test(a_model_that_changed_between_two_cells_stops_the_sweep),
+        cmocka_unit_test(an_adaptive_search_measures_what_tells_and_infers_the_rest),
         cmocka_unit_test(stops_at_its_time_limit),
         cmocka_unit_test(takes_turns_at_two_deployments_also_after_a_shutdown),
         cmocka_unit_test(sweeps_over_the_same_two_in_other_order_wait_for_one_another),

@@ -77,6 +77,41 @@ static void accept(struct ledger *ledger, const struct scene *scene, size_t cell
                                      &result, 300, &ledger->error));
 }
 
+/* What the middle cells were inferred from is measured again: so must they be. */
+static void infers_cells_and_takes_that_back_with_a_failure(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scene scene = begin(ledger, 4, 1);
+    struct cell_inference inferences[] = { { scene.cells[0].id, "of a measured cell" },
+                                           { scene.cells[1].id, "over the saturation point" },
+                                           { scene.cells[2].id, "over the saturation point" } };
+    struct claim old = scene.claim;
+    struct sweep_row again;
+
+    accept(ledger, &scene, 0, CELL_MEASURED);
+    accept(ledger, &scene, 3, CELL_FAILED);
+    assert_ok(ledger, cells_infer(ledger->store, &scene.claim, scene.sweep.id, inferences, 3, 400,
+                                  &ledger->error));
+    read_cells(ledger, &scene);
+    assert_int_equal(scene.cells[0].state, CELL_MEASURED);
+    assert_int_equal(scene.cells[1].state, CELL_INFERRED);
+    assert_string_equal(scene.cells[2].reason, "over the saturation point");
+    assert_int_equal(scene.cells[2].measurement.attempted, 0);
+    look(ledger, &scene);
+    assert_int_equal(scene.sweep.cells_done, 4);
+    assert_ok(ledger,
+              job_finish(ledger->store, &scene.claim, JOB_COMPLETED, NULL, 510, &ledger->error));
+    assert_ok(ledger,
+              sweep_reopen(ledger->store, scene.sweep.id, true, 600, NULL, &again, &ledger->error));
+    assert_int_equal(again.cells_done, 1);
+    assert_refused(
+        ledger,
+        cells_infer(ledger->store, &old, scene.sweep.id, inferences, 3, 700, &ledger->error),
+        ERROR_CONFLICT, "");
+    sweep_row_finish(&again);
+    end(&scene);
+}
+
 static void creates_job_runs_and_cells_with_their_audit_row(void **state)
 {
     struct ledger *ledger = *state;
@@ -530,6 +565,7 @@ static void a_job_that_fails_ends_its_sweep_and_attempts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(infers_cells_and_takes_that_back_with_a_failure),
         cmocka_unit_test(creates_job_runs_and_cells_with_their_audit_row),
         cmocka_unit_test(the_same_idempotency_key_gives_the_first_sweep),
         cmocka_unit_test(a_sweep_of_two_deployments_has_runs_of_both),

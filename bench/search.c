@@ -1,0 +1,532 @@
+#include "bench/search.h"
+
+#include <math.h>
+
+#define BOUND_MARGIN                                                                               \
+    0.05                 /* a bound by Little's law must clear what it is held against by so much */
+#define HINT_PEAK 0.99   /* so near its peak is a load good enough to stand for it elsewhere */
+#define PEAK_DOUBT 0.015 /* how much greater a peak may be than the load that stands for it */
+#define STILL_RISING 0.7 /* of what Little's law allows: more users may still give more */
+#define STRAIN_NOISE 0.03  /* a limit missed by less may be met by the next load */
+#define GUESSES 8          /* known levels, from which on halves are taken instead of guesses */
+#define NOTHING_SUCCEEDS 3 /* known levels without a sound one: enough */
+
+/* One search, as it is seen in one step. */
+struct view {
+    const struct search_level *levels;
+    size_t count;
+    const struct search_hint *hint;
+    struct search_step earlier; /* what the hint's levels tell; nothing without a hint */
+};
+
+/* ---- Levels ---------------------------------------------------------------------------------- */
+
+static bool is_known(const struct view *view, size_t level)
+{
+    return view->levels[level].state != LEVEL_UNKNOWN;
+}
+
+static bool is_sound(const struct view *view, size_t level)
+{
+    return view->levels[level].state == LEVEL_SOUND;
+}
+
+static double tokens(const struct view *view, size_t level)
+{
+    return view->levels[level].tokens_per_s;
+}
+
+static double load(const struct view *view, size_t level)
+{
+    return view->levels[level].load;
+}
+
+static size_t count_known(const struct view *view)
+{
+    size_t known = 0;
+
+    for (size_t i = 0; i < view->count; i++)
+        known += is_known(view, i);
+    return known;
+}
+
+/* The nearest sound level below, SEARCH_NONE if there is none. */
+static size_t sound_below(const struct view *view, size_t level)
+{
+    for (size_t i = level; i > 0; i--)
+        if (is_sound(view, i - 1))
+            return i - 1;
+    return SEARCH_NONE;
+}
+
+static size_t sound_above(const struct view *view, size_t level)
+{
+    for (size_t i = level + 1; i < view->count; i++)
+        if (is_sound(view, i))
+            return i;
+    return SEARCH_NONE;
+}
+
+static size_t lowest_sound(const struct view *view)
+{
+    return is_sound(view, 0) ? 0 : sound_above(view, 0);
+}
+
+static size_t known_above(const struct view *view, size_t level)
+{
+    for (size_t i = level + 1; i < view->count; i++)
+        if (is_known(view, i))
+            return i;
+    return SEARCH_NONE;
+}
+
+static size_t find_peak(const struct view *view)
+{
+    size_t peak = SEARCH_NONE;
+
+    for (size_t i = 0; i < view->count; i++)
+        if (is_sound(view, i) && (peak == SEARCH_NONE || tokens(view, i) > tokens(view, peak)))
+            peak = i;
+    return peak;
+}
+
+static size_t clamp(size_t level, size_t low, size_t high)
+{
+    return level < low ? low : level > high ? high : level;
+}
+
+static bool ask(struct search_step *out, size_t level)
+{
+    out->next = level;
+    return true;
+}
+
+/* ---- Bounds ---------------------------------------------------------------------------------- */
+
+/* No user is served faster because there are more: tokens/s per user never rise, so that each sound
+ * level bounds those above it (Little's law). */
+static double most_tokens(const struct view *view, size_t level)
+{
+    double most = INFINITY;
+
+    for (size_t i = 0; i < level; i++)
+        if (is_sound(view, i))
+            most = fmin(most, tokens(view, i) * load(view, level) / load(view, i));
+    return most;
+}
+
+/* The latency of a request grows with the load, and ever faster: between two levels it is at most
+ * what the straight line says, and tokens/s at least what follows. */
+static double least_tokens(const struct view *view, size_t low, size_t high, double at)
+{
+    double from = load(view, low), to = load(view, high);
+    double at_low = from / tokens(view, low), at_high = to / tokens(view, high);
+
+    return at / (at_low + (at_high - at_low) * (at - from) / (to - from));
+}
+
+/* ---- The ends -------------------------------------------------------------------------------- */
+
+/* The load to begin with from above: the greatest, or where a shorter context was at its peak
+ * already and over its limits. */
+static size_t find_anchor(const struct view *view)
+{
+    const struct search_step *earlier = &view->earlier;
+    const struct search_level *levels;
+
+    if (earlier->saturation == SEARCH_NONE)
+        return view->count - 1;
+    levels = view->hint->levels;
+    for (size_t i = earlier->saturation + 2; i < view->count; i++)
+        if (levels[i].state == LEVEL_SOUND && !(levels[i].strain <= 1)
+            && levels[i].tokens_per_s >= HINT_PEAK * levels[earlier->peak].tokens_per_s)
+            return i;
+    return view->count - 1;
+}
+
+/* What decided the same search in an earlier repetition; it is all that a confirmation takes. */
+static bool ask_as_before(const struct view *view, struct search_step *out)
+{
+    const struct search_step *earlier = &view->earlier;
+    size_t under = earlier->saturation > 0 ? earlier->saturation - 1 : 0;
+    bool bounded = view->hint->levels[under].state == LEVEL_UNKNOWN;
+    const size_t deciding[] = { bounded ? 0 : under, earlier->saturation, earlier->limit,
+                                earlier->miss, earlier->peak };
+
+    for (size_t i = 0; i < sizeof deciding / sizeof *deciding; i++)
+        if (deciding[i] != SEARCH_NONE && !is_known(view, deciding[i]))
+            return ask(out, deciding[i]);
+    return false;
+}
+
+static bool ask_ends(const struct view *view, struct search_step *out)
+{
+    size_t anchor;
+
+    if (view->earlier.saturation != SEARCH_NONE && view->hint->same_shape)
+        return ask_as_before(view, out);
+    if (!is_known(view, 0))
+        return ask(out, 0);
+    anchor = find_anchor(view);
+    return !is_known(view, anchor) && known_above(view, anchor) == SEARCH_NONE && ask(out, anchor);
+}
+
+/* Nothing succeeds at the ends: from below. */
+static bool ask_for_any_sound(const struct view *view, struct search_step *out)
+{
+    if (out->peak != SEARCH_NONE || count_known(view) >= NOTHING_SUCCEEDS)
+        return false;
+    for (size_t i = 0; i < view->count; i++)
+        if (!is_known(view, i))
+            return ask(out, i);
+    return false;
+}
+
+/* ---- The peak -------------------------------------------------------------------------------- */
+
+/* The unknown level between two that is nearest to the middle, if there is one. */
+static bool ask_between(const struct view *view, size_t low, size_t high, struct search_step *out)
+{
+    size_t middle = low + (high - low) / 2;
+
+    for (size_t i = middle; i < high; i++)
+        if (!is_known(view, i))
+            return ask(out, i);
+    for (size_t i = middle; i > low; i--)
+        if (!is_known(view, i))
+            return ask(out, i);
+    return false;
+}
+
+/* Tokens/s of the greatest sound level are those of a smaller one already. */
+static bool is_flat_below(const struct view *view, size_t level)
+{
+    size_t below = sound_below(view, level);
+
+    return below != SEARCH_NONE && tokens(view, level) <= (1 + SEARCH_NOISE) * tokens(view, below);
+}
+
+/* A side of a peak that lies inside: its neighbour is next to it, or no lower than noise. */
+static bool ask_beside(const struct view *view, size_t low, size_t high, size_t neighbour,
+                       struct search_step *out)
+{
+    if (tokens(view, neighbour) >= (1 - SEARCH_NOISE) * tokens(view, out->peak))
+        return false;
+    return ask_between(view, low, high, out);
+}
+
+/* Until it is told how many tokens/s there are at most. */
+static bool ask_for_peak(const struct view *view, struct search_step *out)
+{
+    size_t peak = out->peak, top = view->count, lost, left, right;
+
+    while (!is_sound(view, top - 1))
+        top--;
+    top--;
+    lost = known_above(view, top);
+    if (tokens(view, top) >= (1 - SEARCH_NOISE) * tokens(view, peak))
+        return lost != SEARCH_NONE && !is_flat_below(view, top)
+               && ask_between(view, top, lost, out);
+    right = sound_above(view, peak);
+    if (ask_beside(view, peak, right, right, out))
+        return true;
+    left = sound_below(view, peak);
+    return left != SEARCH_NONE && ask_beside(view, left, peak, left, out);
+}
+
+/* ---- The saturation point -------------------------------------------------------------------- */
+
+/* Levels that may be the saturation point: between `low`, the greatest known one below the share,
+ * and `high`, the smallest known one that reaches it. */
+struct bracket {
+    size_t low, high; /* low SEARCH_NONE: there is none */
+    size_t first;     /* the first that is not ruled out by a bound; `high`: all are */
+    double share;     /* tokens/s to be reached */
+};
+
+static struct bracket find_bracket(const struct view *view, size_t peak)
+{
+    struct bracket bracket = { SEARCH_NONE, 0, 0, SEARCH_SHARE * tokens(view, peak) };
+
+    while (!is_sound(view, bracket.high) || tokens(view, bracket.high) < bracket.share)
+        bracket.high++;
+    bracket.low = sound_below(view, bracket.high);
+    bracket.first = bracket.low == SEARCH_NONE ? 0 : bracket.low + 1;
+    while (bracket.first < bracket.high
+           && (is_known(view, bracket.first)
+               || most_tokens(view, bracket.first) * (1 + BOUND_MARGIN) < bracket.share))
+        bracket.first++;
+    return bracket;
+}
+
+/* The first level which may reach the share if every user were served as fast as at `low`. */
+static size_t soonest(const struct view *view, const struct bracket *bracket)
+{
+    double per_load = tokens(view, bracket->low) / load(view, bracket->low);
+    size_t level = bracket->low + 1;
+
+    while (level < bracket->high && per_load * load(view, level) < bracket->share)
+        level++;
+    return level;
+}
+
+/* The first level that reaches it for sure, if latency grows ever faster. */
+static size_t latest(const struct view *view, const struct bracket *bracket)
+{
+    size_t level = bracket->low + 1;
+
+    while (level < bracket->high
+           && least_tokens(view, bracket->low, bracket->high, load(view, level)) < bracket->share)
+        level++;
+    return level;
+}
+
+/* As far behind the soonest as it was at the shorter context, where one user alone is served
+ * otherwise but the bend is the same. */
+static size_t guess_by_hint(const struct view *view, const struct bracket *bracket)
+{
+    struct view before = { .levels = view->hint->levels, .count = view->count };
+    const struct search_step *earlier = &view->earlier;
+    struct bracket alone = { .low = 0,
+                             .high = earlier->saturation,
+                             .share = SEARCH_SHARE * tokens(&before, earlier->peak) };
+    size_t behind;
+
+    if (earlier->saturation == 0 || !is_sound(&before, 0))
+        return earlier->saturation;
+    behind = earlier->saturation - soonest(&before, &alone);
+    return clamp(soonest(view, bracket) + behind, 0, earlier->saturation);
+}
+
+static size_t guess_saturation(const struct view *view, const struct bracket *bracket)
+{
+    bool begins = sound_below(view, bracket->low) == SEARCH_NONE;
+    size_t soon = soonest(view, bracket), late = latest(view, bracket);
+
+    if (count_known(view) >= GUESSES)
+        return bracket->low + (bracket->high - bracket->low) / 2;
+    if (begins && view->earlier.saturation != SEARCH_NONE) {
+        size_t guess = guess_by_hint(view, bracket);
+
+        return guess >= bracket->high ? bracket->high - 1 : guess;
+    }
+    return begins ? soon : soon + (late > soon ? late - soon : 0) / 2;
+}
+
+static bool ask_for_saturation(const struct view *view, struct search_step *out)
+{
+    struct bracket bracket = find_bracket(view, out->peak);
+
+    out->saturation = bracket.high;
+    if (bracket.first >= bracket.high)
+        return false;
+    if (bracket.low == SEARCH_NONE)
+        return ask(out, bracket.high - 1);
+    for (size_t guess = clamp(guess_saturation(view, &bracket), bracket.first, bracket.high - 1);
+         guess >= bracket.first; guess--)
+        if (!is_known(view, guess))
+            return ask(out, guess);
+    return ask(out, bracket.first);
+}
+
+/* A load that stands for the greatest must lie clear of the bend, and leave no doubt. */
+static bool ask_for_top(const struct view *view, struct search_step *out)
+{
+    double share = SEARCH_SHARE * tokens(view, out->peak);
+    size_t top = view->count - 1;
+
+    if (is_known(view, top) || (view->hint != NULL && view->hint->same_shape))
+        return false;
+    if (tokens(view, out->saturation) < (1 + PEAK_DOUBT) * share)
+        return ask(out, top);
+    for (size_t i = out->saturation + 2; i < top; i++)
+        if (is_known(view, i))
+            return false;
+    return ask(out, top);
+}
+
+/* Users are served there nearly as fast as alone: tokens/s may go on rising, and have fallen again
+ * at the next level known. A shorter context would have shown it. */
+static bool ask_behind(const struct view *view, struct search_step *out)
+{
+    size_t next = out->saturation + 1;
+
+    if (view->earlier.saturation != SEARCH_NONE || next >= view->count || is_known(view, next))
+        return false;
+    return tokens(view, out->saturation) > STILL_RISING * most_tokens(view, out->saturation)
+           && ask(out, next);
+}
+
+/* ---- The limits ------------------------------------------------------------------------------ */
+
+static bool is_met(const struct view *view, size_t level)
+{
+    return is_known(view, level) && view->levels[level].strain <= 1;
+}
+
+static void find_limit(const struct view *view, struct search_step *out)
+{
+    for (size_t i = 0; i < view->count; i++)
+        if (is_met(view, i))
+            out->limit = i;
+    out->miss = known_above(view, out->limit == SEARCH_NONE ? 0 : out->limit);
+    if (out->limit == SEARCH_NONE && is_known(view, 0))
+        out->miss = 0;
+}
+
+/* Where waiting begins, by Little's law: the peak's tokens/s at the pace of the smallest load. */
+static double find_knee(const struct view *view, const struct search_step *out)
+{
+    size_t alone = lowest_sound(view);
+
+    if (alone == SEARCH_NONE)
+        return 0;
+    return tokens(view, out->peak) * load(view, alone) / tokens(view, alone);
+}
+
+/* The strain stays up to the knee and grows in proportion to the load behind it. */
+static size_t guess_limit(const struct view *view, const struct search_step *out)
+{
+    double low = view->levels[out->limit].strain, high = view->levels[out->miss].strain;
+    double from = fmax(load(view, out->limit), find_knee(view, out)), to = load(view, out->miss);
+    size_t middle = out->limit + (out->miss - out->limit) / 2, guess = out->limit;
+
+    if (!isfinite(high) || count_known(view) >= GUESSES)
+        return middle;
+    if (from >= to)
+        from = load(view, out->limit);
+    while (guess + 1 < out->miss
+           && load(view, guess + 1) <= from + (1 - low) / (high - low) * (to - from))
+        guess++;
+    if (view->earlier.limit != SEARCH_NONE && guess > view->earlier.limit)
+        guess = view->earlier.limit;
+    return clamp(guess, out->limit + 1, out->miss - 1);
+}
+
+/* The smallest load alone may have been unlucky, unless a shorter context met no limit either. */
+static bool ask_for_met(const struct view *view, struct search_step *out)
+{
+    if (!is_known(view, 0))
+        return ask(out, 0);
+    if (view->hint != NULL && view->earlier.miss == 0)
+        return false;
+    return view->count > 1 && !is_known(view, 1) && ask(out, 1);
+}
+
+/* How far above what is met already. */
+static bool ask_for_miss(const struct view *view, struct search_step *out)
+{
+    size_t before = view->earlier.miss;
+
+    if (out->limit + 1 == view->count)
+        return false;
+    return ask(out, before != SEARCH_NONE && before > out->limit ? before : view->count - 1);
+}
+
+static bool ask_for_limit(const struct view *view, struct search_step *out)
+{
+    find_limit(view, out);
+    if (out->limit == SEARCH_NONE)
+        return ask_for_met(view, out);
+    if (out->miss == SEARCH_NONE)
+        return ask_for_miss(view, out);
+    if (out->miss > out->limit + 1)
+        return ask(out, guess_limit(view, out));
+    return view->levels[out->miss].strain <= 1 + STRAIN_NOISE && out->miss + 1 < view->count
+           && !is_known(view, out->miss + 1) && ask(out, out->miss + 1);
+}
+
+static bool has_limits(const struct view *view)
+{
+    for (size_t i = 0; i < view->count; i++)
+        if (is_known(view, i) && !isnan(view->levels[i].strain))
+            return true;
+    return false;
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+static bool ask_next(const struct view *view, struct search_step *out)
+{
+    out->peak = find_peak(view);
+    if (ask_ends(view, out) || ask_for_any_sound(view, out))
+        return true;
+    if (out->peak != SEARCH_NONE
+        && (ask_for_peak(view, out) || ask_for_saturation(view, out) || ask_for_top(view, out)
+            || ask_behind(view, out)))
+        return true;
+    return has_limits(view) && ask_for_limit(view, out);
+}
+
+static void clear(struct search_step *out)
+{
+    *out = (struct search_step){ .next = SEARCH_NONE,
+                                 .saturation = SEARCH_NONE,
+                                 .peak = SEARCH_NONE,
+                                 .limit = SEARCH_NONE,
+                                 .miss = SEARCH_NONE };
+}
+
+/* What the levels tell, were nothing more to be measured. */
+static void read_levels(const struct view *view, struct search_step *out)
+{
+    clear(out);
+    out->peak = find_peak(view);
+    if (out->peak != SEARCH_NONE)
+        out->saturation = find_bracket(view, out->peak).high;
+    if (has_limits(view))
+        find_limit(view, out);
+}
+
+void search_step(const struct search_level *levels, size_t count, const struct search_hint *hint,
+                 struct search_step *out)
+{
+    struct view view = { .levels = levels, .count = count, .hint = hint };
+
+    clear(&view.earlier);
+    if (hint != NULL) {
+        struct view before = { .levels = hint->levels, .count = count };
+
+        read_levels(&before, &view.earlier);
+    }
+    clear(out);
+    out->finished = !ask_next(&view, out);
+    if (out->finished)
+        out->next = SEARCH_NONE;
+}
+
+/* ---- What it tells --------------------------------------------------------------------------- */
+
+static void add_load(double load, bool is_rate, struct text *out)
+{
+    text_addf(out, "%g %s", load, is_rate ? "requests/s" : load == 1 ? "user" : "users");
+}
+
+void search_explain(const struct search_level *levels, const struct search_step *step, size_t level,
+                    bool is_rate, struct text *out)
+{
+    if (step->saturation == SEARCH_NONE) {
+        text_add(out, "nothing succeeded at the loads that were measured");
+        return;
+    }
+    text_addf(out, "%s the saturation point at ", level < step->saturation ? "under" : "over");
+    add_load(levels[step->saturation].load, is_rate, out);
+    if (step->limit != SEARCH_NONE && level < step->limit) {
+        text_add(out, "; ");
+        add_load(levels[step->limit].load, is_rate, out);
+        text_add(out, levels[step->limit].load == 1 ? " meets the limits" : " meet the limits");
+    } else if (step->miss != SEARCH_NONE && level > step->miss) {
+        text_add(out, "; ");
+        add_load(levels[step->miss].load, is_rate, out);
+        text_add(out, levels[step->miss].load == 1 ? " misses the limits" : " miss the limits");
+    }
+}
+
+size_t search_most(size_t count)
+{
+    size_t halves = 0;
+
+    for (size_t left = count; left > 1; left = (left + 1) / 2)
+        halves++;
+    return count < 6 + 2 * halves ? count : 6 + 2 * halves;
+}
