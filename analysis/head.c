@@ -274,6 +274,10 @@ static void add_plan(const struct report_input *input, struct text *out)
               (long long)input->sweep->repetitions, input->sweep->repetitions == 1 ? "" : "s",
               (long long)json_get_integer(plan, "seed", 0));
     add_turns(input, out);
+    if (strcmp(json_get_text(plan, "search", ""), "adaptive") == 0)
+        text_add(out, "- adaptive search: only the loads that tell saturation and limits were "
+                      "measured; \"inferred\" stands\n  where the others' figures would: why, "
+                      "sweep_show says for each\n");
     add_list(plan, "concurrency", "users", out);
     add_list(plan, "input_tokens", "context, input tokens", out);
     add_list(plan, "output_tokens", "output tokens", out);
@@ -286,9 +290,14 @@ static void add_plan(const struct report_input *input, struct text *out)
         "chunk); E2E: request sent to last byte\n");
 }
 
+json_t *head_plan(const struct report_input *input)
+{
+    return parse(input->sweep->plan);
+}
+
 double head_plan_number(const struct report_input *input, const char *name)
 {
-    json_auto_t *plan = parse(input->sweep->plan);
+    json_auto_t *plan = head_plan(input);
 
     return json_get_number(plan, name, NAN);
 }

@@ -55,12 +55,16 @@ static void saturation_row(struct table *table, int64_t context, const struct sa
             table_cell(table, "-");
         return;
     }
-    table_cell(table, "%s%lld", s->reached ? "" : ">=", (long long)s->at.users);
+    table_cell(table, "%s%lld",
+               !s->reached  ? ">="
+               : s->at_most ? "<="
+                            : "",
+               (long long)s->at.users);
     table_cell(table, "%s", number_format(s->output_tokens_per_s, number));
     table_cell(table, "%s", number_format(s->peak_tokens_per_s, number));
     table_cell(table, "%lld", (long long)s->peak.users);
     if (s->doubled_users > 0)
-        table_cell(table, "%lld", (long long)s->doubled_users);
+        table_cell(table, "%s%lld", s->doubled_at_most ? "<=" : "", (long long)s->doubled_users);
     else
         table_cell(table, "-");
 }
@@ -82,7 +86,8 @@ void saturation_write(const struct grid *grid, size_t output, struct text *out)
                   "Saturated at: the smallest number of users that reaches 95 % of the context's "
                   "peak output tokens/s;\n\">=\": only the greatest load measured does, so the "
                   "point may lie beyond. Doubled at: the smallest\nnumber of users whose E2E "
-                  "median is twice that of the smallest load.\n\n");
+                  "median is twice that of the smallest load. \"<=\": the load below was not\n"
+                  "measured.\n\n");
     table_render(table, out);
     text_add_char(out, '\n');
     table_destroy(table);
@@ -102,12 +107,15 @@ json_t *saturation_to_json(const struct grid *grid, size_t output)
             continue;
         json_object_set_new(row, "users", json_integer((json_int_t)s.at.users));
         json_object_set_new(row, "reached", json_boolean(s.reached));
+        json_object_set_new(row, "at_most", json_boolean(s.at_most));
         json_object_set_new(row, "output_tokens_per_s", json_real(s.output_tokens_per_s));
         json_object_set_new(row, "peak_users", json_integer((json_int_t)s.peak.users));
         json_object_set_new(row, "peak_output_tokens_per_s", json_real(s.peak_tokens_per_s));
         if (s.doubled_users > 0)
             json_object_set_new(row, "latency_doubled_users",
                                 json_integer((json_int_t)s.doubled_users));
+        if (s.doubled_at_most)
+            json_object_set_new(row, "latency_doubled_at_most", json_true());
     }
     return rows;
 }

@@ -44,6 +44,7 @@ static void write_output(const struct report_input *input, const struct grid *gr
             DECODE_TOKENS);
     peak_write(grid, output, out);
     saturation_write(grid, output, out);
+    limit_write(input, grid, output, out);
 }
 
 static void write_takeaways(const struct grid *grid, struct text *out)
@@ -90,10 +91,11 @@ static json_t *output_to_json(const struct report_input *input, const struct gri
     for (enum quantity_id i = 0; i < QUANTITY_COUNT; i++)
         if (is_wanted(input, i) && !is_short(grid, output, i))
             json_array_append_new(matrices, matrix_to_json(grid, output, i));
-    return json_pack("{s:I, s:o, s:o, s:o, s:o}", "output_tokens",
+    return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "output_tokens",
                      (json_int_t)grid->outputs.values[output], "states",
                      matrix_states(grid, output), "matrices", matrices, "peak",
-                     peak_to_json(grid, output), "saturation", saturation_to_json(grid, output));
+                     peak_to_json(grid, output), "saturation", saturation_to_json(grid, output),
+                     "limits", limit_to_json(input, grid, output));
 }
 
 json_t *report_json(const struct report_input *input)

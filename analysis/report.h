@@ -22,5 +22,10 @@ struct report_input {
  * warnings, key takeaways. Tables fit 100 columns (more users than fit: further blocks).
  * Repetitions are shown with mean and spread, never silently averaged. */
 void report_markdown(const struct report_input *input, struct text *out);
-/* The same figures, structured: matrices, peak, saturation, failures, warnings. New reference. */
+/* The same figures, structured: matrices, peak, saturation, limits, failures, warnings. New
+ * reference. */
 json_t *report_json(const struct report_input *input);
+/* The saturation point and the largest load that meets the limits alone: a line per context with
+ * anything measured; and an object per output length with the two as report_json has them. */
+void report_findings(const struct report_input *input, struct text *out);
+json_t *report_findings_json(const struct report_input *input); /* new reference */

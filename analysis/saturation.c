@@ -39,7 +39,18 @@ static struct peak peak_of_context(const struct grid *grid, size_t output, size_
     return best;
 }
 
-static int64_t find_doubled(const struct grid *grid, size_t output, size_t context)
+static enum cell_state state_below(const struct grid *grid, size_t output, size_t context,
+                                   size_t user)
+{
+    struct point below;
+
+    if (user == 0)
+        return CELL_MEASURED;
+    below = grid_point(grid, output, context, user - 1);
+    return point_state(&below);
+}
+
+static int64_t find_doubled(const struct grid *grid, size_t output, size_t context, bool *at_most)
 {
     double base = NAN;
 
@@ -51,8 +62,12 @@ static int64_t find_doubled(const struct grid *grid, size_t output, size_t conte
             continue;
         if (isnan(base))
             base = latency;
-        else if (latency >= 2 * base)
+        else if (latency >= 2 * base) {
+            enum cell_state below = state_below(grid, output, context, user);
+
+            *at_most = below == CELL_PENDING || below == CELL_INFERRED;
             return point.users;
+        }
     }
     return 0;
 }
@@ -67,7 +82,7 @@ struct saturation saturation_find(const struct grid *grid, size_t output, size_t
         return out;
     out.peak = peak.point;
     out.peak_tokens_per_s = peak.output_tokens_per_s;
-    out.doubled_users = find_doubled(grid, output, context);
+    out.doubled_users = find_doubled(grid, output, context, &out.doubled_at_most);
     for (size_t user = 0; user <= last && !out.found; user++) {
         struct point point = grid_point(grid, output, context, user);
         double tokens = figure_mean(&point, QUANTITY_OUTPUT_TOKENS);
@@ -76,6 +91,7 @@ struct saturation saturation_find(const struct grid *grid, size_t output, size_t
             continue;
         out.found = true;
         out.reached = user < last;
+        out.at_most = state_below(grid, output, context, user) == CELL_PENDING;
         out.at = point;
         out.output_tokens_per_s = tokens;
     }

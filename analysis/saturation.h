@@ -21,5 +21,7 @@ struct saturation {
     double output_tokens_per_s, peak_tokens_per_s;
     int64_t doubled_users; /* smallest load at which the E2E median is twice that of the smallest
                               load; 0: at none */
+    bool at_most, doubled_at_most; /* the load below was not measured, and may be it already; a load
+                                      that was inferred is not the saturation point */
 };
 struct saturation saturation_find(const struct grid *grid, size_t output, size_t context);

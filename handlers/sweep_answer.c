@@ -26,6 +26,8 @@ const struct field sweep_fields[] = {
     { "cells_total", VALUE_INTEGER,
       .help = "Cells of the grid times repetitions, of all its deployments." },
     { "cells_done", VALUE_INTEGER, .help = "Cells that are no longer pending." },
+    { "cells_inferred", VALUE_INTEGER,
+      .help = "Of those, cells that an adaptive search had no need to measure." },
     { "repetitions", VALUE_INTEGER, .help = "Runs of the grid on each deployment." },
     { "plan", VALUE_OBJECT, .help = "The plan, in the words of sweep_start's arguments." },
     { "plan_digest", VALUE_TEXT, .help = "Digest of plan, deployments and revisions." },
@@ -43,13 +45,14 @@ const char *sweep_candidate(const struct sweep_row *sweep)
 json_t *sweep_json(const struct sweep_row *sweep)
 {
     json_t *json = json_pack(
-        "{s:s, s:s, s:I, s:s?, s:s, s:o, s:s, s:s, s:I, s:I, s:I, s:o, s:s, s:o, s:o, s:o}", "id",
-        sweep->id, "deployment", sweep->deployment, "revision", (json_int_t)sweep->revision,
+        "{s:s, s:s, s:I, s:s?, s:s, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:s, s:o, s:o, s:o}",
+        "id", sweep->id, "deployment", sweep->deployment, "revision", (json_int_t)sweep->revision,
         "candidate", sweep_candidate(sweep), "state", sweep->state, "reason",
         json_text_or_null(sweep->reason), "job", sweep->job_id, "principal", sweep->principal,
         "cells_total", (json_int_t)sweep->cells_total, "cells_done", (json_int_t)sweep->cells_done,
-        "repetitions", (json_int_t)sweep->repetitions, "plan", json_stored(sweep->plan),
-        "plan_digest", sweep->plan_digest, "created_at", json_time(sweep->created_ms), "started_at",
+        "cells_inferred", (json_int_t)sweep->cells_inferred, "repetitions",
+        (json_int_t)sweep->repetitions, "plan", json_stored(sweep->plan), "plan_digest",
+        sweep->plan_digest, "created_at", json_time(sweep->created_ms), "started_at",
         json_time(sweep->started_ms), "finished_at", json_time(sweep->finished_ms));
 
     if (sweep->subject_count > 1)
@@ -98,8 +101,11 @@ const struct field cell_fields[] = {
     { "input_tokens", VALUE_INTEGER, .help = "Prompt length asked for." },
     { "output_tokens", VALUE_INTEGER, .help = "Answer length asked for." },
     { "state", VALUE_TEXT,
-      .help = "pending, measured, infeasible (longer than the context), failed or skipped." },
-    { "reason", VALUE_TEXT, .optional = true, .help = "Why it is not measured." },
+      .help =
+          "pending, measured, infeasible (longer than the context), failed, skipped, or inferred "
+          "(an adaptive search had no need to measure it: it has no figures)." },
+    { "reason", VALUE_TEXT, .optional = true,
+      .help = "Why it is not measured; of an inferred one: what makes it needless." },
     { "attempts", VALUE_INTEGER, .help = "How often it was begun; at most one attempt counts." },
     { "success_rate", VALUE_NUMBER, .optional = true, .help = "Requests that succeeded, 0 to 1." },
     { "concurrency_actual", VALUE_NUMBER, .optional = true,
@@ -214,8 +220,12 @@ void sweep_describe(const struct sweep_row *sweep, struct text *out)
     for (size_t i = 1; i < sweep->subject_count; i++)
         text_addf(out, " in turns with %s (revision %" PRId64 ")", sweep->subjects[i].deployment,
                   sweep->subjects[i].revision);
-    text_addf(out, " is %s: %" PRId64 " of %" PRId64 " cells done; job %s, by %s.\n", sweep->state,
-              sweep->cells_done, sweep->cells_total, sweep->job_id, sweep->principal);
+    text_addf(out, " is %s: %" PRId64 " of %" PRId64 " cells done", sweep->state, sweep->cells_done,
+              sweep->cells_total);
+    if (sweep->cells_inferred > 0)
+        text_addf(out, " (%" PRId64 " measured, %" PRId64 " inferred)",
+                  sweep->cells_done - sweep->cells_inferred, sweep->cells_inferred);
+    text_addf(out, "; job %s, by %s.\n", sweep->job_id, sweep->principal);
     if (sweep->reason[0] != '\0') {
         text_add(out, "Reason: ");
         text_add_printable(out, sweep->reason, strlen(sweep->reason), sizeof sweep->reason);
@@ -290,6 +300,23 @@ void cells_table(const struct cell_row *cells, size_t count, struct text *out)
         cell_table_row(table, &cells[i], named);
     table_render(table, out);
     table_destroy(table);
+}
+
+const struct field finding_fields[] = {
+    { "output_tokens", VALUE_INTEGER, .help = "Answer length." },
+    { "saturation", VALUE_LIST,
+      .help = "Per context: `users`, the smallest number that reaches 95 % of the peak tokens/s; "
+              "reached false: the peak may lie beyond the greatest load." },
+    { "limits", VALUE_LIST,
+      .help = "Per context: `met`, the largest load that meets the plan's limits (null: none "
+              "does), and `missed`, the next one; empty without limits." },
+    { 0 },
+};
+
+void findings_add(const struct report_input *input, struct answer *answer)
+{
+    json_object_set_new(answer->structured, "findings", report_findings_json(input));
+    report_findings(input, &answer->text);
 }
 
 void sweep_rows_free(struct sweep_row *rows, size_t count)

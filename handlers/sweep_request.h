@@ -12,7 +12,8 @@
 /* Choices of `api`, `arrival`, `think_time`, `search` and `limit_percentile`; each ends with NULL.
  */
 extern const char *const bench_apis[], *const bench_arrivals[], *const bench_thinks[],
-    *const bench_searches[], *const limit_percentiles[];
+                                                                    *const bench_searches[],
+                                                                        *const limit_percentiles[];
 
 /* Rows of both tools; the defaults are those of bench/plan.c, which a test compares. */
 #define PARAMS_PLAN                                                                                   \

@@ -46,6 +46,7 @@ static const struct field fields[] = {
               "cell." },
     { "provenance", VALUE_OBJECT, .help = "Who measured it, with what, from where." },
     { "cells", VALUE_LIST, .help = "Cells in order of measuring.", .fields = cell_fields },
+    FIELD_FINDINGS,
     { "detail", VALUE_OBJECT, .optional = true, .help = "Of the cell that was asked for.",
       .fields = detail_fields },
     { "import", VALUE_OBJECT, .optional = true,
@@ -56,6 +57,7 @@ static const struct field fields[] = {
 };
 
 struct view {
+    struct sweep_row sweep;
     struct run_row run;
     struct cell_row *cells;
     size_t cell_count;
@@ -66,6 +68,7 @@ static void view_finish(struct view *view)
     free(view->run.fingerprint_document);
     free(view->run.provenance);
     cell_rows_free(view->cells, view->cell_count);
+    sweep_row_finish(&view->sweep);
 }
 
 static json_t *detail_json(const struct cell_row *cell)
@@ -152,6 +155,9 @@ static bool write_answer(const struct call *call, const struct view *view, int64
     size_t limit = (size_t)call_integer(call, "limit", 30);
     size_t first = (size_t)cursor < view->cell_count ? (size_t)cursor : view->cell_count;
     size_t count = view->cell_count - first < limit ? view->cell_count - first : limit;
+    const struct report_input input = { .sweep = &view->sweep,
+                                        .cells = view->cells,
+                                        .cell_count = view->cell_count };
     json_t *cells = json_array();
 
     for (size_t i = first; i < first + count; i++)
@@ -160,6 +166,8 @@ static bool write_answer(const struct call *call, const struct view *view, int64
                                    "fingerprint", json_stored(view->run.fingerprint_document),
                                    "provenance", json_stored(view->run.provenance), "cells", cells);
     write_head(&view->run, &answer->text);
+    findings_add(&input, answer);
+    text_add_char(&answer->text, '\n');
     if (count > 0)
         cells_table(view->cells + first, count, &answer->text);
     page_end_at(answer, first + count < view->cell_count, (int64_t)(first + count));
@@ -174,6 +182,7 @@ static bool show_own(struct call *call, struct answer *answer, struct error *err
     bool done =
         page_cursor(call, &cursor, error)
         && run_find(store, call_text(call, "run"), &view.run, error)
+        && sweep_find(store, view.run.sweep_id, &view.sweep, error)
         && cell_list(store, view.run.sweep_id, view.run.id, &view.cells, &view.cell_count, error)
         && write_answer(call, &view, cursor, answer, error);
 
@@ -192,7 +201,8 @@ const struct tool tool_run_show = {
     .title = "Show one run",
     .help =
         "Tells one run in full: its fingerprint (what was measured), its provenance (who, when, "
-        "from where) and its cells; with `cell` every figure of that cell. The readable "
+        "from where), its saturation points and largest loads within the limits, and its cells; "
+        "with `cell` every figure of that cell. The readable "
         "summary of a whole sweep is run_report.",
     .params = params,
     .fields = fields,

@@ -6,6 +6,8 @@
 
 #define PAIRS_WANTED 5
 
+#define WORTH_SEARCHING 10 /* loads, for an adaptive search */
+
 static const struct param params[] = {
     PARAM_DEPLOYMENT,
     PARAM_CANDIDATE,
@@ -19,7 +21,9 @@ static const struct field fields[] = {
     { "candidate", VALUE_TEXT, .optional = true,
       .help = "Deployment that would be measured in turns with it; null: none." },
     { "cells", VALUE_INTEGER,
-      .help = "Cells to measure: the grid times the repetitions, of each deployment." },
+      .help = "Cells to measure: the grid times the repetitions, of each deployment; in an "
+              "adaptive search the most it may take, usually half of that or less." },
+    { "grid_cells", VALUE_INTEGER, .help = "Cells of the whole grid." },
     { "requests", VALUE_INTEGER, .help = "Requests at most, by the assumption." },
     { "input_tokens", VALUE_INTEGER, .help = "Prompt tokens at most." },
     { "output_tokens", VALUE_INTEGER, .help = "Generated tokens at most." },
@@ -100,6 +104,10 @@ static json_t *list_warnings(const struct sweep_request *request, int64_t infeas
                                   "difference"));
     if (plan->window_s < 5)
         json_array_append_new(warnings, json_string("a window under 5 s holds few long requests"));
+    if (plan->search == SEARCH_ADAPTIVE && plan_levels(plan) < WORTH_SEARCHING)
+        json_array_append_new(warnings,
+                              json_string("an adaptive search saves little below 10 loads: give a "
+                                          "fine list of them, such as 24 from 1 to 512"));
     if (infeasible > 0)
         json_array_append_new(warnings,
                               json_string("some cells are longer than the model's context: they "
@@ -118,7 +126,11 @@ static void write_text(const struct sweep_request *request, const json_t *warnin
 
     text_add(out, "Plan for ");
     sweep_request_name(request, out);
-    text_addf(out, ": %" PRId64 " cells.\n", estimate->cells);
+    if (estimate->cells < estimate->grid_cells)
+        text_addf(out, ": at most %" PRId64 " of %" PRId64 " cells, by adaptive search.\n",
+                  estimate->cells, estimate->grid_cells);
+    else
+        text_addf(out, ": %" PRId64 " cells.\n", estimate->cells);
     text_addf(out,
               "At most %s, %" PRId64 " requests, %s input and %s output tokens (assumed: %s).\n",
               duration_show(estimate->duration_s, duration), estimate->requests,
@@ -148,12 +160,13 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     warnings = list_warnings(&request, infeasible);
     write_text(&request, warnings, &answer->text);
     answer->structured = json_pack(
-        "{s:s, s:I, s:s?, s:I, s:I, s:I, s:I, s:f, s:s, s:o, s:b, s:s, s:o, s:o, s:s}",
+        "{s:s, s:I, s:s?, s:I, s:I, s:I, s:I, s:I, s:f, s:s, s:o, s:b, s:s, s:o, s:o, s:s}",
         "deployment", request.deployment.name, "revision", (json_int_t)request.deployment.revision,
         "candidate", request.subjects > 1 ? request.candidate.name : NULL, "cells",
-        (json_int_t)estimate->cells, "requests", (json_int_t)estimate->requests, "input_tokens",
-        (json_int_t)estimate->input_tokens, "output_tokens", (json_int_t)estimate->output_tokens,
-        "duration_s", estimate->duration_s, "assumption", estimate->assumption, "infeasible_cells",
+        (json_int_t)estimate->cells, "grid_cells", (json_int_t)estimate->grid_cells, "requests",
+        (json_int_t)estimate->requests, "input_tokens", (json_int_t)estimate->input_tokens,
+        "output_tokens", (json_int_t)estimate->output_tokens, "duration_s", estimate->duration_s,
+        "assumption", estimate->assumption, "infeasible_cells",
         known ? json_integer(infeasible) : json_null(), "needs_go_ahead", request.needs_go_ahead,
         "plan_digest", request.digest, "plan", plan_to_json(&request.plan), "warnings", warnings,
         "next_step", next);
@@ -168,8 +181,10 @@ const struct tool tool_sweep_plan = {
         "Tells what a benchmark over a grid of concurrency x input tokens x output tokens would "
         "take (cells, time, tokens: upper bounds), warns of what it could not show, and gives "
         "the plan_digest that sweep_start needs for large ones (over 60 minutes or 10 million "
-        "tokens). With `candidate` it is an A/B sweep over two deployments in turns. It sends "
-        "nothing to the model server. Start here, then call sweep_start with the same arguments.",
+        "tokens). With `search` adaptive and `limit_...` it is a search for the saturation point "
+        "and the largest load within the limits, in a fraction of the cells. With `candidate` it "
+        "is an A/B sweep over two deployments in turns. It sends nothing to the model server. "
+        "Start here, then call sweep_start with the same arguments.",
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

@@ -41,6 +41,7 @@ static const struct field fields[] = {
               "another model) or that were measured again because they failed; they count for "
               "nothing.",
       .fields = attempt_fields },
+    FIELD_FINDINGS,
     FIELD_NEXT_CURSOR,
     { "next_step", VALUE_TEXT, .help = "What to call next." },
     { 0 },
@@ -132,6 +133,9 @@ static void write_answer(const struct view *view, size_t first, size_t count, st
 {
     struct text *text = &answer->text;
     size_t end = first + count;
+    const struct report_input input = { .sweep = &view->sweep,
+                                        .cells = view->cells,
+                                        .cell_count = view->cell_count };
 
     answer->structured = json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:s}", "sweep", sweep_json(&view->sweep), "job",
@@ -145,6 +149,8 @@ static void write_answer(const struct view *view, size_t first, size_t count, st
         text_addf(text, "Interrupted attempts (they count for nothing): %zu.\n",
                   view->interrupted_count);
     write_rejected(view, text);
+    if (view->sweep.subject_count == 1)
+        findings_add(&input, answer);
     text_add_char(text, '\n');
     if (count > 0)
         cells_table(view->cells + first, count, text);
@@ -172,9 +178,11 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_sweep_show = {
     .name = "sweep_show",
     .title = "Show a sweep's progress and cells",
-    .help = "Tells a sweep's state and what its cells measured so far, one row per cell: time to "
-            "first token, gap between tokens, throughput, failures. Works while it runs. For "
-            "matrices, peak and saturation call run_report; to wait for the end, job_show.",
+    .help =
+        "Tells a sweep's state and what its cells measured so far, one row per cell: time to "
+        "first token, gap between tokens, throughput, failures; and per context "
+        "the saturation point and the largest load that meets the plan's limits. Works while it "
+        "runs. For matrices and percentiles call run_report; to wait for the end, job_show.",
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

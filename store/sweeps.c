@@ -12,7 +12,8 @@
     "s.state, s.reason, s.principal, s.created_ms, s.started_ms, s.finished_ms, "                  \
     "(SELECT count(*) FROM cells WHERE sweep_id = s.id), "                                         \
     "(SELECT count(*) FROM cells WHERE sweep_id = s.id AND state <> 'pending'), "                  \
-    "(SELECT count(*) FROM runs WHERE sweep_id = s.id AND deployment_id = s.deployment_id) "       \
+    "(SELECT count(*) FROM runs WHERE sweep_id = s.id AND deployment_id = s.deployment_id), "      \
+    "(SELECT count(*) FROM cells WHERE sweep_id = s.id AND state = 'inferred') "                   \
     "FROM sweeps s JOIN deployments d ON d.id = s.deployment_id "
 
 void sweep_row_finish(struct sweep_row *row)
@@ -36,6 +37,7 @@ static void read_row(const struct sql *sql, struct sweep_row *row)
         .cells_total = sql_integer(sql, 13),
         .cells_done = sql_integer(sql, 14),
         .repetitions = sql_integer(sql, 15),
+        .cells_inferred = sql_integer(sql, 16),
     };
     sql_text(sql, 0, row->id, sizeof row->id);
     sql_text(sql, 3, row->deployment, sizeof row->deployment);

@@ -30,7 +30,7 @@ struct sweep_row {
     char state[16], reason[256];
     char principal[64];
     int64_t created_ms, started_ms, finished_ms;
-    int64_t cells_total, cells_done; /* done: not pending */
+    int64_t cells_total, cells_done, cells_inferred; /* done: not pending */
     int64_t repetitions;
 };
 void sweep_row_finish(struct sweep_row *row);

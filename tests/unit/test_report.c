@@ -110,6 +110,63 @@ static void tells_what_was_measured_and_how(void **state)
     assert_has(&text, "- users: 1, 8\n");
 }
 
+static char plan_with_limits[] =
+    "{\"concurrency\":[1,2,4,8],\"input_tokens\":[4],\"output_tokens\":[100],\"search\":"
+    "\"adaptive\",\"limit_e2e_ms\":6000.0,\"limit_ttft_ms\":5000}";
+
+/* Twice the median is the p99 of these cells. */
+static void tells_the_largest_load_that_meets_the_limits(void **state)
+{
+    struct fixture f;
+    TEXT_AUTO text = { 0 }, lines = { 0 };
+
+    (void)state;
+    set_up(&f);
+    f.sweep.plan = plan_with_limits;
+    cell_measured(&f.cells, 1, 4, 50, 2200);
+    cell_add(&f.cells, 2, 4, 100, 0, CELL_INFERRED);
+    cell_measured(&f.cells, 4, 4, 160, 2500);
+    cell_measured(&f.cells, 8, 4, 165, 4500);
+    f.input.cell_count = f.cells.count;
+    text = markdown(&f);
+    assert_has(&text, "- cells: 3 of 4 measured, 1 inferred\n");
+    assert_has(&text, "- adaptive search: only the loads that tell");
+    assert_has(&text, "Limits: TTFT p99 <= 5000 ms, E2E p99 <= 6000 ms, at most 1 % of the "
+                      "requests failed.\n");
+    assert_has(&text, "|           4 | E2E 5000 of 6000 ms |         8 | E2E 9000 of 6000 ms |\n");
+    report_findings(&f.input, &lines);
+    assert_string_equal(lines.data, "- 4 tokens in, 100 out: saturated at 4 users; limits met up "
+                                    "to 4 users (8: E2E 9000 of 6000 ms)\n");
+    json_auto_t *json = report_json(&f.input);
+    const json_t *row = json_array_get(
+        json_object_get(json_array_get(json_object_get(json, "outputs"), 0), "limits"), 0);
+    assert_int_equal(json_get_integer(json_object_get(row, "met"), "users", 0), 4);
+    assert_int_equal(json_get_integer(json_object_get(row, "missed"), "users", 0), 8);
+    assert_true(json_is_true(json_object_get(row, "exact")));
+}
+
+static void a_limit_that_is_not_bracketed_is_told_so(void **state)
+{
+    struct fixture f;
+    TEXT_AUTO lines = { 0 };
+
+    (void)state;
+    set_up(&f);
+    f.sweep.plan = plan_with_limits;
+    cell_measured(&f.cells, 1, 4, 50, 2200);
+    cell_measured(&f.cells, 2, 4, 99, 2300);
+    cell_add(&f.cells, 4, 4, 100, 0, CELL_PENDING);
+    cell_failed(&f.cells, 8, 4, FAILURE_RESET, "");
+    cell_measured(&f.cells, 1, 64, 50, 9000);
+    cell_measured(&f.cells, 8, 64, 55, 9900);
+    f.input.cell_count = f.cells.count;
+    report_findings(&f.input, &lines);
+    assert_has(&lines,
+               "- 4 tokens in, 100 out: not saturated at 2 users, the greatest load; limits "
+               "met up to >=2 users (8: 80 % failed)\n");
+    assert_has(&lines, "no load that was measured meets the limits (1: E2E 18000 of 6000 ms)\n");
+}
+
 static void shows_matrices_peak_saturation_failures_and_takeaways(void **state)
 {
     struct fixture f;
@@ -295,6 +352,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tells_what_was_measured_and_how),
+        cmocka_unit_test(tells_the_largest_load_that_meets_the_limits),
+        cmocka_unit_test(a_limit_that_is_not_bracketed_is_told_so),
         cmocka_unit_test(shows_matrices_peak_saturation_failures_and_takeaways),
         cmocka_unit_test(a_failed_cell_has_no_speed_anywhere),
         cmocka_unit_test(says_nothing_of_decoding_from_one_token),

@@ -55,6 +55,25 @@ static void says_that_the_greatest_load_is_no_saturation(void **state)
     assert_int_equal(s.doubled_users, 0);
 }
 
+static void says_what_was_not_measured_below(void **state)
+{
+    struct cells cells = { 0 };
+    struct saturation s;
+
+    (void)state;
+    cell_measured(&cells, 1, 4, 50, 100);
+    cell_add(&cells, 2, 4, 100, 0, CELL_INFERRED);
+    cell_measured(&cells, 4, 4, 200, 210);
+    cell_measured(&cells, 8, 4, 201, 400);
+    s = of_first_context(&cells);
+    assert_int_equal(s.at.users, 4);
+    assert_false(s.at_most); /* the search ruled it out */
+    assert_int_equal(s.doubled_users, 4);
+    assert_true(s.doubled_at_most);
+    cells.rows[1].state = CELL_PENDING;
+    assert_true(of_first_context(&cells).at_most);
+}
+
 static void says_nothing_of_a_single_load(void **state)
 {
     struct cells cells = { 0 };
@@ -124,6 +143,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_smallest_load_near_the_peak),
         cmocka_unit_test(says_that_the_greatest_load_is_no_saturation),
+        cmocka_unit_test(says_what_was_not_measured_below),
         cmocka_unit_test(says_nothing_of_a_single_load),
         cmocka_unit_test(leaves_out_points_that_lost_requests),
         cmocka_unit_test(finds_the_peak_over_all_contexts),

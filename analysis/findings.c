@@ -1,0 +1,71 @@
+/* What a sweep is for, in a few lines: saturation and the largest load that meets the limits. */
+#include "analysis/limit.h"
+#include "analysis/report.h"
+#include "analysis/saturation.h"
+#include "analysis/sections.h"
+
+static bool is_any_measured(const struct grid *grid, size_t output, size_t context)
+{
+    for (size_t user = 0; user < grid->users.count; user++) {
+        const struct point point = grid_point(grid, output, context, user);
+
+        if (point_state(&point) == CELL_MEASURED)
+            return true;
+    }
+    return false;
+}
+
+static void add_saturation(const struct grid *grid, size_t output, size_t context, struct text *out)
+{
+    const struct saturation s = saturation_find(grid, output, context);
+
+    if (!s.found)
+        text_add(out, "too little was measured to tell the saturation point");
+    else if (!s.reached)
+        text_addf(out, "not saturated at %lld users, the greatest load", (long long)s.at.users);
+    else
+        text_addf(out, "saturated at %s%lld users", s.at_most ? "<=" : "", (long long)s.at.users);
+}
+
+static void add_limit(const struct report_input *input, const struct grid *grid, size_t output,
+                      size_t context, struct text *out)
+{
+    TEXT_AUTO sentence = { 0 };
+
+    if (!limit_sentence(input, grid, output, context, &sentence))
+        return;
+    text_addf(out, "; %s", sentence.data);
+}
+
+void report_findings(const struct report_input *input, struct text *out)
+{
+    struct grid grid;
+
+    grid_init(&grid, input->cells, input->cell_count);
+    for (size_t output = 0; output < grid.outputs.count; output++)
+        for (size_t context = 0; context < grid.contexts.count; context++) {
+            if (!is_any_measured(&grid, output, context))
+                continue;
+            text_addf(out, "- %lld tokens in, %lld out: ", (long long)grid.contexts.values[context],
+                      (long long)grid.outputs.values[output]);
+            add_saturation(&grid, output, context, out);
+            add_limit(input, &grid, output, context, out);
+            text_add(out, "\n");
+        }
+    grid_finish(&grid);
+}
+
+json_t *report_findings_json(const struct report_input *input)
+{
+    json_t *list = json_array();
+    struct grid grid;
+
+    grid_init(&grid, input->cells, input->cell_count);
+    for (size_t output = 0; output < grid.outputs.count; output++)
+        json_array_append_new(list, json_pack("{s:I, s:o, s:o}", "output_tokens",
+                                              (json_int_t)grid.outputs.values[output], "saturation",
+                                              saturation_to_json(&grid, output), "limits",
+                                              limit_to_json(input, &grid, output)));
+    grid_finish(&grid);
+    return list;
+}
