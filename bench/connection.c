@@ -166,5 +166,8 @@ void connection_end(struct connection *connection, enum failure cut)
     request->failure = verdict_reach(connection);
     request->end_ns = request->failure == FAILURE_NONE ? request->bytes_ns : now_ns;
     verdict_explain(connection);
+    if (connection->transfer->is_new)
+        tally_connection(connection->tally, connection->transfer->connect_ns,
+                         connection->transfer->tls_ns);
     tally_request(connection->tally, request, now_ns);
 }

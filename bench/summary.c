@@ -116,6 +116,21 @@ static void fill_load(const struct tally *tally, double window_s, struct measure
     out->little_ratio = tally->e2e_ns / (window_s * 1e9) / out->concurrency_actual;
 }
 
+/* NaN where there was none. */
+static double quantile_or_nothing_ms(const struct histogram *histogram, double q)
+{
+    return histogram_count(histogram) > 0 ? quantile_ms(histogram, q) : NAN;
+}
+
+static void fill_connections(const struct tally *tally, struct measurement *out)
+{
+    out->new_connections = tally->new_connections;
+    out->connect_p50_ms = quantile_or_nothing_ms(tally->connect, 0.5);
+    out->connect_p99_ms = quantile_or_nothing_ms(tally->connect, 0.99);
+    out->tls_p50_ms = quantile_or_nothing_ms(tally->tls, 0.5);
+    out->tls_p99_ms = quantile_or_nothing_ms(tally->tls, 0.99);
+}
+
 static void fill_client(const struct tally *tally, struct measurement *out)
 {
     out->lag_p50_ms = fmax(quantile_ms(tally->lag, 0.5), quantile_ms(tally->wake, 0.5));
@@ -134,6 +149,7 @@ void summary_fill(const struct tally *tally, double window_s, int64_t input_toke
     fill_tokens(tally, input_tokens, out);
     fill_rates(tally, window_s, out);
     fill_load(tally, window_s, out);
+    fill_connections(tally, out);
     fill_client(tally, out);
     for (int i = 0; i < METRIC_COUNT; i++)
         latency_summarize(tally->latency[i], &out->latency[i]);
@@ -149,6 +165,7 @@ void summary_fill_early(const struct tally *tally, int64_t input_tokens, struct 
     for (int i = FAILURE_NONE + 1; i < FAILURE_COUNT; i++)
         out->attempted += tally->early_failures[i];
     fill_failures(tally, tally->early_failures, out);
+    fill_connections(tally, out);
     for (int i = 0; i < METRIC_COUNT; i++)
         latency_summarize(tally->latency[i], &out->latency[i]);
 }

@@ -34,6 +34,8 @@ void tally_init(struct tally *tally, const struct load *load)
     tally->lag = histogram_create();
     tally->wake = histogram_create();
     tally->start_lag = histogram_create();
+    tally->connect = histogram_create();
+    tally->tls = histogram_create();
 }
 
 void tally_finish(struct tally *tally)
@@ -43,6 +45,8 @@ void tally_finish(struct tally *tally)
     histogram_destroy(tally->lag);
     histogram_destroy(tally->wake);
     histogram_destroy(tally->start_lag);
+    histogram_destroy(tally->connect);
+    histogram_destroy(tally->tls);
     records_finish(&tally->records);
 }
 
@@ -67,6 +71,15 @@ void tally_sent(struct tally *tally, int64_t now_ns)
 {
     advance_flight(tally, now_ns);
     tally->flight.count++;
+}
+
+void tally_connection(struct tally *tally, int64_t connect_ns, int64_t tls_ns)
+{
+    tally->new_connections++;
+    if (connect_ns > 0)
+        histogram_record(tally->connect, (uint64_t)connect_ns);
+    if (tls_ns > 0)
+        histogram_record(tally->tls, (uint64_t)tls_ns);
 }
 
 /* Each token of a chunk has its share of the time since the one before. */
@@ -381,6 +394,9 @@ void tally_merge(struct tally *into, const struct tally *from)
     histogram_merge(into->lag, from->lag);
     histogram_merge(into->wake, from->wake);
     histogram_merge(into->start_lag, from->start_lag);
+    histogram_merge(into->connect, from->connect);
+    histogram_merge(into->tls, from->tls);
+    into->new_connections += from->new_connections;
     into->attempted += from->attempted;
     into->succeeded += from->succeeded;
     into->good += from->good;

@@ -63,6 +63,8 @@ struct tally {
     struct histogram *lag;       /* from being readable, at the earliest, to being read */
     struct histogram *wake;      /* of a timer, from its time to its turn */
     struct histogram *start_lag; /* from being due to being sent, on a connection that was open */
+    struct histogram *connect, *tls; /* of new connections, in every phase; ns */
+    int64_t new_connections;
     int64_t attempted, succeeded, good;
     int64_t failures[FAILURE_COUNT], early_failures[FAILURE_COUNT]; /* early: before it */
     char said[FAILURE_COUNT][TALLY_SAID_SIZE];
@@ -91,6 +93,8 @@ void tally_finish(struct tally *tally);
 void tally_sent(struct tally *tally, int64_t now_ns); /* one more in flight */
 /* A chunk with output came, with so many tokens; -1: nobody knows. */
 void tally_chunk(struct tally *tally, struct request *request, int64_t now_ns, int64_t tokens);
+/* A connection was opened; 0: it did not come to that. */
+void tally_connection(struct tally *tally, int64_t connect_ns, int64_t tls_ns);
 /* The request ended, well or not; in flight until now if it was sent. */
 void tally_request(struct tally *tally, const struct request *request, int64_t now_ns);
 /* Before merging: brings the time in flight up to the window's end. */

@@ -24,6 +24,7 @@ void transfer_destroy(struct transfer *transfer)
 void transfer_begin(struct transfer *transfer, struct prompt *prompt, bool is_fresh)
 {
     transfer->is_new = transfer->went_stale = false;
+    transfer->connect_ns = transfer->tls_ns = 0;
     transfer->failure = FAILURE_NONE;
     transfer->said[0] = '\0';
     transfer->kind->begin(transfer, prompt, is_fresh);

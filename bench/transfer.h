@@ -31,7 +31,8 @@ struct transfer {
     void *context;
     char request_id[REQUEST_ID_DIGITS + 1]; /* the caller's to write before it begins */
     /* Of the exchange under way or, once it ended, the latest one. */
-    bool is_new;      /* it opened a connection */
+    bool is_new;                /* it opened a connection, */
+    int64_t connect_ns, tls_ns; /* which took so long, without and for TLS; 0: none was made */
     bool went_stale;  /* an open connection that the server had closed: nothing came of it */
     int64_t reach_ns; /* not connected by then: too late; INT64_MAX: it looks after that itself */
     enum failure failure;          /* of the exchange as such, whatever the status */

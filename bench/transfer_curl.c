@@ -189,6 +189,20 @@ static bool is_broken(CURLcode code)
     return code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR || code == CURLE_GOT_NOTHING;
 }
 
+/* libcurl tells microseconds since the exchange began: of the name, of connecting, of TLS. */
+static void read_times(struct transfer_curl *curl)
+{
+    curl_off_t named_us = 0, connected_us = 0, secured_us = 0;
+
+    curl_easy_getinfo(curl->easy, CURLINFO_NAMELOOKUP_TIME_T, &named_us);
+    curl_easy_getinfo(curl->easy, CURLINFO_CONNECT_TIME_T, &connected_us);
+    curl_easy_getinfo(curl->easy, CURLINFO_APPCONNECT_TIME_T, &secured_us);
+    if (connected_us > named_us)
+        curl->transfer.connect_ns = (connected_us - named_us) * 1000;
+    if (connected_us > 0 && secured_us > connected_us)
+        curl->transfer.tls_ns = (secured_us - connected_us) * 1000;
+}
+
 static void end(struct transfer *transfer)
 {
     struct transfer_curl *curl = curl_of(transfer);
@@ -198,6 +212,8 @@ static void end(struct transfer *transfer)
     curl_easy_getinfo(curl->easy, CURLINFO_NUM_CONNECTS, &connections);
     curl_easy_getinfo(curl->easy, CURLINFO_HEADER_SIZE, &received);
     transfer->is_new = connections > 0;
+    if (transfer->is_new)
+        read_times(curl);
     transfer->went_stale = is_broken(curl->code) && !transfer->is_new && received == 0;
     transfer->failure = outbound_failure_of_code(curl->easy, curl->code, false); /* we time them */
     if (curl->code != CURLE_OK && transfer->said[0] == '\0')

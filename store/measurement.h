@@ -66,6 +66,9 @@ struct measurement {
     double lag_p50_ms, lag_p99_ms, start_lag_p99_ms, cpu_percent;
     bool client_limited;
     bool contaminated; /* the server worked for others too, each time the cell was measured */
+    /* Connections that were opened for the cell, from its first request to its last. NaN: none. */
+    int64_t new_connections;
+    double connect_p50_ms, connect_p99_ms, tls_p50_ms, tls_p99_ms;
     int64_t stale_connections; /* reused connections that the server had closed; retried once on a
                                   fresh one */
     struct latency_summary latency[METRIC_COUNT];
@@ -88,11 +91,11 @@ extern const struct measurement_field measurement_fields[];
 /* The same for each metric of the group `latency`; offsets into struct latency_summary. */
 extern const struct measurement_field latency_fields[];
 
-/* The measurement as JSON: groups window, requests, failures, load, tokens, rates, client, latency.
- * NaN is null. `failures` has the classes that occurred. `latency` has an object per metric with
- * values; "p99_at_least": true stands beside "p99_ms" where the percentile was cut off by a
- * timeout, so that the true one is at least that (likewise p50, p90, p95, p999), and is missing
- * otherwise. New reference. */
+/* The measurement as JSON: groups window, requests, failures, load, connections, tokens, rates,
+ * client, latency. NaN is null. `failures` has the classes that occurred. `latency` has an object
+ * per metric with values; "p99_at_least": true stands beside "p99_ms" where the percentile was cut
+ * off by a timeout, so that the true one is at least that (likewise p50, p90, p95, p999), and is
+ * missing otherwise. New reference. */
 json_t *measurement_to_json(const struct measurement *measurement);
 /* Reads what measurement_to_json wrote; members that are missing become zero or NaN. */
 void measurement_from_json(const json_t *json, struct measurement *out);

@@ -167,6 +167,9 @@ static void counts_what_it_sent_and_got(void **state)
     assert_true(fabs(m->little_ratio - 1) < 0.05);
     assert_true(m->window_s >= 0.6 && m->window_s < 2);
     assert_true(m->cpu_percent > 0);
+    assert_in_range(m->new_connections, 4, 5); /* the probe's is one of the users' */
+    assert_true(m->connect_p50_ms > 0 && m->connect_p50_ms <= m->connect_p99_ms);
+    assert_true(isnan(m->tls_p50_ms));
     assert_true(m->latency[METRIC_TPOT].p50_ms > 1.9 - m->lag_p99_ms); /* a late first chunk */
     assert_true(m->latency[METRIC_E2E].p50_ms > 5 + 7 * 1.9);
     tear_down(&trial);
