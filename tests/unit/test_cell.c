@@ -546,49 +546,87 @@ static const char whole_answer[] =
     "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":64,\"completion_tokens\":8}}\n\n"
     "data: [DONE]          \n\n";
 
-/* Answers the first request of each connection and closes it when the second one comes. */
-static void *answer_once_each(void *context)
+/* Answers the first request of a connection and closes it when the second one comes; of every other
+ * connection, where it fails fresh ones too, when the first one comes. */
+struct dropper {
+    int listener;
+    bool fails_fresh;
+    pthread_t thread;
+    int64_t answered, dropped_old, dropped_fresh;
+};
+
+static void *drop_connections(void *context)
 {
     static char request[CANNED_BODY];
-    const int *listener = context;
+    struct dropper *dropper = context;
     int connection;
 
-    while ((connection = accept(*listener, NULL, NULL)) >= 0) {
-        if (canned_read(connection, request) != NULL
-            && canned_send(connection, whole_answer, sizeof whole_answer - 1))
-            canned_read(connection, request);
+    for (bool fails = false; (connection = accept(dropper->listener, NULL, NULL)) >= 0;
+         fails = dropper->fails_fresh && !fails) {
+        if (canned_read(connection, request) != NULL) {
+            dropper->dropped_fresh += fails;
+            if (!fails && canned_send(connection, whole_answer, sizeof whole_answer - 1)) {
+                dropper->answered++;
+                dropper->dropped_old += canned_read(connection, request) != NULL;
+            }
+        }
         close(connection);
     }
     return NULL;
 }
 
-static void a_connection_that_went_stale_is_no_failure(void **state)
+/* One user of such a server. */
+static const struct measurement *measure_dropper(struct trial *trial, struct dropper *dropper)
 {
     struct sockaddr_in address = { .sin_family = AF_INET,
                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     socklen_t length = sizeof address;
-    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const struct measurement *m;
+
+    dropper->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(dropper->listener, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(dropper->listener, 8), 0);
+    getsockname(dropper->listener, (struct sockaddr *)&address, &length);
+    assert_int_equal(pthread_create(&dropper->thread, NULL, drop_connections, dropper), 0);
+    set_up(trial, NULL);
+    snprintf(trial->endpoint.url, sizeof trial->endpoint.url, "http://127.0.0.1:%d",
+             ntohs(address.sin_port));
+    trial->order.concurrency = 1;
+    trial->order.probe = false;
+    m = measure(trial);
+    shutdown(dropper->listener, SHUT_RDWR);
+    pthread_join(dropper->thread, NULL);
+    close(dropper->listener);
+    if (trial->result.state != CELL_MEASURED)
+        fail_msg("%s", trial->result.reason);
+    return m;
+}
+
+static void a_connection_that_went_stale_is_no_failure(void **state)
+{
+    struct dropper dropper = { 0 };
     struct trial trial;
-    pthread_t thread;
+    const struct measurement *m = measure_dropper(&trial, &dropper);
 
     (void)state;
-    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
-    assert_int_equal(listen(listener, 8), 0);
-    getsockname(listener, (struct sockaddr *)&address, &length);
-    assert_int_equal(pthread_create(&thread, NULL, answer_once_each, &listener), 0);
-    set_up(&trial, NULL);
-    snprintf(trial.endpoint.url, sizeof trial.endpoint.url, "http://127.0.0.1:%d",
-             ntohs(address.sin_port));
-    trial.order.concurrency = 1;
-    trial.order.probe = false;
-    const struct measurement *m = measure(&trial);
-    if (trial.result.state != CELL_MEASURED)
-        fail_msg("%s", trial.result.reason);
     assert_int_equal(m->succeeded, m->attempted);
     assert_true(m->stale_connections > 0);
-    shutdown(listener, SHUT_RDWR);
-    pthread_join(thread, NULL);
-    close(listener);
+    assert_int_equal(m->stale_connections, dropper.dropped_old);
+    assert_int_equal(m->new_connections, dropper.answered);
+    tear_down(&trial);
+}
+
+static void a_request_is_sent_twice_at_most(void **state)
+{
+    struct dropper dropper = { .fails_fresh = true };
+    struct trial trial;
+    const struct measurement *m = measure_dropper(&trial, &dropper);
+
+    (void)state;
+    assert_true(m->failures[FAILURE_RESET] > 0);
+    assert_int_equal(m->attempted, m->succeeded + m->failures[FAILURE_RESET]);
+    assert_int_equal(m->stale_connections, dropper.dropped_old);
+    assert_int_equal(dropper.dropped_fresh, dropper.dropped_old);
     tear_down(&trial);
 }
 
@@ -634,6 +672,7 @@ int main(void)
         cmocka_unit_test(says_when_nobody_can_be_reached),
         cmocka_unit_test(stops_when_it_is_told_to),
         cmocka_unit_test(a_connection_that_went_stale_is_no_failure),
+        cmocka_unit_test(a_request_is_sent_twice_at_most),
         cmocka_unit_test(says_when_the_machine_has_too_few_descriptors),
     };
     struct error error;
