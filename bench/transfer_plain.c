@@ -29,12 +29,13 @@ struct transfer_plain {
     struct loop_source source;
     const struct reach *reach;
     enum state state;
-    int socket;        /* -1: none */
-    int64_t read_ns;   /* the bytes that are told now were read */
-    size_t sent;       /* bytes of the head and the prompt */
-    size_t same;       /* bytes of the head that every request begins with */
-    unsigned attempts; /* to connect, in this exchange */
-    unsigned address;  /* of the reach's, to be tried */
+    int socket;            /* -1: none */
+    int64_t connecting_ns; /* since when */
+    int64_t read_ns;       /* the bytes that are told now were read */
+    size_t sent;           /* bytes of the head and the prompt */
+    size_t same;           /* bytes of the head that every request begins with */
+    unsigned attempts;     /* to connect, in this exchange */
+    unsigned address;      /* of the reach's, to be tried */
     struct prompt *prompt;
     struct text head;
     struct http_answer answer;
@@ -210,9 +211,13 @@ static void send_more(struct transfer_plain *plain)
 
 static void begin_sending(struct transfer_plain *plain)
 {
+    int64_t now_ns = clock_monotonic_ns();
+
     plain->state = SENDING;
     plain->transfer.reach_ns = INT64_MAX;
-    plain->transfer.listener->on_send(plain->transfer.context, clock_monotonic_ns());
+    if (plain->transfer.is_new)
+        plain->transfer.connect_ns = now_ns - plain->connecting_ns;
+    plain->transfer.listener->on_send(plain->transfer.context, now_ns);
     send_more(plain);
 }
 
@@ -317,7 +322,8 @@ static void begin(struct transfer *transfer, struct prompt *prompt, bool is_fres
         return;
     }
     transfer->is_new = true;
-    transfer->reach_ns = clock_monotonic_ns() + CONNECT_TIMEOUT_NS;
+    plain->connecting_ns = clock_monotonic_ns();
+    transfer->reach_ns = plain->connecting_ns + CONNECT_TIMEOUT_NS;
     connect_somewhere(plain, 0);
 }
 

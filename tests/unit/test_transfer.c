@@ -342,6 +342,7 @@ static void a_connection_that_went_stale_is_told(void **state)
 
         set_up(&trial, steps, by_libcurl == 1);
         exchange(&trial, false);
+        assert_true(trial.transfer->is_new && trial.transfer->connect_ns > 0);
         exchange(&trial, false);
         if (trial.transfer->went_stale) { /* libcurl may have tried again by itself */
             assert_false(trial.transfer->is_new);
