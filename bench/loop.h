@@ -33,6 +33,8 @@ struct loop {
     int64_t timer_due_ns; /* when the timer fires next */
     int64_t polled_ns;    /* epoll_wait returned, */
     bool poll_was_full;   /* and perhaps more was ready than it told */
+    int64_t seen;         /* events since the timer fired, */
+    bool gathers;         /* and they were many before */
     struct epoll_event *events;
 };
 

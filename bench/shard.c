@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -282,6 +283,7 @@ static void *run(void *context)
 {
     struct shard *shard = context;
 
+    prctl(PR_SET_TIMERSLACK, 1L); /* waits end when they are to */
     while (!is_over(shard)) {
         start_some(shard);
         loop_turn(&shard->loop, next_turn_ns(shard));

@@ -164,7 +164,7 @@ static void counts_what_it_sent_and_got(void **state)
     assert_true(m->goodput == m->request_throughput);
     assert_true(m->concurrency_actual > 0.95 * 4 && m->concurrency_actual <= 4.001);
     assert_in_range(m->concurrency_max, 4, 4);
-    assert_true(fabs(m->little_ratio - 1) < 0.05);
+    assert_true(fabs(m->little_ratio - 1) < 0.1); /* a stalled machine: waves of requests */
     assert_true(m->window_s >= 0.6 && m->window_s < 2);
     assert_true(m->cpu_percent > 0);
     assert_in_range(m->new_connections, 4, 5); /* the probe's is one of the users' */
