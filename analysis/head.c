@@ -152,6 +152,41 @@ static void add_runs(const struct report_input *input, struct text *out)
     text_add_char(out, '\n');
 }
 
+/* The cell that took most of what the client could read; NULL where nobody calibrated it. */
+static const struct measurement *busiest(const struct report_input *input)
+{
+    const struct measurement *most = NULL;
+
+    for (size_t i = 0; i < input->cell_count; i++) {
+        const struct measurement *one = &input->cells[i].measurement;
+
+        if (one->ceiling_chunks_s > 0 && (most == NULL || one->ceiling_share > most->ceiling_share))
+            most = one;
+    }
+    return most;
+}
+
+static void add_client(const struct report_input *input, struct text *out)
+{
+    const struct measurement *most = busiest(input);
+
+    if (most != NULL)
+        text_addf(out,
+                  "- load generator: calibrated to %.0f stream chunks/s; the busiest cell took "
+                  "%.0f %% of its ceiling\n",
+                  most->ceiling_chunks_s, most->ceiling_share * 100);
+}
+
+static json_t *client_to_json(const struct report_input *input)
+{
+    const struct measurement *most = busiest(input);
+
+    if (most == NULL)
+        return json_null();
+    return json_pack("{s:f, s:f}", "ceiling_chunks_s", most->ceiling_chunks_s, "busiest_share",
+                     most->ceiling_share);
+}
+
 /* Of the first run that differs from the first; NULL if none does. */
 static const struct run_row *find_other(const struct report_input *input)
 {
@@ -312,6 +347,7 @@ void head_write(const struct report_input *input, struct text *out)
     add_states(input, out);
     add_times(sweep, out);
     add_runs(input, out);
+    add_client(input, out);
     add_fingerprint(input, out);
     add_plan(input, out);
 }
@@ -361,6 +397,7 @@ void head_to_json(const struct report_input *input, json_t *out)
 
     json_object_set_new(out, "sweep", sweep_to_json(input));
     json_object_set_new(out, "runs", runs_to_json(input));
+    json_object_set_new(out, "client", client_to_json(input));
     json_object_set_new(out, "fingerprint", parse(run != NULL ? run->fingerprint_document : NULL));
     json_object_set_new(out, "fingerprints_differ", find_differences(input));
     json_object_set_new(out, "plan", parse(input->sweep->plan));

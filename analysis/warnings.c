@@ -5,6 +5,8 @@
 
 #include "base/json.h"
 
+#define NEAR_CEILING 0.6
+
 /* ---- Of one measured cell ---- */
 
 static bool is_client_limited(const struct cell_row *cell)
@@ -15,6 +17,11 @@ static bool is_client_limited(const struct cell_row *cell)
 static bool is_contaminated(const struct cell_row *cell)
 {
     return cell->measurement.contaminated;
+}
+
+static bool is_near_ceiling(const struct cell_row *cell)
+{
+    return cell->measurement.ceiling_share > NEAR_CEILING;
 }
 
 static bool lacks_users(const struct cell_row *cell)
@@ -136,6 +143,10 @@ const struct warning warnings[] = {
     { "contaminated",
       "by its own counters the server worked for others too, each time this was measured", true,
       is_contaminated, NULL },
+    { "near_ceiling",
+      "more than 60 % of the stream chunks per second that this machine could read when it was "
+      "calibrated: latencies may be the client's",
+      true, is_near_ceiling, NULL },
     { "concurrency", "fewer than 95 % of the users were at work on average", true, lacks_users,
       NULL },
     { "success", "fewer than 99 % of the requests succeeded: left out of peak and saturation", true,

@@ -48,6 +48,9 @@ static void fill_measurement(struct cell *cell, struct measurement *out)
     out->warmup_s = (double)(start_ns - cell->begun_ns) / 1e9;
     out->drain_s = (double)(cell->ended_ns - cell->drain_ns) / 1e9;
     out->cpu_percent = busiest_percent(cell);
+    out->ceiling_chunks_s = cell->order->ceiling_chunks_s * (double)cell->shard_count;
+    if (out->ceiling_chunks_s > 0)
+        out->ceiling_share = (double)out->chunks / window_s / out->ceiling_chunks_s;
     out->client_limited = is_client_limited(out);
     out->cold_ttft_ms =
         probe->first_ns != 0 ? (double)(probe->first_ns - probe->sent_ns) / 1e6 : NAN;

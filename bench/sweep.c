@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/outbound.h"
 #include "bench/fingerprint.h"
@@ -181,6 +182,22 @@ static bool prepare_subject(struct sweep_work *work, size_t which, struct error 
            && keep(work, subject, error);
 }
 
+/* Without the ceiling cells still tell by their lag and CPU whether the client was the limit. */
+static bool calibrate(struct sweep_work *work, struct error *error)
+{
+    struct calibration *calibration = work->sweep->calibration;
+
+    if (calibration == NULL)
+        return true;
+    job_run_progress(work->run, (double)work->done, (double)work->count,
+                     "finding this machine's own ceiling");
+    if (calibration_get(calibration, sweep_is_stopped, work, &work->ceiling, error))
+        return true;
+    if (error->kind != ERROR_CANCELLED)
+        log_warning("%s", error->message);
+    return error->kind != ERROR_CANCELLED;
+}
+
 static bool prepare(struct sweep_work *work, struct error *error)
 {
     struct job_run *run = work->run;
@@ -188,6 +205,8 @@ static bool prepare(struct sweep_work *work, struct error *error)
     if (!load(work, error) || !acquire(work, error))
         return false;
     work->begun_ns = clock_monotonic_ns();
+    if (!calibrate(work, error))
+        return false;
     for (size_t i = 0; i < work->subject_count; i++)
         if (!prepare_subject(work, i, error))
             return false;

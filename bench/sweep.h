@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/endpoint.h"
+#include "bench/calibrate.h"
 #include "jobs/jobs.h"
 #include "store/deployments.h"
 #include "store/sweeps.h"
@@ -27,7 +28,8 @@ struct sweep_host {
 
 struct sweep_job {
     const struct sweep_host *host;
-    unsigned shards; /* load threads per cell at most */
+    unsigned shards;                 /* load threads per cell at most */
+    struct calibration *calibration; /* of this process; NULL: cells are not held against it */
 };
 
 /* job_kind.run of kind "sweep"; run->services points to `struct sweep_job` by way of the member

@@ -198,6 +198,7 @@ static bool measure(struct sweep_work *work, int64_t attempt_id, struct cell_res
         .nonce = nonce_of(work, attempt_id),
         .probe = sibling == NULL || subject->failed_in_a_row > 0 || work->rejected > 0,
         .shards = work->sweep->shards,
+        .ceiling_chunks_s = work->ceiling.chunks_per_s,
         .stagger_s = sibling != NULL ? sibling->measurement.latency[METRIC_E2E].mean_ms / 1e3 : 0,
         .stopped = cell_is_stopped,
         .context = work,

@@ -28,6 +28,7 @@ struct sweep_work {
     size_t subject_count;
     struct cell_row *cells;
     size_t count, done; /* cells, and those no longer pending */
+    struct ceiling ceiling;
     int64_t begun_ns;
     double cells_s; /* what the cells of this run took, */
     int64_t cells_run;

@@ -60,7 +60,9 @@ static enum job_end run_sweep(struct job_run *run, char **outcome_json, struct e
         .witness_begin = begin_witness,
         .witness_end = end_witness,
     };
-    const struct sweep_job sweep = { .host = &host, .shards = services->sweep_shards };
+    const struct sweep_job sweep = { .host = &host,
+                                     .shards = services->sweep_shards,
+                                     .calibration = services->calibration };
 
     return sweep_job_run(&sweep, run, outcome_json, error);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/catalog.h"
+#include "bench/calibrate.h"
 #include "fleet/scraper.h"
 #include "jobs/jobs.h"
 #include "store/store.h"
@@ -10,8 +11,9 @@ struct services {
     struct store *store;
     struct jobs *jobs;
     struct scraper *scraper;
-    struct catalog *catalog;    /* of hardware and models; NULL: there is none */
-    const char *secrets_folder; /* "" where only the environment may hold secrets */
-    unsigned sweep_shards;      /* load threads per cell at most */
-    const char *version, *host; /* provenance of what is measured here */
+    struct catalog *catalog;         /* of hardware and models; NULL: there is none */
+    const char *secrets_folder;      /* "" where only the environment may hold secrets */
+    unsigned sweep_shards;           /* load threads per cell at most */
+    struct calibration *calibration; /* of the load generator; NULL: sweeps do without */
+    const char *version, *host;      /* provenance of what is measured here */
 };

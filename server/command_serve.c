@@ -70,6 +70,7 @@ static bool start(struct process *process, struct error *error)
         .version = OPSBRAIN_VERSION,
         .host = process->host,
     };
+    services->calibration = calibration_create();
     return catalog_create(&services->catalog, error)
            && store_open(settings->data, count_readers(settings), &services->store, error)
            && create_server(process, error)
@@ -96,6 +97,7 @@ static void stop(struct process *process)
     server_destroy(process->server);
     store_close(services->store);
     catalog_destroy(services->catalog);
+    calibration_destroy(services->calibration);
 }
 
 static void wait_for_signal(const sigset_t *ending)

@@ -65,6 +65,10 @@ const struct measurement_field measurement_fields[] = {
     ROW("client", REAL, lag_p99_ms, "the same, 99th percentile"),
     ROW("client", REAL, start_lag_p99_ms, "how late the client sent what was due"),
     ROW("client", REAL, cpu_percent, "CPU of the client's threads, 100 is one core"),
+    ROW("client", REAL, ceiling_chunks_s,
+        "stream chunks per second that the client's threads could read when calibrated; 0: not "
+        "known"),
+    ROW("client", REAL, ceiling_share, "chunks per second of the window / ceiling_chunks_s"),
     ROW("client", BOOLEAN, client_limited,
         "the client was late or busy: the server may be faster than measured"),
     ROW("load", BOOLEAN, contaminated,

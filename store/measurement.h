@@ -64,6 +64,9 @@ struct measurement {
     /* The client: how late it handled what had arrived, how late it started what was due, CPU of
      * its thread(s). */
     double lag_p50_ms, lag_p99_ms, start_lag_p99_ms, cpu_percent;
+    double ceiling_chunks_s, ceiling_share; /* what the client's threads could read at most, when it
+                                               was calibrated, and how much of it the cell took; 0:
+                                               not known */
     bool client_limited;
     bool contaminated; /* the server worked for others too, each time the cell was measured */
     /* Connections that were opened for the cell, from its first request to its last. NaN: none. */

@@ -198,6 +198,21 @@ static void shows_matrices_peak_saturation_failures_and_takeaways(void **state)
     assert_has(&text, "- 2 of 4 points of the grid were measured, 2 are too long for the model.\n");
 }
 
+static void tells_how_near_the_load_generator_was_to_its_ceiling(void **state)
+{
+    struct fixture f;
+    TEXT_AUTO text = { 0 };
+
+    (void)state;
+    set_up(&f);
+    add_usual_cells(&f);
+    f.cells.rows[0].measurement.ceiling_chunks_s = 180000;
+    f.cells.rows[1].measurement.ceiling_chunks_s = 180000;
+    f.cells.rows[1].measurement.ceiling_share = 0.23;
+    text = markdown(&f);
+    assert_has(&text, "calibrated to 180000 stream chunks/s; the busiest cell took 23 %");
+}
+
 static void a_failed_cell_has_no_speed_anywhere(void **state)
 {
     struct fixture f;
@@ -355,6 +370,7 @@ int main(void)
         cmocka_unit_test(tells_the_largest_load_that_meets_the_limits),
         cmocka_unit_test(a_limit_that_is_not_bracketed_is_told_so),
         cmocka_unit_test(shows_matrices_peak_saturation_failures_and_takeaways),
+        cmocka_unit_test(tells_how_near_the_load_generator_was_to_its_ceiling),
         cmocka_unit_test(a_failed_cell_has_no_speed_anywhere),
         cmocka_unit_test(says_nothing_of_decoding_from_one_token),
         cmocka_unit_test(warns_that_unlike_runs_are_no_repetitions),

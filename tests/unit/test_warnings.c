@@ -66,6 +66,8 @@ static void each_mistake_of_measuring_is_told(void **state)
     assert_only(&cells, "client_limited ");
     cells = good(), m->contaminated = true;
     assert_only(&cells, "contaminated ");
+    cells = good(), m->ceiling_share = 0.61;
+    assert_only(&cells, "near_ceiling ");
     cells = good(), m->concurrency_actual = 60.7; /* of 64 */
     assert_only(&cells, "concurrency ");
     cells = good(), m->concurrency_actual = 60.8;
