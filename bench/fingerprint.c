@@ -1,5 +1,6 @@
 #include "bench/fingerprint.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -40,4 +41,30 @@ char *fingerprint_write(const struct deployment *deployment, const struct model_
         "region", text_or_null(deployment->region), "limits", object_or_null(deployment->limits),
         "workload", made);
     return json_write(document);
+}
+
+static bool agrees(const char *what, const char *then, const char *now, struct error *error)
+{
+    return then[0] == '\0' || now[0] == '\0' || strcmp(then, now) == 0
+           || error_set(error, ERROR_CONFLICT,
+                        "when the sweep began the deployment's %s was '%.100s', and now it is "
+                        "'%.100s': start a new sweep, or bring the old one back and sweep_resume",
+                        what, then, now);
+}
+
+bool fingerprint_agrees(const char *document, const struct model_facts *facts, struct error *error)
+{
+    char then_tokens[24] = "", now_tokens[24] = "";
+    json_auto_t *print = object_or_null(document);
+    int64_t tokens = json_get_integer(print, "context_tokens", 0);
+
+    if (tokens > 0)
+        snprintf(then_tokens, sizeof then_tokens, "%lld", (long long)tokens);
+    if (facts->context_tokens > 0)
+        snprintf(now_tokens, sizeof now_tokens, "%lld", (long long)facts->context_tokens);
+    return agrees("model", json_get_text(print, "model", ""), facts->model, error)
+           && agrees("engine", json_get_text(print, "engine", ""), facts->engine, error)
+           && agrees("engine version", json_get_text(print, "engine_version", ""),
+                     facts->engine_version, error)
+           && agrees("context in tokens", then_tokens, now_tokens, error);
 }

@@ -7,3 +7,6 @@
  * not here. Heap memory. */
 char *fingerprint_write(const struct deployment *deployment, const struct model_facts *facts,
                         const struct workload *workload, const struct plan *plan);
+/* A sweep that is taken up again must find what it began with: CONFLICT says what is another model,
+ * engine, version or context now. What either side does not know is no difference. */
+bool fingerprint_agrees(const char *document, const struct model_facts *facts, struct error *error);

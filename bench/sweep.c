@@ -15,6 +15,7 @@
 #include "bench/learn.h"
 
 #define STORE_RETRY_MS 1000
+#define RUNS_LOOKED_AT 100 /* of a deployment; their fingerprints are one */
 /* ---- Stopping, and the store ----------------------------------------------------------------- */
 
 double sweep_elapsed_s(const struct sweep_work *work)
@@ -143,6 +144,25 @@ static bool discover(struct sweep_work *work, struct subject *subject, struct er
     return model_facts_note(work->run->store, facts, error);
 }
 
+/* A sweep that is taken up again goes on with the model it began with, else its runs would be of
+ * two. */
+static bool finds_the_same(struct sweep_work *work, const struct subject *subject,
+                           struct error *error)
+{
+    struct run_row *runs;
+    size_t count;
+    bool same = true;
+
+    if (!run_list(work->run->store, subject->deployment.name, work->row.id, 0, RUNS_LOOKED_AT,
+                  &runs, &count, error))
+        return false;
+    for (size_t i = 0; i < count && same; i++)
+        if (runs[i].fingerprint_document != NULL)
+            same = fingerprint_agrees(runs[i].fingerprint_document, &subject->facts, error);
+    run_rows_free(runs, count);
+    return same;
+}
+
 /* A sweep that is taken up again goes on with the workload it began with. */
 static bool find_workload(struct sweep_work *work, struct subject *subject, const char *stored,
                           struct error *error)
@@ -177,7 +197,7 @@ static bool prepare_subject(struct sweep_work *work, size_t which, struct error 
 {
     struct subject *subject = &work->subjects[which];
 
-    return discover(work, subject, error)
+    return discover(work, subject, error) && finds_the_same(work, subject, error)
            && find_workload(work, subject, work->row.subjects[which].workload, error)
            && keep(work, subject, error);
 }
