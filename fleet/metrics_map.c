@@ -47,6 +47,7 @@ static const struct mapping mappings[] = {
     SUM("vllm:spec_decode_num_drafts_total", drafts_total),
     SUM("vllm:spec_decode_num_draft_tokens_total", draft_tokens_total),
     SUM("vllm:spec_decode_num_accepted_tokens_total", accepted_tokens_total),
+    MEAN("vllm:spec_decode_draft_acceptance_rate", acceptance_rate), /* before version 1 */
     TIMES("vllm:time_to_first_token_seconds", ttft),
     TIMES("vllm:inter_token_latency_seconds", itl),
     TIMES("vllm:time_per_output_token_seconds", itl),

@@ -68,13 +68,15 @@ void reconcile(const struct metrics_snapshot *first, const struct metrics_snapsh
 
 void reconcile_describe(const struct reconciliation *reconciliation, struct text *out)
 {
-    static const char *const names[COUNTS] = { "requests", "input tokens", "output tokens" };
+    static const char *const names[COUNTS] = { "request", "input token", "output token" };
     const char *comma = "";
 
     for (int i = 0; i < COUNTS; i++) {
-        if (!(reconciliation->counts[i].foreign > 0))
+        double foreign = reconciliation->counts[i].foreign;
+
+        if (!(foreign > 0))
             continue;
-        text_addf(out, "%s%.0f %s", comma, reconciliation->counts[i].foreign, names[i]);
+        text_addf(out, "%s%.0f %s%s", comma, foreign, names[i], foreign < 1.5 ? "" : "s");
         comma = ", ";
     }
 }

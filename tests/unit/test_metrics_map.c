@@ -91,7 +91,8 @@ static void takes_old_and_new_names_of_vllm_but_never_both(void **state)
                                             "vllm:gpu_prefix_cache_queries_total 10\n"
                                             "vllm:gpu_prefix_cache_hits_total 4\n"
                                             "vllm:time_per_output_token_seconds_sum 2\n"
-                                            "vllm:time_per_output_token_seconds_count 100\n");
+                                            "vllm:time_per_output_token_seconds_count 100\n"
+                                            "vllm:spec_decode_draft_acceptance_rate 0.7\n");
     const struct metrics_snapshot both = map("vllm:time_per_output_token_seconds_sum 2\n"
                                              "vllm:time_per_output_token_seconds_count 100\n"
                                              "vllm:inter_token_latency_seconds_sum 3\n"
@@ -103,6 +104,7 @@ static void takes_old_and_new_names_of_vllm_but_never_both(void **state)
     NEAR(old.prefix_hits_total, 4);
     NEAR(old.itl_sum_s, 2);
     NEAR(old.itl_count, 100);
+    NEAR(old.acceptance_rate, 0.7);
     NEAR(both.itl_sum_s, 3);
     NEAR(both.itl_count, 150);
 }

@@ -44,7 +44,7 @@ static void one_request_more_is_foreign(void **state)
     (void)state;
     assert_true(counts.foreign);
     reconcile_describe(&counts, &words);
-    assert_string_equal(text_string(&words), "1 requests");
+    assert_string_equal(text_string(&words), "1 request");
 }
 
 /* Requests that were cut by others are counted by their tokens alone. */

@@ -151,7 +151,7 @@ static void one_request_of_somebody_else_is_seen(void **state)
     ask(&scene, false, 4);
     end(&scene);
     assert_int_equal(scene.said.verdict, TESTIMONY_CONTAMINATED);
-    assert_non_null(strstr(scene.said.reason, "1 requests"));
+    assert_non_null(strstr(scene.said.reason, "1 request"));
     assert_true(json_get_boolean(scene.json, "contaminated", false));
     NEAR(json_get_number(count_of(&scene, "requests"), "foreign", -1), 1);
     leave(&scene);
