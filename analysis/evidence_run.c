@@ -66,7 +66,10 @@ static void read_cell(const struct cell_row *from, struct evidence_cell *out)
 
     out->position = from->position;
     out->state = states[from->state];
-    out->concurrency = (double)from->concurrency;
+    if (from->request_rate > 0) /* the users are as many as come */
+        out->request_rate_asked = from->request_rate;
+    else
+        out->concurrency = (double)from->concurrency;
     out->input_length = (double)from->input_tokens;
     out->output_tokens_asked = (double)from->output_tokens;
     text_copy(out->status, sizeof out->status, cell_state_name(from->state));

@@ -48,6 +48,12 @@ void export_text(json_t *object, const char *name, const char *value)
         json_object_set_new(object, name, json_string(value));
 }
 
+const struct evidence_latency *export_sent(const struct evidence_cell *cell, enum metric metric,
+                                           enum metric sent)
+{
+    return &cell->latency[isnan(cell->latency[sent].count) ? metric : sent];
+}
+
 struct evidence_latency export_latency(const struct evidence_latency *latency)
 {
     struct evidence_latency out = *latency;

@@ -78,12 +78,13 @@ static void write_cell(const struct evidence *evidence, const struct evidence_ce
     export_text(json, "start_time",
                 cell->time[0] != '\0' ? cell->time : clock_format_utc(evidence->created_ms, time));
     json_object_set_new(json, "input_config", input_config(evidence, cell));
-    add_latency(json, "time_to_first_token", &cell->latency[METRIC_TTFT]);
-    add_latency(json, "request_latency", &cell->latency[METRIC_E2E]);
+    add_latency(json, "time_to_first_token", export_sent(cell, METRIC_TTFT, METRIC_TTFT_SENT));
+    add_latency(json, "request_latency", export_sent(cell, METRIC_E2E, METRIC_E2E_SENT));
     add_latency(json, "inter_token_latency", &cell->latency[METRIC_TPOT]);
     add_latency(json, "inter_chunk_latency", &cell->latency[METRIC_ICL]);
     add_latency(json, "time_to_second_token", &cell->latency[METRIC_TTST]);
-    add_latency(json, "time_to_first_output_token", &cell->latency[METRIC_TTFO]);
+    if (isnan(cell->latency[METRIC_QUEUE].count)) /* else it counts from the schedule */
+        add_latency(json, "time_to_first_output_token", &cell->latency[METRIC_TTFO]);
     add_figures(json, cell);
     if (cell->error != NULL && cell->failed > 0)
         json_object_set_new(json, "error_summary",

@@ -15,6 +15,10 @@ void export_write_serving_report(const struct evidence *evidence, size_t first, 
 /* Members that are left out where they are not known. */
 void export_number(json_t *object, const char *name, double value);
 void export_text(json_t *object, const char *name, const char *value);
+/* The metric as tools count it that start the clock when they send: of our own open loops `sent`,
+ * else `metric`. */
+const struct evidence_latency *export_sent(const struct evidence_cell *cell, enum metric metric,
+                                           enum metric sent);
 /* The latency without what is only known to be "at least" so. */
 struct evidence_latency export_latency(const struct evidence_latency *latency);
 /* A line of compact JSON. */

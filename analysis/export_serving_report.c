@@ -38,10 +38,10 @@ static void add_speed(json_t *json, const struct evidence_cell *cell)
     export_number(json, "output_tok_per_s", cell->output_throughput);
     export_number(json, "total_tok_per_s", cell->total_throughput);
     export_number(json, "per_stream_tok_per_s", cell->stream_throughput);
-    add_latency(json, "ttft_ms", &cell->latency[METRIC_TTFT]);
+    add_latency(json, "ttft_ms", export_sent(cell, METRIC_TTFT, METRIC_TTFT_SENT));
     add_latency(json, "tpot_ms", &cell->latency[METRIC_TPOT]);
     add_latency(json, "itl_ms", &cell->latency[METRIC_ICL]);
-    add_latency(json, "e2el_ms", &cell->latency[METRIC_E2E]);
+    add_latency(json, "e2el_ms", export_sent(cell, METRIC_E2E, METRIC_E2E_SENT));
 }
 
 static json_t *cell_json(const struct evidence *evidence, const struct evidence_cell *cell)

@@ -30,10 +30,11 @@ static void add_load(json_t *json, const struct evidence_cell *cell)
 {
     export_number(json, "num_prompts",
                   isnan(cell->requests_asked) ? cell->attempted : cell->requests_asked);
-    if (isnan(cell->request_rate_asked))
+    if (isnan(cell->request_rate_asked)) {
         json_object_set_new(json, "request_rate", json_string("inf"));
+        export_number(json, "burstiness", 1);
+    }
     export_number(json, "request_rate", cell->request_rate_asked);
-    export_number(json, "burstiness", 1);
     export_number(json, "max_concurrency", cell->concurrency);
 }
 
@@ -69,10 +70,14 @@ static void write_cell(const struct evidence *evidence, const struct evidence_ce
         export_number(json, "random_input_len", cell->input_length);
     export_number(json, "random_output_len", cell->output_tokens_asked);
     add_figures(json, cell);
-    add_latency(json, "ttft", &cell->latency[METRIC_TTFT]);
+    add_latency(json, "ttft", export_sent(cell, METRIC_TTFT, METRIC_TTFT_SENT));
     add_latency(json, "tpot", &cell->latency[METRIC_TPOT]);
     add_latency(json, "itl", &cell->latency[METRIC_ICL]);
-    add_latency(json, "e2el", &cell->latency[METRIC_E2E]);
+    add_latency(json, "e2el", export_sent(cell, METRIC_E2E, METRIC_E2E_SENT));
+    if (!isnan(cell->latency[METRIC_QUEUE].count)) {
+        add_latency(json, "client_queue_time", &cell->latency[METRIC_QUEUE]);
+        add_latency(json, "e2el_including_client_queue", &cell->latency[METRIC_E2E]);
+    }
     if (cell->error != NULL)
         json_object_set_new(json, "errors", json_pack("[s]", cell->error));
     export_line(json, out);

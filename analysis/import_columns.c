@@ -246,6 +246,9 @@ static const struct name metrics[] = {
     { "end_to_end_latency", METRIC_E2E },
     { "request_latency", METRIC_E2E },
     { "latency", METRIC_E2E },
+    { "queue", METRIC_QUEUE },
+    { "ttft_from_send", METRIC_TTFT_SENT },
+    { "e2e_from_send", METRIC_E2E_SENT },
     { NULL, 0 },
 };
 

@@ -7,32 +7,25 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "bench/steady.h"
 
 #define USERS_PER_SHARD 2048
 #define TICK_NS 50000000
 #define PROBES_LIMIT 3
 #define PROBE_PAUSE_TICKS 10
-#define FEWEST_FAILURES 20 /* so many, and no success: it will not get better */
-#define FAILING_S 2.0
-#define FEWEST_REQUESTS 3  /* in a window, else it is extended: so many, or a request per user, */
-#define ENOUGH_REQUESTS 64 /* or so many, */
-#define LONGEST_WINDOW 4.0 /* times window_s */
-#define DRAIN_LIMIT_S 10.0
 
 static int64_t ns(double seconds)
 {
     return (int64_t)(seconds * 1e9);
 }
 
-static double seconds_since(int64_t from_ns)
+double cell_seconds_since(int64_t from_ns)
 {
     return (double)(clock_monotonic_ns() - from_ns) / 1e9;
 }
 
 /* ---- Threads --------------------------------------------------------------------------------- */
 
-static void set_phase(struct cell *cell, enum phase phase)
+void cell_set_phase(struct cell *cell, enum phase phase)
 {
     atomic_store(&cell->load.phase, phase);
     for (size_t i = 0; i < cell->shard_count; i++)
@@ -40,17 +33,17 @@ static void set_phase(struct cell *cell, enum phase phase)
 }
 
 /* Sleeps a tick; false where the caller wants it stopped. */
-static bool tick(struct cell *cell, const char *doing, struct error *error)
+bool cell_tick(struct cell *cell, const char *doing, struct error *error)
 {
     const struct timespec pause = { .tv_nsec = TICK_NS };
 
     nanosleep(&pause, NULL);
-    if (!cell->order->stopped(cell->order->context, doing, seconds_since(cell->begun_ns)))
+    if (!cell->order->stopped(cell->order->context, doing, cell_seconds_since(cell->begun_ns)))
         return true;
     return error_set(error, ERROR_CANCELLED, "stopped while %s", doing);
 }
 
-static void read_status(struct cell *cell, struct shard_status *out)
+void cell_read_status(struct cell *cell, struct shard_status *out)
 {
     *out = (struct shard_status){ 0 };
     for (size_t i = 0; i < cell->shard_count; i++) {
@@ -83,13 +76,35 @@ static bool start_shards(struct cell *cell, struct error *error)
     size_t wanted = count_shards(cell->order), left = (size_t)cell->order->concurrency;
 
     for (; cell->shard_count < wanted; cell->shard_count++) {
-        size_t users = left / (wanted - cell->shard_count);
+        const struct shard_part part = { .index = cell->shard_count,
+                                         .count = wanted,
+                                         .users = left / (wanted - cell->shard_count) };
 
-        if (!shard_create(&cell->load, users, &cell->shards[cell->shard_count], error))
+        if (!shard_create(&cell->load, part, &cell->shards[cell->shard_count], error))
             return false;
-        left -= users;
+        left -= part.users;
     }
     return true;
+}
+
+/* The same arrivals for the same plan, rate and repetition: two deployments measured under one plan
+ * face the same requests at the same times. */
+static void prepare_arrivals(struct cell *cell)
+{
+    const struct cell_order *order = cell->order;
+    uint64_t rate_bits;
+
+    if (order->request_rate <= 0)
+        return;
+    memcpy(&rate_bits, &order->request_rate, sizeof rate_bits);
+    cell->arrivals = (struct arrivals){
+        .process = order->plan->arrival,
+        .rate = order->request_rate,
+        .burstiness = order->plan->burstiness,
+        .ramp_s = order->plan->ramp_s,
+        .seed = seed_mix(seed_mix(order->plan->seed, (uint64_t)order->repetition), rate_bits),
+    };
+    hand_begin(&cell->clock, &cell->arrivals, 0, 1);
 }
 
 static bool prepare(struct cell *cell, struct error *error)
@@ -100,6 +115,7 @@ static bool prepare(struct cell *cell, struct error *error)
     if (!reach_fit(order->concurrency, error)
         || !reach_resolve(order->endpoint, &cell->reach, error))
         return false;
+    prepare_arrivals(cell);
     cell->load = (struct load){
         .endpoint = order->endpoint,
         .prompts = cell->prompts,
@@ -114,6 +130,9 @@ static bool prepare(struct cell *cell, struct error *error)
         .goodput_tpot_ns = ns(plan->goodput_tpot_ms / 1e3),
         .reach = &cell->reach,
         .only_libcurl = order->only_libcurl,
+        .arrivals = cell_is_open(cell) ? &cell->arrivals : NULL,
+        .think_ns = ns(plan->think_time_s),
+        .thinks_exponential = plan->thinks_exponential,
         .phase = PHASE_PROBE,
         .window_start_ns = INT64_MAX,
         .window_end_ns = INT64_MAX,
@@ -141,7 +160,7 @@ static bool probe_once(struct cell *cell, int64_t number, enum failure *failure,
     atomic_store(&cell->load.probes, number);
     shard_wake(cell->shards[0]);
     do {
-        if (!tick(cell, "probing", error))
+        if (!cell_tick(cell, "probing", error))
             return false;
         shard_read(cell->shards[0], &status);
     } while (status.probes_ended < number);
@@ -159,134 +178,9 @@ static bool probe(struct cell *cell, enum failure *failure, struct error *error)
         if (*failure == FAILURE_NONE || is_final(*failure) || number == PROBES_LIMIT)
             break;
         for (int i = 0; i < PROBE_PAUSE_TICKS; i++)
-            if (!tick(cell, "probing", error))
+            if (!cell_tick(cell, "probing", error))
                 return false;
     }
-    return true;
-}
-
-static bool is_failing(const struct cell *cell, const struct shard_status *status, double elapsed_s)
-{
-    int64_t enough = 2 * cell->order->concurrency;
-
-    return status->succeeded == 0 && elapsed_s >= FAILING_S
-           && status->failed >= (enough > FEWEST_FAILURES ? enough : FEWEST_FAILURES);
-}
-
-/* As long as a request takes, so that waves of requests even out. */
-static int64_t settling_window_ns(const struct shard_status *status)
-{
-    double mean_ns = status->succeeded > 0 ? status->e2e_ns / (double)status->succeeded : 0;
-
-    return (int64_t)fmax(mean_ns, 1e9);
-}
-
-/* A quarter of the warm-up at most. */
-static void set_stagger(struct cell *cell)
-{
-    struct shard_status status;
-    double stagger_s = cell->order->stagger_s;
-
-    shard_read(cell->shards[0], &status);
-    if (status.probe_e2e_ns > 0)
-        stagger_s = status.probe_e2e_ns / 1e9;
-    atomic_store(&cell->load.stagger_ns,
-                 ns(fmin(stagger_s, cell->order->plan->warmup_limit_s / 4)));
-}
-
-/* Until every user had two answers and the rate of tokens has settled. *failing: it never will. */
-static bool warm_up(struct cell *cell, bool *failing, struct error *error)
-{
-    __attribute__((cleanup(steady_finish))) struct steady steady = { 0 };
-    double limit_s = cell->order->plan->warmup_limit_s;
-    int64_t begun_ns = clock_monotonic_ns();
-    struct shard_status status;
-
-    set_stagger(cell);
-    set_phase(cell, PHASE_LOAD);
-    do {
-        if (!tick(cell, "warming up", error))
-            return false;
-        read_status(cell, &status);
-        steady_add(&steady, clock_monotonic_ns(), status.chunks);
-        *failing = is_failing(cell, &status, seconds_since(begun_ns));
-        if (*failing
-            || (status.users_settled == cell->order->concurrency && status.succeeded > 0
-                && steady_agrees(&steady, settling_window_ns(&status))))
-            return true;
-    } while (seconds_since(begun_ns) < limit_s);
-    return true;
-}
-
-static void note_cpu(struct cell *cell)
-{
-    cell->cpu_clock_ns = clock_monotonic_ns() - cell->cpu_clock_ns;
-    for (size_t i = 0; i < cell->shard_count; i++)
-        cell->cpu_ns[i] = shard_cpu_ns(cell->shards[i]) - cell->cpu_ns[i];
-}
-
-/* A window in which too few requests ended is extended; one in which none did, further. */
-static bool is_long_enough(const struct cell *cell, const struct shard_status *status,
-                           double elapsed_s)
-{
-    const struct plan *plan = cell->order->plan;
-    int64_t wanted = cell->order->concurrency;
-
-    wanted = wanted < FEWEST_REQUESTS ? FEWEST_REQUESTS : wanted;
-    wanted = wanted > ENOUGH_REQUESTS ? ENOUGH_REQUESTS : wanted;
-    if (elapsed_s < plan->window_s)
-        return false;
-    if (status->window_ended >= wanted)
-        return true;
-    return elapsed_s >= LONGEST_WINDOW * plan->window_s
-           && (status->window_ended > 0 || elapsed_s >= plan->request_timeout_s);
-}
-
-/* Asks for a bound of the window and waits until a request's end has set it; where none ends for
- * a while, it is now. */
-static bool set_bound(struct cell *cell, atomic_bool *asked, atomic_int_fast64_t *bound_ns,
-                      double patience_s, struct error *error)
-{
-    int64_t asked_ns = clock_monotonic_ns();
-
-    atomic_store(asked, true);
-    while (atomic_load(bound_ns) == INT64_MAX) {
-        if (!tick(cell, "measuring", error))
-            return false;
-        if (seconds_since(asked_ns) >= patience_s && atomic_exchange(asked, false))
-            atomic_store(bound_ns, clock_monotonic_ns());
-    }
-    return true;
-}
-
-static double patience_s(struct cell *cell)
-{
-    struct shard_status status;
-
-    read_status(cell, &status);
-    return 2e-9 * (double)settling_window_ns(&status);
-}
-
-static bool measure_window(struct cell *cell, struct error *error)
-{
-    struct load *load = &cell->load;
-    struct shard_status status;
-    int64_t start_ns;
-
-    note_cpu(cell);
-    if (!set_bound(cell, &load->window_start_asked, &load->window_start_ns, patience_s(cell),
-                   error))
-        return false;
-    start_ns = atomic_load(&load->window_start_ns);
-    cell->window_start_ms = clock_utc_ms() - (clock_monotonic_ns() - start_ns) / 1000000;
-    do {
-        if (!tick(cell, "measuring", error))
-            return false;
-        read_status(cell, &status);
-    } while (!is_long_enough(cell, &status, seconds_since(start_ns)));
-    if (!set_bound(cell, &load->window_end_asked, &load->window_end_ns, patience_s(cell), error))
-        return false;
-    note_cpu(cell);
     return true;
 }
 
@@ -298,15 +192,20 @@ static bool all_done(struct cell *cell)
     return true;
 }
 
-/* What is under way may end; what has not by then is cut. */
+/* What is under way may end; what has not by then is cut. In an open loop that time is over: what
+ * is not answered by now has waited as long as that at least. */
 static bool drain(struct cell *cell, struct error *error)
 {
-    cell->drain_ns = clock_monotonic_ns();
-    set_phase(cell, PHASE_DRAIN);
-    while (!all_done(cell) && seconds_since(cell->drain_ns) < DRAIN_LIMIT_S)
-        if (!tick(cell, "draining", error))
+    bool is_over = cell->drain_ns != 0;
+
+    if (!is_over) {
+        cell->drain_ns = clock_monotonic_ns();
+        cell_set_phase(cell, PHASE_DRAIN);
+    }
+    while (!is_over && !all_done(cell) && cell_seconds_since(cell->drain_ns) < DRAIN_LIMIT_S)
+        if (!cell_tick(cell, "draining", error))
             return false;
-    set_phase(cell, PHASE_ABORT);
+    cell_set_phase(cell, PHASE_ABORT);
     for (size_t i = 0; i < cell->shard_count; i++)
         tally_merge(&cell->total, shard_join(cell->shards[i]));
     cell->ended_ns = clock_monotonic_ns();
@@ -317,9 +216,9 @@ static bool run_phases(struct cell *cell, enum failure *refused, bool *failing, 
 {
     if (!probe(cell, refused, error))
         return false;
-    if (*refused == FAILURE_NONE && !warm_up(cell, failing, error))
+    if (*refused == FAILURE_NONE && !cell_warm_up(cell, failing, error))
         return false;
-    if (*refused == FAILURE_NONE && !*failing && !measure_window(cell, error))
+    if (*refused == FAILURE_NONE && !*failing && !cell_measure_window(cell, error))
         return false;
     return drain(cell, error);
 }
@@ -331,6 +230,8 @@ static void cell_finish(struct cell *cell)
     for (size_t i = 0; i < cell->shard_count; i++)
         shard_destroy(cell->shards[i]);
     tally_finish(&cell->total);
+    steady_finish(&cell->progress);
+    steady_finish(&cell->backlog);
     prompts_destroy(cell->prompts);
     reach_finish(&cell->reach);
 }

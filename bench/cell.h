@@ -1,4 +1,5 @@
-/* One cell: so many users, prompts and answers of one length, over one window. */
+/* One cell: so many users, or requests per second, prompts and answers of one length, over one
+ * window. */
 #pragma once
 
 #include "base/endpoint.h"
@@ -10,9 +11,12 @@ struct cell_order {
     const struct workload *workload;
     const struct plan *plan; /* window, timeouts, seed, goodput limits */
     int64_t concurrency, input_tokens, output_tokens;
-    uint64_t nonce;  /* another one for each attempt, of any sweep: prompts are unique by it */
-    bool probe;      /* a request by itself first: the cold one, and whether it works at all */
-    unsigned shards; /* load threads at most, */
+    double request_rate; /* > 0: an open loop of the plan's arrivals, with `concurrency` requests in
+                          * flight at most */
+    int64_t repetition;  /* makes other arrivals */
+    uint64_t nonce;      /* another one for each attempt, of any sweep: prompts are unique by it */
+    bool probe;          /* a request by itself first: the cold one, and whether it works at all */
+    unsigned shards;     /* load threads at most, */
     double ceiling_chunks_s; /* and what one of them can read (bench/calibrate.h); 0: not known */
     double stagger_s;  /* how long a request takes, roughly: users start spread over that time, so
                         * that they do not go in step; 0: not known (a probe tells) */

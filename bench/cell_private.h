@@ -1,10 +1,13 @@
-/* A cell while it is measured. Private to bench/cell.c and bench/cell_result.c. */
+/* A cell while it is measured. Private to bench/cell.c, which leads through its phases,
+ * bench/cell_window.c, which warms up and measures, and bench/cell_result.c. */
 #pragma once
 
 #include "bench/cell.h"
 #include "bench/shard.h"
+#include "bench/steady.h"
 
 #define SHARDS_LIMIT 16
+#define DRAIN_LIMIT_S 10.0
 
 struct cell {
     const struct cell_order *order;
@@ -15,6 +18,14 @@ struct cell {
     size_t shard_count;
     int64_t begun_ns, drain_ns, ended_ns;
     int64_t window_start_ms;
+    bool unsettled;         /* the warm-up took its whole limit */
+    struct steady progress; /* chunks over the window, of all threads */
+    /* Of an open loop: */
+    struct arrivals arrivals;
+    struct arrival_hand clock; /* the whole schedule, at what is due next, */
+    int64_t arrived;           /* after so many; of those in the window: */
+    int64_t window_arrivals;
+    struct steady backlog;        /* due and not ended, over the window */
     int64_t cpu_ns[SHARDS_LIMIT]; /* at the window's start, then within it, */
     int64_t cpu_clock_ns;         /* and over which time */
     struct tally total;
@@ -25,3 +36,17 @@ struct cell {
 void cell_result_fill(struct cell *cell, struct cell_result *out);
 /* Of a server that this machine cannot reach with so many users: nothing was sent. */
 void cell_result_fill_unsent(const struct error *why, struct cell_result *out);
+
+static inline bool cell_is_open(const struct cell *cell)
+{
+    return cell->order->request_rate > 0;
+}
+void cell_set_phase(struct cell *cell, enum phase phase);
+/* Sleeps a moment; false where the caller wants it stopped. */
+bool cell_tick(struct cell *cell, const char *doing, struct error *error);
+void cell_read_status(struct cell *cell, struct shard_status *out); /* of all threads together */
+double cell_seconds_since(int64_t from_ns);
+
+/* Until the load has settled, or the limit. *failing: it never will. */
+bool cell_warm_up(struct cell *cell, bool *failing, struct error *error);
+bool cell_measure_window(struct cell *cell, struct error *error);

@@ -28,6 +28,50 @@ static bool is_client_limited(const struct measurement *measurement)
                   > fmax(LATE_MS, START_LATE_SHARE * latency[METRIC_E2E].p50_ms);
 }
 
+/* Of a queue whose length is steady, so much is by chance at most: its deviation is about the root
+ * of its length where arrivals are independent. */
+#define GROWTH_SHARE 0.05 /* of the rate of arrivals */
+#define GROWTH_DEVIATIONS 4
+
+/* The mean of requests due and not ended where the window began, by the line through the samples.
+ */
+static double backlog_at_start(const struct steady *backlog, double grown)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < backlog->count; i++)
+        sum += (double)backlog->samples[i].count;
+    return sum / (double)backlog->count - grown / 2;
+}
+
+static void fill_growth(const struct cell *cell, struct measurement *out)
+{
+    const struct arrivals *arrivals = &cell->arrivals;
+    double grown, by_chance;
+
+    out->queue_growth = NAN;
+    if (!cell_is_open(cell))
+        return;
+    out->queue_growth = steady_growth(&cell->backlog);
+    grown = out->queue_growth * out->window_s;
+    by_chance = GROWTH_DEVIATIONS
+                * sqrt(fmax(backlog_at_start(&cell->backlog, grown), 1)
+                       * fmax(arrivals_variation(arrivals), 1));
+    out->overloaded = out->queue_growth > GROWTH_SHARE * arrivals->rate && grown > by_chance;
+}
+
+/* A user is busy for the share of its round that is not thought (Denning and Buzen's interactive
+ * response time law). */
+static double expected_concurrency(const struct cell *cell, const struct measurement *measurement)
+{
+    double busy_s = measurement->latency[METRIC_E2E].mean_ms / 1e3;
+    double think_s = cell->order->plan->think_time_s;
+
+    if (cell_is_open(cell))
+        return NAN;
+    return (double)cell->order->concurrency * (think_s > 0 ? busy_s / (busy_s + think_s) : 1);
+}
+
 static double busiest_percent(const struct cell *cell)
 {
     int64_t most_ns = 0;
@@ -47,6 +91,10 @@ static void fill_measurement(struct cell *cell, struct measurement *out)
     out->window_start_ms = cell->window_start_ms;
     out->warmup_s = (double)(start_ns - cell->begun_ns) / 1e9;
     out->drain_s = (double)(cell->ended_ns - cell->drain_ns) / 1e9;
+    out->unsettled = cell->unsettled;
+    out->throughput_ci = steady_width(&cell->progress);
+    out->concurrency_expected = expected_concurrency(cell, out);
+    fill_growth(cell, out);
     out->cpu_percent = busiest_percent(cell);
     out->ceiling_chunks_s = cell->order->ceiling_chunks_s * (double)cell->shard_count;
     if (out->ceiling_chunks_s > 0)

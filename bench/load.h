@@ -5,12 +5,14 @@
 #include <stdatomic.h>
 
 #include "base/endpoint.h"
+#include "bench/arrivals.h"
 #include "bench/prompts.h"
 #include "bench/reach.h"
 
 enum phase {
     PHASE_PROBE, /* one user sends one request at a time, as often as `probes` says */
-    PHASE_LOAD,  /* every user sends the next request when the last one ended */
+    PHASE_LOAD,  /* every user sends the next request when the last one ended, or, in an open loop,
+                  * requests are sent when the schedule says */
     PHASE_DRAIN, /* no new requests; what is under way ends */
     PHASE_ABORT, /* what is under way is cut */
 };
@@ -24,31 +26,41 @@ struct load {
     int64_t ttft_timeout_ns, idle_timeout_ns, request_timeout_ns;
     int64_t goodput_ttft_ns, goodput_tpot_ns; /* 0: no limit */
     const struct reach *reach;
-    bool only_libcurl; /* for plain HTTP/1.1, too */
+    bool only_libcurl;               /* for plain HTTP/1.1, too */
+    const struct arrivals *arrivals; /* of an open loop; NULL: a closed one */
+    int64_t think_ns;                /* of users of a closed loop, on average, */
+    bool thinks_exponential;         /* distributed so */
 
+    atomic_int_fast64_t arrivals_ns; /* when the arrivals began; set before the phase is LOAD */
     atomic_int_fast64_t stagger_ns; /* over which the users start, so that they do not go in step */
     _Atomic enum phase phase;
     atomic_int_fast64_t probes;
     atomic_uint_fast64_t requests; /* begun so far: the next one's index */
     /* The measured window; INT64_MAX: not yet. It starts and ends with the end of a request, so
-     * that it holds whole ones: the next one that ends sets what is asked for. */
+     * that it holds whole ones: the next one that ends sets what is asked for. In an open loop it
+     * holds the requests that are due in it, and is set a little ahead. */
     atomic_int_fast64_t window_start_ns, window_end_ns;
     atomic_bool window_start_asked, window_end_asked;
+    atomic_int_fast64_t window_left; /* > 0: the window ends with so many more requests */
 };
-
-/* A request ended at at_ns (which then lies before the window, or in it). */
-static inline void load_request_ended(struct load *load, int64_t at_ns)
-{
-    if (atomic_load_explicit(&load->window_start_asked, memory_order_relaxed)
-        && atomic_exchange(&load->window_start_asked, false))
-        atomic_store(&load->window_start_ns, at_ns + 1);
-    else if (atomic_load_explicit(&load->window_end_asked, memory_order_relaxed)
-             && atomic_exchange(&load->window_end_asked, false))
-        atomic_store(&load->window_end_ns, at_ns + 1);
-}
 
 static inline bool load_in_window(const struct load *load, int64_t at_ns)
 {
     return at_ns >= atomic_load_explicit(&load->window_start_ns, memory_order_relaxed)
            && at_ns < atomic_load_explicit(&load->window_end_ns, memory_order_relaxed);
+}
+
+/* A request ended at at_ns (which then lies before the window, or in it). */
+static inline void load_request_ended(struct load *load, int64_t at_ns)
+{
+    if (load_in_window(load, at_ns)
+        && atomic_load_explicit(&load->window_left, memory_order_relaxed) > 0
+        && atomic_fetch_sub(&load->window_left, 1) == 1)
+        atomic_store(&load->window_end_ns, at_ns + 1);
+    else if (atomic_load_explicit(&load->window_start_asked, memory_order_relaxed)
+             && atomic_exchange(&load->window_start_asked, false))
+        atomic_store(&load->window_start_ns, at_ns + 1);
+    else if (atomic_load_explicit(&load->window_end_asked, memory_order_relaxed)
+             && atomic_exchange(&load->window_end_asked, false))
+        atomic_store(&load->window_end_ns, at_ns + 1);
 }

@@ -7,7 +7,7 @@
 #include "base/compress.h"
 #include "base/memory.h"
 
-#define MAGIC 0x3152424fu /* "OBR1" */
+#define MAGIC 0x3252424fu /* "OBR2" */
 #define HEADER_BYTES 16
 
 struct column {
@@ -22,7 +22,7 @@ struct column {
 static const struct column columns[] = {
     COLUMN(index),         COLUMN(sent_us), COLUMN(ttft_us),      COLUMN(e2e_us),
     COLUMN(output_tokens), COLUMN(chunks),  COLUMN(input_tokens), COLUMN(cached_tokens),
-    COLUMN(failure),       COLUMN(phase),
+    COLUMN(failure),       COLUMN(phase),   COLUMN(due_us),
 };
 
 #define COLUMNS (sizeof columns / sizeof *columns)

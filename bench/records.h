@@ -19,6 +19,7 @@ struct record {
     uint32_t input_tokens, cached_tokens; /* UINT32_MAX: the server did not say */
     uint8_t failure;                      /* enum failure */
     uint8_t phase;                        /* enum record_phase */
+    int64_t due_us; /* when its user was free, or the schedule said; since the window's start */
 };
 
 struct records {
@@ -31,8 +32,8 @@ void records_add(struct records *records, const struct record *record);
 void records_merge(struct records *into, const struct records *from);
 void records_finish(struct records *records);
 
-/* "OBR1", the count, the origin, then each member as a column of little-endian numbers; all of it
- * compressed. *out is heap memory. */
+/* "OBR2", the count, the origin, then each member as a column of
+ * little-endian numbers; all of it compressed. *out is heap memory. */
 bool records_pack(const struct records *records, void **out, size_t *length, struct error *error);
 /* The reverse, for whoever reads them later. */
 bool records_unpack(const void *data, size_t length, struct records *out, struct error *error);

@@ -7,7 +7,8 @@ struct shard;
 
 /* What the controlling thread may look at while the shard runs: since the load phase began. */
 struct shard_status {
-    int64_t succeeded, failed, chunks, window_ended;
+    int64_t succeeded, failed, chunks;
+    int64_t window_ended;  /* of the requests that count (tally_counts) */
     int64_t users_settled; /* users with at least two ended requests */
     double e2e_ns;         /* sum over those that succeeded */
     int64_t in_flight;
@@ -16,8 +17,14 @@ struct shard_status {
     double probe_e2e_ns;        /* and how long it took; 0 if it failed */
 };
 
+/* Which of a cell's threads, and with how many users; in an open loop as many requests at once, at
+ * most. */
+struct shard_part {
+    size_t index, count, users;
+};
 /* Starts the thread with its users; what is sent follows load->phase. */
-bool shard_create(struct load *load, size_t users, struct shard **out, struct error *error);
+bool shard_create(struct load *load, struct shard_part part, struct shard **out,
+                  struct error *error);
 /* Lets it see at once that load->phase changed. */
 void shard_wake(struct shard *shard);
 void shard_read(struct shard *shard, struct shard_status *out);

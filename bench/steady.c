@@ -4,8 +4,13 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/statistics.h"
 
 #define AGREEMENT 0.1
+#define BATCHES 20
+#define FEWER_BATCHES 10
+#define SAMPLES_PER_BATCH 2
+#define CORRELATION_MOST 0.95
 
 void steady_finish(struct steady *steady)
 {
@@ -38,6 +43,11 @@ static double rate(const struct steady_sample *from, const struct steady_sample 
 
 bool steady_agrees(const struct steady *steady, int64_t window_ns)
 {
+    return steady_agrees_within(steady, window_ns, AGREEMENT);
+}
+
+bool steady_agrees_within(const struct steady *steady, int64_t window_ns, double share)
+{
     const struct steady_sample *first, *middle, *last;
     double before, after;
 
@@ -50,5 +60,100 @@ bool steady_agrees(const struct steady *steady, int64_t window_ns)
         return false;
     before = rate(first, middle);
     after = rate(middle, last);
-    return before > 0 && fabs(before - after) <= AGREEMENT * fmax(before, after);
+    return before > 0 && fabs(before - after) <= share * fmax(before, after);
+}
+
+/* ---- How well the rate is known -------------------------------------------------------------- */
+
+/* The count at at_ns, between two samples; *next only moves on. */
+static double count_at(const struct steady *steady, double at_ns, size_t *next)
+{
+    const struct steady_sample *to, *from;
+
+    while (*next + 1 < steady->count && (double)steady->samples[*next].at_ns < at_ns)
+        (*next)++;
+    to = &steady->samples[*next];
+    from = *next > 0 ? to - 1 : to;
+    if (from == to || to->at_ns == from->at_ns)
+        return (double)to->count;
+    return (double)from->count
+           + rate(from, to) * fmin(at_ns - (double)from->at_ns, (double)(to->at_ns - from->at_ns));
+}
+
+static void batch_rates(const struct steady *steady, size_t batches, double rates[])
+{
+    double first_ns = (double)steady->samples[0].at_ns;
+    double length_ns =
+        ((double)steady->samples[steady->count - 1].at_ns - first_ns) / (double)batches;
+    double before = (double)steady->samples[0].count;
+    size_t next = 0;
+
+    for (size_t i = 0; i < batches; i++) {
+        double after = count_at(steady, first_ns + length_ns * (double)(i + 1), &next);
+
+        rates[i] = after - before;
+        before = after;
+    }
+}
+
+static double neighbour_correlation(const double values[], size_t count)
+{
+    double mean = statistics_mean(values, count), products = 0, squares = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        squares += (values[i] - mean) * (values[i] - mean);
+        if (i > 0)
+            products += (values[i] - mean) * (values[i - 1] - mean);
+    }
+    return squares > 0 ? products / squares : 0;
+}
+
+static double width_of(const double rates[], size_t batches, double correlation)
+{
+    double r = fmin(fmax(correlation, 0), CORRELATION_MOST);
+    double error = statistics_deviation(rates, batches) / sqrt((double)batches);
+
+    return statistics_t95(batches - 1) * error * sqrt((1 + r) / (1 - r))
+           / statistics_mean(rates, batches);
+}
+
+double steady_width(const struct steady *steady)
+{
+    double rates[BATCHES], correlation;
+    size_t batches = BATCHES;
+
+    if (steady->count <= (size_t)FEWER_BATCHES * SAMPLES_PER_BATCH
+        || steady->samples[steady->count - 1].count == steady->samples[0].count)
+        return NAN;
+    if (steady->count <= (size_t)BATCHES * SAMPLES_PER_BATCH)
+        batches = FEWER_BATCHES;
+    batch_rates(steady, batches, rates);
+    correlation = neighbour_correlation(rates, batches);
+    if (batches == BATCHES && correlation > 1.645 / sqrt(BATCHES)) { /* of independent ones, 5 % */
+        batches = FEWER_BATCHES;
+        batch_rates(steady, batches, rates);
+        correlation = neighbour_correlation(rates, batches);
+    }
+    return width_of(rates, batches, correlation);
+}
+
+/* ---- Growth ---------------------------------------------------------------------------------- */
+
+double steady_growth(const struct steady *steady)
+{
+    double n = (double)steady->count, time = 0, count = 0, products = 0, squares = 0;
+
+    if (steady->count < 3)
+        return NAN;
+    for (size_t i = 0; i < steady->count; i++) {
+        time += (double)(steady->samples[i].at_ns - steady->samples[0].at_ns) / 1e9 / n;
+        count += (double)steady->samples[i].count / n;
+    }
+    for (size_t i = 0; i < steady->count; i++) {
+        double t = (double)(steady->samples[i].at_ns - steady->samples[0].at_ns) / 1e9 - time;
+
+        products += t * ((double)steady->samples[i].count - count);
+        squares += t * t;
+    }
+    return products / squares;
 }

@@ -1,4 +1,5 @@
-/* Has a rate settled? From samples of a counter: two successive windows agree. */
+/* What samples of a counter tell of its rate: has it settled, how well is it known, does it grow.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -17,3 +18,14 @@ void steady_add(struct steady *steady, int64_t at_ns, int64_t count);
 /* Within a tenth of the larger one, over the last window_ns and the window_ns before. False while
  * there are not two windows yet, or nothing moves. */
 bool steady_agrees(const struct steady *steady, int64_t window_ns);
+/* The same with another share than a tenth. */
+bool steady_agrees_within(const struct steady *steady, int64_t window_ns, double share);
+/* Half the width of the 95 % confidence interval of the mean rate over all samples, as a share of
+ * it; NaN while they are too few or nothing moves. By batch means (Law, "Simulation Modeling and
+ * Analysis", 9.5.3): Student's t over 20 batches, or 10 where those of 20 depend on one another;
+ * what dependence is left widens it as if there were fewer batches: by (1 + r) / (1 - r) for the
+ * autocorrelation r of neighbours (Bayley and Hammersley 1946). */
+double steady_width(const struct steady *steady);
+/* By how much the count grows per second: the slope of the least squares line. NaN below 3 samples.
+ */
+double steady_growth(const struct steady *steady);

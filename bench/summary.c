@@ -96,10 +96,13 @@ static double throughput_deviation(const struct tally *tally, double window_s)
     return statistics_deviation(rates, seconds);
 }
 
-static void fill_rates(const struct tally *tally, double window_s, struct measurement *out)
+static void fill_rates(const struct tally *tally, double window_s, int64_t input_tokens,
+                       struct measurement *out)
 {
-    out->request_throughput = (double)tally->succeeded / window_s;
-    out->input_throughput = (double)out->input_tokens / window_s;
+    int64_t silent = tally->ended.requests - tally->ended.input_told;
+
+    out->request_throughput = (double)tally->ended.requests / window_s;
+    out->input_throughput = (double)(tally->ended.input_tokens + silent * input_tokens) / window_s;
     out->output_throughput = (double)out->output_tokens / window_s;
     out->output_throughput_deviation = throughput_deviation(tally, window_s);
     out->goodput = (double)tally->good / window_s;
@@ -113,7 +116,22 @@ static void fill_load(const struct tally *tally, double window_s, struct measure
     out->concurrency_actual = tally->flight.busy_ns / (window_s * 1e9);
     out->concurrency_min = any ? tally->flight.range.low : 0;
     out->concurrency_max = any ? tally->flight.range.high : 0;
-    out->little_ratio = tally->e2e_ns / (window_s * 1e9) / out->concurrency_actual;
+    out->little_ratio = tally->ended.e2e_ns / (window_s * 1e9) / out->concurrency_actual;
+}
+
+/* What arrived, was sent and stayed open in an open loop. */
+static void fill_arrivals(const struct tally *tally, double window_s, struct measurement *out)
+{
+    const struct arrivals *arrivals = tally->load->arrivals;
+
+    if (arrivals == NULL)
+        return;
+    out->request_rate_asked = arrivals->rate;
+    out->request_rate_scheduled = (double)tally->attempted / window_s;
+    out->request_rate_sent = (double)tally->window_sent / window_s;
+    out->unanswered = tally->unanswered;
+    out->unsent = tally->unsent;
+    out->waited_for_room = tally->waited;
 }
 
 /* NaN where there was none. */
@@ -147,9 +165,10 @@ void summary_fill(const struct tally *tally, double window_s, int64_t input_toke
     out->succeeded = tally->succeeded;
     fill_failures(tally, tally->failures, out);
     fill_tokens(tally, input_tokens, out);
-    fill_rates(tally, window_s, out);
+    fill_rates(tally, window_s, input_tokens, out);
     fill_load(tally, window_s, out);
     fill_connections(tally, out);
+    fill_arrivals(tally, window_s, out);
     fill_client(tally, out);
     for (int i = 0; i < METRIC_COUNT; i++)
         latency_summarize(tally->latency[i], &out->latency[i]);
@@ -162,6 +181,7 @@ void summary_fill_early(const struct tally *tally, int64_t input_tokens, struct 
     out->input_tokens_mean = out->output_tokens_mean = NAN;
     out->tokens_per_chunk = out->reasoning_tokens_mean = NAN;
     out->little_ratio = out->cold_ttft_ms = NAN;
+    out->throughput_ci = out->concurrency_expected = out->queue_growth = NAN;
     for (int i = FAILURE_NONE + 1; i < FAILURE_COUNT; i++)
         out->attempted += tally->early_failures[i];
     fill_failures(tally, tally->early_failures, out);

@@ -195,6 +195,8 @@ static bool measure(struct sweep_work *work, int64_t attempt_id, struct cell_res
         .concurrency = cell->concurrency,
         .input_tokens = cell->input_tokens,
         .output_tokens = cell->output_tokens,
+        .request_rate = cell->request_rate,
+        .repetition = cell->repetition,
         .nonce = nonce_of(work, attempt_id),
         .probe = sibling == NULL || subject->failed_in_a_row > 0 || work->rejected > 0,
         .shards = work->sweep->shards,

@@ -71,6 +71,7 @@ void tally_sent(struct tally *tally, int64_t now_ns)
 {
     advance_flight(tally, now_ns);
     tally->flight.count++;
+    tally->window_sent += load_in_window(tally->load, now_ns);
 }
 
 void tally_connection(struct tally *tally, int64_t connect_ns, int64_t tls_ns)
@@ -138,6 +139,18 @@ static void record(struct tally *tally, enum metric metric, int64_t from_ns, int
         histogram_record(tally->latency[metric], (uint64_t)(to_ns - from_ns));
 }
 
+static bool is_open(const struct tally *tally)
+{
+    return tally->load->arrivals != NULL;
+}
+
+/* What its latencies count from: in an open loop the schedule, so that a request which had to wait
+ * before it could be sent does not look fast ("coordinated omission"). */
+static int64_t origin_ns(const struct tally *tally, const struct request *request)
+{
+    return is_open(tally) ? request->due_ns : request->sent_ns;
+}
+
 /* Tokens of the answer: by usage, else as its chunks told, else its chunks. */
 static int64_t output_tokens(const struct request *request)
 {
@@ -159,7 +172,7 @@ static bool is_good(const struct tally *tally, const struct request *request)
     const struct load *load = tally->load;
 
     return (load->goodput_ttft_ns == 0
-            || request->first_ns - request->sent_ns <= load->goodput_ttft_ns)
+            || request->first_ns - origin_ns(tally, request) <= load->goodput_ttft_ns)
            && (load->goodput_tpot_ns == 0 || time_per_token_ns(request) <= load->goodput_tpot_ns);
 }
 
@@ -172,6 +185,30 @@ static void count_oddities(struct tally *tally, const struct request *request)
     tally->finish_wrong += request->finish == FINISH_STOP && is_full && no_end;
     tally->finish_missing += request->finish == FINISH_UNSAID;
     tally->done_missing += !request->done;
+}
+
+/* Up to the first output, and to the end. `censored`: the end is only when we gave up, and so is
+ * the first output where there is none. */
+static void record_span(struct tally *tally, const struct request *request, int64_t from_ns,
+                        enum metric first, enum metric end, bool censored)
+{
+    bool has_first = request->first_ns != 0;
+
+    record(tally, first, from_ns, has_first ? request->first_ns : request->end_ns, !has_first);
+    record(tally, end, from_ns, request->end_ns, censored);
+}
+
+static void record_first_and_end(struct tally *tally, const struct request *request, bool censored)
+{
+    bool is_sent = request->sent_ns != 0;
+
+    record_span(tally, request, origin_ns(tally, request), METRIC_TTFT, METRIC_E2E, censored);
+    if (!is_open(tally))
+        return;
+    record(tally, METRIC_QUEUE, request->due_ns, is_sent ? request->sent_ns : request->end_ns,
+           !is_sent);
+    if (is_sent)
+        record_span(tally, request, request->sent_ns, METRIC_TTFT_SENT, METRIC_E2E_SENT, censored);
 }
 
 static void count_success(struct tally *tally, const struct request *request)
@@ -195,26 +232,20 @@ static void count_success(struct tally *tally, const struct request *request)
     }
     tally->reasoned += request->reasoned;
     tally->chunks += request->chunks;
-    tally->e2e_ns += (double)(request->end_ns - request->sent_ns);
-    record(tally, METRIC_TTFT, request->sent_ns, request->first_ns, false);
-    record(tally, METRIC_E2E, request->sent_ns, request->end_ns, false);
+    record_first_and_end(tally, request, false);
     if (request->visible_ns != 0)
-        record(tally, METRIC_TTFO, request->sent_ns, request->visible_ns, false);
+        record(tally, METRIC_TTFO, origin_ns(tally, request), request->visible_ns, false);
     if (request->second_ns != 0 && request->first_tokens == 1)
         record(tally, METRIC_TTST, request->first_ns, request->second_ns, false);
     if (mean_ns > 0)
         histogram_record(tally->latency[METRIC_TPOT], (uint64_t)mean_ns);
 }
 
-/* Cut by a timeout: what is known is that it would have taken longer. */
+/* Cut off, by a timeout or by the cell's end: what is known is that it would have taken longer. */
 static void count_censored(struct tally *tally, const struct request *request)
 {
-    bool has_first = request->first_ns != 0;
-
-    record(tally, METRIC_TTFT, request->sent_ns, has_first ? request->first_ns : request->end_ns,
-           !has_first);
-    record(tally, METRIC_E2E, request->sent_ns, request->end_ns, true);
-    if (request->failure != FAILURE_IDLE_TIMEOUT || !has_first)
+    record_first_and_end(tally, request, true);
+    if (request->failure != FAILURE_IDLE_TIMEOUT || request->first_ns == 0)
         return;
     record(tally, METRIC_ICL, request->latest_ns, request->end_ns, true);
     if (request->tells_chunks)
@@ -232,13 +263,31 @@ static void count_ended(struct tally *tally, const struct request *request)
     enum failure failure = request->failure;
 
     tally->attempted++;
+    tally->waited += request->waited;
     if (failure == FAILURE_NONE) {
         count_success(tally, request);
+        return;
+    }
+    if (is_open(tally) && failure == FAILURE_CANCELLED) {
+        tally->unanswered++;
+        count_censored(tally, request);
         return;
     }
     tally->failures[failure]++;
     if (is_timeout(failure) && request->sent_ns != 0)
         count_censored(tally, request);
+}
+
+static void count_rates(struct tally *tally, const struct request *request)
+{
+    if (request->failure != FAILURE_NONE || !load_in_window(tally->load, request->end_ns))
+        return;
+    tally->ended.requests++;
+    tally->ended.e2e_ns += (double)(request->end_ns - request->sent_ns);
+    if (request->prompt_tokens < 0)
+        return;
+    tally->ended.input_told++;
+    tally->ended.input_tokens += request->prompt_tokens;
 }
 
 /* The tokens of its chunks in the window: as told, else by the tokens that a chunk of this answer
@@ -274,11 +323,14 @@ static uint32_t count_or_unsaid(int64_t count)
 
 static enum record_phase record_phase(const struct tally *tally, const struct request *request)
 {
+    int64_t at_ns;
+
     if (request->is_probe)
         return RECORD_PROBE;
-    if (load_in_window(tally->load, request->end_ns))
+    if (tally_counts(tally->load, request))
         return RECORD_WINDOW;
-    return request->end_ns < window_start_ns(tally) ? RECORD_WARMUP : RECORD_DRAIN;
+    at_ns = is_open(tally) ? request->due_ns : request->end_ns;
+    return at_ns < window_start_ns(tally) ? RECORD_WARMUP : RECORD_DRAIN;
 }
 
 static void note_record(struct tally *tally, const struct request *request, enum record_phase phase)
@@ -286,6 +338,7 @@ static void note_record(struct tally *tally, const struct request *request, enum
     const struct record row = {
         .index = request->index,
         .sent_us = request->sent_ns, /* in nanoseconds until the window's start is known */
+        .due_us = request->due_ns,
         .ttft_us = microseconds(request->sent_ns, request->first_ns),
         .e2e_us = microseconds(request->sent_ns, request->end_ns),
         .output_tokens = count_or_unsaid(output_tokens(request)),
@@ -317,9 +370,23 @@ void tally_request(struct tally *tally, const struct request *request, int64_t n
         text_copy(tally->said[request->failure], TALLY_SAID_SIZE, request->said);
     if (phase != RECORD_PROBE && request->sends > 1)
         tally->stale_connections += request->sends - 1;
+    if (phase != RECORD_PROBE)
+        count_rates(tally, request);
     count_window_tokens(tally, request);
     sent_add(&tally->sent, request, tally->load->output_tokens);
     note_record(tally, request, phase);
+}
+
+void tally_unsent(struct tally *tally, int64_t due_ns, int64_t now_ns)
+{
+    const struct request request = {
+        .due_ns = due_ns, .end_ns = now_ns, .waited = true, .failure = FAILURE_CANCELLED
+    };
+
+    if (!load_in_window(tally->load, due_ns))
+        return;
+    tally->unsent++;
+    count_ended(tally, &request);
 }
 
 /* ---- When it is over ------------------------------------------------------------------------- */
@@ -336,6 +403,7 @@ void tally_close(struct tally *tally, int64_t now_ns)
         struct record *row = &tally->records.rows[i];
 
         row->sent_us = row->sent_us == 0 ? 0 : (row->sent_us - start_ns) / 1000;
+        row->due_us = (row->due_us - start_ns) / 1000;
     }
 }
 
@@ -400,7 +468,14 @@ void tally_merge(struct tally *into, const struct tally *from)
     into->attempted += from->attempted;
     into->succeeded += from->succeeded;
     into->good += from->good;
-    into->e2e_ns += from->e2e_ns;
+    into->unanswered += from->unanswered;
+    into->unsent += from->unsent;
+    into->waited += from->waited;
+    into->window_sent += from->window_sent;
+    into->ended.requests += from->ended.requests;
+    into->ended.input_told += from->ended.input_told;
+    into->ended.input_tokens += from->ended.input_tokens;
+    into->ended.e2e_ns += from->ended.e2e_ns;
     into->stale_connections += from->stale_connections;
     into->finish_wrong += from->finish_wrong;
     into->finish_missing += from->finish_missing;

@@ -18,7 +18,9 @@ enum finish { FINISH_UNSAID, FINISH_LENGTH, FINISH_STOP, FINISH_OTHER, FINISH_AB
 struct request {
     uint64_t index;
     bool is_probe;
-    int64_t due_ns;              /* its user was free */
+    int64_t due_ns;              /* its user was free; in an open loop: its time by the schedule */
+    int64_t begun_ns;            /* we set about sending it */
+    bool waited;                 /* before, because as many as allowed were in flight */
     int64_t sent_ns;             /* connected, the first byte about to go out */
     int64_t first_ns, latest_ns; /* first and latest chunk with output of any channel */
     int64_t second_ns;           /* second chunk */
@@ -59,13 +61,16 @@ struct flight {
 
 struct tally {
     const struct load *load;
-    struct histogram *latency[METRIC_COUNT]; /* of requests that ended in the window; ns */
+    struct histogram *latency[METRIC_COUNT]; /* of requests that count; ns */
     struct histogram *lag;       /* from being readable, at the earliest, to being read */
     struct histogram *wake;      /* of a timer, from its time to its turn */
     struct histogram *start_lag; /* from being due to being sent, on a connection that was open */
     struct histogram *connect, *tls; /* of new connections, in every phase; ns */
     int64_t new_connections;
+    /* Of the requests that count: those that ended in the window; in an open loop those that were
+     * due in it, whenever they end. */
     int64_t attempted, succeeded, good;
+    int64_t unanswered, unsent, waited; /* of an open loop: when the cell ended; for room */
     int64_t failures[FAILURE_COUNT], early_failures[FAILURE_COUNT]; /* early: before it */
     char said[FAILURE_COUNT][TALLY_SAID_SIZE];
     struct range input, output;               /* tokens of a request that succeeded */
@@ -74,7 +79,11 @@ struct tally {
     int64_t reasoning_told, reasoning_tokens; /* the same of reasoning */
     int64_t reasoned;                         /* how many of all that succeeded had reasoning */
     int64_t output_tokens, chunks;            /* sums over all that succeeded */
-    double e2e_ns;                            /* sum over those that succeeded */
+    struct {
+        int64_t requests, input_told, input_tokens;
+        double e2e_ns;    /* from being sent */
+    } ended;              /* that succeeded and ended in the window: its rates */
+    int64_t window_sent;  /* requests, in the window */
     double window_tokens; /* tokens that arrived in the window, of requests that told their count */
     int64_t window_chunks, untold_chunks; /* in the window: all, and of requests that told none */
     int64_t second_chunks[TALLY_SECONDS]; /* per second of the window */
@@ -87,6 +96,11 @@ struct tally {
     struct sent_sums sent; /* in every phase */
 };
 
+static inline bool tally_counts(const struct load *load, const struct request *request)
+{
+    return load_in_window(load, load->arrivals != NULL ? request->due_ns : request->end_ns);
+}
+
 void tally_init(struct tally *tally, const struct load *load);
 void tally_finish(struct tally *tally);
 
@@ -97,6 +111,8 @@ void tally_chunk(struct tally *tally, struct request *request, int64_t now_ns, i
 void tally_connection(struct tally *tally, int64_t connect_ns, int64_t tls_ns);
 /* The request ended, well or not; in flight until now if it was sent. */
 void tally_request(struct tally *tally, const struct request *request, int64_t now_ns);
+/* In an open loop: what was due at due_ns was not sent when the cell ended. */
+void tally_unsent(struct tally *tally, int64_t due_ns, int64_t now_ns);
 /* Before merging: brings the time in flight up to the window's end. */
 void tally_close(struct tally *tally, int64_t now_ns);
 void tally_merge(struct tally *into, const struct tally *from);

@@ -29,6 +29,10 @@ enum metric {
     METRIC_ITL,
     METRIC_TPOT, /* (last chunk - first chunk) / tokens behind those of the first chunk */
     METRIC_E2E,
+    /* In an open loop TTFT, TTFO and E2E count from the time by the schedule. Beside them: */
+    METRIC_QUEUE,     /* from the schedule to the send */
+    METRIC_TTFT_SENT, /* from the send */
+    METRIC_E2E_SENT,
     METRIC_COUNT,
 };
 const char *metric_name(enum metric metric); /* "ttft", ... */
@@ -37,15 +41,23 @@ struct measurement {
     /* The window: seconds on the monotonic clock. */
     double warmup_s, window_s, drain_s;
     int64_t window_start_ms; /* UTC */
+    double throughput_ci;    /* of the output throughput: half of its 95 % interval / itself; NaN */
     /* Requests that ended in the window (or were begun and censored in it). */
     int64_t attempted, succeeded;
     int64_t failures[FAILURE_COUNT];
     int64_t finish_wrong, finish_missing, done_missing; /* of those that succeeded */
     double success_rate;                                /* succeeded / attempted */
+    /* Of an open loop, where `attempted` are those due in the window: unanswered when the cell
+     * ended (in no failure class, and censored in the latencies), unsent of those, and those that
+     * had to wait because as many as allowed were in flight. */
+    int64_t unanswered, unsent, waited_for_room;
+    double request_rate_asked, request_rate_scheduled, request_rate_sent; /* 0: a closed loop */
+    double queue_growth; /* of the requests due and not yet ended, per second; NaN: a closed loop */
     /* Load: time average of requests in flight in the window; asked for is the cell's concurrency.
      */
     double concurrency_actual;
     int64_t concurrency_min, concurrency_max;
+    double concurrency_expected; /* by the users and their think time; NaN: an open loop */
     double little_ratio; /* throughput x mean latency / concurrency_actual; 1 in a steady state */
     /* Tokens. Per request: requested and actual (by the server's usage). In the window: those that
      * arrived in it. */
@@ -69,6 +81,9 @@ struct measurement {
                                                not known */
     bool client_limited;
     bool contaminated; /* the server worked for others too, each time the cell was measured */
+    /* No steady state: the warm-up ended at its limit before two windows agreed; the queue of an
+     * open loop grew. */
+    bool unsettled, overloaded;
     /* Connections that were opened for the cell, from its first request to its last. NaN: none. */
     int64_t new_connections;
     double connect_p50_ms, connect_p99_ms, tls_p50_ms, tls_p99_ms;

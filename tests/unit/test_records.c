@@ -21,6 +21,7 @@ static void comes_back_as_it_was(void **state)
         memset(&record, 0, sizeof record);
         record.index = i;
         record.sent_us = (int64_t)i * 1000 - 500000;
+        record.due_us = record.sent_us - 17;
         record.ttft_us = i * 3;
         record.e2e_us = UINT32_MAX - i;
         record.input_tokens = UINT32_MAX;

@@ -13,26 +13,32 @@
 #include "store/sweeps.h"
 
 struct truth {
-    struct histogram *ttft; /* of the window's requests: first content write minus our send */
-    struct histogram *itl;  /* gaps that end in the window; needs simserve's --truth-chunks */
+    struct histogram *ttft;     /* of the window's requests: first content write minus our send */
+    struct histogram *ttft_due; /* the same minus when the request was due */
+    struct histogram *itl;      /* gaps that end in the window; needs simserve's --truth-chunks */
     int64_t joined;
 };
 
 static inline void truth_create(struct truth *truth)
 {
-    *truth = (struct truth){ histogram_create(), histogram_create(), 0 };
+    *truth = (struct truth){ histogram_create(), histogram_create(), histogram_create(), 0 };
 }
 
 static inline void truth_finish(struct truth *truth)
 {
     histogram_destroy(truth->ttft);
+    histogram_destroy(truth->ttft_due);
     histogram_destroy(truth->itl);
 }
 
-/* When each request was sent, by its index; at_ns 0 where it did not end in the window. */
-static inline int64_t *truth_sends(const struct records *records, size_t *count)
+struct truth_send {
+    int64_t at_ns, due_ns;
+};
+
+/* When each request was sent, by its index; at_ns 0 where it does not count. */
+static inline struct truth_send *truth_sends(const struct records *records, size_t *count)
 {
-    int64_t *sends;
+    struct truth_send *sends;
 
     *count = 0;
     for (size_t i = 0; i < records->count; i++)
@@ -41,7 +47,9 @@ static inline int64_t *truth_sends(const struct records *records, size_t *count)
     sends = calloc(*count + 1, sizeof *sends);
     for (size_t i = 0; i < records->count; i++)
         if (records->rows[i].phase == RECORD_WINDOW)
-            sends[records->rows[i].index] = records->origin_ns + records->rows[i].sent_us * 1000;
+            sends[records->rows[i].index] =
+                (struct truth_send){ records->origin_ns + records->rows[i].sent_us * 1000,
+                                     records->origin_ns + records->rows[i].due_us * 1000 };
     return sends;
 }
 
@@ -64,7 +72,8 @@ static inline void truth_add_gaps(struct truth *truth, const json_t *record, int
 
 /* One line of GET /sim/truth; requests of another nonce are somebody else's. */
 static inline void truth_add(struct truth *truth, const json_t *record, uint64_t nonce,
-                             int64_t start_ns, int64_t end_ns, const int64_t *sends, size_t count)
+                             int64_t start_ns, int64_t end_ns, const struct truth_send *sends,
+                             size_t count)
 {
     const char *id = json_get_text(record, "request_id", "");
     int64_t first_ns = json_get_integer(record, "first_write_ns", 0);
@@ -73,9 +82,10 @@ static inline void truth_add(struct truth *truth, const json_t *record, uint64_t
     if (!request_id_read(id, &by, &index) || by != nonce || index >= count)
         return;
     truth_add_gaps(truth, record, start_ns, end_ns);
-    if (sends[index] == 0 || first_ns == 0)
+    if (sends[index].at_ns == 0 || first_ns == 0)
         return;
-    histogram_record(truth->ttft, (uint64_t)(first_ns - sends[index]));
+    histogram_record(truth->ttft, (uint64_t)(first_ns - sends[index].at_ns));
+    histogram_record(truth->ttft_due, (uint64_t)(first_ns - sends[index].due_ns));
     truth->joined++;
 }
 
@@ -98,7 +108,7 @@ static inline bool truth_read(const char *url, const struct cell_result *result,
     if (done) {
         int64_t end_ns = records.origin_ns + (int64_t)(result->measurement.window_s * 1e9);
         size_t count;
-        int64_t *sends = truth_sends(&records, &count);
+        struct truth_send *sends = truth_sends(&records, &count);
 
         for (char *line = response.body.data, *end; done && line != NULL; line = end + 1) {
             json_t *record = NULL;
