@@ -295,35 +295,24 @@ static bool read_figure(struct store *store, const struct history_ask *ask, stru
 
 /* ---- A stored series ---- */
 
-static bool find_kind(char (*names)[128], size_t count, const char *name, bool *plain,
-                      bool *histogram)
+/* Names what there is: first what reads like what was asked for. */
+static bool refuse_series(struct store *store, const struct history_ask *ask, struct error *error)
 {
-    char bucket[160];
-
-    snprintf(bucket, sizeof bucket, "%s_bucket", name);
-    *plain = *histogram = false;
-    for (size_t i = 0; i < count; i++) {
-        *plain = *plain || strcmp(names[i], name) == 0;
-        *histogram = *histogram || strcmp(names[i], bucket) == 0;
-    }
-    return *plain || *histogram;
-}
-
-/* Names what there is: first what begins like what was asked for. */
-static bool refuse_series(char (*names)[128], size_t count, const char *name, struct error *error)
-{
+    FREE_AUTO char(*names)[128] = NULL;
     TEXT_AUTO told = { 0 };
-    size_t shown = 0;
+    size_t count, shown = 0;
 
+    if (!scrape_names(store, ask->deployment_id, &names, &count, error))
+        return false;
     for (int alike = 1; alike >= 0; alike--)
         for (size_t i = 0; i < count && shown < NAMES_TOLD; i++)
-            if ((strstr(names[i], name) != NULL) == (alike == 1)) {
+            if ((strstr(names[i], ask->series) != NULL) == (alike == 1))
                 text_addf(&told, "%s%s", shown++ == 0 ? "" : ", ", names[i]);
-            }
     return error_set(error, ERROR_NOT_FOUND,
                      "no series \"%.100s\" was stored of this deployment; of %zu there are, e.g.: "
                      "%s",
-                     name, count, count == 0 ? "none (metrics_watch starts storing)" : told.data);
+                     ask->series, count,
+                     count == 0 ? "none (metrics_watch starts storing)" : told.data);
 }
 
 static const char *unit_of(const char *name, enum history_function function)
@@ -350,19 +339,22 @@ static const char *unit_of(const char *name, enum history_function function)
     return function == HISTORY_RATE ? "1/s" : "";
 }
 
-/* The type is the same for all label sets. */
-static bool read_kind(struct store *store, const struct history_ask *ask, enum kind *out,
+/* By the type of the series, or of the buckets of the histogram that is meant. */
+static bool find_kind(struct store *store, const struct history_ask *ask, enum kind *out,
                       struct error *error)
 {
-    const struct scrape_range range = range_of(ask, ask->series);
-    struct scrape_series *series;
-    size_t count;
+    char type[16], bucket[160];
 
-    if (!scrape_history(store, &range, ask->level, &series, &count, error))
+    if (!scrape_type(store, ask->deployment_id, ask->series, type, error))
         return false;
-    *out = count > 0 && strcmp(series[0].type, "counter") == 0 ? KIND_COUNTER : KIND_GAUGE;
-    scrape_series_free(series, count);
-    return true;
+    *out = strcmp(type, "counter") == 0 ? KIND_COUNTER : KIND_GAUGE;
+    if (type[0] != '\0')
+        return true;
+    snprintf(bucket, sizeof bucket, "%s_bucket", ask->series);
+    if (!scrape_type(store, ask->deployment_id, bucket, type, error))
+        return false;
+    *out = KIND_HISTOGRAM;
+    return type[0] != '\0' || refuse_series(store, ask, error);
 }
 
 static bool read_histogram(struct store *store, const struct history_ask *ask, struct history *out,
@@ -381,16 +373,9 @@ static bool read_histogram(struct store *store, const struct history_ask *ask, s
 static bool read_series(struct store *store, const struct history_ask *ask, struct history *out,
                         struct error *error)
 {
-    FREE_AUTO char(*names)[128] = NULL;
-    bool plain, histogram;
-    size_t count;
-    enum kind kind = KIND_HISTOGRAM;
+    enum kind kind;
 
-    if (!scrape_names(store, ask->deployment_id, &names, &count, error))
-        return false;
-    if (!find_kind(names, count, ask->series, &plain, &histogram))
-        return refuse_series(names, count, ask->series, error);
-    if ((plain && !read_kind(store, ask, &kind, error))
+    if (!find_kind(store, ask, &kind, error)
         || !choose_function(ask->series, kind, ask->function, &out->function, error))
         return false;
     out->unit = unit_of(ask->series, out->function);

@@ -522,19 +522,27 @@ static bool list_deployments(struct store *store, int64_t **out, size_t *count, 
     return step == SQL_DONE;
 }
 
+static bool compact_one(struct store *store, int64_t deployment_id, int64_t now_ms,
+                        struct error *error)
+{
+    struct request request = { deployment_id, now_ms, true };
+
+    while (request.more)
+        if (!database_write(store->scrapes, apply_stretch, &request, error))
+            return false;
+    return true;
+}
+
+/* One that cannot be rolled up holds up no other; the last such says why. */
 bool scrape_compact(struct store *store, int64_t now_ms, struct error *error)
 {
     FREE_AUTO int64_t *deployments = NULL;
     size_t count = 0;
+    bool ok = true;
 
     if (!list_deployments(store, &deployments, &count, error))
         return false;
-    for (size_t i = 0; i < count; i++) {
-        struct request request = { deployments[i], now_ms, true };
-
-        while (request.more)
-            if (!database_write(store->scrapes, apply_stretch, &request, error))
-                return false;
-    }
-    return true;
+    for (size_t i = 0; i < count; i++)
+        ok = compact_one(store, deployments[i], now_ms, error) && ok;
+    return ok;
 }

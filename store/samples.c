@@ -47,6 +47,19 @@ static int by_series(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* A page lists its series in the same order each time: mostly there is nothing to sort. */
+static void sort(struct sample *samples, size_t count, struct sample **order)
+{
+    bool sorted = true;
+
+    for (size_t i = 0; i < count; i++) {
+        order[i] = &samples[i];
+        sorted = sorted && (i == 0 || samples[i - 1].series <= samples[i].series);
+    }
+    if (!sorted)
+        qsort(order, count, sizeof *order, by_series);
+}
+
 void samples_pack(struct sample *samples, size_t count, void **out, size_t *length)
 {
     FREE_AUTO struct sample **order = memory_zeroed(count, sizeof *order);
@@ -54,9 +67,7 @@ void samples_pack(struct sample *samples, size_t count, void **out, size_t *leng
     uint8_t *end = data;
     int64_t last = 0;
 
-    for (size_t i = 0; i < count; i++)
-        order[i] = &samples[i];
-    qsort(order, count, sizeof *order, by_series);
+    sort(samples, count, order);
     *end++ = VERSION;
     for (size_t i = 0; i < count; i++) {
         const struct sample *sample = order[i];

@@ -132,6 +132,8 @@ bool schema_prepare(struct connection *writer, const struct migration_set *migra
                          "database %s has version %lld, this opsbrain knows up to %d: run a newer "
                          "opsbrain or restore a backup",
                          connection_path(writer), (long long)version, migrations->count);
+    if (migrations == &migrations_scrapes) /* its rows are long */
+        text_add(&settings, "PRAGMA page_size = 8192; ");
     text_addf(&settings, "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = %d;",
               APPLICATION_ID);
     if (version == 0 && !connection_run(writer, text_string(&settings), error))

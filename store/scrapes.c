@@ -221,6 +221,23 @@ static bool fits(const struct scrape_value *value)
            && strlen(value->labels) < sizeof limits->labels;
 }
 
+/* Fills in what fits, with the ids that are known; how many are not. */
+static size_t take_values(struct scrape *scrape, const struct scrape_value *values, size_t count)
+{
+    size_t unknown = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!fits(&values[i]))
+            continue;
+        int64_t id = series_cache_find(scrape->series, scrape->deployment_id, values[i].name,
+                                       values[i].labels);
+        unknown += id == 0;
+        scrape->values[scrape->count] = &values[i];
+        scrape->samples[scrape->count++] = (struct sample){ id, values[i].value };
+    }
+    return unknown;
+}
+
 bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
                 const struct scrape_value *values, size_t count, const char *scrape_error,
                 struct error *error)
@@ -231,21 +248,31 @@ bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
 
     if (scrape_error != NULL)
         return note_outcome(store, deployment_id, at_ms, scrape_error, error);
-    for (size_t i = 0; i < count; i++) {
-        if (!fits(&values[i]))
-            continue;
-        kept[scrape.count] = &values[i];
-        samples[scrape.count++] =
-            (struct sample){ series_cache_find(store->series, deployment_id, values[i].name,
-                                               values[i].labels),
-                             values[i].value };
-    }
+    size_t unknown = take_values(&scrape, values, count);
     if (!database_write(store->scrapes, apply_scrape, &scrape, error))
         return false;
-    for (size_t i = 0; i < scrape.count; i++)
+    for (size_t i = 0; unknown > 0 && i < scrape.count; i++)
         series_cache_add(store->series, deployment_id, kept[i]->name, kept[i]->labels,
                          samples[i].series);
     return note_outcome(store, deployment_id, at_ms, NULL, error);
+}
+
+bool scrape_type(struct store *store, int64_t deployment_id, const char *name, char type[16],
+                 struct error *error)
+{
+    bool found;
+    READER_AUTO reader = database_reader(store->scrapes);
+    SQL_AUTO sql = sql_begin(reader.connection, "SELECT type FROM series WHERE deployment_id = ?1 "
+                                                "AND name = ?2 LIMIT 1");
+
+    sql_bind_integer(&sql, 1, deployment_id);
+    sql_bind_text(&sql, 2, name);
+    if (!sql_find(&sql, &found, error))
+        return false;
+    type[0] = '\0';
+    if (found)
+        sql_text(&sql, 0, type, 16);
+    return true;
 }
 
 bool scrape_names(struct store *store, int64_t deployment_id, char (**out)[128], size_t *count,

@@ -60,6 +60,9 @@ void scrape_series_free(struct scrape_series *series, size_t count);
  * one of those, or the one that goes back the furthest. */
 bool scrape_level_for(struct store *store, int64_t deployment_id, int64_t from_ms, int64_t step_ms,
                       enum scrape_level *out, struct error *error);
+/* The type of the series of that name; "" where there is none. */
+bool scrape_type(struct store *store, int64_t deployment_id, const char *name, char type[16],
+                 struct error *error);
 /* Names of the series there are, ascending. free(*out). */
 bool scrape_names(struct store *store, int64_t deployment_id, char (**out)[128], size_t *count,
                   struct error *error);

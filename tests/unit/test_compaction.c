@@ -1,5 +1,6 @@
 /* Rolling up: whatever is rolled up when, the answers are those of the scrapes themselves. */
 #include <math.h>
+#include <sqlite3.h>
 
 #include "base/random.h"
 #include "store/scrapes.h"
@@ -306,6 +307,81 @@ static void rolled_up_or_not_the_answers_are_the_same(void **state)
     compare_all(ledger, START_MS, at_ms + HOUR_MS);
 }
 
+/* ---- Trouble ---- */
+
+static void damage(struct ledger *ledger, const char *statement)
+{
+    char path[FOLDER_SIZE + 16];
+    sqlite3 *file;
+
+    snprintf(path, sizeof path, "%s/scrapes.db", ledger->folder);
+    assert_int_equal(sqlite3_open(path, &file), SQLITE_OK);
+    sqlite3_busy_timeout(file, 5000);
+    assert_int_equal(sqlite3_exec(file, statement, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(file);
+}
+
+static size_t count_points(struct ledger *ledger, int64_t deployment_id, enum scrape_level level)
+{
+    const struct scrape_range range = { deployment_id, "x", 0, INT64_MAX, HOUR_MS };
+    struct scrape_series *series;
+    size_t count, points = 0;
+
+    assert_ok(ledger,
+              scrape_history(ledger->store, &range, level, &series, &count, &ledger->error));
+    for (size_t i = 0; i < count; i++)
+        points += series[i].count;
+    scrape_series_free(series, count);
+    return points;
+}
+
+static void what_fails_halfway_leaves_everything_and_holds_up_no_other(void **state)
+{
+    struct ledger *ledger = *state;
+    const struct scrape_value value = { "x", "", "gauge", 1 };
+
+    for (int64_t id = 1; id <= 2; id++)
+        for (int i = 0; i < 3; i++)
+            assert_ok(ledger, scrape_add(ledger->store, id, START_MS + i * HOUR_MS, &value, 1, NULL,
+                                         &ledger->error));
+    compact(ledger, START_MS + HOUR_MS + MINUTE_MS);
+    damage(ledger, "CREATE TRIGGER trouble BEFORE INSERT ON blocks WHEN new.deployment_id = 1 AND "
+                   "new.level = 3 BEGIN SELECT raise(ABORT, 'trouble'); END");
+    assert_refused(ledger, scrape_compact(ledger->store, START_MS + 5 * HOUR_MS, &ledger->error),
+                   ERROR_INTERNAL, "trouble");
+    for (int64_t id = 1; id <= 2; id++)
+        for (int level = 0; level < SCRAPE_LEVELS; level++)
+            assert_int_equal(count_points(ledger, id, (enum scrape_level)level), 3);
+    damage(ledger, "DROP TRIGGER trouble");
+    ledger_reopen(ledger);
+    compact(ledger, START_MS + 5 * HOUR_MS);
+    for (int level = 0; level < SCRAPE_LEVELS; level++)
+        assert_int_equal(count_points(ledger, 1, (enum scrape_level)level), 3);
+}
+
+static void damaged_blocks_are_told_as_such(void **state)
+{
+    static const char *const damages[] = {
+        "UPDATE chunks SET data = substr(data, 1, length(data) - 3)",
+        "UPDATE chunks SET data = zeroblob(10)",
+        "UPDATE blocks SET data = substr(data, 1, length(data) - 2)",
+        "UPDATE blocks SET data = x'ffffffff'",
+    };
+    struct ledger *ledger = *state;
+    const struct scrape_range range = { 1, "x", 0, INT64_MAX, 1 };
+    struct scrape_series *series;
+    size_t count;
+
+    for (int64_t i = 0; i < 4; i++) {
+        scrape_one(ledger, START_MS + i * 8 * HOUR_MS, "gauge", 1);
+        compact(ledger, START_MS + (i * 8 + 2) * HOUR_MS);
+        damage(ledger, damages[i]);
+        assert_false(
+            scrape_history(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
+        damage(ledger, "DELETE FROM blocks");
+    }
+}
+
 /* ---- How long ---- */
 
 static void each_level_is_kept_for_its_own_time(void **state)
@@ -357,6 +433,8 @@ int main(void)
         cmocka_unit_test(many_scrapes_are_rolled_up_every_ten_minutes),
         cmocka_unit_test(refuses_more_series_than_anyone_can_keep),
         cmocka_unit_test(rolled_up_or_not_the_answers_are_the_same),
+        cmocka_unit_test(what_fails_halfway_leaves_everything_and_holds_up_no_other),
+        cmocka_unit_test(damaged_blocks_are_told_as_such),
         cmocka_unit_test(each_level_is_kept_for_its_own_time),
     };
 
