@@ -85,6 +85,11 @@ static void read_fingerprint(const json_t *print, struct evidence_facts *out)
     const json_t *workload = json_object_get(print, "workload");
 
     text_copy(out->model, sizeof out->model, json_get_text(print, "model", ""));
+    text_copy(out->model_revision, sizeof out->model_revision,
+              json_get_text(print, "model_revision", ""));
+    text_copy(out->quantization, sizeof out->quantization,
+              json_get_text(print, "quantization", ""));
+    out->chips = json_get_number(print, "chips", NAN);
     text_copy(out->engine, sizeof out->engine, json_get_text(print, "engine", ""));
     text_copy(out->engine_version, sizeof out->engine_version,
               json_get_text(print, "engine_version", ""));

@@ -33,8 +33,10 @@ char *fingerprint_write(const struct deployment *deployment, const struct model_
 
     json_object_set_new(made, "seed", json_integer((json_int_t)plan->seed));
     document = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model", text_or_null(facts->model),
-        "engine", text_or_null(facts->engine), "engine_version",
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model",
+        text_or_null(facts->model), "model_revision", text_or_null(deployment->model_revision),
+        "quantization", text_or_null(deployment->quantization), "chips",
+        count_or_null(deployment->chips), "engine", text_or_null(facts->engine), "engine_version",
         text_or_null(facts->engine_version), "context_tokens", count_or_null(facts->context_tokens),
         "engine_details", object_or_null(facts->details), "provider",
         text_or_null(deployment->provider), "hardware", text_or_null(deployment->hardware),

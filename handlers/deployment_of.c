@@ -66,6 +66,10 @@ const struct field deployment_fields[] = {
       .help = "Where it comes from; endpoint: a server that runs already." },
     { "model", VALUE_TEXT, .optional = true,
       .help = "Model that is meant; null: the server's first." },
+    { "model_revision", VALUE_TEXT, .optional = true, .help = "Of the weights, as registered." },
+    { "quantization", VALUE_TEXT, .optional = true, .help = "Of the weights, as registered." },
+    { "chips", VALUE_INTEGER, .optional = true,
+      .help = "Accelerators of an instance, as registered." },
     { "engine", VALUE_TEXT, .optional = true,
       .help = "Engine as registered; null: as the server tells." },
     { "hardware", VALUE_TEXT, .optional = true, .help = "Hardware as registered." },
@@ -84,9 +88,13 @@ const struct field deployment_fields[] = {
 json_t *deployment_json(const struct deployment *deployment)
 {
     return json_pack(
-        "{s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o}", "name",
-        deployment->name, "revision", (json_int_t)deployment->revision, "url", deployment->url,
-        "provider", deployment->provider, "model", json_text_or_null(deployment->model), "engine",
+        "{s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o}",
+        "name", deployment->name, "revision", (json_int_t)deployment->revision, "url",
+        deployment->url, "provider", deployment->provider, "model",
+        json_text_or_null(deployment->model), "model_revision",
+        json_text_or_null(deployment->model_revision), "quantization",
+        json_text_or_null(deployment->quantization), "chips",
+        deployment->chips > 0 ? json_integer((json_int_t)deployment->chips) : json_null(), "engine",
         json_text_or_null(deployment->engine), "hardware", json_text_or_null(deployment->hardware),
         "region", json_text_or_null(deployment->region), "secret",
         json_text_or_null(deployment->secret), "labels", json_stored(deployment->labels), "limits",

@@ -119,8 +119,13 @@ static bool read_limits(const struct call *call, struct deployment *deployment, 
 bool deployment_settings_read(const struct call *call, struct deployment *deployment,
                               struct error *error)
 {
+    deployment->chips = call_integer(call, "chips", deployment->chips);
     return read_url(call, deployment, error)
            && read_text(call, "model", deployment->model, sizeof deployment->model, error)
+           && read_text(call, "model_revision", deployment->model_revision,
+                        sizeof deployment->model_revision, error)
+           && read_text(call, "quantization", deployment->quantization,
+                        sizeof deployment->quantization, error)
            && read_text(call, "engine", deployment->engine, sizeof deployment->engine, error)
            && read_text(call, "hardware", deployment->hardware, sizeof deployment->hardware, error)
            && read_text(call, "region", deployment->region, sizeof deployment->region, error)
@@ -196,6 +201,8 @@ bool deployment_secret_check(const struct call *call, const struct deployment *b
 bool deployment_settings_same(const struct deployment *a, const struct deployment *b)
 {
     return strcmp(a->url, b->url) == 0 && strcmp(a->model, b->model) == 0
+           && strcmp(a->model_revision, b->model_revision) == 0
+           && strcmp(a->quantization, b->quantization) == 0 && a->chips == b->chips
            && strcmp(a->engine, b->engine) == 0 && strcmp(a->hardware, b->hardware) == 0
            && strcmp(a->region, b->region) == 0 && strcmp(a->secret, b->secret) == 0
            && strcmp(a->labels, b->labels) == 0 && strcmp(a->limits, b->limits) == 0;

@@ -14,12 +14,19 @@
     { "model", VALUE_TEXT, .high = 255,                                                            \
       .help = "Id of the model as requests name it. Left out or \"\": the first that the server "  \
               "lists." },                                                                          \
+        { "model_revision", VALUE_TEXT, .high = 95,                                                \
+          .help = "Commit or tag of the weights, which no server tells; part of what results are " \
+                  "compared by." },                                                                \
+        { "quantization", VALUE_TEXT, .high = 63,                                                  \
+          .help = "Of the weights, such as w4a16, fp8 or none; compared by as well." },            \
         { "engine", VALUE_TEXT, .high = 31,                                                        \
           .help = "Engine, such as vllm, llama.cpp, sglang or ollama. Left out or \"\": as the "   \
                   "server tells." },                                                               \
         { "hardware", VALUE_TEXT, .high = 127,                                                     \
           .help = "What it runs on, such as \"1x NVIDIA L4\"; part of what results are compared "  \
                   "by." },                                                                         \
+        { "chips", VALUE_INTEGER, .high = 100000,                                                  \
+          .help = "Accelerators that one instance of it uses; 0: unknown." },                      \
         { "region", VALUE_TEXT, .high = 63, .help = "Where it runs, such as us-central1." },       \
         { "secret", VALUE_TEXT, .high = 63,                                                        \
           .help = "NAME of the secret that holds the bearer token (A-Z, 0-9 and _), never the "    \

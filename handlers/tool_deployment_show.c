@@ -302,6 +302,14 @@ static void add_measuring(const struct view *view, struct text *out)
     }
 }
 
+static void add_chips(int64_t chips, struct text *out)
+{
+    char shown[24];
+
+    snprintf(shown, sizeof shown, "%" PRId64, chips);
+    add_line(out, "Chips", shown);
+}
+
 static void write_dashboard(const struct view *view, struct text *out)
 {
     const struct deployment *deployment = &view->deployment;
@@ -316,7 +324,11 @@ static void write_dashboard(const struct view *view, struct text *out)
     add_model(view, out);
     add_load(view, out);
     add_line(out, "URL", deployment->url);
+    add_optional(out, "Weights", deployment->model_revision);
+    add_optional(out, "Quantization", deployment->quantization);
     add_optional(out, "Hardware", deployment->hardware);
+    if (deployment->chips > 0)
+        add_chips(deployment->chips, out);
     add_optional(out, "Region", deployment->region);
     add_optional(out, "Limits", deployment->limits);
     add_optional(out, "Labels", deployment->labels);

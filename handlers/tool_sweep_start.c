@@ -19,6 +19,8 @@ static const struct param params[] = {
     { "plan_digest", VALUE_TEXT, .low = 64, .high = 64,
       .help = "plan_digest of sweep_plan for the same arguments; needed over 60 minutes or 10 "
               "million tokens." },
+    { "purpose", VALUE_TEXT, .high = 300,
+      .help = "Why it is measured, in a sentence: kept with its runs." },
     PARAM_IDEMPOTENCY_KEY,
     { 0 },
 };
@@ -75,9 +77,10 @@ static bool check_server(const struct call *call, const struct deployment *deplo
 
 static json_t *provenance(const struct call *call)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:s}", "principal", call->principal.name, "client",
-                     call->change.actor.client, "request", call->change.actor.request_id, "host",
-                     call->services->host, "version", call->services->version);
+    return json_pack("{s:s, s:s*, s:s, s:s, s:s, s:s}", "principal", call->principal.name,
+                     "purpose", call_text(call, "purpose"), "client", call->change.actor.client,
+                     "request", call->change.actor.request_id, "host", call->services->host,
+                     "version", call->services->version);
 }
 
 static bool create(struct call *call, const struct sweep_request *request, const char *digest,

@@ -8,7 +8,8 @@
 
 #define COLUMNS                                                                                    \
     "d.id, r.revision, d.name, r.url, r.provider, r.model, r.engine, r.hardware, r.region, "       \
-    "r.secret, r.labels, r.limits, r.created_by, d.created_ms, r.created_ms, d.retired_ms "
+    "r.secret, r.labels, r.limits, r.created_by, d.created_ms, r.created_ms, d.retired_ms, "       \
+    "r.model_revision, r.quantization, r.chips "
 
 static const char FIND[] = "SELECT " COLUMNS "FROM deployments d JOIN deployment_revisions r "
                            "ON r.deployment_id = d.id AND r.revision = d.revision "
@@ -37,6 +38,9 @@ static void read_row(const struct sql *sql, struct deployment *row)
     row->created_ms = sql_integer(sql, 13);
     row->changed_ms = sql_integer(sql, 14);
     row->retired_ms = sql_integer(sql, 15);
+    sql_text(sql, 16, row->model_revision, sizeof row->model_revision);
+    sql_text(sql, 17, row->quantization, sizeof row->quantization);
+    row->chips = sql_integer(sql, 18);
 }
 
 /* Retired ones too. */
@@ -119,8 +123,9 @@ static bool insert_revision(struct connection *connection, const struct deployme
     SQL_AUTO sql =
         sql_begin(connection, "INSERT INTO deployment_revisions (deployment_id, revision, url, "
                               "provider, model, engine, hardware, region, secret, labels, limits, "
-                              "created_ms, created_by) VALUES "
-                              "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)");
+                              "created_ms, created_by, model_revision, quantization, chips) "
+                              "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
+                              "?14, ?15, ?16)");
 
     sql_bind_integer(&sql, 1, row->id);
     sql_bind_integer(&sql, 2, row->revision);
@@ -135,6 +140,9 @@ static bool insert_revision(struct connection *connection, const struct deployme
     sql_bind_text(&sql, 11, *row->limits == '\0' ? "{}" : row->limits);
     sql_bind_integer(&sql, 12, row->changed_ms);
     sql_bind_text(&sql, 13, row->created_by);
+    sql_bind_text(&sql, 14, row->model_revision);
+    sql_bind_text(&sql, 15, row->quantization);
+    sql_bind_integer(&sql, 16, row->chips);
     return sql_run(&sql, error);
 }
 

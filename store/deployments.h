@@ -10,8 +10,12 @@ struct deployment {
     char url[1025]; /* without a trailing '/' or '/v1' */
     char provider[32];
     char model[256];
+    char model_revision[96]; /* commit or tag of the weights; "" where nobody said, as all of these
+                              */
+    char quantization[64];
     char engine[32];
     char hardware[128];
+    int64_t chips; /* accelerators; 0: nobody said */
     char region[64];
     char secret[64];   /* the secret's name */
     char labels[2048]; /* JSON object of strings */

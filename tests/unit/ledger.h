@@ -73,7 +73,11 @@ static inline struct change ledger_change(const char *principal, const char *too
 
 static inline struct deployment ledger_deployment(struct ledger *ledger, const char *name)
 {
-    struct deployment wanted = { .url = "http://127.0.0.1:8000", .model = "gemma" }, stored;
+    struct deployment wanted = { .url = "http://127.0.0.1:8000",
+                                 .model = "gemma",
+                                 .model_revision = "3f2a9c",
+                                 .chips = 4 },
+                      stored;
     struct change change = ledger_change("alice", "deployment_register");
 
     snprintf(wanted.name, sizeof wanted.name, "%s", name);

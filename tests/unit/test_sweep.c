@@ -241,6 +241,8 @@ static void measures_every_cell(void **state)
     assert_ok(rig.ledger,
               run_list(rig.ledger->store, NULL, row.id, 0, 10, &runs, &count, &rig.ledger->error));
     assert_non_null(strstr(runs[0].fingerprint_document, "\"engine\":\"vllm\""));
+    assert_non_null(strstr(runs[0].fingerprint_document, "\"model_revision\":\"3f2a9c\""));
+    assert_non_null(strstr(runs[0].fingerprint_document, "\"chips\":4"));
     run_rows_free(runs, count);
     cell_rows_free(cells, 4);
     sweep_row_finish(&row);

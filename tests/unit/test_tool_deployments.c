@@ -121,13 +121,18 @@ static void changes_only_what_is_named_as_a_new_revision(void **state)
                                      ",\"hardware\":\"1x L4\",\"max_running\":256,"
                                      "\"max_instances\":3");
     json_auto_t *answer =
-        world_ok(world, "deployment_update", "{\"region\":\"lab\",\"max_running\":0}");
+        world_ok(world, "deployment_update",
+                 "{\"region\":\"lab\",\"max_running\":0,\"model_revision\":\"3f2a9c\","
+                 "\"quantization\":\"fp8\",\"chips\":4}");
     const json_t *deployment = json_object_get(answer, "deployment");
     const json_t *limits = json_object_get(deployment, "limits");
 
     assert_int_equal(json_get_integer(deployment, "revision", 0), 2);
     assert_string_equal(json_get_text(deployment, "hardware", ""), "1x L4");
     assert_string_equal(json_get_text(deployment, "region", ""), "lab");
+    assert_string_equal(json_get_text(deployment, "model_revision", ""), "3f2a9c");
+    assert_string_equal(json_get_text(deployment, "quantization", ""), "fp8");
+    assert_int_equal(json_get_integer(deployment, "chips", 0), 4);
     assert_null(json_object_get(limits, "max_running"));
     assert_int_equal(json_get_integer(limits, "max_instances", 0), 3);
     world_audited(world, "deployment_update", "ok", "demo");

@@ -8,7 +8,7 @@ static void measure(struct world *world, char sweep[ID_SIZE], char run[ID_SIZE])
     const json_t *row;
 
     world_register(world, "demo");
-    sweep_started(world, ",\"repetitions\":2", sweep);
+    sweep_started(world, ",\"repetitions\":2,\"purpose\":\"is fp8 worth it?\"", sweep);
     sweep_measured(world, sweep, 8, "completed", "");
     list = world_ok(world, "run_list", "{\"deployment\":\"demo\"}");
     assert_int_equal(json_array_size(json_object_get(list, "runs")), 2);
@@ -58,6 +58,8 @@ static void shows_what_was_measured_and_by_whom(void **state)
                         "alice");
     assert_string_equal(json_get_text(json_object_get(answer, "provenance"), "client", ""),
                         "test/1");
+    assert_string_equal(json_get_text(json_object_get(answer, "provenance"), "purpose", ""),
+                        "is fp8 worth it?");
     assert_int_equal(json_array_size(json_object_get(answer, "cells")), 4);
     assert_null(json_object_get(answer, "detail"));
     world_refused(world, "run_show", "{\"run\":\"run_nobody\"}", ERROR_NOT_FOUND, "run_nobody");
