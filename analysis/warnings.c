@@ -106,6 +106,17 @@ static double witnessed(const struct cell_row *cell, const char *name)
     return json_is_true(json_object_get(witness, name)) ? 1 : json_get_number(witness, name, 0);
 }
 
+/* The witness saw one of several instances, or they took turns. */
+static bool is_partly_witnessed(const struct cell_row *cell)
+{
+    json_auto_t *witness = NULL;
+    struct error error;
+
+    return cell->witness != NULL
+           && json_parse(cell->witness, strlen(cell->witness), &witness, &error)
+           && strcmp(json_get_text(witness, "state", ""), "partial") == 0;
+}
+
 static bool saw_preemptions(const struct cell_row *cell)
 {
     return witnessed(cell, "preemptions") > 0;
@@ -176,6 +187,10 @@ const struct warning warnings[] = {
       "a stream chunk carried several tokens, or nobody knows how many, and the server told "
       "no count of each: there is no ITL, and gaps are between chunks",
       false, lacks_token_gaps, NULL },
+    { "witness_partial",
+      "the server's own counters are not those of all that was sent (several instances?): nobody "
+      "says that it worked for us alone",
+      false, is_partly_witnessed, NULL },
     { "preempted", "the server preempted requests: its KV cache was full", false, saw_preemptions,
       NULL },
 };

@@ -360,8 +360,9 @@ void plan_estimate(const struct plan *plan, size_t subjects, struct plan_estimat
     }
     out->grid_cells = (int64_t)count;
     out->duration_s = fmin(out->duration_s, plan->time_limit_s);
-    snprintf(out->assumption, sizeof out->assumption,
-             "warm-up takes its whole limit; the server gives a user %g and all together %g output "
-             "and %g input tokens/s",
-             USER_OUTPUT_TOKENS_S, ALL_OUTPUT_TOKENS_S, ALL_INPUT_TOKENS_S);
+    snprintf(
+        out->assumption, sizeof out->assumption,
+        "warm-up takes its whole limit; no cell has to be measured again; the server gives a user "
+        "%g and all together %g output and %g input tokens/s",
+        USER_OUTPUT_TOKENS_S, ALL_OUTPUT_TOKENS_S, ALL_INPUT_TOKENS_S);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -77,6 +78,7 @@ static bool scrape(struct witness *witness, struct asking *asking, struct metric
     return false;
 }
 
+/* A server with one model may list it under another name than it is asked for. */
 static const json_t *find_model(const json_t *models, const char *id)
 {
     const json_t *model;
@@ -84,7 +86,7 @@ static const json_t *find_model(const json_t *models, const char *id)
 
     json_array_foreach(models, i,
                        model) if (strcmp(json_get_text(model, "id", ""), id) == 0) return model;
-    return json_array_get(models, 0);
+    return json_array_size(models) == 1 ? json_array_get(models, 0) : NULL;
 }
 
 /* The model, with what tells it from another under the same name: its files and its context. */
@@ -110,12 +112,18 @@ static void ask_served(struct witness *witness, struct asking *asking, char out[
     json_auto_t *answer = NULL;
     enum failure failure;
     struct error ignored;
+    const json_t *model;
 
     ask.cancelled = watch_stops;
     ask.context = asking;
     out[0] = '\0';
-    if (ask_json(&ask, "/v1/models", NULL, &answer, &failure, &ignored))
-        describe_model(find_model(json_object_get(answer, "data"), witness->endpoint.model), out);
+    if (!ask_json(&ask, "/v1/models", NULL, &answer, &failure, &ignored))
+        return;
+    model = find_model(json_object_get(answer, "data"), witness->endpoint.model);
+    if (model != NULL)
+        describe_model(model, out);
+    else
+        snprintf(out, 256, "%.200s (not listed)", witness->endpoint.model);
 }
 
 /* ---- Idle points ----------------------------------------------------------------------------- */

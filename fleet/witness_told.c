@@ -1,10 +1,15 @@
 #include "fleet/witness_told.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
+
+#define CROWD_SCRAPES 3 /* fewer are chance */
+#define CROWD_SHARE 1.05
+#define CROWD_LEAST 1.0 /* what has just ended may still be counted as running */
 
 /* What is known of an attempt, once. */
 struct telling {
@@ -74,6 +79,41 @@ static void judge_silence(struct telling *telling)
     be(telling, "absent", telling->sight->silent);
 }
 
+static bool find_window(const struct telling *telling, const struct metrics_snapshot **first,
+                        const struct metrics_snapshot **last)
+{
+    const struct measurement *measurement = &telling->result->measurement;
+    int64_t from_ms = measurement->window_start_ms;
+    int64_t to_ms = from_ms + (int64_t)(measurement->window_s * 1000);
+
+    return measurement->window_s > 0
+           && witness_log_within(&telling->sight->log, from_ms, to_ms, first, last);
+}
+
+/* Requests that ran or waited on the server, on average over the window; NaN: too few scrapes. */
+static double mean_present(const struct telling *telling)
+{
+    const struct metrics_snapshot *first, *last;
+    double sum = 0;
+
+    if (!find_window(telling, &first, &last) || last - first + 1 < CROWD_SCRAPES)
+        return NAN;
+    for (const struct metrics_snapshot *row = first; row <= last; row++)
+        sum += row->requests_running + (isnan(row->requests_waiting) ? 0 : row->requests_waiting);
+    return sum / (double)(last - first + 1);
+}
+
+/* More at once than we ever had under way. What had failed may run on there, so it tells only where
+ * nothing did; it is what is left where many requests are cut at the end, and the counts may be
+ * theirs. */
+static bool is_crowded(const struct telling *telling)
+{
+    double ours = (double)telling->result->measurement.concurrency_max;
+
+    return !had_failures(telling->result)
+           && mean_present(telling) > CROWD_SHARE * ours + CROWD_LEAST;
+}
+
 static void judge_foreign(struct telling *telling)
 {
     TEXT_AUTO sentence = { 0 };
@@ -82,6 +122,11 @@ static void judge_foreign(struct telling *telling)
     if (telling->counts.foreign) {
         reconcile_describe(&telling->counts, &sentence);
         text_add(&sentence, " more by its own count than were sent");
+    } else if (is_crowded(telling)) {
+        text_addf(&sentence,
+                  "%.1f requests ran or waited there on average, and never more than %" PRId64
+                  " were ours",
+                  mean_present(telling), telling->result->measurement.concurrency_max);
     } else {
         text_addf(&sentence, "it was not idle %s, within the time that is waited for it",
                   telling->sight->begin == POINT_BUSY ? "before the first request"
@@ -93,12 +138,13 @@ static void judge_foreign(struct telling *telling)
 static void judge_counts(struct telling *telling)
 {
     const struct sight *sight = telling->sight;
-    bool busy = sight->begin == POINT_BUSY || sight->end == POINT_BUSY;
+    bool foreign = telling->counts.foreign || is_crowded(telling) || sight->begin == POINT_BUSY
+                   || sight->end == POINT_BUSY;
 
-    if (sight->instances > 1 && (telling->counts.foreign || telling->counts.short_ || busy))
+    if (sight->instances > 1 && (foreign || telling->counts.short_))
         be(telling, "partial",
            "the deployment has several instances, and the counters are not those of all of them");
-    else if (telling->counts.foreign || busy)
+    else if (foreign)
         judge_foreign(telling);
     else if (telling->counts.short_)
         be(telling, "partial",

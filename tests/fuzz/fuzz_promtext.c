@@ -1,7 +1,10 @@
-/* prom_read: samples lie within the bytes, labels can be read, and samples can be written again. */
+/* prom_read: samples lie within the bytes, labels can be read, and samples can be written again.
+ * metrics_map: what it makes of them are figures. */
+#include <math.h>
 #include <string.h>
 
 #include "base/promtext.h"
+#include "fleet/metrics_map.h"
 #include "tests/fuzz/fuzz.h"
 
 struct bounds {
@@ -29,6 +32,22 @@ static bool check(void *context, const struct prom_sample *sample)
     return true;
 }
 
+static void check_map(const char *bytes, size_t length)
+{
+    struct metrics_snapshot snapshot;
+    struct scrape_value values[64];
+    size_t count;
+
+    metrics_clear(&snapshot);
+    metrics_map(bytes, length, &snapshot);
+    must(memchr(snapshot.model, '\0', sizeof snapshot.model) != NULL);
+    must(isnan(snapshot.kv_cache_use)
+         || (snapshot.kv_cache_use >= 0 && snapshot.kv_cache_use <= 1));
+    count = metrics_values(&snapshot, values, sizeof values / sizeof *values);
+    for (size_t i = 0; i < count; i++)
+        must(values[i].value >= 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *bytes = (const char *)data;
@@ -37,5 +56,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     must(prom_read(bytes, size, check, &bounds, &skipped));
     must(skipped <= size);
+    check_map(bytes, size);
     return 0;
 }

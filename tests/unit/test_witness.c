@@ -15,6 +15,7 @@
 #include "tests/simserve/harness/simserve.h"
 #include "tests/unit/canned_server.h"
 
+#define RUNNING "vllm:num_requests_running{engine=\"0\",model_name=\"simserve/toy\"} "
 #define NEAR(a, b) assert_float_equal((a), (b), 1e-6)
 
 static const char *const quick[] = { "--ttft-ms", "5", "--step-ms", "2", NULL };
@@ -187,8 +188,31 @@ static void *ask_long(void *context)
 {
     struct scene other = *(struct scene *)context;
 
-    ask(&other, false, 50); /* a second */
+    ask(&other, false, 100); /* two seconds */
     return NULL;
+}
+
+/* Where much was cut, the counts could be ours; what runs at once could not. */
+static void more_at_once_than_ours_is_seen_though_the_counts_may_be_ours(void **state)
+{
+    struct scene scene = begin(slow);
+    pthread_t others[8];
+
+    (void)state;
+    scene.result.measurement.concurrency_max = 1;
+    scene.result.sent.more_requests = 100;
+    scene.result.sent.more_input_tokens = scene.result.sent.more_output_tokens = 100000;
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(pthread_create(&others[i], NULL, ask_long, &scene), 0);
+    simserve_wait_metric(&scene.server, RUNNING, 8);
+    scene.result.measurement.window_start_ms = clock_utc_ms();
+    for (int i = 0; i < 8; i++)
+        pthread_join(others[i], NULL);
+    end(&scene);
+    if (scene.said.verdict != TESTIMONY_CONTAMINATED)
+        fail_msg("%s", scene.said.json);
+    assert_non_null(strstr(scene.said.reason, "never more than 1 were ours"));
+    leave(&scene);
 }
 
 static void waits_until_others_are_done_before_it_begins(void **state)
@@ -201,8 +225,7 @@ static void waits_until_others_are_done_before_it_begins(void **state)
              other.server.port);
     snprintf(other.endpoint.model, sizeof other.endpoint.model, "simserve/toy");
     assert_int_equal(pthread_create(&thread, NULL, ask_long, &other), 0);
-    simserve_wait_metric(&other.server,
-                         "vllm:num_requests_running{engine=\"0\",model_name=\"simserve/toy\"} ", 1);
+    simserve_wait_metric(&other.server, RUNNING, 1);
     begin_on(&scene, other.server.port, 0);
     pthread_join(thread, NULL);
     ask(&scene, true, 4);
@@ -306,6 +329,24 @@ static void a_server_without_metrics_is_no_witness_and_says_why(void **state)
     assert_non_null(strstr(text_of(&scene, "why"), "not_found"));
     assert_string_equal(scene.said.served, "llama3");
     assert_null(scene.said.series);
+    leave(&scene);
+    canned_stop(&server);
+}
+
+static void lists_of_many_models_may_come_in_any_order(void **state)
+{
+    static const struct canned_answer answers[] = {
+        { "/v1/models", .body = "{\"data\":[{\"id\":\"a\"},{\"id\":\"b\"}]}" }, { NULL }
+    };
+    struct canned_server server;
+    struct scene scene = { 0 };
+
+    (void)state;
+    canned_start(&server, answers);
+    begin_on(&scene, server.port, 0);
+    end(&scene);
+    assert_int_equal(scene.said.verdict, TESTIMONY_NOTHING);
+    assert_string_equal(scene.said.served, "simserve/toy (not listed)");
     leave(&scene);
     canned_stop(&server);
 }
@@ -484,11 +525,13 @@ int main(void)
         cmocka_unit_test(agrees_to_the_token_with_what_was_sent),
         cmocka_unit_test(one_request_of_somebody_else_is_seen),
         cmocka_unit_test(what_failed_explains_so_much_more_and_no_further),
+        cmocka_unit_test(more_at_once_than_ours_is_seen_though_the_counts_may_be_ours),
         cmocka_unit_test(waits_until_others_are_done_before_it_begins),
         cmocka_unit_test(tells_the_window_in_one_vocabulary),
         cmocka_unit_test(a_restart_is_told_as_one),
         cmocka_unit_test(another_model_is_told_by_its_name_or_its_context),
         cmocka_unit_test(a_server_without_metrics_is_no_witness_and_says_why),
+        cmocka_unit_test(lists_of_many_models_may_come_in_any_order),
         cmocka_unit_test(behind_a_balancer_it_is_partial_and_says_so),
         cmocka_unit_test(where_there_may_be_several_instances_foreign_work_is_not_told),
         cmocka_unit_test(counters_of_a_part_of_the_instances_are_partial),
