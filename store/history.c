@@ -305,7 +305,8 @@ static enum scrape_level choose(const int64_t beginnings[SCRAPE_LEVELS], int64_t
 {
     int best = SCRAPE_RAW;
 
-    while (best + 1 < SCRAPE_LEVELS && step_ms % scrape_level_ms(best + 1) == 0)
+    while (best + 1 < SCRAPE_LEVELS
+           && step_ms % scrape_level_ms((enum scrape_level)(best + 1)) == 0)
         best++;
     for (int level = best + 1; level < SCRAPE_LEVELS; level++)
         if (beginnings[best] > from_ms && beginnings[level] < beginnings[best])
