@@ -184,10 +184,25 @@ static bool ask_for_any_sound(const struct view *view, struct search_step *out)
 
 /* ---- The peak -------------------------------------------------------------------------------- */
 
+/* Between two levels; nearer to the lower one after some lost levels: loads that break the server
+ * one after the other look as if it were down, and end the sweep. */
+static size_t middle_of(const struct view *view, size_t low, size_t high)
+{
+    size_t lost = 0, sound = 0, quarter = (high - low) / 4;
+
+    for (size_t i = 0; i < view->count; i++) {
+        lost += view->levels[i].state == LEVEL_LOST;
+        sound += is_sound(view, i);
+    }
+    if (lost <= sound)
+        return low + (high - low) / 2;
+    return low + (quarter > 0 ? quarter : 1);
+}
+
 /* The unknown level between two that is nearest to the middle, if there is one. */
 static bool ask_between(const struct view *view, size_t low, size_t high, struct search_step *out)
 {
-    size_t middle = low + (high - low) / 2;
+    size_t middle = middle_of(view, low, high);
 
     for (size_t i = middle; i < high; i++)
         if (!is_known(view, i))
@@ -389,10 +404,10 @@ static size_t guess_limit(const struct view *view, const struct search_step *out
 {
     double low = view->levels[out->limit].strain, high = view->levels[out->miss].strain;
     double from = fmax(load(view, out->limit), find_knee(view, out)), to = load(view, out->miss);
-    size_t middle = out->limit + (out->miss - out->limit) / 2, guess = out->limit;
+    size_t guess = out->limit;
 
     if (!isfinite(high) || count_known(view) >= GUESSES)
-        return middle;
+        return middle_of(view, out->limit, out->miss);
     if (from >= to)
         from = load(view, out->limit);
     while (guess + 1 < out->miss

@@ -58,7 +58,10 @@ static bool write(struct call *call, json_t *messages, struct error *error)
              "length and its limits.\n");
     text_addf(&text,
               "2. sweep_plan with %s. Leave out contexts longer than the model takes. Tell me the "
-              "estimate; where it needs a go-ahead, wait for mine.\n",
+              "estimate; where it needs a go-ahead, wait for mine. Where I ask how much load it "
+              "bears, or "
+              "name limits of latency, give a fine list of 20 loads or more, `search` adaptive and "
+              "the limits instead: that measures about a quarter of them.\n",
               grid_of(call_text(call, "depth")));
     text_add(&text,
              "3. sweep_start with the same arguments, and plan_digest where sweep_plan asked for "

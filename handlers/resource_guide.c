@@ -27,6 +27,10 @@ static const struct {
     { "throughput", "Output tokens (or requests) per second of all users together." },
     { "goodput", "Requests per second that met the plan's limits of latency." },
     { "saturation", "Where more users bring no more throughput, only longer waiting." },
+    { "limits", "What answers are to keep to (`limit_ttft_ms` and others of sweep_plan); a report "
+                "tells the largest load that meets them, per context." },
+    { "inferred", "A cell that an adaptive search (`search` of sweep_plan) had no need to measure: "
+                  "its neighbours tell enough, and it has no figures." },
     { "censored", "Timeouts cut the tail: such a percentile is \"at least\" (>=)." },
     { "client limited", "The load generator was late or busy: not the server's limit." },
     { "witness", "What the server's own metrics said of the same window." },

@@ -89,12 +89,14 @@ static struct search_step whole(const struct curve *curve)
 struct found {
     struct search_step step;
     struct search_level known[LEVELS];
-    size_t measured;
+    size_t measured, lost_in_a_row;
 };
 
 /* Measures level by level what the search asks for. */
 static void search(const struct curve *curve, const struct search_hint *hint, struct found *out)
 {
+    size_t lost = 0;
+
     *out = (struct found){ 0 };
     for (size_t i = 0; i < curve->count; i++)
         out->known[i].load = curve->levels[i].load;
@@ -106,6 +108,8 @@ static void search(const struct curve *curve, const struct search_hint *hint, st
         assert_int_equal(out->known[out->step.next].state, LEVEL_UNKNOWN);
         out->known[out->step.next] = curve->levels[out->step.next];
         out->measured++;
+        lost = curve->levels[out->step.next].state == LEVEL_LOST ? lost + 1 : 0;
+        out->lost_in_a_row = lost > out->lost_in_a_row ? lost : out->lost_in_a_row;
     }
 }
 
@@ -273,10 +277,11 @@ static void finds_a_peak_that_is_not_at_the_greatest_load(void **state)
     assert_true(off < 20);
 }
 
+/* Three failures in a row end a sweep, as they should where the server is down. */
 static void finds_how_far_requests_succeed(void **state)
 {
     unsigned seed = 12;
-    size_t measured = 0;
+    size_t measured = 0, ended = 0;
 
     (void)state;
     for (int i = 0; i < 300; i++) {
@@ -287,8 +292,11 @@ static void finds_how_far_requests_succeed(void **state)
         model.loses_from = between(&seed, 1.5, 600);
         draw(&model, &curve);
         measured += check_same(&curve, NULL, &found);
+        ended += model.loses_from > 8 && found.lost_in_a_row > 2;
     }
-    print_message("with losses: %.1f of %d levels\n", (double)measured / 300, LEVELS);
+    print_message("with losses: %.1f of %d levels, %zu of 300 sweeps would end early\n",
+                  (double)measured / 300, LEVELS, ended);
+    assert_true(ended < 30);
 }
 
 static void all_levels_meet_the_limits_and_none_does(void **state)

@@ -253,6 +253,48 @@ static void resumes_only_on_the_revision_that_was_measured(void **state)
                   "its cells would not be of one thing");
 }
 
+/* ---- Adaptive search ---- */
+
+static void plans_an_adaptive_search_by_the_cells_it_may_take(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *answer = NULL, *few = NULL;
+    TEXT_AUTO arguments = { 0 };
+
+    world_register(world, "demo");
+    text_add(&arguments, "{\"input_tokens\":[64],\"search\":\"adaptive\",\"limit_ttft_ms\":500,"
+                         "\"concurrency\":[");
+    for (int i = 1; i <= 24; i++)
+        text_addf(&arguments, "%d%s", i, i < 24 ? "," : "]}");
+    answer = world_ok(world, "sweep_plan", text_string(&arguments));
+    assert_int_equal(json_get_integer(answer, "cells", 0), 16);
+    assert_int_equal(json_get_integer(answer, "grid_cells", 0), 24);
+    world_says(world, "at most 16 of 24 cells, by adaptive search.");
+    few = world_ok(world, "sweep_plan", "{" SMALL_GRID ",\"search\":\"adaptive\"}");
+    world_says(world, "an adaptive search saves little below 10 loads");
+    world_refused(world, "sweep_plan", "{" SMALL_GRID ",\"limit_error_rate\":1.5}", ERROR_INVALID,
+                  "limit_error_rate");
+}
+
+static void shows_saturation_and_limits_of_what_is_measured(void **state)
+{
+    struct world *world = *state;
+    char id[ID_SIZE];
+    TEXT_AUTO arguments = { 0 };
+    json_auto_t *shown = NULL;
+    const json_t *findings;
+
+    world_register(world, "demo");
+    sweep_started(world, ",\"limit_e2e_ms\":100000", id);
+    sweep_measured(world, id, 4, "completed", "");
+    text_addf(&arguments, "{\"sweep\":\"%s\"}", id);
+    shown = world_ok(world, "sweep_show", text_string(&arguments));
+    findings = json_array_get(json_object_get(shown, "findings"), 0);
+    assert_int_equal(json_array_size(json_object_get(findings, "saturation")), 2);
+    assert_int_equal(json_array_size(json_object_get(findings, "limits")), 2);
+    world_says(world, "- 64 tokens in, 16 out: not saturated at 4 users, the greatest load");
+}
+
 /* ---- Two deployments ---- */
 
 static void plans_a_sweep_over_two_deployments(void **state)
@@ -385,6 +427,8 @@ int main(void)
         cmocka_unit_test(lets_an_admin_cancel_anothers_sweep),
         cmocka_unit_test(resumes_with_the_cells_that_are_missing),
         cmocka_unit_test(resumes_only_on_the_revision_that_was_measured),
+        cmocka_unit_test(plans_an_adaptive_search_by_the_cells_it_may_take),
+        cmocka_unit_test(shows_saturation_and_limits_of_what_is_measured),
         cmocka_unit_test(plans_a_sweep_over_two_deployments),
         cmocka_unit_test(starts_and_shows_a_sweep_over_two_deployments),
         cmocka_unit_test(resumes_two_deployments_only_at_the_revisions_that_were_measured),

@@ -1,0 +1,162 @@
+// ./run bench search    adaptive search against the full grid: five models, 24 loads x 3 contexts each (7 minutes)
+//
+// Options: --model NAME (one of the five), --contexts N (the first N), --workers N (models at once; default 5).
+// Prints saturation point and largest load within the limits of both, and how much of the grid was measured.
+// Where they differ it prints how near the full grid's own figures are to the threshold.
+import { connect } from '../e2e/clients.mjs';
+import { startServer, startSimserve } from '../e2e/harness.mjs';
+import { startSweep, waitForJob } from '../e2e/sweep_by_client.mjs';
+
+const LOADS = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 18, 20, 24, 28, 32, 36, 40, 48, 56, 64, 72, 80];
+const CONTEXTS = [64, 256, 1024];
+const PLAN = { concurrency: LOADS, output_tokens: [16], window_s: 1.5, warmup_limit_s: 2.5, repetitions: 1 };
+const MODELS = {
+    slots: {
+        about: 'twelve at once, others wait',
+        flags: ['--ttft-ms', '20', '--step-ms', '10', '--max-running', '12'],
+        limits: { limit_ttft_ms: 215 },
+    },
+    batch: {
+        about: 'each request slows the others down',
+        flags: ['--ttft-ms', '20', '--step-ms', '5', '--step-ms-per-running', '0.6', '--max-running', '40'],
+        limits: { limit_tpot_ms: 15 },
+    },
+    prefill: {
+        about: 'prompts are read one after the other',
+        flags: ['--ttft-ms', '5', '--step-ms', '12', '--prefill-tokens-per-s', '20000', '--prefill-serial', 'true'],
+        limits: { limit_e2e_ms: 400 },
+    },
+    cache: {
+        about: 'as many at once as the KV cache holds',
+        flags: ['--ttft-ms', '15', '--step-ms', '10', '--kv-blocks', '140'],
+        limits: { limit_ttft_ms: 100, limit_e2e_ms: 600 },
+    },
+    jitter: {
+        about: 'times vary by 30 %',
+        flags: ['--ttft-ms', '30', '--step-ms', '10', '--jitter', '0.3', '--max-running', '24'],
+        limits: { limit_e2e_ms: 400 },
+    },
+};
+
+function option(name, fallback) {
+    const at = process.argv.indexOf(`--${name}`);
+    return at < 0 ? fallback : process.argv[at + 1];
+}
+
+async function sweep(client, deployment, args) {
+    const began = performance.now();
+    const started = await startSweep(client, { deployment, ...PLAN, ...args });
+    const job = await waitForJob(client, started.job);
+    const { sweep: row, report } = await client.call('run_report', { sweep: started.sweep.id });
+    if (job.state !== 'completed') throw new Error(`the sweep of ${deployment} is ${job.state}: ${row.reason}`);
+    return {
+        seconds: (performance.now() - began) / 1000,
+        cells: row.cells_total,
+        measured: report.sweep.cells.measured,
+        output: report.outputs[0],
+    };
+}
+
+// The grid's tokens/s at this load, as a share of the context's peak.
+function shareOfPeak(full, context, users) {
+    const { mean } = full.output.matrices.find(({ name }) => name.startsWith('output_tokens'));
+    const row = mean[CONTEXTS.indexOf(context)];
+    return row[LOADS.indexOf(users)] / Math.max(...row);
+}
+
+function verdicts({ output }, at) {
+    return { saturation: output.saturation[at].users, limit: output.limits[at].met?.users ?? 0 };
+}
+
+function measuredLoads({ output }, at) {
+    return LOADS.filter((_, i) => output.states[at][i] === 'measured').join(' ');
+}
+
+function rowsOf(name, full, adaptive) {
+    return adaptive.output.saturation.map(({ context_tokens: context }, at) => {
+        const expected = verdicts(full, at);
+        const found = verdicts(adaptive, at);
+        const near =
+            expected.saturation === found.saturation
+                ? ''
+                : `; in the grid ${found.saturation} users gave ${(100 * shareOfPeak(full, context, found.saturation)).toFixed(1)} % of the peak`;
+        const same = expected.saturation === found.saturation && expected.limit === found.limit;
+        return {
+            same,
+            cells: [
+                name,
+                context,
+                expected.saturation,
+                found.saturation,
+                expected.limit,
+                found.limit,
+                same ? 'yes' : `no${near}`,
+                measuredLoads(adaptive, at),
+            ],
+        };
+    });
+}
+
+async function compare(t, client, name, contexts) {
+    const { flags, limits } = MODELS[name];
+    const { url } = await startSimserve(t, flags);
+    await client.call('deployment_register', { name, url });
+    const args = { ...limits, limit_percentile: 'p90', input_tokens: CONTEXTS.slice(0, contexts) };
+    const full = await sweep(client, name, { ...args, search: 'full' });
+    const adaptive = await sweep(client, name, { ...args, search: 'adaptive' });
+    return { name, full, adaptive, rows: rowsOf(name, full, adaptive) };
+}
+
+function print(heading, lines) {
+    const widths = heading.map((title, i) => Math.max(title.length, ...lines.map((line) => String(line[i]).length)));
+    for (const line of [heading, ...lines])
+        console.log(line.map((cell, i) => String(cell)[i === 0 ? 'padEnd' : 'padStart'](widths[i])).join('  '));
+    console.log();
+}
+
+function printAll(found) {
+    const percent = (part, whole) => `${((100 * part) / whole).toFixed(1)} %`;
+    const rows = found.flatMap(({ rows }) => rows);
+
+    print(
+        ['model', 'context', 'saturation: grid', 'search', 'limit: grid', 'search', 'same', 'measured at'],
+        rows.map(({ cells }) => cells),
+    );
+    print(
+        ['model', 'cells', 'measured', 'share', 'grid s', 'search s'],
+        found.map(({ name, full, adaptive }) => [
+            `${name}: ${MODELS[name].about}`,
+            adaptive.cells,
+            adaptive.measured,
+            percent(adaptive.measured, adaptive.cells),
+            full.seconds.toFixed(0),
+            adaptive.seconds.toFixed(0),
+        ]),
+    );
+    const measured = found.reduce((sum, { adaptive }) => sum + adaptive.measured, 0);
+    const cells = found.reduce((sum, { adaptive }) => sum + adaptive.cells, 0);
+    const same = rows.filter((row) => row.same).length;
+    console.log(`${same} of ${rows.length} contexts the same, ${measured} of ${cells} cells measured (${percent(measured, cells)})`);
+    return same === rows.length && measured * 4 <= cells;
+}
+
+async function run(t) {
+    const names = option('model') ? [option('model')] : Object.keys(MODELS);
+    const workers = Number(option('workers', names.length));
+    const server = await startServer(t, { args: ['--sweep-workers', String(workers)] });
+    const client = await connect('2x-2026', server.url);
+    const contexts = Number(option('contexts', CONTEXTS.length));
+    const found = await Promise.all(names.map((name) => compare(t, client, name, contexts)));
+
+    await client.close();
+    process.exitCode = printAll(found) ? 0 : 1;
+}
+
+// The harness ends what it started through a test's `after`.
+const endings = [];
+const t = { after: (step) => endings.push(step) };
+try {
+    await run(t);
+} finally {
+    for (const step of endings) await step();
+}
