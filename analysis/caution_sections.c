@@ -22,7 +22,7 @@ struct listing {
 
 static void point_text(const struct grid *grid, const struct point *point, struct text *out)
 {
-    text_addf(out, "%lld x %lld", (long long)point->users, (long long)point->context_tokens);
+    text_addf(out, "%.6g x %lld", point->load, (long long)point->context_tokens);
     if (grid->outputs.count > 1)
         text_addf(out, " x %lld", (long long)point->output_tokens);
 }
@@ -36,9 +36,10 @@ static void list_point(void *context, const struct point *point)
         return;
     listing->found++;
     if (listing->points != NULL)
-        json_array_append_new(listing->points, json_pack("[I, I, I]", (json_int_t)point->users,
-                                                         (json_int_t)point->context_tokens,
-                                                         (json_int_t)point->output_tokens));
+        json_array_append_new(listing->points,
+                              json_pack("[o, I, I]", json_load(point->load, point->is_rate),
+                                        (json_int_t)point->context_tokens,
+                                        (json_int_t)point->output_tokens));
     if (listing->text == NULL || listing->found > POINTS_SHOWN)
         return;
     text_add(listing->text, listing->found > 1 ? ", " : "");
@@ -69,8 +70,9 @@ void warnings_write(const struct report_input *input, const struct grid *grid, s
     bool any = false;
 
     text_addf(out,
-              "## Marks and warnings\n\nPoints are users x context%s. A \"!\" behind a figure: "
+              "## Marks and warnings\n\nPoints are %s x context%s. A \"!\" behind a figure: "
               "one of the warnings with \"!\" holds for its point.\n\n",
+              grid->is_rate ? "requests/s" : "users",
               grid->outputs.count > 1 ? " x output tokens" : "");
     for (size_t i = 0; i < warning_count; i++)
         any |= warning_write(grid, &warnings[i], out);

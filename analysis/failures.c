@@ -58,14 +58,14 @@ struct first_failure failure_first(const struct grid *grid, size_t output, size_
 {
     struct first_failure first = { 0 };
 
-    for (size_t user = 0; user < grid->users.count; user++) {
+    for (size_t user = 0; user < grid->loads.count; user++) {
         const struct point point = grid_point(grid, output, context, user);
         const struct cell_row *cell = worst_of(&point);
 
         if (!first.found && cell != NULL)
             first = describe(&point, cell);
         else if (first.found && point_state(&point) != CELL_MEASURED
-                 && point_state(&point) != CELL_PENDING)
+                 && point_state(&point) != CELL_PENDING && point_state(&point) != CELL_INFERRED)
             first.further++;
     }
     return first;

@@ -6,7 +6,7 @@
 
 static bool is_any_measured(const struct grid *grid, size_t output, size_t context)
 {
-    for (size_t user = 0; user < grid->users.count; user++) {
+    for (size_t user = 0; user < grid->loads.count; user++) {
         const struct point point = grid_point(grid, output, context, user);
 
         if (point_state(&point) == CELL_MEASURED)
@@ -18,13 +18,16 @@ static bool is_any_measured(const struct grid *grid, size_t output, size_t conte
 static void add_saturation(const struct grid *grid, size_t output, size_t context, struct text *out)
 {
     const struct saturation s = saturation_find(grid, output, context);
+    char load[LOAD_SIZE];
 
     if (!s.found)
         text_add(out, "too little was measured to tell the saturation point");
     else if (!s.reached)
-        text_addf(out, "not saturated at %lld users, the greatest load", (long long)s.at.users);
+        text_addf(out, "not saturated at %s, the greatest load",
+                  load_name(s.at.load, s.at.is_rate, load));
     else
-        text_addf(out, "saturated at %s%lld users", s.at_most ? "<=" : "", (long long)s.at.users);
+        text_addf(out, "saturated at %s%s", s.at_most ? "<=" : "",
+                  load_name(s.at.load, s.at.is_rate, load));
 }
 
 static void add_limit(const struct report_input *input, const struct grid *grid, size_t output,

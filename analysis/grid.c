@@ -1,5 +1,6 @@
 #include "analysis/grid.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,18 +10,39 @@
 
 static int compare(const void *a, const void *b)
 {
-    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    double left = *(const double *)a, right = *(const double *)b;
 
     return (left > right) - (left < right);
 }
 
-static void axis_init(struct axis *axis, const struct cell_row *cells, size_t count, size_t offset)
+static double output_of(const struct cell_row *cell)
+{
+    return (double)cell->output_tokens;
+}
+
+static double context_of(const struct cell_row *cell)
+{
+    return (double)cell->input_tokens;
+}
+
+static double load_of(const struct cell_row *cell)
+{
+    return cell->request_rate > 0 ? cell->request_rate : (double)cell->concurrency;
+}
+
+static double repetition_of(const struct cell_row *cell)
+{
+    return (double)cell->repetition;
+}
+
+static void axis_init(struct axis *axis, const struct cell_row *cells, size_t count,
+                      double (*value_of)(const struct cell_row *cell))
 {
     size_t kept = 0;
 
     axis->values = memory_zeroed(count > 0 ? count : 1, sizeof *axis->values);
     for (size_t i = 0; i < count; i++)
-        memcpy(&axis->values[i], (const char *)&cells[i] + offset, sizeof *axis->values);
+        axis->values[i] = value_of(&cells[i]);
     qsort(axis->values, count, sizeof *axis->values, compare);
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || axis->values[i] != axis->values[kept - 1])
@@ -28,33 +50,33 @@ static void axis_init(struct axis *axis, const struct cell_row *cells, size_t co
     axis->count = kept;
 }
 
-static size_t axis_index(const struct axis *axis, int64_t value)
+static size_t axis_index(const struct axis *axis, double value)
 {
-    const int64_t *found =
-        bsearch(&value, axis->values, axis->count, sizeof *axis->values, compare);
+    const double *found = bsearch(&value, axis->values, axis->count, sizeof *axis->values, compare);
 
     return (size_t)(found - axis->values);
 }
 
-static size_t first_of(const struct grid *grid, size_t output, size_t context, size_t user)
+static size_t first_of(const struct grid *grid, size_t output, size_t context, size_t load)
 {
-    return ((output * grid->contexts.count + context) * grid->users.count + user)
+    return ((output * grid->contexts.count + context) * grid->loads.count + load)
            * grid->repetitions.count;
 }
 
 void grid_init(struct grid *grid, const struct cell_row *cells, size_t count)
 {
-    axis_init(&grid->outputs, cells, count, offsetof(struct cell_row, output_tokens));
-    axis_init(&grid->contexts, cells, count, offsetof(struct cell_row, input_tokens));
-    axis_init(&grid->users, cells, count, offsetof(struct cell_row, concurrency));
-    axis_init(&grid->repetitions, cells, count, offsetof(struct cell_row, repetition));
+    axis_init(&grid->outputs, cells, count, output_of);
+    axis_init(&grid->contexts, cells, count, context_of);
+    axis_init(&grid->loads, cells, count, load_of);
+    axis_init(&grid->repetitions, cells, count, repetition_of);
+    grid->is_rate = count > 0 && cells[0].request_rate > 0;
     grid->cells = memory_zeroed(first_of(grid, grid->outputs.count, 0, 0) + 1, sizeof *grid->cells);
     for (size_t i = 0; i < count; i++) {
-        size_t first = first_of(grid, axis_index(&grid->outputs, cells[i].output_tokens),
-                                axis_index(&grid->contexts, cells[i].input_tokens),
-                                axis_index(&grid->users, cells[i].concurrency));
+        size_t first = first_of(grid, axis_index(&grid->outputs, output_of(&cells[i])),
+                                axis_index(&grid->contexts, context_of(&cells[i])),
+                                axis_index(&grid->loads, load_of(&cells[i])));
 
-        grid->cells[first + axis_index(&grid->repetitions, cells[i].repetition)] = &cells[i];
+        grid->cells[first + axis_index(&grid->repetitions, repetition_of(&cells[i]))] = &cells[i];
     }
 }
 
@@ -62,18 +84,19 @@ void grid_finish(struct grid *grid)
 {
     free(grid->outputs.values);
     free(grid->contexts.values);
-    free(grid->users.values);
+    free(grid->loads.values);
     free(grid->repetitions.values);
     free(grid->cells);
 }
 
-struct point grid_point(const struct grid *grid, size_t output, size_t context, size_t user)
+struct point grid_point(const struct grid *grid, size_t output, size_t context, size_t load)
 {
-    return (struct point){ .cells = grid->cells + first_of(grid, output, context, user),
+    return (struct point){ .cells = grid->cells + first_of(grid, output, context, load),
                            .count = grid->repetitions.count,
-                           .output_tokens = grid->outputs.values[output],
-                           .context_tokens = grid->contexts.values[context],
-                           .users = grid->users.values[user] };
+                           .output_tokens = (int64_t)grid->outputs.values[output],
+                           .context_tokens = (int64_t)grid->contexts.values[context],
+                           .load = grid->loads.values[load],
+                           .is_rate = grid->is_rate };
 }
 
 void grid_each(const struct grid *grid, void (*each)(void *context, const struct point *point),
@@ -81,7 +104,7 @@ void grid_each(const struct grid *grid, void (*each)(void *context, const struct
 {
     for (size_t output = 0; output < grid->outputs.count; output++)
         for (size_t row = 0; row < grid->contexts.count; row++)
-            for (size_t user = 0; user < grid->users.count; user++) {
+            for (size_t user = 0; user < grid->loads.count; user++) {
                 const struct point point = grid_point(grid, output, row, user);
 
                 each(context, &point);
@@ -134,6 +157,28 @@ const char *point_word(const struct point *point)
         break;
     }
     return "-";
+}
+
+const char *load_name(double load, bool is_rate, char out[LOAD_SIZE])
+{
+    snprintf(out, LOAD_SIZE, "%.6g %s", load,
+             is_rate     ? "requests/s"
+             : load == 1 ? "user"
+                         : "users");
+    return out;
+}
+
+json_t *json_load(double load, bool is_rate)
+{
+    return is_rate ? json_real(load) : json_integer((json_int_t)load);
+}
+
+void load_set(json_t *json, const char *prefix, double load, bool is_rate)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "%s%s", prefix, is_rate ? "request_rate" : "users");
+    json_object_set_new(json, name, json_load(load, is_rate));
 }
 
 enum failure cell_failure(const struct cell_row *cell)

@@ -1,7 +1,8 @@
-/* The cells of a sweep as a grid: output length, context, users, and the repetitions of each point.
+/* The cells of a sweep as a grid: output length, context, load, and the repetitions of each point.
  * Private to analysis/. */
 #pragma once
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,12 +10,13 @@
 #include "store/sweeps.h"
 
 struct axis {
-    int64_t *values; /* ascending, each once */
+    double *values; /* ascending, each once */
     size_t count;
 };
 
 struct grid {
-    struct axis outputs, contexts, users, repetitions;
+    struct axis outputs, contexts, loads, repetitions;
+    bool is_rate;                  /* loads are requests per second that arrive, else users */
     const struct cell_row **cells; /* borrowed; NULL where there is none */
 };
 
@@ -22,13 +24,22 @@ struct grid {
 struct point {
     const struct cell_row *const *cells; /* NULL where there is none */
     size_t count;
-    int64_t output_tokens, context_tokens, users;
+    int64_t output_tokens, context_tokens;
+    double load; /* users, or requests per second */
+    bool is_rate;
 };
+
+/* "64 users", "1 user", "2.5 requests/s"; returns `out`. */
+#define LOAD_SIZE 48
+const char *load_name(double load, bool is_rate, char out[LOAD_SIZE]);
+json_t *json_load(double load, bool is_rate); /* users are whole numbers */
+/* The load as the member "users" or "request_rate", with `prefix` before the name. */
+void load_set(json_t *json, const char *prefix, double load, bool is_rate);
 
 void grid_init(struct grid *grid, const struct cell_row *cells, size_t count);
 void grid_finish(struct grid *grid);
 /* By indices into the axes. */
-struct point grid_point(const struct grid *grid, size_t output, size_t context, size_t user);
+struct point grid_point(const struct grid *grid, size_t output, size_t context, size_t load);
 
 /* Calls `each` for every point of the grid, output by output, context by context. */
 void grid_each(const struct grid *grid, void (*each)(void *context, const struct point *point),

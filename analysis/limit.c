@@ -33,7 +33,7 @@ struct limit_found limit_find(const struct grid *grid, const struct limits *limi
     struct limit_found out = { .exact = true };
     size_t missed = 0;
 
-    for (size_t user = 0; user < grid->users.count; user++) {
+    for (size_t user = 0; user < grid->loads.count; user++) {
         struct point point = grid_point(grid, output, context, user);
         struct stand stand = stand_of(&point, limits);
 

@@ -62,13 +62,13 @@ static void limit_row(struct table *table, int64_t context, const struct limit_f
 {
     table_cell(table, "%lld", (long long)context);
     if (found->met.judged)
-        table_cell(table, "%s%lld", found->exact && found->miss.judged ? "" : ">=",
-                   (long long)found->met.point.users);
+        table_cell(table, "%s%.6g",
+                   found->exact && found->miss.judged ? "" : ">=", found->met.point.load);
     else
         table_cell(table, "%s", found->miss.judged ? "none" : "-");
     strain_cell(table, &found->met);
     if (found->miss.judged)
-        table_cell(table, "%lld", (long long)found->miss.point.users);
+        table_cell(table, "%.6g", found->miss.point.load);
     else
         table_cell(table, "-");
     strain_cell(table, &found->miss);
@@ -107,7 +107,7 @@ void limit_write(const struct report_input *input, const struct grid *grid, size
     for (size_t context = 0; context < grid->contexts.count; context++) {
         const struct limit_found found = limit_find(grid, &limits, output, context);
 
-        limit_row(table, grid->contexts.values[context], &found);
+        limit_row(table, (int64_t)grid->contexts.values[context], &found);
     }
     table_render(table, out);
     table_destroy(table);
@@ -120,18 +120,18 @@ bool limit_sentence(const struct report_input *input, const struct grid *grid, s
 {
     struct limits limits;
     struct limit_found found;
+    char load[LOAD_SIZE];
 
     if (!read_limits(input, &limits))
         return false;
     found = limit_find(grid, &limits, output, context);
     if (found.met.judged)
-        text_addf(out, "limits met up to %s%lld user%s",
-                  found.exact && found.miss.judged ? "" : ">=", (long long)found.met.point.users,
-                  found.met.point.users == 1 ? "" : "s");
+        text_addf(out, "limits met up to %s%s", found.exact && found.miss.judged ? "" : ">=",
+                  load_name(found.met.point.load, found.met.point.is_rate, load));
     else
         text_add(out, "no load that was measured meets the limits");
     if (found.miss.judged) {
-        text_addf(out, " (%lld: ", (long long)found.miss.point.users);
+        text_addf(out, " (%.6g: ", found.miss.point.load);
         add_strain(&found.miss, out);
         text_add(out, ")");
     }
@@ -140,12 +140,16 @@ bool limit_sentence(const struct report_input *input, const struct grid *grid, s
 
 static json_t *stand_to_json(const struct stand *stand)
 {
+    json_t *json;
+
     if (!stand->judged)
         return json_null();
-    return json_pack("{s:I, s:s, s:o, s:o, s:o}", "users", (json_int_t)stand->point.users, "metric",
-                     stand->worst.name, "value", json_number_or_null(stand->worst.value), "limit",
+    json = json_pack("{s:s, s:o, s:o, s:o}", "metric", stand->worst.name, "value",
+                     json_number_or_null(stand->worst.value), "limit",
                      json_number_or_null(stand->worst.limit), "ratio",
                      json_number_or_null(stand->ratio));
+    load_set(json, "", stand->point.load, stand->point.is_rate);
+    return json;
 }
 
 json_t *limit_to_json(const struct report_input *input, const struct grid *grid, size_t output)

@@ -16,31 +16,35 @@
 void peak_write(const struct grid *grid, size_t output, struct text *out)
 {
     const struct peak peak = peak_find(grid, output);
-    char tokens[NUMBER_SIZE], requests[NUMBER_SIZE];
+    char tokens[NUMBER_SIZE], requests[NUMBER_SIZE], load[LOAD_SIZE];
 
     text_add(out, "### Peak\n\n");
     if (!peak.found) {
         text_add(out, "No point was measured with at least 99 % of its requests successful.\n\n");
         return;
     }
-    text_addf(out, "%s output tokens/s (%s requests/s) with %lld users at context %lld.%s\n\n",
+    text_addf(out, "%s output tokens/s (%s requests/s) %s %s at context %lld.%s\n\n",
               number_format(peak.output_tokens_per_s, tokens),
               number_format(figure_mean(&peak.point, QUANTITY_REQUESTS), requests),
-              (long long)peak.point.users, (long long)peak.point.context_tokens,
+              peak.point.is_rate ? "at" : "with",
+              load_name(peak.point.load, peak.point.is_rate, load),
+              (long long)peak.point.context_tokens,
               point_is_marked(&peak.point) ? " It carries a mark \"!\": see the warnings." : "");
 }
 
 json_t *peak_to_json(const struct grid *grid, size_t output)
 {
     const struct peak peak = peak_find(grid, output);
+    json_t *json;
 
     if (!peak.found)
         return json_null();
-    return json_pack("{s:I, s:I, s:f, s:b, s:o}", "users", (json_int_t)peak.point.users,
-                     "context_tokens", (json_int_t)peak.point.context_tokens, "output_tokens_per_s",
-                     peak.output_tokens_per_s, "marked", point_is_marked(&peak.point),
-                     "requests_per_s",
-                     json_number_or_null(figure_mean(&peak.point, QUANTITY_REQUESTS)));
+    json = json_pack(
+        "{s:I, s:f, s:b, s:o}", "context_tokens", (json_int_t)peak.point.context_tokens,
+        "output_tokens_per_s", peak.output_tokens_per_s, "marked", point_is_marked(&peak.point),
+        "requests_per_s", json_number_or_null(figure_mean(&peak.point, QUANTITY_REQUESTS)));
+    load_set(json, "", peak.point.load, peak.point.is_rate);
+    return json;
 }
 
 /* ---- Saturation ---- */
@@ -55,16 +59,12 @@ static void saturation_row(struct table *table, int64_t context, const struct sa
             table_cell(table, "-");
         return;
     }
-    table_cell(table, "%s%lld",
-               !s->reached  ? ">="
-               : s->at_most ? "<="
-                            : "",
-               (long long)s->at.users);
+    table_cell(table, "%s%.6g", !s->reached ? ">=" : s->at_most ? "<=" : "", s->at.load);
     table_cell(table, "%s", number_format(s->output_tokens_per_s, number));
     table_cell(table, "%s", number_format(s->peak_tokens_per_s, number));
-    table_cell(table, "%lld", (long long)s->peak.users);
-    if (s->doubled_users > 0)
-        table_cell(table, "%s%lld", s->doubled_at_most ? "<=" : "", (long long)s->doubled_users);
+    table_cell(table, "%.6g", s->peak.load);
+    if (s->doubled_load > 0)
+        table_cell(table, "%s%.6g", s->doubled_at_most ? "<=" : "", s->doubled_load);
     else
         table_cell(table, "-");
 }
@@ -80,12 +80,12 @@ void saturation_write(const struct grid *grid, size_t output, struct text *out)
     for (size_t context = 0; context < grid->contexts.count; context++) {
         const struct saturation s = saturation_find(grid, output, context);
 
-        saturation_row(table, grid->contexts.values[context], &s);
+        saturation_row(table, (int64_t)grid->contexts.values[context], &s);
     }
     text_add(out, "### Saturation\n\n"
-                  "Saturated at: the smallest number of users that reaches 95 % of the context's "
+                  "Saturated at: the smallest load that reaches 95 % of the context's "
                   "peak output tokens/s;\n\">=\": only the greatest load measured does, so the "
-                  "point may lie beyond. Doubled at: the smallest\nnumber of users whose E2E "
+                  "point may lie beyond. Doubled at: the smallest\nload whose E2E "
                   "median is twice that of the smallest load. \"<=\": the load below was not\n"
                   "measured.\n\n");
     table_render(table, out);
@@ -105,15 +105,14 @@ json_t *saturation_to_json(const struct grid *grid, size_t output)
         json_array_append_new(rows, row);
         if (!s.found)
             continue;
-        json_object_set_new(row, "users", json_integer((json_int_t)s.at.users));
+        load_set(row, "", s.at.load, s.at.is_rate);
         json_object_set_new(row, "reached", json_boolean(s.reached));
         json_object_set_new(row, "at_most", json_boolean(s.at_most));
         json_object_set_new(row, "output_tokens_per_s", json_real(s.output_tokens_per_s));
-        json_object_set_new(row, "peak_users", json_integer((json_int_t)s.peak.users));
+        load_set(row, "peak_", s.peak.load, s.peak.is_rate);
         json_object_set_new(row, "peak_output_tokens_per_s", json_real(s.peak_tokens_per_s));
-        if (s.doubled_users > 0)
-            json_object_set_new(row, "latency_doubled_users",
-                                json_integer((json_int_t)s.doubled_users));
+        if (s.doubled_load > 0)
+            load_set(row, "latency_doubled_", s.doubled_load, s.at.is_rate);
         if (s.doubled_at_most)
             json_object_set_new(row, "latency_doubled_at_most", json_true());
     }
@@ -142,11 +141,12 @@ static const char *how(const struct first_failure *f)
 
 static void failure_write(const struct grid *grid, const struct first_failure *f, struct text *out)
 {
+    char load[LOAD_SIZE];
+
     text_addf(out, "- context %lld", (long long)f->point.context_tokens);
     if (grid->outputs.count > 1)
         text_addf(out, ", %lld output tokens", (long long)f->point.output_tokens);
-    text_addf(out, ", at %lld user%s: %s", (long long)f->point.users,
-              f->point.users == 1 ? "" : "s", how(f));
+    text_addf(out, ", at %s: %s", load_name(f->point.load, f->point.is_rate, load), how(f));
     if (f->failure != FAILURE_NONE)
         text_addf(out, ", %s", failure_name(f->failure));
     if (f->attempted > 0)
@@ -185,16 +185,18 @@ void failures_write(const struct grid *grid, struct text *out)
 
 static json_t *failure_to_json(const struct first_failure *f)
 {
+    json_t *json;
     TEXT_AUTO message = { 0 };
 
     text_add_printable(&message, f->message, strlen(f->message), MESSAGE_BYTES);
-    return json_pack("{s:I, s:I, s:I, s:s, s:s, s:I, s:I, s:I, s:s}", "output_tokens",
+    json = json_pack("{s:I, s:I, s:s, s:s, s:I, s:I, s:I, s:s}", "output_tokens",
                      (json_int_t)f->point.output_tokens, "context_tokens",
-                     (json_int_t)f->point.context_tokens, "users", (json_int_t)f->point.users,
-                     "state", cell_state_name(f->cell->state), "failure", failure_name(f->failure),
-                     "failed_requests", (json_int_t)f->failed, "attempted_requests",
-                     (json_int_t)f->attempted, "further_loads_not_measured", (json_int_t)f->further,
-                     "message", text_string(&message));
+                     (json_int_t)f->point.context_tokens, "state", cell_state_name(f->cell->state),
+                     "failure", failure_name(f->failure), "failed_requests", (json_int_t)f->failed,
+                     "attempted_requests", (json_int_t)f->attempted, "further_loads_not_measured",
+                     (json_int_t)f->further, "message", text_string(&message));
+    load_set(json, "", f->point.load, f->point.is_rate);
+    return json;
 }
 
 json_t *failures_to_json(const struct grid *grid)

@@ -36,7 +36,7 @@ static char *cell_text(const struct point *point, enum quantity_id quantity)
 static void sheet_init(struct sheet *sheet, const struct grid *grid, size_t output,
                        enum quantity_id quantity)
 {
-    *sheet = (struct sheet){ grid->contexts.count, grid->users.count, NULL };
+    *sheet = (struct sheet){ grid->contexts.count, grid->loads.count, NULL };
     sheet->cells = memory_zeroed(sheet->rows * sheet->columns + 1, sizeof *sheet->cells);
     for (size_t row = 0; row < sheet->rows; row++)
         for (size_t column = 0; column < sheet->columns; column++) {
@@ -62,14 +62,14 @@ static size_t width_of(const char *text)
     return width;
 }
 
-static size_t number_width(int64_t number)
+static size_t number_width(double number)
 {
     char written[24];
 
-    return (size_t)snprintf(written, sizeof written, "%lld", (long long)number);
+    return (size_t)snprintf(written, sizeof written, "%.6g", number);
 }
 
-static size_t column_width(const struct sheet *sheet, size_t column, int64_t heading)
+static size_t column_width(const struct sheet *sheet, size_t column, double heading)
 {
     size_t width = number_width(heading);
 
@@ -84,11 +84,11 @@ static size_t column_width(const struct sheet *sheet, size_t column, int64_t hea
 /* How many columns from `first` on fit into one table; at least one. */
 static size_t columns_that_fit(const struct sheet *sheet, const struct grid *grid, size_t first)
 {
-    static const size_t frame = sizeof "|  " - 1, first_column = sizeof "context \\ users" - 1;
+    static const size_t frame = sizeof "|  " - 1, first_column = sizeof "context \\ requests/s" - 1;
     size_t used = first_column + frame + 1, fit = 0;
 
     while (first + fit < sheet->columns) {
-        used += frame + column_width(sheet, first + fit, grid->users.values[first + fit]);
+        used += frame + column_width(sheet, first + fit, grid->loads.values[first + fit]);
         if (used > TABLE_COLUMNS && fit > 0)
             break;
         fit++;
@@ -102,9 +102,9 @@ static void write_block(const struct sheet *sheet, const struct grid *grid, size
     struct table *table = table_create();
     char heading[24];
 
-    table_column(table, "context \\ users", true);
+    table_column(table, grid->is_rate ? "context \\ requests/s" : "context \\ users", true);
     for (size_t i = 0; i < count; i++) {
-        snprintf(heading, sizeof heading, "%lld", (long long)grid->users.values[first + i]);
+        snprintf(heading, sizeof heading, "%.6g", grid->loads.values[first + i]);
         table_column(table, heading, true);
     }
     for (size_t row = 0; row < sheet->rows; row++) {
@@ -141,7 +141,7 @@ static json_t *member_matrix(const struct grid *grid, size_t output, enum quanti
     for (size_t row = 0; row < grid->contexts.count; row++) {
         json_t *line = json_array();
 
-        for (size_t user = 0; user < grid->users.count; user++) {
+        for (size_t user = 0; user < grid->loads.count; user++) {
             const struct point point = grid_point(grid, output, row, user);
             const struct figure figure = figure_of(&point, quantity);
             double value;
@@ -159,12 +159,12 @@ static json_t *censored_points(const struct grid *grid, size_t output, enum quan
     json_t *list = json_array();
 
     for (size_t row = 0; row < grid->contexts.count; row++)
-        for (size_t user = 0; user < grid->users.count; user++) {
+        for (size_t user = 0; user < grid->loads.count; user++) {
             const struct point point = grid_point(grid, output, row, user);
 
             if (figure_of(&point, quantity).at_least)
-                json_array_append_new(list, json_pack("[I, I]", (json_int_t)point.context_tokens,
-                                                      (json_int_t)point.users));
+                json_array_append_new(list, json_pack("[I, o]", (json_int_t)point.context_tokens,
+                                                      json_load(point.load, point.is_rate)));
         }
     return list;
 }
@@ -197,7 +197,7 @@ json_t *matrix_states(const struct grid *grid, size_t output)
     for (size_t row = 0; row < grid->contexts.count; row++) {
         json_t *line = json_array();
 
-        for (size_t user = 0; user < grid->users.count; user++) {
+        for (size_t user = 0; user < grid->loads.count; user++) {
             const struct point point = grid_point(grid, output, row, user);
 
             json_array_append_new(line, json_string(cell_state_name(point_state(&point))));

@@ -74,12 +74,12 @@ void report_markdown(const struct report_input *input, struct text *out)
     grid_finish(&grid);
 }
 
-static json_t *axis_to_json(const struct axis *axis)
+static json_t *axis_to_json(const struct axis *axis, bool is_rate)
 {
     json_t *values = json_array();
 
     for (size_t i = 0; i < axis->count; i++)
-        json_array_append_new(values, json_integer((json_int_t)axis->values[i]));
+        json_array_append_new(values, json_load(axis->values[i], is_rate));
     return values;
 }
 
@@ -105,8 +105,9 @@ json_t *report_json(const struct report_input *input)
 
     grid_init(&grid, input->cells, input->cell_count);
     head_to_json(input, out);
-    json_object_set_new(out, "context_tokens", axis_to_json(&grid.contexts));
-    json_object_set_new(out, "users", axis_to_json(&grid.users));
+    json_object_set_new(out, "context_tokens", axis_to_json(&grid.contexts, false));
+    json_object_set_new(out, grid.is_rate ? "request_rates" : "users",
+                        axis_to_json(&grid.loads, grid.is_rate));
     json_object_set_new(out, "repetitions", json_integer((json_int_t)grid.repetitions.count));
     for (size_t output = 0; output < grid.outputs.count; output++)
         json_array_append_new(outputs, output_to_json(input, &grid, output));

@@ -7,7 +7,7 @@ struct peak peak_find(const struct grid *grid, size_t output)
     struct peak best = { 0 };
 
     for (size_t context = 0; context < grid->contexts.count; context++)
-        for (size_t user = 0; user < grid->users.count; user++) {
+        for (size_t user = 0; user < grid->loads.count; user++) {
             struct point point = grid_point(grid, output, context, user);
             double tokens = figure_mean(&point, QUANTITY_OUTPUT_TOKENS);
 
@@ -25,7 +25,7 @@ static struct peak peak_of_context(const struct grid *grid, size_t output, size_
     struct peak best = { 0 };
 
     *sound = 0;
-    for (size_t user = 0; user < grid->users.count; user++) {
+    for (size_t user = 0; user < grid->loads.count; user++) {
         struct point point = grid_point(grid, output, context, user);
         double tokens = figure_mean(&point, QUANTITY_OUTPUT_TOKENS);
 
@@ -50,11 +50,11 @@ static enum cell_state state_below(const struct grid *grid, size_t output, size_
     return point_state(&below);
 }
 
-static int64_t find_doubled(const struct grid *grid, size_t output, size_t context, bool *at_most)
+static double find_doubled(const struct grid *grid, size_t output, size_t context, bool *at_most)
 {
     double base = NAN;
 
-    for (size_t user = 0; user < grid->users.count; user++) {
+    for (size_t user = 0; user < grid->loads.count; user++) {
         struct point point = grid_point(grid, output, context, user);
         double latency = figure_mean(&point, QUANTITY_E2E_P50);
 
@@ -66,7 +66,7 @@ static int64_t find_doubled(const struct grid *grid, size_t output, size_t conte
             enum cell_state below = state_below(grid, output, context, user);
 
             *at_most = below == CELL_PENDING || below == CELL_INFERRED;
-            return point.users;
+            return point.load;
         }
     }
     return 0;
@@ -82,7 +82,7 @@ struct saturation saturation_find(const struct grid *grid, size_t output, size_t
         return out;
     out.peak = peak.point;
     out.peak_tokens_per_s = peak.output_tokens_per_s;
-    out.doubled_users = find_doubled(grid, output, context, &out.doubled_at_most);
+    out.doubled_load = find_doubled(grid, output, context, &out.doubled_at_most);
     for (size_t user = 0; user <= last && !out.found; user++) {
         struct point point = grid_point(grid, output, context, user);
         double tokens = figure_mean(&point, QUANTITY_OUTPUT_TOKENS);

@@ -19,8 +19,8 @@ struct saturation {
     bool reached; /* false: the greatest load measured is the first to come that near */
     struct point at, peak;
     double output_tokens_per_s, peak_tokens_per_s;
-    int64_t doubled_users; /* smallest load at which the E2E median is twice that of the smallest
-                              load; 0: at none */
+    double doubled_load; /* smallest load at which the E2E median is twice that of the smallest
+                            load; 0: at none */
     bool at_most, doubled_at_most; /* the load below was not measured, and may be it already; a load
                                       that was inferred is not the saturation point */
 };

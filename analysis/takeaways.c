@@ -24,13 +24,15 @@ static void add_user_view(struct text *out, const struct point *point)
 
 static void say_peak(json_t *sentences, const struct peak *peak)
 {
-    char tokens[NUMBER_SIZE], requests[NUMBER_SIZE];
+    char tokens[NUMBER_SIZE], requests[NUMBER_SIZE], load[LOAD_SIZE];
     struct text text = { 0 };
 
-    text_addf(&text, "Peak: %s output tokens/s (%s requests/s) with %lld users at context %lld: ",
+    text_addf(&text, "Peak: %s output tokens/s (%s requests/s) %s %s at context %lld: ",
               number_format(peak->output_tokens_per_s, tokens),
               number_format(figure_mean(&peak->point, QUANTITY_REQUESTS), requests),
-              (long long)peak->point.users, (long long)peak->point.context_tokens);
+              peak->point.is_rate ? "at" : "with",
+              load_name(peak->point.load, peak->point.is_rate, load),
+              (long long)peak->point.context_tokens);
     add_user_view(&text, &peak->point);
     text_add(&text, ".");
     say_take(sentences, &text);
@@ -40,18 +42,20 @@ static void say_peak(json_t *sentences, const struct peak *peak)
 static void say_smallest(json_t *sentences, const struct grid *grid, size_t output)
 {
     const struct point point = grid_point(grid, output, 0, 0);
+    char load[LOAD_SIZE];
     struct text text = { 0 };
 
     if (!point_is_sound(&point))
         return;
-    text_addf(&text, "The smallest load, %lld user%s at context %lld: ", (long long)point.users,
-              point.users == 1 ? "" : "s", (long long)point.context_tokens);
+    text_addf(&text,
+              "The smallest load, %s at context %lld: ", load_name(point.load, point.is_rate, load),
+              (long long)point.context_tokens);
     add_user_view(&text, &point);
     text_add(&text, ".");
     say_take(sentences, &text);
 }
 
-static size_t index_of(const struct axis *axis, int64_t value)
+static size_t index_of(const struct axis *axis, double value)
 {
     size_t i = 0;
 
@@ -64,24 +68,28 @@ static size_t index_of(const struct axis *axis, int64_t value)
 static void say_saturation(json_t *sentences, const struct grid *grid, size_t output,
                            const struct peak *peak)
 {
-    const struct saturation s =
-        saturation_find(grid, output, index_of(&grid->contexts, peak->point.context_tokens));
+    const struct saturation s = saturation_find(
+        grid, output, index_of(&grid->contexts, (double)peak->point.context_tokens));
     struct text text = { 0 };
+    char load[LOAD_SIZE];
 
     if (!s.found)
         return;
     if (s.reached)
-        text_addf(&text,
-                  "At context %lld throughput is within 5 %% of its peak from %lld users on: more "
-                  "users mostly wait longer",
-                  (long long)s.at.context_tokens, (long long)s.at.users);
+        text_addf(
+            &text,
+            "At context %lld throughput is within 5 %% of its peak from %s on: more %s mostly "
+            "wait longer",
+            (long long)s.at.context_tokens, load_name(s.at.load, s.at.is_rate, load),
+            s.at.is_rate ? "requests" : "users");
     else
         text_addf(&text,
-                  "At context %lld throughput still grows at %lld users: the saturation point lies "
-                  "beyond what was measured",
-                  (long long)s.at.context_tokens, (long long)s.at.users);
-    if (s.doubled_users > 0)
-        text_addf(&text, "; the E2E median has doubled by %lld users", (long long)s.doubled_users);
+                  "At context %lld throughput still grows at %s: the saturation point lies beyond "
+                  "what was measured",
+                  (long long)s.at.context_tokens, load_name(s.at.load, s.at.is_rate, load));
+    if (s.doubled_load > 0)
+        text_addf(&text, "; the E2E median has doubled by %s",
+                  load_name(s.doubled_load, s.at.is_rate, load));
     text_add(&text, ".");
     say_take(sentences, &text);
 }
@@ -102,11 +110,11 @@ static size_t longest_sound(const struct grid *grid, size_t output, size_t user)
 static void say_context(json_t *sentences, const struct grid *grid, size_t output,
                         const struct peak *peak)
 {
-    size_t user = index_of(&grid->users, peak->point.users);
+    size_t user = index_of(&grid->loads, peak->point.load);
     size_t longest = longest_sound(grid, output, user);
     const struct point from = grid_point(grid, output, 0, user);
     const struct point to = grid_point(grid, output, longest, user);
-    char before[NUMBER_SIZE], after[NUMBER_SIZE];
+    char before[NUMBER_SIZE], after[NUMBER_SIZE], load[LOAD_SIZE];
     struct text text = { 0 };
     double loss;
 
@@ -115,9 +123,10 @@ static void say_context(json_t *sentences, const struct grid *grid, size_t outpu
     loss =
         1 - figure_mean(&to, QUANTITY_OUTPUT_TOKENS) / figure_mean(&from, QUANTITY_OUTPUT_TOKENS);
     text_addf(&text,
-              "With %lld users, from context %lld to %lld: output tokens/s %s by %.0f %%, TTFT p50 "
+              "%s %s, from context %lld to %lld: output tokens/s %s by %.0f %%, TTFT p50 "
               "goes from %s to %s ms.",
-              (long long)from.users, (long long)from.context_tokens, (long long)to.context_tokens,
+              from.is_rate ? "At" : "With", load_name(from.load, from.is_rate, load),
+              (long long)from.context_tokens, (long long)to.context_tokens,
               loss >= 0 ? "falls" : "rises", fabs(loss) * 100,
               number_format(figure_mean(&from, QUANTITY_TTFT_P50), before),
               number_format(figure_mean(&to, QUANTITY_TTFT_P50), after));

@@ -23,7 +23,7 @@ static void tells_the_smallest_load_that_fails_and_how(void **state)
     grid_init(&grid, cells.rows, cells.count);
     f = failure_first(&grid, 0, 0);
     assert_true(f.found);
-    assert_int_equal(f.point.users, 8);
+    assert_int_equal(f.point.load, 8);
     assert_int_equal(f.failure, FAILURE_OVERLOADED_503);
     assert_int_equal(f.failed, 40);
     assert_int_equal(f.attempted, 50);

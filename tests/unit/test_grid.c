@@ -20,15 +20,15 @@ static void sorts_cells_into_their_places(void **state)
     cell_measured(&cells, 8, 4, 900, 900);
     cell_add(&cells, 8, 512, 100, 2, CELL_FAILED);
     grid_init(&grid, cells.rows, cells.count);
-    assert_int_equal(grid.users.count, 2);
-    assert_int_equal(grid.users.values[0], 1);
+    assert_int_equal(grid.loads.count, 2);
+    assert_int_equal(grid.loads.values[0], 1);
     assert_int_equal(grid.contexts.count, 2);
     assert_int_equal(grid.contexts.values[0], 4);
     assert_int_equal(grid.outputs.count, 1);
     assert_int_equal(grid.repetitions.count, 2);
 
     point = grid_point(&grid, 0, 1, 1);
-    assert_int_equal(point.users, 8);
+    assert_int_equal(point.load, 8);
     assert_int_equal(point.context_tokens, 512);
     assert_int_equal(point.count, 2);
     assert_ptr_equal(point.cells[0], &cells.rows[0]);
@@ -48,7 +48,7 @@ static void an_empty_sweep_is_an_empty_grid(void **state)
 
     (void)state;
     grid_init(&grid, NULL, 0);
-    assert_int_equal(grid.users.count, 0);
+    assert_int_equal(grid.loads.count, 0);
     assert_int_equal(grid.outputs.count, 0);
     grid_finish(&grid);
 }

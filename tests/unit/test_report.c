@@ -145,6 +145,32 @@ static void tells_the_largest_load_that_meets_the_limits(void **state)
     assert_true(json_is_true(json_object_get(row, "exact")));
 }
 
+/* Rates are no whole numbers, and all have the same most requests in flight. */
+static void tells_the_rates_of_an_open_loop(void **state)
+{
+    struct fixture f;
+    TEXT_AUTO text = { 0 }, lines = { 0 };
+
+    (void)state;
+    set_up(&f);
+    f.sweep.plan = plan_with_limits;
+    cell_measured(&f.cells, 10000, 4, 50, 2200)->request_rate = 0.5;
+    cell_measured(&f.cells, 10000, 4, 250, 2500)->request_rate = 2.5;
+    cell_measured(&f.cells, 10000, 4, 260, 4500)->request_rate = 10;
+    f.input.cell_count = f.cells.count;
+    text = markdown(&f);
+    assert_has(&text, "| context \\ requests/s |  0.5 |  2.5 |   10 |\n");
+    assert_has(&text, "at 10 requests/s at context 4.");
+    report_findings(&f.input, &lines);
+    assert_string_equal(lines.data, "- 4 tokens in, 100 out: saturated at 2.5 requests/s; limits "
+                                    "met up to 2.5 requests/s (10: E2E 9000 of 6000 ms)\n");
+    json_auto_t *json = report_json(&f.input);
+    const json_t *row = json_array_get(
+        json_object_get(json_array_get(json_object_get(json, "outputs"), 0), "saturation"), 0);
+    assert_true(json_get_number(row, "request_rate", 0) == 2.5);
+    assert_int_equal(json_array_size(json_object_get(json, "request_rates")), 3);
+}
+
 static void a_limit_that_is_not_bracketed_is_told_so(void **state)
 {
     struct fixture f;
@@ -368,6 +394,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tells_what_was_measured_and_how),
         cmocka_unit_test(tells_the_largest_load_that_meets_the_limits),
+        cmocka_unit_test(tells_the_rates_of_an_open_loop),
         cmocka_unit_test(a_limit_that_is_not_bracketed_is_told_so),
         cmocka_unit_test(shows_matrices_peak_saturation_failures_and_takeaways),
         cmocka_unit_test(tells_how_near_the_load_generator_was_to_its_ceiling),

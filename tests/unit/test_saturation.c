@@ -33,11 +33,11 @@ static void finds_the_smallest_load_near_the_peak(void **state)
     s = of_first_context(&cells);
     assert_true(s.found);
     assert_true(s.reached);
-    assert_int_equal(s.at.users, 64); /* exactly 95 % */
+    assert_int_equal(s.at.load, 64); /* exactly 95 % */
     assert_float_equal(s.output_tokens_per_s, 1900, 1e-9);
     assert_float_equal(s.peak_tokens_per_s, 2000, 1e-9);
-    assert_int_equal(s.peak.users, 256);
-    assert_int_equal(s.doubled_users, 256); /* exactly twice */
+    assert_int_equal(s.peak.load, 256);
+    assert_int_equal(s.doubled_load, 256); /* exactly twice */
 }
 
 static void says_that_the_greatest_load_is_no_saturation(void **state)
@@ -51,8 +51,8 @@ static void says_that_the_greatest_load_is_no_saturation(void **state)
     s = of_first_context(&cells);
     assert_true(s.found);
     assert_false(s.reached);
-    assert_int_equal(s.at.users, 2);
-    assert_int_equal(s.doubled_users, 0);
+    assert_int_equal(s.at.load, 2);
+    assert_int_equal(s.doubled_load, 0);
 }
 
 static void says_what_was_not_measured_below(void **state)
@@ -66,9 +66,9 @@ static void says_what_was_not_measured_below(void **state)
     cell_measured(&cells, 4, 4, 200, 210);
     cell_measured(&cells, 8, 4, 201, 400);
     s = of_first_context(&cells);
-    assert_int_equal(s.at.users, 4);
+    assert_int_equal(s.at.load, 4);
     assert_false(s.at_most); /* the search ruled it out */
-    assert_int_equal(s.doubled_users, 4);
+    assert_int_equal(s.doubled_load, 4);
     assert_true(s.doubled_at_most);
     cells.rows[1].state = CELL_PENDING;
     assert_true(of_first_context(&cells).at_most);
@@ -98,12 +98,12 @@ static void leaves_out_points_that_lost_requests(void **state)
     cell_measured(&cells, 8, 4, 900, 1000)->measurement.success_rate = 0.5;
     s = of_first_context(&cells);
     assert_true(s.reached);
-    assert_int_equal(s.at.users, 2);
-    assert_int_equal(s.doubled_users, 0);
+    assert_int_equal(s.at.load, 2);
+    assert_int_equal(s.doubled_load, 0);
     grid_init(&grid, cells.rows, cells.count);
     peak = peak_find(&grid, 0);
     assert_true(peak.found);
-    assert_int_equal(peak.point.users, 4);
+    assert_int_equal(peak.point.load, 4);
     grid_finish(&grid);
 }
 
@@ -120,7 +120,7 @@ static void finds_the_peak_over_all_contexts(void **state)
     cell_measured(&cells, 8, 512, 310, 100);
     grid_init(&grid, cells.rows, cells.count);
     peak = peak_find(&grid, 0);
-    assert_int_equal(peak.point.users, 8);
+    assert_int_equal(peak.point.load, 8);
     assert_int_equal(peak.point.context_tokens, 512);
     assert_float_equal(peak.output_tokens_per_s, 310, 1e-9);
     grid_finish(&grid);
