@@ -313,6 +313,21 @@ static size_t guess_by_hint(const struct view *view, const struct bracket *brack
     return clamp(soonest(view, bracket) + behind, 0, earlier->saturation);
 }
 
+/* How gradually the server bends, as far as the bracket's lower end tells: 0 where latency is there
+ * what one user alone sees, 1 where it has grown in proportion to the load. */
+static double softness(const struct view *view, const struct bracket *bracket)
+{
+    size_t alone = lowest_sound(view);
+    double at_alone = load(view, alone) / tokens(view, alone);
+    double at_low = load(view, bracket->low) / tokens(view, bracket->low);
+    double line = load(view, bracket->low)
+                  / least_tokens(view, alone, bracket->high, load(view, bracket->low));
+
+    if (line <= at_alone)
+        return 0;
+    return fmin(1, fmax(0, (at_low - at_alone) / (line - at_alone)));
+}
+
 static size_t guess_saturation(const struct view *view, const struct bracket *bracket)
 {
     bool begins = sound_below(view, bracket->low) == SEARCH_NONE;
@@ -325,7 +340,9 @@ static size_t guess_saturation(const struct view *view, const struct bracket *br
 
         return guess >= bracket->high ? bracket->high - 1 : guess;
     }
-    return begins ? soon : soon + (late > soon ? late - soon : 0) / 2;
+    if (begins || late <= soon)
+        return soon;
+    return soon + (size_t)(softness(view, bracket) * (double)(late - soon) + 0.5);
 }
 
 static bool ask_for_saturation(const struct view *view, struct search_step *out)
