@@ -47,8 +47,9 @@ const struct tool tool_metrics_watch = {
     .title = "Store a server's metrics from now on",
     .help =
         "Sets how often a deployment's own metrics are scraped and stored, and returns at once: "
-        "it does not wait or stream. Call it once, then metrics_history any time later. 0 "
-        "stops it. For the figures of this moment call metrics_show.",
+        "it does not wait or stream. All series of its /metrics are kept, rolled up as they age "
+        "(server settings samples_days and after). Call it once, then metrics_history any time "
+        "later. 0 stops it. For the figures of this moment call metrics_show.",
     .params = params,
     .fields = fields,
     .role = ROLE_OPERATOR,
