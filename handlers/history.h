@@ -35,7 +35,9 @@ struct history_ask {
 struct history_value {
     int64_t at_ms; /* the step's start */
     double value, low, high;
-    double weight; /* of the value in a mean over steps */
+    double weight;            /* of the value in a mean over steps */
+    double at_least, at_most; /* of percentiles: the limits of the bucket that the value lies in,
+                                 which is all the server tells; INFINITY: beyond the last */
 };
 struct history {
     struct history_value *values; /* ascending, heap; steps that tell nothing are left out */

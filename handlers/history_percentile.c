@@ -65,28 +65,33 @@ static int by_limit(const void *a, const void *b)
     return x->limit < y->limit ? -1 : x->limit > y->limit;
 }
 
-/* NaN: nothing was observed in the step. Buckets are cumulative; one scraped a moment before
+/* False: nothing was observed in the step. Buckets are cumulative; one scraped a moment before
  * another may lag behind it, hence the running maximum. */
-static double percentile_of(const struct buckets *buckets, size_t step, double share)
+static bool percentile_of(const struct buckets *buckets, size_t step, double share,
+                          struct history_value *out)
 {
-    double total = 0, below = 0, lower = 0;
+    double total = 0, below = 0, lower = 0, up_to = 0;
+    size_t i = 0;
 
-    for (size_t i = 0; i < buckets->count; i++)
-        total = fmax(total, buckets->rows[i].grown[step]);
+    for (size_t j = 0; j < buckets->count; j++)
+        total = fmax(total, buckets->rows[j].grown[step]);
     if (total <= 0)
-        return NAN;
-    for (size_t i = 0; i < buckets->count; i++) {
-        double limit = buckets->rows[i].limit, up_to = fmax(below, buckets->rows[i].grown[step]);
-
+        return false;
+    for (; i < buckets->count; i++) {
+        up_to = fmax(below, buckets->rows[i].grown[step]);
         if (up_to >= share * total && up_to > below)
-            return isinf(limit) ? lower
-                   : i == 0 && limit <= 0
-                       ? limit
-                       : lower + (limit - lower) * (share * total - below) / (up_to - below);
+            break;
         below = up_to;
-        lower = limit;
+        lower = buckets->rows[i].limit;
     }
-    return lower;
+    double limit = buckets->rows[i].limit;
+    if (i == 0 && limit <= 0)
+        lower = limit;
+    out->at_least = lower;
+    out->at_most = limit;
+    out->value =
+        isinf(limit) ? lower : lower + (limit - lower) * (share * total - below) / (up_to - below);
+    return true;
 }
 
 static void take(const struct buckets *buckets, const struct history_ask *ask, double scale,
@@ -94,12 +99,17 @@ static void take(const struct buckets *buckets, const struct history_ask *ask, d
 {
     out->values = memory_zeroed(buckets->steps, sizeof *out->values);
     for (size_t i = 0; i < buckets->steps; i++) {
-        double value = percentile_of(buckets, i, ask->percentile / 100) * scale;
+        struct history_value *value = &out->values[out->count];
 
-        if (!isnan(value))
-            out->values[out->count++] =
-                (struct history_value){ ask->from_ms + (int64_t)i * ask->step_ms, value, value,
-                                        value, 1 };
+        if (!percentile_of(buckets, i, ask->percentile / 100, value))
+            continue;
+        value->at_ms = ask->from_ms + (int64_t)i * ask->step_ms;
+        value->value *= scale;
+        value->at_least *= scale;
+        value->at_most *= scale;
+        value->low = value->high = value->value;
+        value->weight = 1;
+        out->count++;
     }
 }
 

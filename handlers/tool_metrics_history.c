@@ -61,6 +61,12 @@ static const struct field figure_fields[] = {
 static const struct field point_fields[] = {
     { "at", VALUE_TEXT, .help = "Start of the step, UTC." },
     { "value", VALUE_NUMBER, .optional = true, .help = "The value." },
+    { "at_least", VALUE_NUMBER, .optional = true,
+      .help =
+          "Of percentiles: the server's histogram only tells that the value is between at_least "
+          "and at_most; `value` takes observations as evenly spread in between." },
+    { "at_most", VALUE_NUMBER, .optional = true,
+      .help = "See at_least; null: beyond the histogram's last limit, `value` is at_least." },
     { "partial", VALUE_BOOLEAN, .optional = true,
       .help = "true: the step is not over yet, its value will change." },
     { 0 },
@@ -210,13 +216,27 @@ static void add_summary(struct view *view, const char *name, const struct histor
     table_cell(view->table, "%.4g", summary.high);
 }
 
+/* What a percentile is known by. */
+static void add_limits(const struct history_value *value, json_t *point, struct table *table)
+{
+    json_object_set_new(point, "at_least", json_number_or_null(value->at_least));
+    json_object_set_new(point, "at_most", json_number_or_null(value->at_most));
+    if (isinf(value->at_most))
+        table_cell(table, "above %.6g", value->at_least);
+    else
+        table_cell(table, "%.6g to %.6g", value->at_least, value->at_most);
+}
+
 static void add_points(struct view *view, const struct history *history, struct text *out)
 {
+    bool has_limits = history->function == HISTORY_PERCENTILE;
     struct table *table = table_create();
     char time[TIME_SHOWN_SIZE];
 
     table_column(table, "From (UTC)", false);
     table_column(table, "Value", true);
+    if (has_limits)
+        table_column(table, "Bucket", true);
     table_column(table, "", false);
     for (size_t i = 0; i < history->count; i++) {
         const struct history_value *value = &history->values[i];
@@ -229,6 +249,8 @@ static void add_points(struct view *view, const struct history *history, struct 
         json_array_append_new(view->points, point);
         table_cell(table, "%s", time_show(value->at_ms, time));
         table_cell(table, "%.6g", value->value);
+        if (has_limits)
+            add_limits(value, point, table);
         table_cell(table, "%s", partial ? "not over yet" : "");
     }
     table_render(table, out);

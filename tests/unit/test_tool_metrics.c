@@ -181,6 +181,37 @@ static void asks_functions_of_figures_and_series(void **state)
     }
 }
 
+static void says_between_which_limits_a_percentile_is(void **state)
+{
+    struct world *world = *state;
+    const struct scrape_value before[] = {
+        { "x_bucket", "le=\"0.5\"", "counter", 0 },
+        { "x_bucket", "le=\"+Inf\"", "counter", 0 },
+    };
+    const struct scrape_value after[] = {
+        { "x_bucket", "le=\"0.5\"", "counter", 60 },
+        { "x_bucket", "le=\"+Inf\"", "counter", 100 },
+    };
+    int64_t id = demo(world), now_ms = clock_utc_ms();
+    json_auto_t *inside = NULL, *beyond = NULL;
+    const json_t *point;
+
+    assert_true(
+        scrape_add(world->services.store, id, now_ms - 15000, before, 2, NULL, &world->error));
+    assert_true(scrape_add(world->services.store, id, now_ms - 1, after, 2, NULL, &world->error));
+    inside = world_ok(world, "metrics_history", "{\"series\":\"x\",\"percentile\":30}");
+    point = json_array_get(json_object_get(inside, "points"), 0);
+    assert_near(json_get_number(point, "value", 0), 0.25);
+    assert_near(json_get_number(point, "at_least", 1), 0);
+    assert_near(json_get_number(point, "at_most", 0), 0.5);
+    world_says(world, "0 to 0.5");
+    beyond = world_ok(world, "metrics_history", "{\"series\":\"x\",\"percentile\":90}");
+    point = json_array_get(json_object_get(beyond, "points"), 0);
+    assert_near(json_get_number(point, "value", 0), 0.5);
+    assert_true(json_is_null(json_object_get(point, "at_most")));
+    world_says(world, "above 0.5");
+}
+
 static void says_what_cannot_be_asked(void **state)
 {
     static const struct {
@@ -299,6 +330,7 @@ int main(void)
         cmocka_unit_test(watches_from_now_on_and_returns_at_once),
         cmocka_unit_test(tells_how_figures_went_over_a_restart),
         cmocka_unit_test(asks_functions_of_figures_and_series),
+        cmocka_unit_test(says_between_which_limits_a_percentile_is),
         cmocka_unit_test(says_what_cannot_be_asked),
         cmocka_unit_test(reads_long_times_from_rollups_page_by_page),
         cmocka_unit_test(marks_the_step_that_is_not_over),
