@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/clock.h"
+#include "base/outbound_code.h"
 #include "base/outbound_transfer.h"
 
 #define ERROR_BODY_BYTES 65536
@@ -227,6 +228,7 @@ static void set_guards(CURL *easy, struct transfer *transfer)
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, transfer);
+    outbound_trust(easy);
 }
 
 static long or_default(int64_t value_ms, long usual_ms)

@@ -1,6 +1,15 @@
 #include "base/outbound_code.h"
 
 #include <errno.h>
+#include <stdlib.h>
+
+void outbound_trust(CURL *easy)
+{
+    const char *file = getenv("SSL_CERT_FILE");
+
+    if (file != NULL && file[0] != '\0')
+        curl_easy_setopt(easy, CURLOPT_CAINFO, file);
+}
 
 enum failure outbound_failure_of_connect(int number)
 {

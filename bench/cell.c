@@ -133,6 +133,7 @@ static bool prepare(struct cell *cell, struct error *error)
         .arrivals = cell_is_open(cell) ? &cell->arrivals : NULL,
         .think_ns = ns(plan->think_time_s),
         .thinks_exponential = plan->thinks_exponential,
+        .http2_streams = plan->http2_streams,
         .phase = PHASE_PROBE,
         .window_start_ns = INT64_MAX,
         .window_end_ns = INT64_MAX,

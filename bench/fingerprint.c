@@ -32,6 +32,8 @@ char *fingerprint_write(const struct deployment *deployment, const struct model_
     json_auto_t *document = NULL;
 
     json_object_set_new(made, "seed", json_integer((json_int_t)plan->seed));
+    if (plan->http2_streams > 0)
+        json_object_set_new(made, "http2_streams", json_integer(plan->http2_streams));
     document = json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model",
         text_or_null(facts->model), "model_revision", text_or_null(deployment->model_revision),

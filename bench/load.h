@@ -30,6 +30,7 @@ struct load {
     const struct arrivals *arrivals; /* of an open loop; NULL: a closed one */
     int64_t think_ns;                /* of users of a closed loop, on average, */
     bool thinks_exponential;         /* distributed so */
+    int64_t http2_streams;           /* HTTP/2, with so many on each connection; 0: HTTP/1.1 */
 
     atomic_int_fast64_t arrivals_ns; /* when the arrivals began; set before the phase is LOAD */
     atomic_int_fast64_t stagger_ns; /* over which the users start, so that they do not go in step */

@@ -229,6 +229,12 @@ bool loop_init(struct loop *loop, long connections, void (*late)(void *context, 
     return true;
 }
 
+void loop_share_connections(struct loop *loop, int64_t streams)
+{
+    curl_multi_setopt(loop->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
+    curl_multi_setopt(loop->multi, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)streams);
+}
+
 static void close_descriptor(int descriptor)
 {
     if (descriptor >= 0)

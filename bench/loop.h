@@ -43,6 +43,8 @@ struct loop {
 bool loop_init(struct loop *loop, long connections, void (*late)(void *context, int64_t late_ns),
                void *context, struct error *error);
 void loop_finish(struct loop *loop);
+/* From now on so many exchanges by HTTP/2 share a connection. */
+void loop_share_connections(struct loop *loop, int64_t streams);
 
 /* Waits until something is ready, until_ns (monotonic) at the latest, and lets libcurl handle it;
  * ended transfers are then in curl_multi_info_read. */

@@ -12,6 +12,7 @@
 #include "bench/plan_search.h"
 
 #define REQUESTS_LIMIT 10000000
+#define STREAMS_LIMIT 1000
 #define LONGEST_WINDOW 4 /* times window_s, where no limit is stated */
 
 /* ---- Reading --------------------------------------------------------------------------------- */
@@ -170,6 +171,10 @@ static bool read_integers(const json_t *arguments, struct plan *plan, struct err
     if (plan->requests < 0 || plan->requests > REQUESTS_LIMIT)
         return error_set(error, ERROR_INVALID, "'requests' is %ld: it must be from 0 to %d",
                          plan->requests, REQUESTS_LIMIT);
+    plan->http2_streams = json_get_integer(arguments, "http2_streams", 0);
+    if (plan->http2_streams < 0 || plan->http2_streams > STREAMS_LIMIT)
+        return error_set(error, ERROR_INVALID, "'http2_streams' is %ld: it must be from 0 to %d",
+                         plan->http2_streams, STREAMS_LIMIT);
     if (seed < 0)
         return error_set(error, ERROR_INVALID, "'seed' is %ld: it must not be negative", seed);
     plan->seed = (uint64_t)seed;
@@ -242,6 +247,7 @@ json_t *plan_to_json(const struct plan *plan)
     json_object_set_new(json, "requests", json_integer(plan->requests));
     plan_load_to_json(plan, json);
     json_object_set_new(json, "api", json_string(plan->api == BENCH_CHAT ? "chat" : "completions"));
+    json_object_set_new(json, "http2_streams", json_integer(plan->http2_streams));
     json_object_set_new(json, "seed", json_integer((json_int_t)plan->seed));
     plan_search_to_json(plan, json);
     for (size_t i = 0; i < NUMBERS; i++) {

@@ -33,6 +33,7 @@ struct plan {
     double window_limit_s; /* but not longer than this; 0: four times window_s */
     double warmup_limit_s; /* warm-up ends when two windows agree, at the latest then */
     enum bench_api api;
+    int64_t http2_streams; /* requests that share an HTTP/2 connection; 0: HTTP/1.1, none do */
     uint64_t seed;
     double time_limit_s; /* of the whole sweep */
     double ttft_timeout_s, idle_timeout_s, request_timeout_s;

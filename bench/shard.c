@@ -203,6 +203,8 @@ bool shard_create(struct load *load, struct shard_part part, struct shard **out,
         shard_destroy(shard);
         return false;
     }
+    if (load->http2_streams > 0)
+        loop_share_connections(&shard->loop, load->http2_streams);
     failed = pthread_create(&shard->thread, NULL, run, shard);
     if (failed != 0) {
         shard_destroy(shard);

@@ -23,7 +23,7 @@ struct transfer_curl {
     struct curl_slist *headers;
     char *request_id; /* in the headers' memory, written over for each request */
     struct prompt *prompt;
-    bool told_head;
+    bool wants_http2, told_head;
     CURLcode code; /* as it ended */
 };
 
@@ -82,6 +82,15 @@ static void tell_head(struct transfer_curl *curl)
         curl->transfer.listener->on_head(curl->transfer.context, status, type != NULL ? type : "");
 }
 
+/* The plan asks for HTTP/2: a server that was asked for it and speaks HTTP/1.1 is another test. */
+static bool is_other_version(const struct transfer_curl *curl)
+{
+    long version = 0;
+
+    curl_easy_getinfo(curl->easy, CURLINFO_HTTP_VERSION, &version);
+    return curl->wants_http2 && version != CURL_HTTP_VERSION_2_0;
+}
+
 static size_t on_bytes(char *bytes, size_t size, size_t count, void *context)
 {
     struct transfer_curl *curl = context;
@@ -89,6 +98,8 @@ static size_t on_bytes(char *bytes, size_t size, size_t count, void *context)
     int64_t now_ns = clock_monotonic_ns();
 
     size *= count;
+    if (is_other_version(curl))
+        return 0;
     if (!curl->told_head)
         tell_head(curl);
     return transfer->listener->on_bytes(transfer->context, bytes, size, now_ns) ? size : 0;
@@ -122,6 +133,13 @@ static void make_headers(struct transfer_curl *curl, const struct endpoint *endp
         curl->request_id = last->data + strlen(REQUEST_ID_HEADER);
 }
 
+/* Over TLS alone, where it is negotiated: libcurl 7.88 cannot use a plain HTTP/2 connection twice.
+ */
+static long http_version(const struct load *load)
+{
+    return load->http2_streams > 0 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1;
+}
+
 static void set_options(struct transfer_curl *curl, const struct load *load)
 {
     CURL *easy = curl->easy;
@@ -132,7 +150,9 @@ static void set_options(struct transfer_curl *curl, const struct load *load)
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, http_version(load));
+    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, (long)(load->http2_streams > 0));
+    outbound_trust(easy);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
     curl_easy_setopt(easy, CURLOPT_RESOLVE, load->reach->pinned);
     curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BUFFER_BYTES);
@@ -216,6 +236,9 @@ static void end(struct transfer *transfer)
         read_times(curl);
     transfer->went_stale = is_broken(curl->code) && !transfer->is_new && received == 0;
     transfer->failure = outbound_failure_of_code(curl->easy, curl->code, false); /* we time them */
+    if (curl->code == CURLE_WRITE_ERROR && is_other_version(curl))
+        snprintf(transfer->said, sizeof transfer->said,
+                 "the server answers with HTTP/1.1, where the plan asks for HTTP/2");
     if (curl->code != CURLE_OK && transfer->said[0] == '\0')
         snprintf(transfer->said, sizeof transfer->said, "%s", curl_easy_strerror(curl->code));
     if (!curl->told_head)
@@ -253,6 +276,7 @@ bool transfer_curl_create(const struct load *load, struct loop *loop, struct tra
         destroy(&curl->transfer);
         return error_set(error, ERROR_INTERNAL, "libcurl has no memory for another connection");
     }
+    curl->wants_http2 = load->http2_streams > 0;
     set_options(curl, load);
     *out = &curl->transfer;
     return true;

@@ -366,8 +366,8 @@ static void write_head(const struct load *load, struct text *out)
 
 bool transfer_plain_can(const struct load *load)
 {
-    return !load->only_libcurl && load->reach != NULL && load->reach->is_simple
-           && strncasecmp(load->endpoint->url, "http://", 7) == 0;
+    return !load->only_libcurl && load->http2_streams == 0 && load->reach != NULL
+           && load->reach->is_simple && strncasecmp(load->endpoint->url, "http://", 7) == 0;
 }
 
 struct transfer *transfer_plain_create(const struct load *load, struct loop *loop)

@@ -64,10 +64,23 @@ static bool find_subjects(const struct call *call, struct sweep_request *out, st
     return true;
 }
 
+static bool check_http2(const struct sweep_request *request, const struct deployment *deployment,
+                        struct error *error)
+{
+    if (request->plan.http2_streams == 0 || strncmp(deployment->url, "https://", 8) == 0)
+        return true;
+    return error_set(error, ERROR_INVALID,
+                     "\"http2_streams\" is %ld, but %s is at %s: HTTP/2 is negotiated over TLS. "
+                     "Leave it out, or register the server's https:// address",
+                     request->plan.http2_streams, deployment->name, deployment->url);
+}
+
 bool sweep_request_read(const struct call *call, struct sweep_request *out, struct error *error)
 {
     if (!find_subjects(call, out, error) || !plan_read(call->arguments, &out->plan, error)
-        || !plan_check_cells(&out->plan, out->subjects, error))
+        || !plan_check_cells(&out->plan, out->subjects, error)
+        || !check_http2(out, &out->deployment, error)
+        || (out->subjects > 1 && !check_http2(out, &out->candidate, error)))
         return false;
     plan_estimate(&out->plan, out->subjects, &out->estimate);
     plan_digest(&out->plan, &out->deployment, sweep_request_candidate(out), out->digest);

@@ -128,6 +128,15 @@ extern const char *const bench_apis[], *const bench_arrivals[], *const bench_thi
         { "api", VALUE_CHOICE, .choices = bench_apis, .initial = "\"completions\"",                   \
           .help = "completions: /v1/completions with exact prompt lengths; chat: "                    \
                   "/v1/chat/completions, with the chat template around the prompt." },                \
+        { "http2_streams",                                                                            \
+          VALUE_INTEGER,                                                                              \
+          .low = 0,                                                                                   \
+          .high = 1000,                                                                               \
+          .initial = "0",                                                                             \
+          .help = "Above 0: HTTP/2, with so many requests on one connection at most, which is "       \
+                  "another "                                                                          \
+                  "test than HTTP/1.1 (0), where each request in flight has a connection of its "     \
+                  "own." },                                                                           \
         { "seed",         VALUE_INTEGER,                                                              \
           .low = 0,       .high = 9007199254740991.0,                                                 \
           .initial = "1", .help = "Makes the prompts: the same seed, the same prompts." },            \

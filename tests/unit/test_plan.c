@@ -77,6 +77,8 @@ static void refuses_what_is_out_of_range_and_says_the_range(void **state)
                 "'window_s' is 0.5: it must be from 1 to 600");
     must_refuse("{\"concurrency\":[1],\"input_tokens\":[4],\"repetitions\":21}", "from 1 to 20");
     must_refuse("{\"concurrency\":[1],\"input_tokens\":[4],\"seed\":-1}", "'seed'");
+    must_refuse("{\"concurrency\":[1],\"input_tokens\":[4],\"http2_streams\":1001}",
+                "'http2_streams' is 1001: it must be from 0 to 1000");
     must_refuse("{\"concurrency\":[1],\"input_tokens\":[4],\"api\":\"x\"}", "completions or chat");
 }
 
@@ -219,6 +221,7 @@ static const char full_plan[] =
     "\"limit_e2e_ms\":4.5,\"limit_percentile\":\"p95\",\"limit_error_rate\":0.002,"
     "\"goodput_ttft_ms\":0.1,\"goodput_tpot_ms\":6,\"think_time_s\":0.5,"
     "\"think_time\":\"exponential\",\"ramp_s\":3,\"requests\":500,\"ci_width\":0.03,"
+    "\"http2_streams\":7,"
     "\"window_limit_s\":9}";
 
 static const char open_plan[] =

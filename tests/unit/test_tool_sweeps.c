@@ -49,6 +49,9 @@ static void refuses_a_grid_out_of_range_with_the_limits(void **state)
                   ERROR_INVALID, "the grid would have 5120 cells");
     world_refused(world, "sweep_plan", "{\"concurrency\":[1],\"input_tokens\":[16],\"seed\":-1}",
                   ERROR_INVALID, "from 0 to 9007199254740991");
+    world_refused(world, "sweep_plan",
+                  "{\"concurrency\":[1],\"input_tokens\":[16],\"http2_streams\":8}", ERROR_INVALID,
+                  "HTTP/2 is negotiated over TLS");
     world_refused(world, "sweep_plan", "{\"concurrency\":[1]}", ERROR_INVALID,
                   "sweep_plan needs \"input_tokens\"");
     world_refused(world, "sweep_plan", "{\"concurrency\":[],\"input_tokens\":[16]}", ERROR_INVALID,
