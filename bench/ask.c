@@ -8,13 +8,14 @@
 #define TIMEOUT_MS 300000 /* a server that scales to zero loads its model first */
 #define STREAM_PIECES 8
 #define STREAM_TOKENS 2
+#define SHAPE_TOKENS 24
 
 /* What a call's callbacks need. */
 struct call {
     const struct asker *asker;
     struct completion_stream *stream; /* NULL: the answer is kept */
     bool broken, tells_usage, told_error;
-    int64_t events;
+    int64_t events, chunks, told_chunks, tokens;
     char said[240];
 };
 
@@ -30,8 +31,14 @@ static void on_event(void *context, const struct completion_event *event)
     struct call *call = context;
 
     call->events++;
-    if (event->has_usage && event->completion_tokens >= 0)
+    if (event->has_usage && event->completion_tokens >= 0) {
         call->tells_usage = true;
+        call->tokens = event->completion_tokens;
+    }
+    if (completion_event_has_output(event)) {
+        call->chunks++;
+        call->told_chunks += event->token_ids > 0 || event->completion_tokens > 0;
+    }
     if (!event->error || call->told_error)
         return;
     call->told_error = true;
@@ -133,21 +140,45 @@ static bool judge_stream(const struct call *call, const struct outbound_response
     return true;
 }
 
-bool ask_stream(const struct asker *asker, const struct workload *workload, bool *tells_usage,
-                long *status, struct error *error)
+/* Of so many tokens; what came is in the call. */
+static bool stream(struct call *call, const struct workload *workload, int64_t output_tokens,
+                   long *status, struct error *error)
 {
-    struct call call = { .asker = asker, .stream = completion_stream_create(false) };
+    const struct asker *asker = call->asker;
     struct outbound_response response = { 0 };
     TEXT_AUTO body = { 0 };
     bool done;
 
-    write_request(asker, workload, NULL, STREAM_PIECES, STREAM_TOKENS, true, &body);
-    done = perform(&call, workload_path(workload->api), &body, &response, error) || call.broken;
+    call->stream = completion_stream_create(false);
+    write_request(asker, workload, NULL, STREAM_PIECES, output_tokens, true, &body);
+    done = perform(call, workload_path(workload->api), &body, &response, error) || call->broken;
     *status = response.status;
-    done = done && judge_stream(&call, &response, error);
-    if (done)
-        *tells_usage = call.tells_usage;
-    completion_stream_destroy(call.stream);
+    done = done && judge_stream(call, &response, error);
+    completion_stream_destroy(call->stream);
     outbound_response_finish(&response);
     return done;
+}
+
+bool ask_stream(const struct asker *asker, const struct workload *workload, bool *tells_usage,
+                long *status, struct error *error)
+{
+    struct call call = { .asker = asker };
+
+    if (!stream(&call, workload, STREAM_TOKENS, status, error))
+        return false;
+    *tells_usage = call.tells_usage;
+    return true;
+}
+
+bool ask_shape(const struct asker *asker, const struct workload *workload, struct stream_shape *out,
+               long *status, struct error *error)
+{
+    struct call call = { .asker = asker, .tokens = -1 };
+
+    if (!stream(&call, workload, SHAPE_TOKENS, status, error))
+        return false;
+    *out = (struct stream_shape){ .chunks = call.chunks,
+                                  .tokens = call.tokens,
+                                  .tells_chunks = call.told_chunks == call.chunks };
+    return true;
 }

@@ -25,3 +25,12 @@ bool ask_count(const struct asker *asker, const struct workload *workload, const
  * *tells_usage: it ended with token counts. */
 bool ask_stream(const struct asker *asker, const struct workload *workload, bool *tells_usage,
                 long *status, struct error *error);
+
+/* What a stream is made of. */
+struct stream_shape {
+    int64_t chunks, tokens; /* with output; by usage, -1: not told */
+    bool tells_chunks;      /* each chunk told its tokens */
+};
+/* The same of an answer long enough to see it. */
+bool ask_shape(const struct asker *asker, const struct workload *workload, struct stream_shape *out,
+               long *status, struct error *error);

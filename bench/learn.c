@@ -255,6 +255,29 @@ static bool learn_fields(const struct asker *asker, struct workload *workload, s
     return ask_stream(asker, workload, &workload->tells_usage, &status, error);
 }
 
+/* Usage in every chunk makes the events half as long again, and a server writes each of them: it is
+ * asked for only where chunks carry several tokens, since else they are the tokens. What a server
+ * cannot do here is no reason not to measure it. */
+static bool learn_chunks(const struct asker *asker, struct workload *workload, struct error *error)
+{
+    struct stream_shape shape;
+    long status;
+
+    if (!workload->tells_usage || (workload->fields & FIELD_STREAM_USAGE) == 0)
+        return true;
+    if (!ask_shape(asker, workload, &shape, &status, error))
+        return error->kind != ERROR_CANCELLED;
+    if (shape.tells_chunks || shape.tokens * 10 <= shape.chunks * 11)
+        return true;
+    workload->fields |= FIELD_CHUNK_USAGE;
+    shape.tells_chunks = false;
+    if (!ask_shape(asker, workload, &shape, &status, error) && error->kind == ERROR_CANCELLED)
+        return false;
+    if (!shape.tells_chunks)
+        workload->fields &= ~(unsigned)FIELD_CHUNK_USAGE;
+    return true;
+}
+
 bool learn_workload(const struct asker *asker, enum bench_api api, struct workload *out,
                     struct error *error)
 {
@@ -268,7 +291,7 @@ bool learn_workload(const struct asker *asker, enum bench_api api, struct worklo
         if (!learn_words(asker, &workload, error))
             return false;
     }
-    if (!learn_fields(asker, &workload, error))
+    if (!learn_fields(asker, &workload, error) || !learn_chunks(asker, &workload, error))
         return false;
     *out = workload;
     return true;

@@ -271,6 +271,21 @@ static void fields_that_the_server_refuses_are_left_out(void **state)
     counter_stop(&counter);
 }
 
+static void usage_in_every_chunk_is_asked_for_where_chunks_have_several_tokens(void **state)
+{
+    static const char *const several[] = { "--tokens-per-chunk", "3", NULL };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct simserve server = simserve_start(i == 0 ? NULL : several);
+        struct workload workload;
+
+        learn(server.port, BENCH_CHAT, &workload);
+        assert_int_equal((workload.fields & FIELD_CHUNK_USAGE) != 0, i == 1);
+        simserve_stop(&server);
+    }
+}
+
 static void a_server_that_does_not_count_is_seen(void **state)
 {
     struct counter counter = { .long_from = 20 };
@@ -297,6 +312,7 @@ int main(void)
         cmocka_unit_test(where_words_are_split_single_letters_are_exact),
         cmocka_unit_test(where_nothing_is_one_token_the_average_counts),
         cmocka_unit_test(fields_that_the_server_refuses_are_left_out),
+        cmocka_unit_test(usage_in_every_chunk_is_asked_for_where_chunks_have_several_tokens),
         cmocka_unit_test(a_server_that_does_not_count_is_seen),
     };
     struct error error;
