@@ -136,6 +136,36 @@ static const struct cell_row *find_sibling(const struct sweep_work *work, enum c
     return NULL;
 }
 
+static double load_of(const struct cell_row *cell)
+{
+    return cell->request_rate > 0 ? cell->request_rate : (double)cell->concurrency;
+}
+
+/* Says more of a load than another does: the greatest that is not above it, else the smallest. */
+static bool is_nearer(double at, double load, double other)
+{
+    if (load <= at)
+        return other > at || load >= other;
+    return load < other && other > at;
+}
+
+/* How long a request takes, roughly: as at the nearest load of the same shape, in whichever order
+ * they are measured. 0: nothing is known. */
+static double expected_e2e_s(const struct sweep_work *work)
+{
+    const struct cell_row *nearest = NULL;
+
+    for (size_t i = 0; i < work->count; i++) {
+        const struct cell_row *cell = &work->cells[i];
+
+        if (cell->state == CELL_MEASURED && same_shape(cell, work->current)
+            && (nearest == NULL
+                || is_nearer(load_of(work->current), load_of(cell), load_of(nearest))))
+            nearest = cell;
+    }
+    return nearest == NULL ? 0 : nearest->measurement.latency[METRIC_E2E].mean_ms / 1e3;
+}
+
 static uint64_t nonce_of(const struct sweep_work *work, int64_t attempt_id)
 {
     char name[128];
@@ -201,7 +231,7 @@ static bool measure(struct sweep_work *work, int64_t attempt_id, struct cell_res
         .probe = sibling == NULL || subject->failed_in_a_row > 0 || work->rejected > 0,
         .shards = work->sweep->shards,
         .ceiling_chunks_s = work->ceiling.chunks_per_s,
-        .stagger_s = sibling != NULL ? sibling->measurement.latency[METRIC_E2E].mean_ms / 1e3 : 0,
+        .stagger_s = expected_e2e_s(work),
         .stopped = cell_is_stopped,
         .context = work,
     };
