@@ -115,16 +115,6 @@ static double most_tokens(const struct view *view, size_t level)
     return most;
 }
 
-/* The latency of a request grows with the load, and ever faster: between two levels it is at most
- * what the straight line says, and tokens/s at least what follows. */
-static double least_tokens(const struct view *view, size_t low, size_t high, double at)
-{
-    double from = load(view, low), to = load(view, high);
-    double at_low = from / tokens(view, low), at_high = to / tokens(view, high);
-
-    return at / (at_low + (at_high - at_low) * (at - from) / (to - from));
-}
-
 /* ---- The ends -------------------------------------------------------------------------------- */
 
 /* The load to begin with from above: the greatest, or where a shorter context was at its peak
@@ -274,24 +264,19 @@ static struct bracket find_bracket(const struct view *view, size_t peak)
     return bracket;
 }
 
-/* The first level which may reach the share if every user were served as fast as at `low`. */
+/* The first level which may reach the share: latency grows with the load at least as it did up to
+ * `low`, and at first not at all. */
 static size_t soonest(const struct view *view, const struct bracket *bracket)
 {
-    double per_load = tokens(view, bracket->low) / load(view, bracket->low);
-    size_t level = bracket->low + 1;
+    size_t low = bracket->low, before = sound_below(view, low), level = low + 1;
+    double at_low = load(view, low) / tokens(view, low), growth = 0;
 
-    while (level < bracket->high && per_load * load(view, level) < bracket->share)
-        level++;
-    return level;
-}
-
-/* The first level that reaches it for sure, if latency grows ever faster. */
-static size_t latest(const struct view *view, const struct bracket *bracket)
-{
-    size_t level = bracket->low + 1;
-
+    if (before != SEARCH_NONE)
+        growth = fmax(0, (at_low - load(view, before) / tokens(view, before))
+                             / (load(view, low) - load(view, before)));
     while (level < bracket->high
-           && least_tokens(view, bracket->low, bracket->high, load(view, level)) < bracket->share)
+           && load(view, level) / (at_low + growth * (load(view, level) - load(view, low)))
+                  < bracket->share)
         level++;
     return level;
 }
@@ -313,36 +298,16 @@ static size_t guess_by_hint(const struct view *view, const struct bracket *brack
     return clamp(soonest(view, bracket) + behind, 0, earlier->saturation);
 }
 
-/* How gradually the server bends, as far as the bracket's lower end tells: 0 where latency is there
- * what one user alone sees, 1 where it has grown in proportion to the load. */
-static double softness(const struct view *view, const struct bracket *bracket)
-{
-    size_t alone = lowest_sound(view);
-    double at_alone = load(view, alone) / tokens(view, alone);
-    double at_low = load(view, bracket->low) / tokens(view, bracket->low);
-    double line = load(view, bracket->low)
-                  / least_tokens(view, alone, bracket->high, load(view, bracket->low));
-
-    if (line <= at_alone)
-        return 0;
-    return fmin(1, fmax(0, (at_low - at_alone) / (line - at_alone)));
-}
-
 static size_t guess_saturation(const struct view *view, const struct bracket *bracket)
 {
-    bool begins = sound_below(view, bracket->low) == SEARCH_NONE;
-    size_t soon = soonest(view, bracket), late = latest(view, bracket);
+    size_t guess;
 
     if (count_known(view) >= GUESSES)
         return bracket->low + (bracket->high - bracket->low) / 2;
-    if (begins && view->earlier.saturation != SEARCH_NONE) {
-        size_t guess = guess_by_hint(view, bracket);
-
-        return guess >= bracket->high ? bracket->high - 1 : guess;
-    }
-    if (begins || late <= soon)
-        return soon;
-    return soon + (size_t)(softness(view, bracket) * (double)(late - soon) + 0.5);
+    if (sound_below(view, bracket->low) != SEARCH_NONE || view->earlier.saturation == SEARCH_NONE)
+        return soonest(view, bracket);
+    guess = guess_by_hint(view, bracket);
+    return guess >= bracket->high ? bracket->high - 1 : guess;
 }
 
 static bool ask_for_saturation(const struct view *view, struct search_step *out)
