@@ -1,64 +1,13 @@
 /* How right and how fast the load generator is: one cell against simserve, whose own record of what
  * it wrote, and when, is the truth. Prints client and truth side by side.
  *
- *     bench_load URL USERS INPUT_TOKENS OUTPUT_TOKENS WINDOW_S
+ *     bench_load URL USERS INPUT_TOKENS OUTPUT_TOKENS WINDOW_S [SHARDS [libcurl]]
  */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/outbound.h"
-#include "base/random.h"
-#include "bench/cell.h"
-#include "tests/simserve/harness/truth.h"
-
-/* Ids of simserve's tokenizer; no server but it is asked. */
-static void make_workload(struct workload *out)
-{
-    *out = (struct workload){ .api = BENCH_COMPLETIONS,
-                              .form = PROMPT_IDS,
-                              .source = "simserve",
-                              .tokens_per_piece = 1,
-                              .tells_usage = true,
-                              .piece_count = WORKLOAD_PIECES };
-    out->fields = FIELD_MAX_TOKENS | FIELD_STREAM_USAGE | FIELD_IGNORE_EOS;
-    for (int i = 0; i < WORKLOAD_PIECES; i++)
-        snprintf(out->pieces[i], WORKLOAD_PIECE_SIZE, "%d", 1000 + i);
-}
-
-static bool never(void *context, const char *doing, double elapsed_s)
-{
-    (void)context, (void)doing, (void)elapsed_s;
-    return false;
-}
-
-static void die(const char *what, const struct error *error)
-{
-    fprintf(stderr, "bench_load: %s: %s\n", what, error->message);
-    exit(1);
-}
-
-static void get(const char *url, const char *path, struct outbound_response *out)
-{
-    TEXT_AUTO full = { 0 };
-    struct error error;
-
-    text_addf(&full, "%s%s", url, path);
-    const struct outbound_request request = { .url = full.data,
-                                              .accept = "*/*",
-                                              .response_limit_bytes = 1024UL * 1024 * 1024 };
-    if (!outbound_perform(&request, out, &error))
-        die(path, &error);
-}
-
-static double ms(const struct histogram *histogram, double q)
-{
-    return (double)histogram_quantile(histogram, q, NULL) / 1e6;
-}
+#include "base/memory.h"
+#include "tests/bench/against_simserve.h"
 
 /* Within 2 % or 3 ms, the larger. */
 static bool is_right(double client, double truth)
@@ -75,7 +24,7 @@ static bool compare(const char *name, const struct histogram *client, const stru
     if (histogram_count(truth) == 0)
         return true;
     for (int i = 0; i < 4; i++) {
-        double got = ms(client, quantiles[i]), true_ms = ms(truth, quantiles[i]);
+        double got = against_ms(client, quantiles[i]), true_ms = against_ms(truth, quantiles[i]);
 
         printf("%-5s p%-5g client %10.3f ms   truth %10.3f ms   %+8.3f  %s\n", name,
                100 * quantiles[i], got, true_ms, got - true_ms,
@@ -116,58 +65,30 @@ static bool print(const struct cell_result *result, const struct truth *truth)
     return right || m->client_limited;
 }
 
-static int64_t number(const char *text)
-{
-    int64_t value = 0;
-
-    if (text_to_integer(text, 0, 10000000, &value))
-        return value;
-    fprintf(stderr, "bench_load: '%s' is not a whole number\n", text);
-    exit(2);
-}
-
 int main(int argc, char **argv)
 {
     struct truth truth;
-    static struct workload workload;
-    static struct endpoint endpoint;
     struct cell_result result;
-    struct plan plan;
     struct error error;
-    struct outbound_response lag;
-    uint64_t nonce;
 
     if (argc < 6) {
-        fprintf(stderr, "usage: bench_load URL USERS INPUT_TOKENS OUTPUT_TOKENS WINDOW_S\n");
+        fprintf(stderr, "usage: bench_load URL USERS INPUT_TOKENS OUTPUT_TOKENS WINDOW_S [SHARDS "
+                        "[libcurl]]\n");
         return 2;
     }
-    json_auto_t *arguments =
-        json_pack("{s:[I], s:[I], s:[I], s:I, s:f}", "concurrency", number(argv[2]), "input_tokens",
-                  number(argv[3]), "output_tokens", number(argv[4]), "window_s", number(argv[5]),
-                  "warmup_limit_s", 30.0);
-    if (!outbound_global_init(&error) || !plan_read(arguments, &plan, &error))
-        die("plan", &error);
-    text_copy(endpoint.url, sizeof endpoint.url, argv[1]);
-    text_copy(endpoint.model, sizeof endpoint.model, "simserve/toy");
-    make_workload(&workload);
-    random_bytes(&nonce, sizeof nonce);
-    const struct cell_order order = { .endpoint = &endpoint,
-                                      .workload = &workload,
-                                      .plan = &plan,
-                                      .concurrency = plan.concurrency[0],
-                                      .input_tokens = plan.input_tokens[0],
-                                      .output_tokens = plan.output_tokens[0],
-                                      .nonce = nonce,
-                                      .probe = true,
-                                      .shards = argc > 6 ? (unsigned)number(argv[6]) : 1,
-                                      .stopped = never };
-    if (!cell_measure(&order, &result, &error))
-        die("cell", &error);
-    truth_create(&truth);
-    if (!truth_read(argv[1], &result, nonce, &truth, &error))
-        die("truth", &error);
+    if (!outbound_global_init(&error))
+        against_die("libcurl", &error);
+    const struct against against = { .url = argv[1],
+                                     .api = BENCH_COMPLETIONS,
+                                     .users = against_number(argv[2]),
+                                     .input_tokens = against_number(argv[3]),
+                                     .output_tokens = against_number(argv[4]),
+                                     .window_s = against_number(argv[5]),
+                                     .shards = argc > 6 ? against_number(argv[6]) : 1,
+                                     .only_libcurl = argc > 7 };
+    against_measure(&against, &result, &truth);
     bool honest = print(&result, &truth);
-    get(argv[1], "/sim/lag", &lag);
-    printf("simserve's own lag: %s\n", text_string(&lag.body));
+    FREE_AUTO char *lag = against_get(argv[1], "/sim/lag");
+    printf("simserve's own lag: %s\n", lag);
     return honest ? 0 : 1;
 }

@@ -16,12 +16,22 @@ struct truth {
     struct histogram *ttft;     /* of the window's requests: first content write minus our send */
     struct histogram *ttft_due; /* the same minus when the request was due */
     struct histogram *itl;      /* gaps that end in the window; needs simserve's --truth-chunks */
+    struct histogram
+        *tpot;             /* of the window's requests: first to last write by the tokens between */
+    struct histogram *e2e; /* of the window's requests: end minus our send, */
+    struct histogram *e2e_due; /* and minus when the request was due */
+    double tokens;             /* written in the window; needs --truth-chunks */
     int64_t joined;
 };
 
 static inline void truth_create(struct truth *truth)
 {
-    *truth = (struct truth){ histogram_create(), histogram_create(), histogram_create(), 0 };
+    *truth = (struct truth){ .ttft = histogram_create(),
+                             .ttft_due = histogram_create(),
+                             .itl = histogram_create(),
+                             .tpot = histogram_create(),
+                             .e2e = histogram_create(),
+                             .e2e_due = histogram_create() };
 }
 
 static inline void truth_finish(struct truth *truth)
@@ -29,6 +39,9 @@ static inline void truth_finish(struct truth *truth)
     histogram_destroy(truth->ttft);
     histogram_destroy(truth->ttft_due);
     histogram_destroy(truth->itl);
+    histogram_destroy(truth->tpot);
+    histogram_destroy(truth->e2e);
+    histogram_destroy(truth->e2e_due);
 }
 
 struct truth_send {
@@ -58,12 +71,16 @@ static inline void truth_add_gaps(struct truth *truth, const json_t *record, int
 {
     const json_t *chunks = json_object_get(record, "chunk_us"), *chunk;
     int64_t first_ns = json_get_integer(record, "first_write_ns", 0), last_us = 0;
+    double later = (double)json_get_integer(record, "output_tokens", 0) - 1;
+    double per_chunk = later / ((double)json_array_size(chunks) - 1);
     size_t i;
 
     json_array_foreach(chunks, i, chunk)
     {
         int64_t at_us = json_integer_value(chunk), at_ns = first_ns + at_us * 1000;
 
+        if (at_ns >= start_ns && at_ns < end_ns)
+            truth->tokens += i > 0 ? per_chunk : 1;
         if (i > 0 && at_ns >= start_ns && at_ns < end_ns)
             histogram_record(truth->itl, (uint64_t)(at_us - last_us) * 1000);
         last_us = at_us;
@@ -77,6 +94,9 @@ static inline void truth_add(struct truth *truth, const json_t *record, uint64_t
 {
     const char *id = json_get_text(record, "request_id", "");
     int64_t first_ns = json_get_integer(record, "first_write_ns", 0);
+    int64_t last_ns = json_get_integer(record, "last_write_ns", 0);
+    int64_t ended_ns = json_get_integer(record, "end_ns", 0);
+    int64_t later = json_get_integer(record, "output_tokens", 0) - 1;
     uint64_t by, index;
 
     if (!request_id_read(id, &by, &index) || by != nonce || index >= count)
@@ -86,6 +106,10 @@ static inline void truth_add(struct truth *truth, const json_t *record, uint64_t
         return;
     histogram_record(truth->ttft, (uint64_t)(first_ns - sends[index].at_ns));
     histogram_record(truth->ttft_due, (uint64_t)(first_ns - sends[index].due_ns));
+    histogram_record(truth->e2e, (uint64_t)(ended_ns - sends[index].at_ns));
+    histogram_record(truth->e2e_due, (uint64_t)(ended_ns - sends[index].due_ns));
+    if (later > 0)
+        histogram_record(truth->tpot, (uint64_t)((last_ns - first_ns) / later));
     truth->joined++;
 }
 
