@@ -1,25 +1,42 @@
-// ./run bench load    what an event costs the load generator, next to a client of node:http with JSON.parse (2 minutes)
+// ./run bench load    what an event costs the load generator, next to node:http, guidellm and aiperf (15 minutes)
 //
-// Both run the same closed loop against simserve, one after the other; simserve's own record of its writes is the truth.
-import { spawn } from 'node:child_process';
+// All run the same closed loop against simserve, one after the other, each on one core and the server on another where there
+// are two; simserve's own record of its writes is the truth. The official tools come from PyPI once (some gigabytes) and are
+// left out where that cannot be reached, or with --no-python. vLLM's `bench serve` is not among them: its script needs the
+// whole of vLLM, with a GPU's libraries.
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { startSimserve } from '../e2e/harness.mjs';
+import { TOOLS, install, measure, prepare } from './load_tools.mjs';
+
+const { values: options } = parseArgs({
+    options: { 'no-python': { type: 'boolean' }, users: { type: 'string' } },
+});
 
 const BENCH = path.resolve('build/release/bin/bench_load');
 const PEER = path.join(path.dirname(fileURLToPath(import.meta.url)), 'load_peer.js');
 const LOADS = [
-    { users: 64, stepMs: 20 },
-    { users: 256, stepMs: 20 },
+    { users: 64, stepMs: 20, tools: true },
+    { users: 256, stepMs: 20, tools: true },
     { users: 1024, stepMs: 20 },
     { users: 2048, stepMs: 40 },
+    { users: 2048, stepMs: 17 },
+    { users: 2048, stepMs: 0, note: ', as fast as it writes' },
 ];
 const TOKENS = 128;
 const WINDOW_S = 8;
+const TOOL_S = 20;
+
+const pinned = availableParallelism() >= 2;
+const pin = pinned ? ['taskset', '-c', '1'] : [];
 
 async function output(file, args) {
-    const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [command, ...rest] = [...pin, file, ...args];
+    const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'inherit'] });
     let text = '';
 
     child.stdout.setEncoding('utf8').on('data', (chunk) => (text += chunk));
@@ -38,40 +55,78 @@ function readOurs(text) {
         lag: figure(text, /lag p50 [\d.]+ p99 ([\d.]+)/),
         p50: figure(text, /ttft {2}p50 {4}client +([\d.]+)/),
         p99: figure(text, /ttft {2}p99 {4}client +([\d.]+)/),
+        truth50: figure(text, /ttft {2}p50 {4}client.*truth +([\d.]+)/),
         truth99: figure(text, /ttft {2}p99 {4}client.*truth +([\d.]+)/),
         limited: /CLIENT LIMITED/.test(text),
     };
 }
 
-function line(name, got) {
+function line(name, got, ours = got) {
+    const error = (measured, truth) => `${(measured - truth).toFixed(1)}`.padStart(9);
     const cells = [
-        name.padEnd(22),
+        `  ${name}`.padEnd(24),
         got.events.toFixed(0).padStart(9),
         `${got.cpu.toFixed(1)} %`.padStart(8),
         got.cost.toFixed(2).padStart(9),
+        `${(got.cost / ours.cost).toFixed(1)} x`.padStart(8),
         (got.lag?.toFixed(3) ?? '-').padStart(9),
-        got.p50.toFixed(1).padStart(9),
-        got.p99.toFixed(1).padStart(9),
+        got.truth50.toFixed(1).padStart(9),
+        error(got.p50, got.truth50),
         got.truth99.toFixed(1).padStart(9),
+        error(got.p99, got.truth99),
     ];
     console.log(cells.join(' ') + (got.limited ? '  client limited' : ''));
+    return got;
 }
 
-async function compare({ users, stepMs }) {
+// withServer(load, step): with a server of its own, so that none finds what another left.
+async function withServer({ stepMs }, step) {
     const endings = [];
-    const args = ['--max-running', '8192', '--step-ms', String(stepMs)];
-    const { url } = await startSimserve({ after: (step) => endings.push(step) }, args);
+    const pace = stepMs > 0 ? ['--step-ms', String(stepMs)] : ['--blast', 'true'];
+    const { url, program } = await startSimserve({ after: (end) => endings.push(end) }, ['--max-running', '8192', ...pace]);
     try {
-        const shape = [url, String(users), '128', String(TOKENS), String(WINDOW_S)];
-        const ours = readOurs(await output(BENCH, shape));
-        line(`${users} users, opsbrain`, ours);
-        const theirs = JSON.parse(await output(process.execPath, [PEER, ...shape]));
-        line(`${users} users, node:http`, theirs);
-        console.log(`${' '.repeat(22)} ${(theirs.cost / ours.cost).toFixed(1)} times the CPU per event`);
+        if (pinned) execFileSync('taskset', ['-pc', '0', String(program.child.pid)], { stdio: 'ignore' });
+        return await step(url);
     } finally {
-        for (const step of endings) await step();
+        for (const end of endings) await end();
     }
 }
 
-console.log('client                  events/s      CPU  us/event   lag p99  TTFT p50  TTFT p99 truth p99 (ms)');
-for (const load of LOADS) await compare(load);
+async function compareTool(name, load, ours) {
+    const got = await withServer(load, (url) =>
+        measure(name, { url, users: load.users, tokens: TOKENS, seconds: TOOL_S }, pin),
+    );
+    if (typeof got === 'string') console.log(`  ${got}`);
+    else line(name, got, ours);
+}
+
+async function compare(load, tools) {
+    const shape = (url) => [url, String(load.users), '128', String(TOKENS), String(WINDOW_S)];
+    const pace = load.stepMs > 0 ? `, an event each every ${load.stepMs} ms` : (load.note ?? '');
+
+    console.log(`${load.users} users${pace}`);
+    const ours = line('opsbrain', await withServer(load, async (url) => readOurs(await output(BENCH, shape(url)))));
+    const byLibcurl = async (url) => readOurs(await output(BENCH, [...shape(url), '1', 'libcurl']));
+    line('opsbrain, by libcurl', await withServer(load, byLibcurl), ours);
+    if (load.stepMs > 0) {
+        const peer = async (url) => JSON.parse(await output(process.execPath, [PEER, ...shape(url)]));
+        line('node:http', await withServer(load, peer), ours);
+    }
+    if (load.tools) for (const name of tools) await compareTool(name, load, ours);
+}
+
+function findTools() {
+    const found = [];
+    for (const name of options['no-python'] ? [] : Object.keys(TOOLS)) {
+        const there = install(name);
+        if (there !== true) console.log(there);
+        else if (!prepare(name)) console.log(`${name} skipped: no tokenizer could be made for it`);
+        else found.push(name);
+    }
+    return found;
+}
+
+const tools = findTools();
+console.log('                         events/s      CPU  us/event  by ours   lag p99 TTFT p50:    error      p99:    error (ms)');
+for (const load of LOADS)
+    if (options.users === undefined || options.users === String(load.users)) await compare(load, tools);

@@ -95,6 +95,7 @@ async function finish(begun, cpu) {
         cost: (1e6 * busyS) / events,
         p50: quantile(ttfts, 0.5),
         p99: quantile(ttfts, 0.99),
+        truth50: quantile(truth, 0.5),
         truth99: quantile(truth, 0.99),
     };
     process.stdout.write(JSON.stringify(figures), () => process.exit(0));

@@ -1,0 +1,167 @@
+// The official load generators in Python, for load.mjs: installed from PyPI under build/loadgens, run against simserve, and
+// measured from outside: events by the server's count, CPU of all their processes, and what they report as TTFT.
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const HOME = path.resolve('build/loadgens');
+const TOKENIZER = path.join(HOME, 'tokenizer');
+const PROMPTS = path.join(HOME, 'prompts.jsonl');
+const PROMPT_WORDS = 128;
+const INSTALL_MS = 900_000; // guidellm brings a deep learning library of some gigabytes
+const BEGIN_MS = 120_000; // until tokens come,
+const TOKENS_PER_USER = 4; // more than those of requests that try whether the server is there
+const SETTLE_MS = 5000;
+const TICKS_PER_S = 100; // of /proc/PID/stat
+
+mkdirSync('build/log', { recursive: true });
+mkdirSync(HOME, { recursive: true });
+
+const figures = (file) => JSON.parse(readFileSync(file, 'utf8'));
+
+// What each is told: a closed loop of users for some seconds, 128 tokens in and out; and where it puts TTFT, in ms.
+export const TOOLS = {
+    guidellm: {
+        version: '0.8.1',
+        environment: { HF_HUB_OFFLINE: '1' }, // the tokenizer is a folder, and nothing else is needed
+        arguments: ({ url, users, tokens, seconds }, out) => [
+            ...['run', '--backend', `kind=openai_http,target=${url},model=simserve/toy,request_format=/v1/completions`],
+            ...['--profile', `kind=concurrent,streams=${users}`, '--constraint', `kind=max_duration,seconds=${seconds}`],
+            ...['--data', `kind=json_file,path=${PROMPTS}`, '--tokenizer', `kind=hf_auto,model=${TOKENIZER}`],
+            ...['--output', `kind=json,path=${out}/report.json`, '--disable-console'],
+        ],
+        ttft: (out) => figures(`${out}/report.json`).benchmarks[0].metrics.time_to_first_token_ms.successful.percentiles,
+    },
+    aiperf: {
+        version: '0.13.0',
+        environment: {},
+        arguments: ({ url, users, tokens, seconds }, out) => [
+            ...['profile', '-m', 'simserve/toy', '--url', url, '--endpoint-type', 'completions', '--streaming', '--ui', 'none'],
+            ...['--concurrency', users, '--benchmark-duration', seconds, '--benchmark-grace-period', '5'],
+            ...['--synthetic-input-tokens-mean', PROMPT_WORDS, '--output-tokens-mean', tokens],
+            ...['--extra-inputs', 'ignore_eos:true', '--tokenizer', TOKENIZER, '--output-artifact-dir', out],
+        ],
+        ttft: (out) => figures(`${out}/profile_export_aiperf.json`).time_to_first_token,
+    },
+};
+
+const program = (name, file) => path.join(HOME, name, 'bin', file);
+
+function call(log, command, args, limitMs) {
+    const stdio = ['ignore', openSync(log, 'a'), openSync(log, 'a')];
+    return spawnSync(command, args, { stdio, timeout: limitMs }).status === 0;
+}
+
+// True when it is there, or could be had; else the reason in one line.
+export function install(name) {
+    const { version } = TOOLS[name];
+    const marker = path.join(HOME, name, `complete-${version}`);
+    const log = `build/log/bench-load-${name}.log`;
+
+    if (existsSync(marker)) return true;
+    console.log(`installing ${name} ${version} from PyPI, once`);
+    rmSync(path.join(HOME, name), { recursive: true, force: true });
+    const there =
+        call(log, 'python3', ['-m', 'venv', path.join(HOME, name)], INSTALL_MS) &&
+        call(log, program(name, 'pip'), ['install', '--retries', '1', `${name}==${version}`], INSTALL_MS);
+    if (!there) return `${name} skipped: PyPI does not give it (see ${log})`;
+    writeFileSync(marker, '');
+    return true;
+}
+
+// A tokenizer with a token for each word, and prompts of its words: neither tool does without.
+export function prepare(name) {
+    const words = Array.from({ length: 1000 }, (_, i) => `w${i}`);
+    const code =
+        'import sys\n' +
+        'from tokenizers import Tokenizer, models, pre_tokenizers\n' +
+        'from transformers import PreTrainedTokenizerFast\n' +
+        "vocabulary = {'<unk>': 0, '</s>': 1, **{f'w{i}': i + 2 for i in range(1000)}}\n" +
+        "tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token='<unk>'))\n" +
+        'tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()\n' +
+        "PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token='<unk>', eos_token='</s>').save_pretrained(sys.argv[1])";
+    const row = () => {
+        const prompt = Array.from({ length: PROMPT_WORDS }, () => words[Math.floor(Math.random() * words.length)]).join(' ');
+        return JSON.stringify({ prompt, output_tokens_count: 128 });
+    };
+
+    if (!existsSync(PROMPTS)) writeFileSync(PROMPTS, Array.from({ length: 5000 }, row).join('\n') + '\n');
+    return existsSync(TOKENIZER) || call('build/log/bench-load-tokenizer.log', program(name, 'python'), ['-c', code, TOKENIZER], 120_000);
+}
+
+// ---- Measuring from outside ----
+
+const nowNs = () => process.hrtime.bigint(); // simserve's clock, too
+
+// CPU seconds of a process and all below it.
+function cpuSeconds(root) {
+    const ticks = new Map();
+    const parents = new Map();
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+        try {
+            const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /, '').split(' ');
+            parents.set(Number(pid), Number(fields[1]));
+            ticks.set(Number(pid), fields.slice(11, 15).reduce((sum, value) => sum + Number(value), 0));
+        } catch {
+            continue; // it ended meanwhile
+        }
+    }
+    const isBelow = (pid) => pid === root || (parents.has(pid) && isBelow(parents.get(pid)));
+    return [...ticks].filter(([pid]) => isBelow(pid)).reduce((sum, [, value]) => sum + value, 0) / TICKS_PER_S;
+}
+
+const get = async (url) => (await fetch(url)).json();
+
+async function hasBegun(url, users, child) {
+    const deadline = Date.now() + BEGIN_MS;
+    while (child.exitCode === null && Date.now() < deadline) {
+        if ((await get(`${url}/sim/lag`)).count > TOKENS_PER_USER * users) return true;
+        await sleep(200);
+    }
+    return false;
+}
+
+async function trueTtfts(url) {
+    const text = await (await fetch(`${url}/sim/truth?limit=1000000`)).text();
+    const rows = text.split('\n').filter(Boolean).map(JSON.parse);
+    const ttfts = rows.filter((row) => row.outcome === 'ok').map((row) => (row.first_write_ns - row.read_ns) / 1e6);
+    ttfts.sort((a, b) => a - b);
+    return (q) => ttfts[Math.max(0, Math.ceil(q * ttfts.length) - 1)] ?? NaN;
+}
+
+// measure(name, load, pin): {events, cpu, cost, p50, p99, truth50, truth99}, or a reason in one line.
+export async function measure(name, load, pin) {
+    const out = path.join(HOME, `${name}-out`);
+    const log = openSync(`build/log/bench-load-${name}.log`, 'a');
+    rmSync(out, { recursive: true, force: true });
+    mkdirSync(out, { recursive: true });
+    const [command, ...args] = [...pin, program(name, name), ...TOOLS[name].arguments(load, out).map(String)];
+    const environment = { ...process.env, ...TOOLS[name].environment };
+    const child = spawn(command, args, { stdio: ['ignore', log, log], env: environment, detached: true });
+    const closed = new Promise((resolve) => child.once('close', resolve));
+    const limit = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), BEGIN_MS + 10_000 * load.seconds);
+    try {
+        if (!(await hasBegun(load.url, load.users, child))) return `${name}: no token came (see build/log/bench-load-${name}.log)`;
+        await sleep(SETTLE_MS);
+        const begun = nowNs();
+        const used = cpuSeconds(child.pid);
+        await sleep(1000 * (load.seconds - SETTLE_MS / 1000 - 2));
+        const ended = nowNs();
+        const cpu = cpuSeconds(child.pid) - used;
+        const window = await get(`${load.url}/sim/summary?from_ns=${begun}&to_ns=${ended}`);
+        if ((await closed) !== 0) return `${name}: it failed (see build/log/bench-load-${name}.log)`;
+        const seconds = Number(ended - begun) / 1e9;
+        const truth = await trueTtfts(load.url);
+        const { p50, p99 } = TOOLS[name].ttft(out);
+        return {
+            events: window.chunks_in_window / seconds,
+            cpu: (100 * cpu) / seconds,
+            cost: (1e6 * cpu) / window.chunks_in_window,
+            ...{ p50, p99, truth50: truth(0.5), truth99: truth(0.99) },
+        };
+    } finally {
+        clearTimeout(limit);
+        if (child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
+    }
+}
