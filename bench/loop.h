@@ -25,8 +25,8 @@ struct loop {
     /* Of a timer that fires 200 times a second: how late it gets its turn. */
     void (*late)(void *context, int64_t late_ns);
     void *context;
-    char *buffer;                 /* LOOP_BUFFER_BYTES, for whoever reads now */
-    TAILQ_HEAD(, transfer) ended; /* see bench/transfer.h */
+    char *buffer;                               /* LOOP_BUFFER_BYTES, for whoever reads now */
+    TAILQ_HEAD(transfer_queue, transfer) ended; /* see bench/transfer.h */
 
     int epoll, wake, timer;
     int64_t curl_due_ns;  /* when libcurl wants to be called */

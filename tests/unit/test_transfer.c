@@ -316,8 +316,10 @@ static void both_ways_send_the_same_request(void **state)
         exchange(&trial, false);
         assert_int_equal(trial.server.body_bytes, 7);
         char *port = strstr(trial.server.head, "127.0.0.1:"); /* another one each time */
-        assert_non_null(port);
-        memset(port + 10, 'N', strspn(port + 10, "0123456789"));
+        if (port == NULL)
+            fail_msg("no Host");
+        else
+            memset(port + 10, 'N', strspn(port + 10, "0123456789"));
         sort_lines(trial.server.head, &heads[by_libcurl]);
         tear_down(&trial);
     }
