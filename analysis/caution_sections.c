@@ -156,18 +156,18 @@ json_t *cold_to_json(const struct report_input *input)
 
     if (cell == NULL)
         return json_null();
-    return json_pack("{s:I, s:f, s:o, s:I, s:I}", "cells", (json_int_t)count, "worst_ttft_ms",
+    return json_pack("{s:I, s:f, s:o, s:I, s:I, s:f}", "cells", (json_int_t)count, "worst_ttft_ms",
                      cell->measurement.cold_ttft_ms, "warm_ttft_ms",
                      json_number_or_null(cell->measurement.latency[METRIC_TTFT].p50_ms),
                      "context_tokens", (json_int_t)cell->input_tokens, "users",
-                     (json_int_t)cell->concurrency);
+                     (json_int_t)cell->concurrency, "request_rate", cell->request_rate);
 }
 
 /* ---- Interrupted attempts ---- */
 
 void interrupted_write(const struct report_input *input, struct text *out)
 {
-    char when[CLOCK_TEXT_SIZE];
+    char when[CLOCK_TEXT_SIZE], load[LOAD_SIZE];
 
     if (input->interrupted_count == 0)
         return;
@@ -175,9 +175,9 @@ void interrupted_write(const struct report_input *input, struct text *out)
     for (size_t i = 0; i < input->interrupted_count && i < ATTEMPTS_SHOWN; i++) {
         const struct attempt_row *row = &input->interrupted[i];
 
-        text_addf(out,
-                  "- %s: %lld users x %lld x %lld output tokens, repetition %lld, attempt %lld",
-                  clock_format_utc(row->started_ms, when), (long long)row->concurrency,
+        text_addf(out, "- %s: %s x %lld x %lld output tokens, repetition %lld, attempt %lld",
+                  clock_format_utc(row->started_ms, when),
+                  cell_load_text(row->concurrency, row->request_rate, load),
                   (long long)row->input_tokens, (long long)row->output_tokens,
                   (long long)row->repetition + 1, (long long)row->number);
         text_addf(out, "%s%s\n", row->reason[0] != '\0' ? ": " : "", row->reason);
@@ -198,7 +198,8 @@ json_t *interrupted_to_json(const struct report_input *input)
         text_add_printable(&reason, row->reason, strlen(row->reason), sizeof row->reason);
         json_array_append_new(
             rows,
-            json_pack("{s:I, s:I, s:I, s:I, s:I, s:s, s:I}", "users", (json_int_t)row->concurrency,
+            json_pack("{s:I, s:f, s:I, s:I, s:I, s:I, s:s, s:I}", "users",
+                      (json_int_t)row->concurrency, "request_rate", row->request_rate,
                       "context_tokens", (json_int_t)row->input_tokens, "output_tokens",
                       (json_int_t)row->output_tokens, "repetition", (json_int_t)row->repetition,
                       "attempt", (json_int_t)row->number, "reason", text_string(&reason),

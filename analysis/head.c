@@ -265,7 +265,7 @@ static void add_list(const json_t *plan, const char *name, const char *what, str
 
     text_addf(out, "- %s:", what);
     json_array_foreach(json_object_get(plan, name), i, value)
-        text_addf(out, "%s %lld", i > 0 ? "," : "", (long long)json_integer_value(value));
+        text_addf(out, "%s %.10g", i > 0 ? "," : "", json_number_value(value));
     text_add_char(out, '\n');
 }
 
@@ -292,37 +292,83 @@ static void add_turns(const struct report_input *input, struct text *out)
             other->deployment);
 }
 
+static bool is_open(const json_t *plan)
+{
+    return json_array_size(json_object_get(plan, "request_rate")) > 0;
+}
+
+static void add_loop(const json_t *plan, struct text *out)
+{
+    const char *path =
+        strcmp(json_get_text(plan, "api", ""), "chat") == 0 ? "chat/completions" : "completions";
+    const char *arrival = json_get_text(plan, "arrival", "closed");
+    double think_s = json_get_number(plan, "think_time_s", 0);
+
+    if (is_open(plan)) {
+        text_addf(out, "- open loop over /v1/%s, streamed: requests come by a schedule (%s", path,
+                  arrival);
+        if (strcmp(arrival, "gamma") == 0)
+            text_addf(out, ", burstiness %g", json_get_number(plan, "burstiness", 1));
+        text_add(out, "), whatever the server does\n");
+        return;
+    }
+    text_addf(out,
+              "- closed loop over /v1/%s, streamed: each user sends the next request when the last "
+              "ended\n",
+              path);
+    if (think_s > 0)
+        text_addf(out, "- users think for %g s (%s) between requests\n", think_s,
+                  json_get_text(plan, "think_time", "fixed"));
+}
+
+/* "warm-up of at most 30 s, then a window of 30 s, then drain" */
+static void add_window(const json_t *plan, struct text *out)
+{
+    double ramp_s = json_get_number(plan, "ramp_s", 0);
+    double width = json_get_number(plan, "ci_width", 0);
+    long long requests = json_get_integer(plan, "requests", 0);
+
+    text_add(out, "- per cell: ");
+    if (ramp_s > 0)
+        text_addf(out, "ramp of %g s, ", ramp_s);
+    text_addf(out, "warm-up of at most %g s, then a window of ",
+              json_get_number(plan, "warmup_limit_s", 0));
+    if (requests > 0)
+        text_addf(out, "%lld requests", requests);
+    else
+        text_addf(out, "%g s", json_get_number(plan, "window_s", 0));
+    if (width > 0)
+        text_addf(out, " and until output tokens/s are known to \xc2\xb1%g %%", 100 * width);
+    text_add(out, ", then drain");
+}
+
 static void add_plan(const struct report_input *input, struct text *out)
 {
     json_auto_t *plan = parse(input->sweep->plan);
 
     text_add(out, "\n## How it was measured\n\n");
-    text_addf(out,
-              "- closed loop over /v1/%s, streamed: each user sends the next request when the last "
-              "ended\n",
-              strcmp(json_get_text(plan, "api", ""), "chat") == 0 ? "chat/completions"
-                                                                  : "completions");
-    text_addf(out,
-              "- per cell: warm-up of at most %g s, then a window of %g s, then drain; "
-              "%lld repetition%s; seed %lld\n",
-              json_get_number(plan, "warmup_limit_s", 0), json_get_number(plan, "window_s", 0),
-              (long long)input->sweep->repetitions, input->sweep->repetitions == 1 ? "" : "s",
+    add_loop(plan, out);
+    add_window(plan, out);
+    text_addf(out, "; %lld repetition%s; seed %lld\n", (long long)input->sweep->repetitions,
+              input->sweep->repetitions == 1 ? "" : "s",
               (long long)json_get_integer(plan, "seed", 0));
     add_turns(input, out);
     if (strcmp(json_get_text(plan, "search", ""), "adaptive") == 0)
         text_add(out, "- adaptive search: only the loads that tell saturation and limits were "
                       "measured; \"inferred\" stands\n  where the others' figures would: why, "
                       "sweep_show says for each\n");
-    add_list(plan, "concurrency", "users", out);
+    if (is_open(plan))
+        add_list(plan, "request_rate", "requests per second", out);
+    add_list(plan, "concurrency", is_open(plan) ? "most requests in flight" : "users", out);
     add_list(plan, "input_tokens", "context, input tokens", out);
     add_list(plan, "output_tokens", "output tokens", out);
     add_limits(plan, out);
-    text_add(
-        out,
-        "- TTFT: request sent to first output of any channel; ITL: gap between chunks divided by "
-        "the "
-        "chunk's tokens; TPOT: (last chunk - first chunk) / (output tokens - those of the first "
-        "chunk); E2E: request sent to last byte\n");
+    text_addf(out,
+              "- TTFT: %s to first output of any channel; ITL: gap between chunks divided by the "
+              "chunk's tokens; TPOT: (last chunk - first chunk) / (output tokens - those of the "
+              "first chunk); E2E: %s to last byte\n",
+              is_open(plan) ? "time by the schedule" : "request sent",
+              is_open(plan) ? "time by the schedule" : "request sent");
 }
 
 json_t *head_plan(const struct report_input *input)

@@ -24,9 +24,30 @@ static bool is_near_ceiling(const struct cell_row *cell)
     return cell->measurement.ceiling_share > NEAR_CEILING;
 }
 
+/* Users who think are not in flight, and in an open loop as many are as come. */
 static bool lacks_users(const struct cell_row *cell)
 {
-    return cell->measurement.concurrency_actual < 0.95 * (double)cell->concurrency;
+    double expected = cell->measurement.concurrency_expected;
+
+    if (cell->request_rate > 0)
+        return false;
+    return cell->measurement.concurrency_actual
+           < 0.95 * (expected > 0 ? expected : (double)cell->concurrency);
+}
+
+static bool was_overloaded(const struct cell_row *cell)
+{
+    return cell->measurement.overloaded;
+}
+
+static bool had_no_room(const struct cell_row *cell)
+{
+    return cell->measurement.waited_for_room > 0;
+}
+
+static bool was_unsettled(const struct cell_row *cell)
+{
+    return cell->measurement.unsettled;
 }
 
 static bool lost_requests(const struct cell_row *cell)
@@ -160,6 +181,14 @@ const struct warning warnings[] = {
       true, is_near_ceiling, NULL },
     { "concurrency", "fewer than 95 % of the users were at work on average", true, lacks_users,
       NULL },
+    { "overloaded",
+      "requests came faster than they were answered and the queue grew: there is no steady state, "
+      "and latencies grow with the window's length",
+      true, was_overloaded, NULL },
+    { "no_room", "requests waited because as many as allowed were in flight; their wait counts",
+      true, had_no_room, NULL },
+    { "unsettled", "the warm-up ended at its limit, before two windows agreed", false,
+      was_unsettled, NULL },
     { "success", "fewer than 99 % of the requests succeeded: left out of peak and saturation", true,
       lost_requests, NULL },
     { "partly_measured", "not every repetition could be measured; figures are of those that could",

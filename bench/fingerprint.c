@@ -25,12 +25,27 @@ static json_t *count_or_null(int64_t count)
     return count > 0 ? json_integer((json_int_t)count) : json_null();
 }
 
+/* How the load comes, as far as the cells do not say it. */
+static void add_load(json_t *made, const struct plan *plan)
+{
+    if (plan->arrival != ARRIVAL_CLOSED)
+        json_object_set_new(made, "arrival", json_string(arrival_name(plan->arrival)));
+    if (plan->arrival == ARRIVAL_GAMMA)
+        json_object_set_new(made, "burstiness", json_real(plan->burstiness));
+    if (plan->think_time_s <= 0)
+        return;
+    json_object_set_new(made, "think_time_s", json_real(plan->think_time_s));
+    json_object_set_new(made, "think_time",
+                        json_string(plan->thinks_exponential ? "exponential" : "fixed"));
+}
+
 char *fingerprint_write(const struct deployment *deployment, const struct model_facts *facts,
                         const struct workload *workload, const struct plan *plan)
 {
     json_t *made = workload_specification(workload);
     json_auto_t *document = NULL;
 
+    add_load(made, plan);
     json_object_set_new(made, "seed", json_integer((json_int_t)plan->seed));
     if (plan->http2_streams > 0)
         json_object_set_new(made, "http2_streams", json_integer(plan->http2_streams));

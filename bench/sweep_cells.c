@@ -83,11 +83,12 @@ static void tell(struct sweep_work *work, const char *doing, double elapsed_s)
     const struct cell_row *cell = work->current;
     double share = fmin(elapsed_s / expected_cell_s(work), 0.95);
     int64_t now_ns = clock_monotonic_ns();
+    char load[CELL_LOAD_SIZE];
     TEXT_AUTO message = { 0 };
 
     write_place(work, &message);
-    text_addf(&message, "%" PRId64 " user%s x %" PRId64 " tokens", cell->concurrency,
-              cell->concurrency == 1 ? "" : "s", cell->input_tokens);
+    text_addf(&message, "%s x %" PRId64 " tokens",
+              cell_load_text(cell->concurrency, cell->request_rate, load), cell->input_tokens);
     if (work->subject_count > 1)
         text_addf(&message, " on %s", cell->deployment);
     text_addf(&message, ", %s", doing);

@@ -97,7 +97,9 @@ const struct field cell_fields[] = {
     { "position", VALUE_INTEGER, .help = "Place in the order of measuring, from 0." },
     { "deployment", VALUE_TEXT, .help = "Deployment that it is measured on." },
     { "repetition", VALUE_INTEGER, .help = "Repetition, from 1." },
-    { "concurrency", VALUE_INTEGER, .help = "Users at once." },
+    { "concurrency", VALUE_INTEGER,
+      .help = "Users at once; in an open loop the most requests in flight." },
+    { "request_rate", VALUE_NUMBER, .help = "Open loop: requests per second; 0: a closed loop." },
     { "input_tokens", VALUE_INTEGER, .help = "Prompt length asked for." },
     { "output_tokens", VALUE_INTEGER, .help = "Answer length asked for." },
     { "state", VALUE_TEXT,
@@ -139,6 +141,26 @@ const struct field cell_fields[] = {
     { "contaminated", VALUE_BOOLEAN,
       .help = "True: by its own counters the server worked for others too, each time the cell was "
               "measured; run_compare leaves it out." },
+    { "overloaded", VALUE_BOOLEAN,
+      .help = "True: in an open loop requests came faster than they were answered; there is no "
+              "steady state, and latencies grow with the window's length." },
+    { "unsettled", VALUE_BOOLEAN,
+      .help = "True: the warm-up ended at its limit, before two successive windows agreed." },
+    { "queue_growth_per_s", VALUE_NUMBER, .optional = true,
+      .help = "Open loop: by how many requests per second those due and not answered grew." },
+    { "unanswered", VALUE_INTEGER, .optional = true,
+      .help = "Open loop: requests due in the window without an answer when the cell ended; their "
+              "latencies count as \"at least\"." },
+    { "waited_for_room", VALUE_INTEGER, .optional = true,
+      .help = "Open loop: requests held back because as many as allowed were in flight." },
+    { "queue_p50_ms", VALUE_NUMBER, .optional = true,
+      .help = "Open loop: from the time by the schedule to the send, median; part of TTFT and "
+              "E2E." },
+    { "queue_p99_ms", VALUE_NUMBER, .optional = true, .help = "The same, p99." },
+    { "throughput_ci95_share", VALUE_NUMBER, .optional = true,
+      .help = "Half the width of the 95 % interval of output_tokens_per_s within the window, as a "
+              "share of it: 0.03 is 3 %." },
+    { "window_s", VALUE_NUMBER, .optional = true, .help = "Seconds of the window." },
     { "tokens_estimated", VALUE_BOOLEAN,
       .help = "True: the server told no usage, tokens were counted from chunks." },
     { 0 },
@@ -173,6 +195,15 @@ static bool is_censored(const struct measurement *measurement)
     return false;
 }
 
+static void add_arrivals(json_t *json, const struct measurement *measurement)
+{
+    json_object_set_new(json, "queue_growth_per_s", json_number_or_null(measurement->queue_growth));
+    json_object_set_new(json, "unanswered", json_integer((json_int_t)measurement->unanswered));
+    json_object_set_new(json, "waited_for_room",
+                        json_integer((json_int_t)measurement->waited_for_room));
+    add_latency(json, "queue_p50_ms", "queue_p99_ms", &measurement->latency[METRIC_QUEUE]);
+}
+
 static void add_figures(json_t *json, const struct measurement *measurement)
 {
     if (measurement->attempted == 0)
@@ -189,20 +220,26 @@ static void add_figures(json_t *json, const struct measurement *measurement)
     json_object_set_new(json, "output_tokens_per_s",
                         json_number_or_null(measurement->output_throughput));
     json_object_set_new(json, "goodput_per_s", json_number_or_null(measurement->goodput));
+    json_object_set_new(json, "window_s", json_real(measurement->window_s));
+    json_object_set_new(json, "throughput_ci95_share",
+                        json_number_or_null(measurement->throughput_ci));
+    if (measurement->request_rate_asked > 0)
+        add_arrivals(json, measurement);
 }
 
 json_t *cell_json(const struct cell_row *cell)
 {
-    json_t *json =
-        json_pack("{s:I, s:s, s:I, s:I, s:I, s:I, s:s, s:o, s:I, s:b, s:b, s:b, s:b}", "position",
-                  (json_int_t)cell->position, "deployment", cell->deployment, "repetition",
-                  (json_int_t)cell->repetition + 1, "concurrency", (json_int_t)cell->concurrency,
-                  "input_tokens", (json_int_t)cell->input_tokens, "output_tokens",
-                  (json_int_t)cell->output_tokens, "state", cell_state_name(cell->state), "reason",
-                  json_text_or_null(cell->reason), "attempts", (json_int_t)cell->attempts,
-                  "censored", is_censored(&cell->measurement), "client_limited",
-                  cell->measurement.client_limited, "contaminated", cell->measurement.contaminated,
-                  "tokens_estimated", cell->measurement.tokens_estimated);
+    json_t *json = json_pack(
+        "{s:I, s:s, s:I, s:I, s:f, s:I, s:I, s:s, s:o, s:I, s:b, s:b, s:b, s:b, s:b, s:b}",
+        "position", (json_int_t)cell->position, "deployment", cell->deployment, "repetition",
+        (json_int_t)cell->repetition + 1, "concurrency", (json_int_t)cell->concurrency,
+        "request_rate", cell->request_rate, "input_tokens", (json_int_t)cell->input_tokens,
+        "output_tokens", (json_int_t)cell->output_tokens, "state", cell_state_name(cell->state),
+        "reason", json_text_or_null(cell->reason), "attempts", (json_int_t)cell->attempts,
+        "censored", is_censored(&cell->measurement), "client_limited",
+        cell->measurement.client_limited, "contaminated", cell->measurement.contaminated,
+        "tokens_estimated", cell->measurement.tokens_estimated, "overloaded",
+        cell->measurement.overloaded, "unsettled", cell->measurement.unsettled);
 
     add_figures(json, &cell->measurement);
     return json;
@@ -252,7 +289,11 @@ static void state_cell(struct table *table, const struct cell_row *cell)
 {
     const struct measurement *measurement = &cell->measurement;
 
-    table_cell(table, "%s%s%s%s%s", cell_state_name(cell->state),
+    TEXT_AUTO overload = { 0 };
+
+    if (measurement->overloaded)
+        text_addf(&overload, ", overloaded: the queue grew by %.3g/s", measurement->queue_growth);
+    table_cell(table, "%s%s%s%s%s%s", cell_state_name(cell->state), text_string(&overload),
                measurement->client_limited ? ", client limited" : "",
                measurement->contaminated ? ", contaminated" : "",
                has_token_gaps(measurement) ? "" : ", gaps of chunks",
@@ -270,7 +311,10 @@ static void cell_table_row(struct table *table, const struct cell_row *cell, boo
     if (named)
         table_cell(table, "%s", cell->deployment);
     table_cell(table, "%" PRId64, cell->repetition + 1);
-    table_cell(table, "%" PRId64, cell->concurrency);
+    if (cell->request_rate > 0)
+        table_cell(table, "%.10g/s", cell->request_rate);
+    else
+        table_cell(table, "%" PRId64, cell->concurrency);
     table_cell(table, "%" PRId64, cell->input_tokens);
     table_cell(table, "%" PRId64, cell->output_tokens);
     figure_cell(table, present, ttft->p50_ms, ttft->p50_censored);
@@ -294,7 +338,8 @@ void cells_table(const struct cell_row *cells, size_t count, struct text *out)
     if (named)
         table_column(table, "Deployment", false);
     for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++)
-        table_column(table, headings[i], true);
+        table_column(table, i == 1 && count > 0 && cells[0].request_rate > 0 ? "Rate" : headings[i],
+                     true);
     table_column(table, "State", false);
     for (size_t i = 0; i < count; i++)
         cell_table_row(table, &cells[i], named);

@@ -18,7 +18,9 @@ static const struct param params[] = {
 };
 
 static const struct field attempt_fields[] = {
-    { "concurrency", VALUE_INTEGER, .help = "Users at once." },
+    { "concurrency", VALUE_INTEGER,
+      .help = "Users at once; in an open loop the most requests in flight." },
+    { "request_rate", VALUE_NUMBER, .help = "Open loop: requests per second; 0: a closed loop." },
     { "input_tokens", VALUE_INTEGER, .help = "Prompt length." },
     { "output_tokens", VALUE_INTEGER, .help = "Answer length." },
     { "deployment", VALUE_TEXT, .help = "Deployment that it was on." },
@@ -61,9 +63,10 @@ static json_t *attempts_json(const struct attempt_row *attempts, size_t count)
     json_t *list = json_array();
 
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o}",
+        json_array_append_new(list, json_pack("{s:s, s:I, s:f, s:I, s:I, s:I, s:I, s:o, s:o}",
                                               "deployment", attempts[i].deployment, "concurrency",
-                                              (json_int_t)attempts[i].concurrency, "input_tokens",
+                                              (json_int_t)attempts[i].concurrency, "request_rate",
+                                              attempts[i].request_rate, "input_tokens",
                                               (json_int_t)attempts[i].input_tokens, "output_tokens",
                                               (json_int_t)attempts[i].output_tokens, "repetition",
                                               (json_int_t)attempts[i].repetition + 1, "attempt",
@@ -116,14 +119,16 @@ static void view_finish(struct view *view)
 static void write_rejected(const struct view *view, struct text *text)
 {
     size_t count = view->rejected_count;
+    char load[CELL_LOAD_SIZE];
 
     if (count > 0)
         text_addf(text, "Rejected attempts (they count for nothing): %zu.\n", count);
     for (size_t i = 0; i < count && i < REJECTED_SHOWN; i++) {
         const struct attempt_row *attempt = &view->rejected[i];
 
-        text_addf(text, "- %" PRId64 " users x %" PRId64 " tokens, attempt %" PRId64 ": ",
-                  attempt->concurrency, attempt->input_tokens, attempt->number);
+        text_addf(text, "- %s x %" PRId64 " tokens, attempt %" PRId64 ": ",
+                  cell_load_text(attempt->concurrency, attempt->request_rate, load),
+                  attempt->input_tokens, attempt->number);
         text_add_printable(text, attempt->reason, strlen(attempt->reason), sizeof attempt->reason);
         text_add_char(text, '\n');
     }

@@ -1,4 +1,6 @@
 /* Cells and the attempts at them: read as a table, and what was kept of one attempt. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +25,15 @@ static enum cell_state state_find(const char *name)
         if (strcmp(name, state_names[i]) == 0)
             return (enum cell_state)i;
     return CELL_PENDING;
+}
+
+const char *cell_load_text(int64_t users, double request_rate, char out[CELL_LOAD_SIZE])
+{
+    if (request_rate > 0)
+        snprintf(out, CELL_LOAD_SIZE, "%.10g requests/s", request_rate);
+    else
+        snprintf(out, CELL_LOAD_SIZE, "%" PRId64 " user%s", users, users == 1 ? "" : "s");
+    return out;
 }
 
 void cell_rows_free(struct cell_row *rows, size_t count)
@@ -132,6 +143,7 @@ static void read_attempt(const struct sql *sql, struct attempt_row *row)
         .input_tokens = sql_integer(sql, 10),
         .output_tokens = sql_integer(sql, 11),
         .repetition = sql_integer(sql, 12),
+        .request_rate = sql_real(sql, 15),
     };
     sql_text(sql, 6, row->state, sizeof row->state);
     sql_text(sql, 7, row->reason, sizeof row->reason);
@@ -146,7 +158,8 @@ bool attempt_list(struct store *store, const char *sweep_id, const char *state,
     static const char LIST[] =
         "SELECT a.id, a.cell_id, a.number, a.started_ms, a.finished_ms, a.fence, a.state, "
         "a.reason, a.job_id, c.concurrency, c.input_tokens, c.output_tokens, r.repetition, r.id, "
-        "d.name FROM cells c JOIN attempts a ON a.cell_id = c.id JOIN runs r ON r.id = c.run_id "
+        "d.name, c.request_rate FROM cells c JOIN attempts a ON a.cell_id = c.id JOIN runs r ON "
+        "r.id = c.run_id "
         "JOIN deployments d ON d.id = r.deployment_id "
         "WHERE c.sweep_id = ?1 AND (?2 IS NULL OR a.state = ?2) ORDER BY a.id";
     struct attempt_row *rows = NULL;

@@ -62,12 +62,16 @@ struct cell_row {
     struct measurement measurement; /* zero unless measured, failed or infeasible with numbers */
     char *witness;                  /* JSON, heap, NULL if none */
 };
+#define CELL_LOAD_SIZE 40
+/* "64 users", "1 user", "2.5 requests/s" */
+const char *cell_load_text(int64_t users, double request_rate, char out[CELL_LOAD_SIZE]);
 void cell_rows_free(struct cell_row *rows, size_t count);
 
 struct attempt_row {
     int64_t id, cell_id, number, started_ms, finished_ms, fence;
     char state[16], reason[256], job_id[ID_SIZE], run_id[ID_SIZE], deployment[64];
     int64_t concurrency, input_tokens, output_tokens, repetition;
+    double request_rate;
 };
 
 struct run_row {

@@ -110,6 +110,48 @@ static void tells_what_was_measured_and_how(void **state)
     assert_has(&text, "- users: 1, 8\n");
 }
 
+static char open_plan[] =
+    "{\"arrival\":\"gamma\",\"burstiness\":0.5,\"request_rate\":[2.5,10],\"concurrency\":[500],"
+    "\"input_tokens\":[4],\"output_tokens\":[100],\"window_s\":5,\"ramp_s\":3,\"ci_width\":0.03}";
+
+static void the_levels_of_an_open_loop_are_rates(void **state)
+{
+    static const double rates[] = { 2.5, 10 };
+    struct fixture f;
+    TEXT_AUTO text = { 0 };
+    json_auto_t *json = NULL;
+
+    (void)state;
+    set_up(&f);
+    f.sweep.plan = open_plan;
+    for (int i = 0; i < 2; i++) {
+        struct cell_row *cell = cell_measured(&f.cells, 500, 4, 50 + 100 * i, 2200 + 4000 * i);
+
+        cell->request_rate = rates[i];
+        cell->measurement.concurrency_actual = 5;
+        cell->measurement.concurrency_expected = NAN;
+    }
+    f.cells.rows[1].measurement.overloaded = true;
+    f.input.cell_count = f.cells.count;
+    text = markdown(&f);
+    assert_has(&text, "- open loop over /v1/completions, streamed: requests come by a schedule "
+                      "(gamma, burstiness 0.5)");
+    assert_has(&text, "ramp of 3 s, warm-up of at most 0 s, then a window of 5 s and until output "
+                      "tokens/s are known to \xc2\xb1"
+                      "3 %, then drain");
+    assert_has(&text, "- requests per second: 2.5, 10\n- most requests in flight: 500\n");
+    assert_has(&text, "| context \\ requests/s | 2.5/s | 10/s |\n");
+    assert_has(&text, "with 10 requests/s at context 4");
+    assert_has(&text, "The smallest load, 2.5 requests/s at context 4");
+    assert_has(&text, "there is no steady state");
+    assert_has(&text, "10/s x 4");
+    assert_lacks(&text, "users");
+    json = report_json(&f.input);
+    assert_true(json_number_value(json_array_get(json_object_get(json, "request_rates"), 0))
+                == 2.5);
+    assert_int_equal(json_array_size(json_object_get(json, "users")), 0);
+}
+
 static char plan_with_limits[] =
     "{\"concurrency\":[1,2,4,8],\"input_tokens\":[4],\"output_tokens\":[100],\"search\":"
     "\"adaptive\",\"limit_e2e_ms\":6000.0,\"limit_ttft_ms\":5000}";
@@ -393,6 +435,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tells_what_was_measured_and_how),
+        cmocka_unit_test(the_levels_of_an_open_loop_are_rates),
         cmocka_unit_test(tells_the_largest_load_that_meets_the_limits),
         cmocka_unit_test(tells_the_rates_of_an_open_loop),
         cmocka_unit_test(a_limit_that_is_not_bracketed_is_told_so),

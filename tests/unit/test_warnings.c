@@ -72,6 +72,19 @@ static void each_mistake_of_measuring_is_told(void **state)
     assert_only(&cells, "concurrency ");
     cells = good(), m->concurrency_actual = 60.8;
     assert_only(&cells, "");
+    cells = good(), m->concurrency_actual = 32, m->concurrency_expected = 33; /* they think */
+    assert_only(&cells, "");
+    cells = good(), m->concurrency_expected = 64, m->concurrency_actual = 60.7;
+    assert_only(&cells, "concurrency ");
+    cells = good(), cells.rows[0].request_rate = 2.5; /* as many as come */
+    cells.rows[0].concurrency = 10000;
+    assert_only(&cells, "");
+    cells = good(), m->overloaded = true;
+    assert_only(&cells, "overloaded ");
+    cells = good(), m->waited_for_room = 1;
+    assert_only(&cells, "no_room ");
+    cells = good(), m->unsettled = true;
+    assert_only(&cells, "unsettled ");
     cells = good(), m->success_rate = 0.98;
     assert_only(&cells, "success ");
     cells = good(), m->little_ratio = 0.7;
