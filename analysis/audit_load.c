@@ -20,7 +20,9 @@ static double in_flight(const struct evidence_cell *cell)
 
 static double load_ratio(const struct evidence_cell *cell)
 {
-    return in_flight(cell) / cell_users(cell);
+    double expected = cell->concurrency_expected; /* users who think are not in flight */
+
+    return in_flight(cell) / (isnan(expected) ? cell_users(cell) : expected);
 }
 
 static bool is_short_of_load(const struct evidence_cell *cell)

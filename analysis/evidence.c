@@ -47,6 +47,8 @@ const struct evidence_field evidence_cell_fields[] = {
     NUMBER(evidence_cell, stream_throughput, "output tokens per second of one stream"),
     NUMBER(evidence_cell, concurrency_actual, "time average of the requests in flight"),
     NUMBER(evidence_cell, concurrency_max, "most requests in flight"),
+    NUMBER(evidence_cell, concurrency_expected,
+           "requests in flight on average that the users make with their think time"),
     NUMBER(evidence_cell, timeout_s, "seconds after which a request was given up"),
     TEXT(evidence_cell, status, "as the file says"),
     TEXT(evidence_cell, time, "as the file says"),

@@ -49,6 +49,7 @@ struct evidence_cell {
     double token_throughput;  /* of tokens that the file does not say which */
     double stream_throughput; /* output tokens per second of one stream */
     double concurrency_actual, concurrency_max;
+    double concurrency_expected; /* of users who think, known of our own; else NaN */
     double timeout_s;
     struct evidence_latency latency[METRIC_COUNT];
     bool client_limited, contaminated, tokens_estimated; /* known of our own alone */

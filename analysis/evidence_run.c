@@ -51,6 +51,8 @@ static void read_measurement(const struct measurement *from, struct evidence_cel
     out->output_throughput = from->output_throughput;
     out->total_throughput = from->input_throughput + from->output_throughput;
     out->concurrency_actual = from->concurrency_actual;
+    if (from->concurrency_expected > 0)
+        out->concurrency_expected = from->concurrency_expected;
     out->concurrency_max = (double)from->concurrency_max;
     out->client_limited = from->client_limited;
     out->contaminated = from->contaminated;

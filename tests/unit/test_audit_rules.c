@@ -134,6 +134,16 @@ static void what_was_in_flight_is_believed_before_littles_law(void **state)
     says(&only(trial, "actual_load")->arithmetic, "a time average of 9 of 16 users");
 }
 
+static void users_who_think_are_not_missed(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->evidence.cells[5].concurrency_actual = 9;
+    trial->evidence.cells[5].concurrency_expected = 9.2;
+    audit(trial);
+    assert_int_equal(trial->findings.count, 0);
+}
+
 static void finds_a_limit_that_nobody_told(void **state)
 {
     struct trial *trial = *state;
@@ -465,6 +475,7 @@ int main(void)
         TEST(finds_nothing_in_a_clean_run),
         TEST(littles_law_tells_where_the_users_were_not_there),
         TEST(what_was_in_flight_is_believed_before_littles_law),
+        TEST(users_who_think_are_not_missed),
         TEST(finds_a_limit_that_nobody_told),
         TEST(finds_fewer_requests_than_users_and_bursts),
         TEST(finds_runs_that_were_appended),

@@ -21,6 +21,23 @@ static struct run_row own_run(const char *fingerprint)
     return run;
 }
 
+static void an_open_loop_has_a_rate_and_no_users(void **state)
+{
+    struct cells cells = { 0 };
+    struct cell_row *row = cell_measured(&cells, 10000, 128, 200, 1000);
+    struct run_row run = { .id = "run_1" };
+    struct evidence evidence;
+
+    (void)state;
+    row->request_rate = 2.5;
+    row->measurement.concurrency_expected = NAN;
+    evidence_of_run(&run, cells.rows, cells.count, &evidence);
+    assert_true(evidence.cells[0].request_rate_asked == 2.5);
+    assert_true(isnan(evidence.cells[0].concurrency));
+    assert_true(isnan(evidence.cells[0].concurrency_expected));
+    evidence_finish(&evidence);
+}
+
 static void tells_what_our_own_run_measured(void **state)
 {
     struct run_row run = own_run("{\"model\":\"gemma\",\"engine\":\"vllm\",\"hardware\":null,"
@@ -139,6 +156,7 @@ static void there_is_a_limit_to_cells(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_open_loop_has_a_rate_and_no_users),
         cmocka_unit_test(tells_what_our_own_run_measured),
         cmocka_unit_test(a_cell_without_requests_has_no_figures),
         cmocka_unit_test(json_gives_back_what_is_known_and_no_more),

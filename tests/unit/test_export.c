@@ -120,6 +120,35 @@ static void a_vllm_result_has_no_null(void **state)
     trip_finish(&trip);
 }
 
+/* Other tools start the clock when they send; what came before they call queue time. */
+static void an_open_loop_is_exported_from_the_send(void **state)
+{
+    struct cells cells = { 0 };
+    struct cell_row *row = cell_measured(&cells, 500, 128, 50, 2000);
+    struct run_row run = { .id = "run_a" };
+    struct latency_summary *latencies = row->measurement.latency;
+    EVIDENCE_AUTO evidence;
+    TEXT_AUTO file = { 0 };
+    json_auto_t *json = NULL;
+
+    (void)state;
+    row->request_rate = 2.5;
+    latencies[METRIC_QUEUE] = latency(1500, 1000);
+    latencies[METRIC_TTFT_SENT] = latency(40, 1000);
+    latencies[METRIC_E2E_SENT] = latency(500, 1000);
+    evidence_of_run(&run, cells.rows, cells.count, &evidence);
+    exporter_find("vllm")->write(&evidence, 0, 1, &file);
+    json = json_loads(text_string(&file), 0, NULL);
+    same_number("rate", 2.5, json_get_number(json, "request_rate", 0));
+    same_number("ttft", 40, json_get_number(json, "mean_ttft_ms", 0));
+    same_number("e2el", 500, json_get_number(json, "mean_e2el_ms", 0));
+    same_number("queue", 1500, json_get_number(json, "mean_client_queue_time_ms", 0));
+    same_number("both", 2000, json_get_number(json, "mean_e2el_including_client_queue_ms", 0));
+    text_clear(&file);
+    exporter_find("aiperf")->write(&evidence, 0, 1, &file);
+    assert_non_null(strstr(text_string(&file), "\"request_latency\":{\"unit\":\"ms\",\"avg\":500"));
+}
+
 static void aiperf_calls_tpot_its_itl(void **state)
 {
     struct trip trip;
@@ -227,6 +256,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_vllm_result_reads_back),
         cmocka_unit_test(a_vllm_result_has_no_null),
+        cmocka_unit_test(an_open_loop_is_exported_from_the_send),
         cmocka_unit_test(aiperf_calls_tpot_its_itl),
         cmocka_unit_test(a_percentile_that_a_timeout_cut_is_not_passed_on),
         cmocka_unit_test(a_table_reads_back_with_every_cell),
