@@ -249,6 +249,39 @@ static void measures_every_cell(void **state)
     tear_down(&rig);
 }
 
+static void an_open_loop_is_measured_rate_by_rate(void **state)
+{
+    static const double rates[] = { 20, 50.5 };
+    struct rig rig;
+    struct sweep_row row;
+    struct cell_row *cells;
+    struct run_row *runs;
+    size_t count;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    row = start_sweep(&rig, "{\"arrival\":\"gamma\",\"burstiness\":2,\"request_rate\":[50.5,20],"
+                            "\"input_tokens\":[16],\"output_tokens\":[4],\"window_s\":1,"
+                            "\"warmup_limit_s\":0}");
+    await(&rig, row.job_id, JOB_RUNNING, "cell 2 of 2: 50.5 requests/s x 16 tokens");
+    await(&rig, row.job_id, JOB_COMPLETED, "");
+    cells = list_cells(&rig, &row, &count);
+    assert_int_equal(count, 2);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(cells[i].state, CELL_MEASURED);
+        assert_true(cells[i].request_rate == rates[i]);
+        assert_true(cells[i].measurement.request_rate_asked == rates[i]);
+        assert_int_equal(cells[i].concurrency, PLAN_IN_FLIGHT);
+        assert_true(cells[i].measurement.latency[METRIC_QUEUE].count > 0);
+    }
+    cell_rows_free(cells, count);
+    assert_ok(rig.ledger,
+              run_list(rig.ledger->store, NULL, row.id, 0, 10, &runs, &count, &rig.ledger->error));
+    assert_non_null(strstr(runs[0].fingerprint_document, "\"arrival\":\"gamma\""));
+    run_rows_free(runs, count);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
 static void a_prompt_over_the_context_is_infeasible_not_failed(void **state)
 {
     struct rig rig;
@@ -679,6 +712,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(measures_every_cell),
+        cmocka_unit_test(an_open_loop_is_measured_rate_by_rate),
         cmocka_unit_test(a_prompt_over_the_context_is_infeasible_not_failed),
         cmocka_unit_test(a_deployment_that_is_down_fails_the_sweep_at_once),
         cmocka_unit_test(a_wrong_token_fails_the_sweep_and_is_not_told),
