@@ -31,30 +31,31 @@ static void add_whole(struct sent_sums *sums, const struct request *request, int
 
 /* One more time on the wire: refused, cut, or answered to nobody. The server may have counted all
  * of it. */
-static void add_uncertain(struct sent_sums *sums, const struct request *request,
-                          int64_t output_tokens)
+static void add_uncertain(struct sent_sums *sums, const struct request *request)
 {
-    struct sent *sent = &sums->sent;
-    int64_t told = at_least_zero(request->completion_tokens);
-
-    sent->more_requests++;
-    sent->more_output_tokens += told > output_tokens ? told : output_tokens;
+    sums->sent.more_requests++;
     if (request->prompt_tokens >= 0)
-        sent->more_input_tokens += request->prompt_tokens;
+        sums->sent.more_input_tokens += request->prompt_tokens;
     else
         sums->unsized++;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
 }
 
 void sent_add(struct sent_sums *sums, const struct request *request, int64_t output_tokens)
 {
     bool whole = request->failure == FAILURE_NONE;
 
-    if (request->prompt_tokens > sums->longest_input)
-        sums->longest_input = request->prompt_tokens;
+    sums->longest_input = larger(sums->longest_input, request->prompt_tokens);
+    sums->longest_output =
+        larger(sums->longest_output, larger(request->completion_tokens, output_tokens));
     if (whole)
         add_whole(sums, request, output_tokens);
     for (unsigned i = whole ? 1 : 0; i < request->sends; i++)
-        add_uncertain(sums, request, output_tokens);
+        add_uncertain(sums, request);
 }
 
 void sent_merge(struct sent_sums *into, const struct sent_sums *from)
@@ -69,8 +70,8 @@ void sent_merge(struct sent_sums *into, const struct sent_sums *from)
     sent->more_output_tokens += from->sent.more_output_tokens;
     sent->input_untold = sent->input_untold || from->sent.input_untold;
     into->unsized += from->unsized;
-    if (from->longest_input > into->longest_input)
-        into->longest_input = from->longest_input;
+    into->longest_input = larger(into->longest_input, from->longest_input);
+    into->longest_output = larger(into->longest_output, from->longest_output);
 }
 
 struct sent sent_total(const struct sent_sums *sums, int64_t input_tokens)
@@ -80,5 +81,6 @@ struct sent sent_total(const struct sent_sums *sums, int64_t input_tokens)
     struct sent sent = sums->sent;
 
     sent.more_input_tokens += sums->unsized * most;
+    sent.more_output_tokens += sent.more_requests * sums->longest_output;
     return sent;
 }

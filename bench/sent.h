@@ -7,8 +7,8 @@ struct request;
 
 struct sent_sums {
     struct sent sent;
-    int64_t unsized;       /* sends the server may count, whose input it did not tell */
-    int64_t longest_input; /* that it told of any request */
+    int64_t unsized; /* sends the server may count, whose input it did not tell */
+    int64_t longest_input, longest_output; /* that it told, or was asked for, of any request */
 };
 
 /* A request ended, in whichever phase; `output_tokens` were asked for. */

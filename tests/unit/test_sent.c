@@ -58,6 +58,20 @@ static void what_was_cut_may_have_been_counted_whole(void **state)
     assert_int_equal(sent.more_output_tokens, 32);
 }
 
+/* Where lengths differ, it may have been one of the long ones. */
+static void what_was_cut_may_have_been_as_long_as_the_longest(void **state)
+{
+    const struct request longest = answered(100, 64);
+    struct request cut = answered(-1, -1);
+    struct sent_sums sums = { 0 };
+
+    (void)state;
+    cut.failure = FAILURE_CANCELLED;
+    sent_add(&sums, &cut, ASKED);
+    sent_add(&sums, &longest, ASKED);
+    assert_int_equal(sent_total(&sums, 64).more_output_tokens, 64);
+}
+
 static void what_was_never_sent_is_not_counted(void **state)
 {
     struct request unsent = answered(-1, -1);
@@ -106,6 +120,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_what_was_answered_whole),
         cmocka_unit_test(what_was_cut_may_have_been_counted_whole),
+        cmocka_unit_test(what_was_cut_may_have_been_as_long_as_the_longest),
         cmocka_unit_test(what_was_never_sent_is_not_counted),
         cmocka_unit_test(what_was_sent_twice_may_count_twice),
         cmocka_unit_test(answers_without_usage_leave_a_range),
