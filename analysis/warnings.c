@@ -79,34 +79,50 @@ static bool is_estimated(const struct cell_row *cell)
 }
 
 /* One token, or 1 %, is within what templates and tokenizers do. */
-static bool differs(int64_t requested, int64_t actual)
+static bool matters(int64_t difference, int64_t requested)
 {
-    int64_t off = requested > actual ? requested - actual : actual - requested;
-
-    return off > 1 && off * 100 > requested;
+    return difference > 1 && difference * 100 > requested;
 }
 
 static bool has_other_input(const struct cell_row *cell)
 {
     const struct measurement *m = &cell->measurement;
 
-    return !m->tokens_estimated && m->input_tokens_max > 0
-           && (differs(m->input_tokens_requested, m->input_tokens_min)
-               || differs(m->input_tokens_requested, m->input_tokens_max));
+    return matters(m->input_tokens_difference_max, m->input_tokens_requested);
 }
 
 static bool has_other_output(const struct cell_row *cell)
 {
-    const struct measurement *m = &cell->measurement;
-
-    return !m->tokens_estimated && m->output_tokens_max > 0
-           && (m->output_tokens_min < m->output_tokens_requested
-               || m->output_tokens_max > m->output_tokens_requested);
+    return cell->measurement.output_tokens_differing > 0;
 }
 
 static bool was_cached(const struct cell_row *cell)
 {
-    return cell->measurement.cached_tokens * 100 > cell->measurement.input_tokens;
+    const struct measurement *m = &cell->measurement;
+
+    return (m->cached_tokens - m->shared_tokens) * 100 > m->input_tokens;
+}
+
+static bool missed_the_cache(const struct cell_row *cell)
+{
+    const struct measurement *m = &cell->measurement;
+
+    return m->cached_told > 0 && m->cached_tokens * 2 < m->shared_tokens;
+}
+
+static bool repeated_prompts(const struct cell_row *cell)
+{
+    return cell->measurement.prompts_repeated > 0;
+}
+
+static bool left_prompts_out(const struct cell_row *cell)
+{
+    return cell->measurement.prompts_left_out > 0;
+}
+
+static bool had_lengths_cut(const struct cell_row *cell)
+{
+    return cell->measurement.lengths_cut > 0;
 }
 
 /* Throughput x latency is the number of requests in flight (Little 1961): else the window caught a
@@ -201,8 +217,20 @@ const struct warning warnings[] = {
       has_other_input, NULL },
     { "output_length", "answers were not as long as asked for, by the server's count", true,
       has_other_output, NULL },
-    { "cached", "more than 1 % of the input tokens came from the server's prefix cache", true,
-      was_cached, NULL },
+    { "cached",
+      "more than 1 % of the input tokens came from the server's prefix cache, beyond what the plan "
+      "shares",
+      true, was_cached, NULL },
+    { "not_cached", "less than half of what the plan shares came from the server's prefix cache",
+      false, missed_the_cache, NULL },
+    { "repeated_prompts",
+      "prompts of the dataset were sent more than once: the server may have had them cached "
+      "(unique_prompts)",
+      true, repeated_prompts, NULL },
+    { "prompts_left_out", "prompts of the dataset that do not fit the context were left out", false,
+      left_prompts_out, NULL },
+    { "lengths_cut", "some drawn lengths were cut to the model's context, or up to what is shared",
+      false, had_lengths_cut, NULL },
     { "scattered", "repetitions differ by more than 10 % in output tokens/s", false, NULL,
       is_scattered },
     { "censored", "requests were cut off at a timeout: \">=\" means the true value is greater",

@@ -86,7 +86,11 @@ static void write_request(const struct asker *asker, const struct workload *work
                           const size_t *which, size_t count, int64_t output_tokens, bool stream,
                           struct text *out)
 {
-    workload_open(workload, asker->endpoint->model, output_tokens, stream, out);
+    char limits[WORKLOAD_LIMITS_SIZE];
+
+    workload_open(workload, asker->endpoint->model, stream, out);
+    text_add_bytes(out, limits, workload_limits(workload, output_tokens, 1, limits));
+    text_add(out, workload_lead(workload));
     for (size_t i = 0; i < count; i++) {
         if (i > 0 || workload->form == PROMPT_WORDS)
             text_add_char(out, workload_separator(workload));

@@ -121,7 +121,6 @@ static bool prepare(struct cell *cell, struct error *error)
         .prompts = cell->prompts,
         .workload = order->workload,
         .nonce = order->nonce,
-        .input_tokens = order->input_tokens,
         .output_tokens = order->output_tokens,
         .ttft_timeout_ns = ns(plan->ttft_timeout_s),
         .idle_timeout_ns = ns(plan->idle_timeout_s),
@@ -255,12 +254,22 @@ static bool measure(struct cell *cell, struct cell_result *out, struct error *er
 
 bool cell_measure(const struct cell_order *order, struct cell_result *out, struct error *error)
 {
+    const struct prompts_order prompts = {
+        .workload = order->workload,
+        .plan = order->plan,
+        .model = order->endpoint->model,
+        .input_tokens = order->input_tokens,
+        .output_tokens = order->output_tokens,
+        .context_tokens = order->context_tokens,
+        .dataset = order->dataset,
+        .dataset_sent = order->dataset_sent,
+        .nonce = order->nonce,
+    };
     struct cell cell = { .order = order };
     bool done;
 
     *out = (struct cell_result){ 0 };
-    if (!prompts_create(order->workload, order->endpoint->model, order->plan->seed,
-                        order->input_tokens, order->output_tokens, &cell.prompts, error)) {
+    if (!prompts_create(&prompts, &cell.prompts, error)) {
         out->state = CELL_INFEASIBLE;
         text_copy(out->reason, sizeof out->reason, error->message);
         return true;

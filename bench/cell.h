@@ -1,5 +1,5 @@
-/* One cell: so many users, or requests per second, prompts and answers of one length, over one
- * window. */
+/* One cell: so many users, or requests per second, prompts and answers of one length or of one
+ * distribution, over one window. */
 #pragma once
 
 #include "base/endpoint.h"
@@ -11,6 +11,9 @@ struct cell_order {
     const struct workload *workload;
     const struct plan *plan; /* window, timeouts, seed, goodput limits */
     int64_t concurrency, input_tokens, output_tokens;
+    int64_t context_tokens;        /* of the model; 0: not known */
+    const struct dataset *dataset; /* of the plan; NULL: prompts are made up */
+    bool dataset_sent;             /* in an earlier cell */
     double request_rate; /* > 0: an open loop of the plan's arrivals, with `concurrency` requests in
                           * flight at most */
     int64_t repetition;  /* makes other arrivals */

@@ -150,6 +150,7 @@ void cell_result_fill(struct cell *cell, struct cell_result *out)
         summary_fill_early(&cell->total, cell->order->input_tokens, measurement);
     else
         fill_measurement(cell, measurement);
+    measurement->prompts_left_out = (int64_t)prompts_left_out(cell->prompts);
     take_samples(cell, out);
     out->state = CELL_MEASURED;
     if (measurement->succeeded == 0)

@@ -112,7 +112,8 @@ void connection_begin(struct connection *connection, uint64_t index, bool is_pro
                                             .cached_tokens = -1,
                                             .reasoning_tokens = -1 };
     request_id_write(nonce, index, connection->transfer->request_id);
-    prompt_make(connection->load->prompts, nonce, index, &connection->prompt);
+    prompt_make(connection->load->prompts, index, &connection->prompt);
+    connection->request.wanted = connection->prompt.wanted;
     begin(connection);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "bench/plan_workload.h"
 
 static json_t *text_or_null(const char *text)
 {
@@ -42,11 +43,12 @@ static void add_load(json_t *made, const struct plan *plan)
 char *fingerprint_write(const struct deployment *deployment, const struct model_facts *facts,
                         const struct workload *workload, const struct plan *plan)
 {
+    json_auto_t *planned = plan_workload_specification(plan);
     json_t *made = workload_specification(workload);
     json_auto_t *document = NULL;
 
     add_load(made, plan);
-    json_object_set_new(made, "seed", json_integer((json_int_t)plan->seed));
+    json_object_update(made, planned);
     if (plan->http2_streams > 0)
         json_object_set_new(made, "http2_streams", json_integer(plan->http2_streams));
     document = json_pack(

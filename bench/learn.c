@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "bench/plan_workload.h"
 #include "bench/tokenize.h"
 #include "bench/words.h"
 
@@ -295,4 +296,42 @@ bool learn_workload(const struct asker *asker, enum bench_api api, struct worklo
         return false;
     *out = workload;
     return true;
+}
+
+/* ---- Sampling -------------------------------------------------------------------------------- */
+
+/* Sampling that is not greedy is repeated by a seed, where the server takes one. */
+static bool learn_seed(const struct asker *asker, struct workload *workload, struct error *error)
+{
+    long status;
+
+    workload->fields |= FIELD_SEED;
+    if (ask_stream(asker, workload, &workload->tells_usage, &status, error))
+        return true;
+    workload->fields &= ~(unsigned)FIELD_SEED;
+    return is_refusal(status);
+}
+
+static bool try_sampling(const struct asker *asker, struct workload *workload, struct error *error)
+{
+    struct error said;
+    long status;
+
+    if (ask_stream(asker, workload, &workload->tells_usage, &status, &said))
+        return true;
+    if (!is_refusal(status)) {
+        *error = said;
+        return false;
+    }
+    return error_set(error, ERROR_INVALID, "the server refuses the plan's sampling (%.160s): %s",
+                     workload->sampling, said.message);
+}
+
+bool learn_sampling(const struct asker *asker, const struct plan *plan, struct workload *workload,
+                    struct error *error)
+{
+    workload_take_plan(workload, plan);
+    if (plan_has_sampling(plan) && !try_sampling(asker, workload, error))
+        return false;
+    return plan->temperature == 0 || learn_seed(asker, workload, error);
 }

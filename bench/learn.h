@@ -3,6 +3,11 @@
 
 #include "bench/ask.h"
 
+/* The workload with the plan's sampling, tried in one request: INVALID with the server's words
+ * where it refuses that. */
+bool learn_sampling(const struct asker *asker, const struct plan *plan, struct workload *workload,
+                    struct error *error);
+
 /* In this order: token ids (completions only, where the server tells ids and takes them), words of
  * one token each, words by their average. UPSTREAM with the server's words where it does not answer
  * or does not stream. */

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "bench/plan_load.h"
 #include "bench/plan_search.h"
+#include "bench/plan_workload.h"
 
 #define REQUESTS_LIMIT 10000000
 #define STREAMS_LIMIT 1000
@@ -57,10 +58,60 @@ static const struct number_field numbers[] = {
     { "limit_tpot_ms", 0, 3600000, 0, offsetof(struct plan, limits.tpot_ms) },
     { "limit_e2e_ms", 0, 3600000, 0, offsetof(struct plan, limits.e2e_ms) },
     { "limit_error_rate", 0, 1, 0, offsetof(struct plan, limits.error_rate) },
+    { "input_spread", 0, 2, 0, offsetof(struct plan, input_spread) },
+    { "output_spread", 0, 2, 0, offsetof(struct plan, output_spread) },
+    { "temperature", 0, 2, 0, offsetof(struct plan, temperature) },
+    { "top_p", 0, 1, 0, offsetof(struct plan, top_p) },
+    { "presence_penalty", -2, 2, 0, offsetof(struct plan, presence_penalty) },
+    { "frequency_penalty", -2, 2, 0, offsetof(struct plan, frequency_penalty) },
+};
+
+struct integer_field {
+    const char *name;
+    int64_t low, high, fallback;
+    size_t value; /* where in struct plan */
+};
+
+static const struct integer_field integers[] = {
+    { "repetitions", 1, 20, 1, offsetof(struct plan, repetitions) },
+    { "requests", 0, REQUESTS_LIMIT, 0, offsetof(struct plan, requests) },
+    { "http2_streams", 0, STREAMS_LIMIT, 0, offsetof(struct plan, http2_streams) },
+    { "shared_prefix_tokens", 0, 1000000, 0, offsetof(struct plan, shared_prefix_tokens) },
+    { "prefix_pools", 1, 100000, 1, offsetof(struct plan, prefix_pools) },
+    { "top_k", 0, 1000000, 0, offsetof(struct plan, top_k) },
+};
+
+struct choice_field {
+    const char *name;
+    const char *choices[5]; /* by number; the first is the default */
+    size_t value;           /* where in struct plan: an enum */
+};
+
+static const struct choice_field choices[] = {
+    { "api", { "completions", "chat" }, offsetof(struct plan, api) },
+    { "input_distribution",
+      { "fixed", "uniform", "lognormal", "dataset" },
+      offsetof(struct plan, input_distribution) },
+    { "output_distribution",
+      { "fixed", "uniform", "lognormal", "dataset" },
+      offsetof(struct plan, output_distribution) },
+};
+
+struct boolean_field {
+    const char *name;
+    size_t value; /* where in struct plan; false by default */
+};
+
+static const struct boolean_field booleans[] = {
+    { "natural_output", offsetof(struct plan, natural_output) },
+    { "unique_prompts", offsetof(struct plan, unique_prompts) },
 };
 
 #define LISTS (sizeof lists / sizeof *lists)
 #define NUMBERS (sizeof numbers / sizeof *numbers)
+#define INTEGERS (sizeof integers / sizeof *integers)
+#define CHOICES (sizeof choices / sizeof *choices)
+#define BOOLEANS (sizeof booleans / sizeof *booleans)
 
 static void *member(struct plan *plan, size_t offset)
 {
@@ -148,33 +199,74 @@ static bool read_number(const json_t *arguments, const struct number_field *fiel
     return true;
 }
 
-static bool read_api(const json_t *arguments, struct plan *plan, struct error *error)
+static bool read_integer(const json_t *arguments, const struct integer_field *field,
+                         struct plan *plan, struct error *error)
 {
-    const char *api = json_get_text(arguments, "api", "completions");
+    int64_t value = json_get_integer(arguments, field->name, field->fallback);
 
-    if (strcmp(api, "completions") != 0 && strcmp(api, "chat") != 0)
-        return error_set(error, ERROR_INVALID, "'api' is '%.40s': it must be completions or chat",
-                         api);
-    plan->api = strcmp(api, "chat") == 0 ? BENCH_CHAT : BENCH_COMPLETIONS;
+    if (value < field->low || value > field->high)
+        return error_set(error, ERROR_INVALID, "'%s' is %ld: it must be from %ld to %ld",
+                         field->name, value, field->low, field->high);
+    *(int64_t *)member(plan, field->value) = value;
     return true;
 }
 
-static bool read_integers(const json_t *arguments, struct plan *plan, struct error *error)
+static bool refuse_choice(const struct choice_field *field, const char *given, struct error *error)
+{
+    TEXT_AUTO names = { 0 };
+
+    for (size_t i = 0; field->choices[i] != NULL; i++)
+        text_addf(&names, "%s%s", i == 0 ? "" : " or ", field->choices[i]);
+    return error_set(error, ERROR_INVALID, "'%s' is '%.40s': it must be %s", field->name, given,
+                     text_string(&names));
+}
+
+static bool read_choice(const json_t *arguments, const struct choice_field *field,
+                        struct plan *plan, struct error *error)
+{
+    const char *given = json_get_text(arguments, field->name, field->choices[0]);
+
+    for (int i = 0; field->choices[i] != NULL; i++)
+        if (strcmp(given, field->choices[i]) == 0) {
+            *(int *)member(plan, field->value) = i;
+            return true;
+        }
+    return refuse_choice(field, given, error);
+}
+
+static bool read_stops(const json_t *arguments, struct plan *plan, struct error *error)
+{
+    const json_t *list = json_object_get(arguments, "stop"), *stop;
+    size_t i;
+
+    if (json_array_size(list) > PLAN_STOPS)
+        return error_set(error, ERROR_INVALID, "'stop' has %zu texts: give at most %d",
+                         json_array_size(list), PLAN_STOPS);
+    json_array_foreach(list, i, stop)
+    {
+        size_t length = json_string_length(stop);
+
+        if (length == 0 || length >= PLAN_STOP_SIZE)
+            return error_set(error, ERROR_INVALID,
+                             "'stop' contains a text of %zu bytes: it must have 1 to %d", length,
+                             PLAN_STOP_SIZE - 1);
+        text_copy(plan->stop[i], PLAN_STOP_SIZE, json_string_value(stop));
+    }
+    plan->stop_count = json_array_size(list);
+    return true;
+}
+
+static void read_dataset(const json_t *arguments, struct plan *plan)
+{
+    text_copy(plan->dataset, sizeof plan->dataset, json_get_text(arguments, "dataset", ""));
+    text_copy(plan->dataset_digest, sizeof plan->dataset_digest,
+              json_get_text(arguments, "dataset_digest", ""));
+}
+
+static bool read_seed(const json_t *arguments, struct plan *plan, struct error *error)
 {
     int64_t seed = json_get_integer(arguments, "seed", 1);
 
-    plan->repetitions = json_get_integer(arguments, "repetitions", 1);
-    plan->requests = json_get_integer(arguments, "requests", 0);
-    if (plan->repetitions < 1 || plan->repetitions > 20)
-        return error_set(error, ERROR_INVALID, "'repetitions' is %ld: it must be from 1 to 20",
-                         plan->repetitions);
-    if (plan->requests < 0 || plan->requests > REQUESTS_LIMIT)
-        return error_set(error, ERROR_INVALID, "'requests' is %ld: it must be from 0 to %d",
-                         plan->requests, REQUESTS_LIMIT);
-    plan->http2_streams = json_get_integer(arguments, "http2_streams", 0);
-    if (plan->http2_streams < 0 || plan->http2_streams > STREAMS_LIMIT)
-        return error_set(error, ERROR_INVALID, "'http2_streams' is %ld: it must be from 0 to %d",
-                         plan->http2_streams, STREAMS_LIMIT);
     if (seed < 0)
         return error_set(error, ERROR_INVALID, "'seed' is %ld: it must not be negative", seed);
     plan->seed = (uint64_t)seed;
@@ -204,21 +296,35 @@ bool plan_check_cells(const struct plan *plan, size_t subjects, struct error *er
                      plan->repetitions, subjects == 1 ? "" : " x 2 deployments", PLAN_CELLS);
 }
 
+static bool read_tables(const json_t *arguments, struct plan *plan, struct error *error)
+{
+    for (size_t i = 0; i < LISTS; i++)
+        if (!read_list(arguments, &lists[i], plan, error))
+            return false;
+    for (size_t i = 0; i < NUMBERS; i++)
+        if (!read_number(arguments, &numbers[i], plan, error))
+            return false;
+    for (size_t i = 0; i < INTEGERS; i++)
+        if (!read_integer(arguments, &integers[i], plan, error))
+            return false;
+    for (size_t i = 0; i < CHOICES; i++)
+        if (!read_choice(arguments, &choices[i], plan, error))
+            return false;
+    for (size_t i = 0; i < BOOLEANS; i++)
+        *(bool *)member(plan, booleans[i].value) =
+            json_get_boolean(arguments, booleans[i].name, false);
+    read_dataset(arguments, plan);
+    return true;
+}
+
 bool plan_read(const json_t *arguments, struct plan *out, struct error *error)
 {
     struct plan plan = { 0 };
 
-    if (!plan_arrival_read(arguments, &plan.arrival, error))
-        return false;
-    for (size_t i = 0; i < LISTS; i++)
-        if (!read_list(arguments, &lists[i], &plan, error))
-            return false;
-    for (size_t i = 0; i < NUMBERS; i++)
-        if (!read_number(arguments, &numbers[i], &plan, error))
-            return false;
-    if (!read_integers(arguments, &plan, error) || !read_api(arguments, &plan, error)
+    if (!plan_arrival_read(arguments, &plan.arrival, error) || !read_tables(arguments, &plan, error)
+        || !read_seed(arguments, &plan, error) || !read_stops(arguments, &plan, error)
         || !plan_load_read(arguments, &plan, error) || !plan_search_read(arguments, &plan, error)
-        || !plan_check_cells(&plan, 1, error))
+        || !plan_check_cells(&plan, 1, error) || !plan_check_workload(&plan, error))
         return false;
     *out = plan;
     return true;
@@ -237,19 +343,38 @@ static json_t *list_to_json(const struct plan *plan, const struct list_field *fi
     return list;
 }
 
+static json_t *stops_to_json(const struct plan *plan)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < plan->stop_count; i++)
+        json_array_append_new(list, json_string(plan->stop[i]));
+    return list;
+}
+
 json_t *plan_to_json(const struct plan *plan)
 {
     json_t *json = json_object();
 
     for (size_t i = 0; i < LISTS; i++)
         json_object_set_new(json, lists[i].name, list_to_json(plan, &lists[i]));
-    json_object_set_new(json, "repetitions", json_integer(plan->repetitions));
-    json_object_set_new(json, "requests", json_integer(plan->requests));
+    for (size_t i = 0; i < INTEGERS; i++)
+        json_object_set_new(json, integers[i].name,
+                            json_integer(*(const int64_t *)member_of(plan, integers[i].value)));
+    for (size_t i = 0; i < CHOICES; i++) {
+        int value = *(const int *)member_of(plan, choices[i].value);
+
+        json_object_set_new(json, choices[i].name, json_string(choices[i].choices[value]));
+    }
+    for (size_t i = 0; i < BOOLEANS; i++)
+        json_object_set_new(json, booleans[i].name,
+                            json_boolean(*(const bool *)member_of(plan, booleans[i].value)));
     plan_load_to_json(plan, json);
-    json_object_set_new(json, "api", json_string(plan->api == BENCH_CHAT ? "chat" : "completions"));
-    json_object_set_new(json, "http2_streams", json_integer(plan->http2_streams));
     json_object_set_new(json, "seed", json_integer((json_int_t)plan->seed));
     plan_search_to_json(plan, json);
+    json_object_set_new(json, "stop", stops_to_json(plan));
+    json_object_set_new(json, "dataset", json_string(plan->dataset));
+    json_object_set_new(json, "dataset_digest", json_string(plan->dataset_digest));
     for (size_t i = 0; i < NUMBERS; i++) {
         double value = *(const double *)member_of(plan, numbers[i].value);
 

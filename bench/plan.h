@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "bench/arrivals.h"
+#include "store/datasets.h"
 #include "store/deployments.h"
 #include "store/load_limits.h"
 #include "store/sweeps.h"
@@ -13,8 +14,20 @@
 #define PLAN_CELLS 4096
 #define PLAN_IN_FLIGHT 10000 /* requests, at most, in an open loop that states no limit */
 
+#define PLAN_STOPS 4
+#define PLAN_STOP_SIZE 65
+#define PLAN_PREFIX_TOKENS 4000000 /* of all prefixes together */
+
 enum bench_api { BENCH_COMPLETIONS, BENCH_CHAT };
 enum plan_search { SEARCH_FULL, SEARCH_ADAPTIVE }; /* every cell, or as few as tell (search.h) */
+
+/* How the lengths of a cell's requests lie around its input_tokens or output_tokens. */
+enum distribution {
+    DISTRIBUTION_FIXED,
+    DISTRIBUTION_UNIFORM,
+    DISTRIBUTION_LOGNORMAL,
+    DISTRIBUTION_DATASET, /* as they stand in it */
+};
 
 struct plan {
     int64_t concurrency[PLAN_LEVELS], input_tokens[PLAN_LEVELS], output_tokens[PLAN_LEVELS];
@@ -40,6 +53,19 @@ struct plan {
     double goodput_ttft_ms, goodput_tpot_ms; /* 0: no limit */
     enum plan_search search;
     struct limits limits; /* for the largest load that meets them */
+    enum distribution input_distribution, output_distribution;
+    /* Uniform: half the range as a part of the mean. Lognormal: deviation / mean. */
+    double input_spread, output_spread;
+    int64_t shared_prefix_tokens; /* every prompt begins with one of prefix_pools prefixes */
+    int64_t prefix_pools;
+    /* Sampling; 0 of all but temperature: not sent. */
+    double temperature, top_p, presence_penalty, frequency_penalty;
+    int64_t top_k;
+    char stop[PLAN_STOPS][PLAN_STOP_SIZE];
+    size_t stop_count;
+    bool natural_output;                                 /* answers may end before output_tokens */
+    char dataset[DATASET_NAME_SIZE], dataset_digest[65]; /* whose prompts are sent; "": made up */
+    bool unique_prompts; /* each of its prompts gets a head of its own */
 };
 
 /* Reads the arguments of sweep_plan and sweep_start (already of the right types), fills in

@@ -67,7 +67,8 @@ static void fill_tokens(const struct tally *tally, int64_t input_tokens, struct 
     out->input_tokens_requested = input_tokens;
     out->output_tokens_requested = tally->load->output_tokens;
     out->tokens_estimated = !tally->load->workload->tells_usage || silent > 0;
-    out->input_tokens = tally->input_tokens + silent * input_tokens;
+    asked_fill(&tally->asked, out);
+    out->input_tokens = tally->input_tokens + tally->asked.untold_input;
     out->input_tokens_mean = per((double)tally->input_tokens, tally->input_told);
     out->output_tokens_mean = per((double)tally->output_tokens, tally->succeeded);
     if (tally->input_told > 0) {
@@ -180,6 +181,7 @@ void summary_fill_early(const struct tally *tally, int64_t input_tokens, struct 
     out->output_tokens_requested = tally->load->output_tokens;
     out->input_tokens_mean = out->output_tokens_mean = NAN;
     out->tokens_per_chunk = out->reasoning_tokens_mean = NAN;
+    asked_fill(&tally->asked, out);
     out->little_ratio = out->cold_ttft_ms = NAN;
     out->throughput_ci = out->concurrency_expected = out->queue_growth = NAN;
     for (int i = FAILURE_NONE + 1; i < FAILURE_COUNT; i++)

@@ -62,12 +62,31 @@ static bool find_subjects(struct sweep_work *work, struct error *error)
     return true;
 }
 
+static bool load_dataset(struct sweep_work *work, struct error *error)
+{
+    struct dataset_entry entry;
+    FREE_AUTO void *packed = NULL;
+    size_t length;
+    bool same;
+
+    if (work->plan.dataset[0] == '\0')
+        return true;
+    if (!dataset_entry_find(work->run->store, work->plan.dataset, &entry, &packed, &length, error))
+        return false;
+    same = strcmp(entry.digest, work->plan.dataset_digest) == 0;
+    dataset_entry_finish(&entry);
+    if (!same)
+        return error_set(error, ERROR_CONFLICT, "the dataset %s is not the one that was planned",
+                         work->plan.dataset);
+    return dataset_unpack(packed, length, &work->dataset, error);
+}
+
 static bool load(struct sweep_work *work, struct error *error)
 {
     struct store *store = work->run->store;
 
     if (!sweep_find(store, work->run->job.subject, &work->row, error) || !read_plan(work, error)
-        || !find_subjects(work, error)
+        || !load_dataset(work, error) || !find_subjects(work, error)
         || !cell_list(store, work->row.id, NULL, &work->cells, &work->count, error))
         return false;
     for (size_t i = 0; i < work->count; i++)
@@ -173,11 +192,14 @@ static bool find_workload(struct sweep_work *work, struct subject *subject, cons
 
     if (json_parse(stored, strlen(stored), &kept, &ignored)
         && workload_from_json(kept, &subject->workload, &ignored)
-        && subject->workload.api == work->plan.api)
+        && subject->workload.api == work->plan.api) {
+        workload_take_plan(&subject->workload, &work->plan);
         return true;
+    }
     job_run_progress(work->run, (double)work->done, (double)work->count,
                      "finding out how prompts are made for this server");
-    return learn_workload(&asker, work->plan.api, &subject->workload, error);
+    return learn_workload(&asker, work->plan.api, &subject->workload, error)
+           && learn_sampling(&asker, &work->plan, &subject->workload, error);
 }
 
 static bool keep(struct sweep_work *work, const struct subject *subject, struct error *error)
@@ -344,6 +366,7 @@ enum job_end sweep_job_run(const struct sweep_job *sweep, struct job_run *run, c
     end = finish(work, done, outcome_json, error);
     cell_rows_free(work->cells, work->count);
     sweep_row_finish(&work->row);
+    dataset_finish(&work->dataset);
     explicit_bzero(work, sizeof *work);
     free(work);
     return end;

@@ -213,6 +213,30 @@ static void end_witness(struct sweep_work *work, void *witness, bool measured,
         judge_attempt(work, subject_of(work, work->current), testimony, result);
 }
 
+/* Was this server measured in the sweep before? */
+static bool find_begun(const struct sweep_work *work)
+{
+    for (size_t i = 0; i < work->count; i++)
+        if (work->cells[i].deployment_id == work->current->deployment_id
+            && (work->cells[i].state == CELL_MEASURED || work->cells[i].state == CELL_FAILED))
+            return true;
+    return false;
+}
+
+/* Of all deployments, so that the same lengths are drawn for each; 0: nobody tells. */
+static int64_t least_context(const struct sweep_work *work)
+{
+    int64_t least = 0;
+
+    for (size_t i = 0; i < work->subject_count; i++) {
+        int64_t context = work->subjects[i].facts.context_tokens;
+
+        if (context > 0 && (least == 0 || context < least))
+            least = context;
+    }
+    return least;
+}
+
 static bool measure(struct sweep_work *work, int64_t attempt_id, struct cell_result *out,
                     struct testimony *testimony, struct error *error)
 {
@@ -228,6 +252,9 @@ static bool measure(struct sweep_work *work, int64_t attempt_id, struct cell_res
         .output_tokens = cell->output_tokens,
         .request_rate = cell->request_rate,
         .repetition = cell->repetition,
+        .context_tokens = least_context(work),
+        .dataset = work->dataset.count > 0 ? &work->dataset : NULL,
+        .dataset_sent = find_begun(work),
         .nonce = nonce_of(work, attempt_id),
         .probe = sibling == NULL || subject->failed_in_a_row > 0 || work->rejected > 0,
         .shards = work->sweep->shards,

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "bench/dataset.h"
 #include "bench/sweep.h"
 #include "bench/workload.h"
 #include "store/sweeps.h"
@@ -24,6 +25,7 @@ struct sweep_work {
     struct job_run *run;
     struct sweep_row row;
     struct plan plan;
+    struct dataset dataset; /* of the plan; no rows: none */
     struct subject subjects[SWEEP_SUBJECTS_MAX];
     size_t subject_count;
     struct cell_row *cells;

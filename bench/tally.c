@@ -179,7 +179,7 @@ static bool is_good(const struct tally *tally, const struct request *request)
 /* Answers that are whole all the same. */
 static void count_oddities(struct tally *tally, const struct request *request)
 {
-    bool is_full = request->completion_tokens >= tally->load->output_tokens;
+    bool is_full = request->completion_tokens >= request->wanted.output_tokens;
     bool no_end = (tally->load->workload->fields & (FIELD_IGNORE_EOS | FIELD_MIN_TOKENS)) != 0;
 
     tally->finish_wrong += request->finish == FINISH_STOP && is_full && no_end;
@@ -218,6 +218,8 @@ static void count_success(struct tally *tally, const struct request *request)
     tally->succeeded++;
     tally->good += is_good(tally, request);
     count_oddities(tally, request);
+    asked_count(&tally->asked, &request->wanted, request->prompt_tokens, request->completion_tokens,
+                request->cached_tokens);
     if (request->prompt_tokens >= 0) {
         tally->input_told++;
         tally->input_tokens += request->prompt_tokens;
@@ -438,6 +440,7 @@ static void merge_failures(struct tally *into, const struct tally *from)
 
 static void merge_tokens(struct tally *into, const struct tally *from)
 {
+    asked_merge(&into->asked, &from->asked);
     merge_range(&into->input, &from->input);
     merge_range(&into->output, &from->output);
     into->input_told += from->input_told;

@@ -3,10 +3,10 @@
 
 #include "base/failure.h"
 #include "base/histogram.h"
+#include "bench/asked.h"
 #include "bench/load.h"
 #include "bench/records.h"
 #include "bench/sent.h"
-#include "store/measurement.h"
 
 #define TALLY_SECONDS 3600 /* of the window whose seconds are told apart */
 #define TALLY_SAID_SIZE 512
@@ -18,6 +18,7 @@ enum finish { FINISH_UNSAID, FINISH_LENGTH, FINISH_STOP, FINISH_OTHER, FINISH_AB
 struct request {
     uint64_t index;
     bool is_probe;
+    struct wanted wanted;
     int64_t due_ns;              /* its user was free; in an open loop: its time by the schedule */
     int64_t begun_ns;            /* we set about sending it */
     bool waited;                 /* before, because as many as allowed were in flight */
@@ -73,6 +74,7 @@ struct tally {
     int64_t unanswered, unsent, waited; /* of an open loop: when the cell ended; for room */
     int64_t failures[FAILURE_COUNT], early_failures[FAILURE_COUNT]; /* early: before it */
     char said[FAILURE_COUNT][TALLY_SAID_SIZE];
+    struct asked asked;
     struct range input, output;               /* tokens of a request that succeeded */
     int64_t input_told;                       /* how many told their input tokens: */
     int64_t input_tokens, cached_tokens;      /* sums over those */

@@ -20,8 +20,6 @@
 #define CONNECT_TIMEOUT_NS 10000000000
 #define READS_PER_TURN 4 /* of one socket, so that none keeps the others waiting */
 
-#define PROMPT_PARTS (sizeof((struct prompt *)0)->parts / sizeof *((struct prompt *)0)->parts)
-
 enum state { CLOSED, CONNECTING, SENDING, RECEIVING, OPEN };
 
 struct transfer_plain {

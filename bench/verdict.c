@@ -11,8 +11,10 @@
 static bool is_short(const struct connection *connection)
 {
     const struct request *request = &connection->request;
-    int64_t wanted = connection->load->output_tokens;
+    int64_t wanted = request->wanted.output_tokens;
 
+    if (request->wanted.may_stop)
+        return false;
     if (request->completion_tokens >= 0)
         return request->completion_tokens < wanted;
     return request->finish != FINISH_LENGTH && request->finish != FINISH_UNSAID
@@ -23,7 +25,8 @@ static bool is_short(const struct connection *connection)
  * prompt, as some do with what does not fit their context, without a word. */
 static bool is_cut(const struct connection *connection)
 {
-    int64_t wanted = connection->load->input_tokens, got = connection->request.prompt_tokens;
+    int64_t wanted = connection->request.wanted.input_tokens;
+    int64_t got = connection->request.prompt_tokens;
 
     return got >= 0 && got < wanted - wanted / 8 - 16;
 }
@@ -57,7 +60,7 @@ enum failure verdict_reach(const struct connection *connection)
 static bool describe_short_output(const struct connection *connection, char *out, size_t size)
 {
     const struct request *request = &connection->request;
-    int64_t wanted = connection->load->output_tokens;
+    int64_t wanted = request->wanted.output_tokens;
     int64_t got = request->completion_tokens >= 0 ? request->completion_tokens : request->chunks;
 
     if (request->finish == FINISH_LENGTH)
@@ -116,7 +119,7 @@ static bool describe(const struct connection *connection, char *out, size_t size
                    out, size,
                    "the server counted %ld of the %ld prompt tokens that were sent: it cut the "
                    "prompt",
-                   request->prompt_tokens, connection->load->input_tokens)
+                   request->prompt_tokens, request->wanted.input_tokens)
                > 0;
     case FAILURE_SHORT_OUTPUT:
         return describe_short_output(connection, out, size);

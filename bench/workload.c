@@ -1,11 +1,13 @@
 #include "bench/workload.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/digest.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "bench/plan_workload.h"
 
 struct field_name {
     enum request_field field;
@@ -19,6 +21,7 @@ static const struct field_name field_names[] = {
     { FIELD_IGNORE_EOS, "ignore_eos" },
     { FIELD_MIN_TOKENS, "min_tokens" },
     { FIELD_CHUNK_USAGE, "continuous_usage_stats" },
+    { FIELD_SEED, "seed" },
 };
 
 #define FIELDS (sizeof field_names / sizeof *field_names)
@@ -42,11 +45,11 @@ static json_t *describe(const struct workload *workload)
     for (size_t i = 0; i < FIELDS; i++)
         if (workload->fields & field_names[i].field)
             json_array_append_new(fields, json_string(field_names[i].name));
-    return json_pack("{s:s, s:s, s:s, s:I, s:f, s:o, s:b}", "api", api_name(workload->api), "form",
-                     form_name(workload->form), "source", workload->source, "overhead_tokens",
-                     (json_int_t)workload->overhead_tokens, "tokens_per_piece",
-                     workload->tokens_per_piece, "fields", fields, "tells_usage",
-                     (int)workload->tells_usage);
+    return json_pack("{s:s, s:s, s:s, s:I, s:f, s:f, s:o, s:b}", "api", api_name(workload->api),
+                     "form", form_name(workload->form), "source", workload->source,
+                     "overhead_tokens", (json_int_t)workload->overhead_tokens, "tokens_per_piece",
+                     workload->tokens_per_piece, "tokens_per_byte", workload->tokens_per_byte,
+                     "fields", fields, "tells_usage", (int)workload->tells_usage);
 }
 
 json_t *workload_to_json(const struct workload *workload)
@@ -123,6 +126,7 @@ bool workload_from_json(const json_t *json, struct workload *out, struct error *
     text_copy(workload.source, sizeof workload.source, json_get_text(json, "source", ""));
     workload.overhead_tokens = json_get_integer(json, "overhead_tokens", -1);
     workload.tokens_per_piece = json_get_number(json, "tokens_per_piece", 0);
+    workload.tokens_per_byte = json_get_number(json, "tokens_per_byte", 0);
     workload.fields = read_fields(json_object_get(json, "fields"));
     workload.tells_usage = json_get_boolean(json, "tells_usage", false);
     if (workload.overhead_tokens < 0 || !(workload.tokens_per_piece >= 0.01))
@@ -136,6 +140,21 @@ bool workload_from_json(const json_t *json, struct workload *out, struct error *
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
+void workload_take_plan(struct workload *workload, const struct plan *plan)
+{
+    TEXT_AUTO sampling = { 0 };
+
+    plan_sampling(plan, &sampling);
+    text_copy(workload->sampling, sizeof workload->sampling, text_string(&sampling));
+    if (plan->natural_output)
+        workload->fields &= ~(unsigned)(FIELD_IGNORE_EOS | FIELD_MIN_TOKENS);
+}
+
+int64_t workload_shortest(const struct workload *workload)
+{
+    return workload->overhead_tokens + lround(ceil(workload->tokens_per_piece));
+}
+
 bool workload_count(const struct workload *workload, int64_t input_tokens, int64_t *pieces,
                     struct error *error)
 {
@@ -147,34 +166,66 @@ bool workload_count(const struct workload *workload, int64_t input_tokens, int64
                          "%ld input tokens are too few: the server itself adds %ld to a %s prompt, "
                          "so that the shortest has %ld",
                          input_tokens, workload->overhead_tokens, api_name(workload->api),
-                         workload->overhead_tokens + lround(ceil(workload->tokens_per_piece)));
+                         workload_shortest(workload));
     *pieces = count;
     return true;
 }
 
-void workload_open(const struct workload *workload, const char *model, int64_t output_tokens,
-                   bool stream, struct text *out)
+void workload_open(const struct workload *workload, const char *model, bool stream,
+                   struct text *out)
 {
+    bool has_sampling = workload->sampling[0] != '\0';
     unsigned fields = workload->fields;
 
     text_add(out, "{\"model\":");
     json_add_string(out, model, strlen(model));
-    text_addf(out, ",\"temperature\":0,\"stream\":%s", stream ? "true" : "false");
-    if (fields & FIELD_MAX_TOKENS)
-        text_addf(out, ",\"max_tokens\":%ld", output_tokens);
-    if (fields & FIELD_MAX_COMPLETION_TOKENS)
-        text_addf(out, ",\"max_completion_tokens\":%ld", output_tokens);
+    text_addf(out, ",%s,\"stream\":%s", has_sampling ? workload->sampling : "\"temperature\":0",
+              stream ? "true" : "false");
     if (stream && (fields & FIELD_STREAM_USAGE))
         text_addf(out, ",\"stream_options\":{\"include_usage\":true%s}",
                   fields & FIELD_CHUNK_USAGE ? ",\"continuous_usage_stats\":true" : "");
     if (fields & FIELD_IGNORE_EOS)
         text_add(out, ",\"ignore_eos\":true");
-    if (fields & FIELD_MIN_TOKENS)
-        text_addf(out, ",\"min_tokens\":%ld", output_tokens);
+}
+
+size_t workload_limits(const struct workload *workload, int64_t output_tokens, uint64_t seed,
+                       char out[WORKLOAD_LIMITS_SIZE])
+{
+    const struct {
+        enum request_field field;
+        const char *name;
+        int64_t value;
+    } limits[] = {
+        { FIELD_MAX_TOKENS, "max_tokens", output_tokens },
+        { FIELD_MAX_COMPLETION_TOKENS, "max_completion_tokens", output_tokens },
+        { FIELD_MIN_TOKENS, "min_tokens", output_tokens },
+        { FIELD_SEED, "seed", (int64_t)(seed & INT32_MAX) },
+    };
+    size_t length = 0;
+
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (workload->fields & limits[i].field)
+            length += (size_t)snprintf(out + length, WORKLOAD_LIMITS_SIZE - length, ",\"%s\":%ld",
+                                       limits[i].name, limits[i].value);
+    return length;
+}
+
+const char *workload_lead(const struct workload *workload)
+{
     if (workload->api == BENCH_CHAT)
-        text_add(out, ",\"messages\":[{\"role\":\"user\",\"content\":\"a");
-    else
-        text_add(out, workload->form == PROMPT_IDS ? ",\"prompt\":[" : ",\"prompt\":\"a");
+        return ",\"messages\":[{\"role\":\"user\",\"content\":\"a";
+    return workload->form == PROMPT_IDS ? ",\"prompt\":[" : ",\"prompt\":\"a";
+}
+
+const char *workload_text_lead(const struct workload *workload)
+{
+    return workload->api == BENCH_CHAT ? ",\"messages\":[{\"role\":\"user\",\"content\":\""
+                                       : ",\"prompt\":\"";
+}
+
+const char *workload_text_close(const struct workload *workload)
+{
+    return workload->api == BENCH_CHAT ? "\"}]}" : "\"}";
 }
 
 const char *workload_close(const struct workload *workload)

@@ -133,6 +133,17 @@ const struct field cell_fields[] = {
       .help = "Output tokens per second, all users together." },
     { "goodput_per_s", VALUE_NUMBER, .optional = true,
       .help = "Requests per second that met the plan's limits." },
+    { "input_tokens_actual", VALUE_NUMBER, .optional = true,
+      .help = "Prompt length by the server's count, mean." },
+    { "output_tokens_actual", VALUE_NUMBER, .optional = true,
+      .help = "Answer length by the server's count, mean." },
+    { "lengths_differing", VALUE_INTEGER, .optional = true,
+      .help = "Requests whose prompt or answer was not as long as it was asked to be." },
+    { "cached_share", VALUE_NUMBER, .optional = true,
+      .help =
+          "Input tokens from the server's prefix cache, 0 to 1; null: its usage does not tell." },
+    { "shared_share", VALUE_NUMBER, .optional = true,
+      .help = "Input tokens in prefixes that the plan shares, 0 to 1: what may be cached." },
     { "censored", VALUE_BOOLEAN,
       .help = "True: timeouts cut the tail; a p99 above them is \"at least\"." },
     { "client_limited", VALUE_BOOLEAN,
@@ -204,10 +215,32 @@ static void add_arrivals(json_t *json, const struct measurement *measurement)
     add_latency(json, "queue_p50_ms", "queue_p99_ms", &measurement->latency[METRIC_QUEUE]);
 }
 
+static json_t *share(int64_t part, int64_t whole)
+{
+    return whole > 0 ? json_real((double)part / (double)whole) : json_null();
+}
+
+static void add_lengths(json_t *json, const struct measurement *measurement)
+{
+    int64_t input = measurement->cached_told > 0 ? measurement->input_tokens : 0;
+
+    json_object_set_new(json, "input_tokens_actual",
+                        json_number_or_null(measurement->input_tokens_mean));
+    json_object_set_new(json, "output_tokens_actual",
+                        json_number_or_null(measurement->output_tokens_mean));
+    json_object_set_new(
+        json, "lengths_differing",
+        json_integer(measurement->input_tokens_differing + measurement->output_tokens_differing));
+    json_object_set_new(json, "cached_share", share(measurement->cached_tokens, input));
+    json_object_set_new(json, "shared_share",
+                        share(measurement->shared_tokens, measurement->input_tokens));
+}
+
 static void add_figures(json_t *json, const struct measurement *measurement)
 {
     if (measurement->attempted == 0)
         return;
+    add_lengths(json, measurement);
     json_object_set_new(json, "success_rate", json_number_or_null(measurement->success_rate));
     json_object_set_new(json, "concurrency_actual",
                         json_number_or_null(measurement->concurrency_actual));

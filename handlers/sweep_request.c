@@ -1,7 +1,12 @@
 #include "handlers/sweep_request.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
+
+#include "base/json.h"
+#include "handlers/answer.h"
+#include "store/datasets.h"
 
 #include "base/outbound.h"
 
@@ -10,6 +15,11 @@ const char *const bench_arrivals[] = { "closed", "constant", "poisson", "gamma",
 const char *const bench_thinks[] = { "fixed", "exponential", NULL };
 const char *const bench_searches[] = { "full", "adaptive", NULL };
 const char *const limit_percentiles[] = { "p50", "p90", "p95", "p99", NULL };
+
+static json_t *mean_level(const json_t *range)
+{
+    return json_pack("[I]", (json_int_t)lround(fmax(1, json_get_number(range, "mean", 1))));
+}
 
 static int64_t total_tokens(const struct plan_estimate *estimate)
 {
@@ -75,9 +85,45 @@ static bool check_http2(const struct sweep_request *request, const struct deploy
                      request->plan.http2_streams, deployment->name, deployment->url);
 }
 
+/* A dataset brings its lengths: the plan has their means. */
+static bool add_dataset(const struct call *call, json_t *arguments, struct error *error)
+{
+    struct dataset_entry entry;
+    json_auto_t *lengths = NULL;
+    const json_t *output;
+    bool by_dataset = strcmp(json_get_text(arguments, "output_distribution", ""), "dataset") == 0;
+
+    if (call_text(call, "dataset") == NULL)
+        return true;
+    if (json_object_get(arguments, "input_tokens") != NULL)
+        return error_set(error, ERROR_INVALID,
+                         "\"input_tokens\": the prompts of a dataset have its lengths, leave it "
+                         "out");
+    if (!dataset_entry_find(call->services->store, call_text(call, "dataset"), &entry, NULL, NULL,
+                            error))
+        return false;
+    lengths = json_stored(entry.lengths);
+    output = json_object_get(lengths, "output_tokens");
+    json_object_set_new(arguments, "dataset_digest", json_string(entry.digest));
+    dataset_entry_finish(&entry);
+    if (by_dataset && json_get_integer(output, "count", 0) == 0)
+        return error_set(error, ERROR_INVALID,
+                         "\"output_distribution\": the dataset tells no lengths of answers: give "
+                         "output_tokens instead");
+    json_object_set_new(arguments, "input_distribution", json_string("dataset"));
+    json_object_set_new(arguments, "input_tokens",
+                        mean_level(json_object_get(lengths, "input_tokens")));
+    if (by_dataset)
+        json_object_set_new(arguments, "output_tokens", mean_level(output));
+    return true;
+}
+
 bool sweep_request_read(const struct call *call, struct sweep_request *out, struct error *error)
 {
-    if (!find_subjects(call, out, error) || !plan_read(call->arguments, &out->plan, error)
+    json_auto_t *arguments = json_copy(json_iterable(call->arguments));
+
+    if (!find_subjects(call, out, error) || !add_dataset(call, arguments, error)
+        || !plan_read(arguments, &out->plan, error)
         || !plan_check_cells(&out->plan, out->subjects, error)
         || !check_http2(out, &out->deployment, error)
         || (out->subjects > 1 && !check_http2(out, &out->candidate, error)))

@@ -70,13 +70,13 @@ extern const char *const bench_apis[], *const bench_arrivals[], *const bench_thi
               "users start over the time of one request, a rate at once." },                          \
         { "input_tokens",                                                                             \
           VALUE_INTEGERS,                                                                             \
-          .required = true,                                                                           \
           .low = 1,                                                                                   \
           .high = PLAN_LEVELS,                                                                        \
           .item_low = 1,                                                                              \
           .item_high = 1000000,                                                                       \
           .help = "Prompt lengths in tokens, a list such as [128, 1024]. 1 to 64 of 1 to "            \
-                  "1000000. Longer than the model's context: the cell is told as infeasible." },      \
+                  "1000000; needed unless a dataset is given. Longer than the model's context: "      \
+                  "the cell is told as infeasible." },                                                \
         { "output_tokens",                                                                            \
           VALUE_INTEGERS,                                                                             \
           .low = 1,                                                                                   \

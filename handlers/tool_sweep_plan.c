@@ -3,16 +3,14 @@
 #include <inttypes.h>
 
 #include "handlers/sweep_request.h"
+#include "handlers/workload_request.h"
 
 #define PAIRS_WANTED 5
 
 #define WORTH_SEARCHING 10 /* loads, for an adaptive search */
 
 static const struct param params[] = {
-    PARAM_DEPLOYMENT,
-    PARAM_CANDIDATE,
-    PARAMS_PLAN,
-    { 0 },
+    PARAM_DEPLOYMENT, PARAM_CANDIDATE, PARAMS_PLAN, PARAMS_WORKLOAD, { 0 },
 };
 
 static const struct field fields[] = {

@@ -11,11 +11,13 @@
 #include "handlers/sweep_answer.h"
 #include "handlers/sweep_request.h"
 #include "handlers/values.h"
+#include "handlers/workload_request.h"
 
 static const struct param params[] = {
     PARAM_DEPLOYMENT,
     PARAM_CANDIDATE,
     PARAMS_PLAN,
+    PARAMS_WORKLOAD,
     { "plan_digest", VALUE_TEXT, .low = 64, .high = 64,
       .help = "plan_digest of sweep_plan for the same arguments; needed over 60 minutes or 10 "
               "million tokens." },

@@ -60,6 +60,8 @@ const struct route routes[] = {
     { "DELETE", "/mcp", .limited = true, .serve = mcp_delete },
     { "POST", "/v1/imports", .limited = true, .role = ROLE_OPERATOR, .serve = upload_serve,
       .take = upload_take, .body_limit = UPLOAD_LIMIT_BYTES },
+    { "POST", "/v1/datasets", .limited = true, .role = ROLE_OPERATOR, .serve = upload_serve_dataset,
+      .take = upload_take, .body_limit = UPLOAD_LIMIT_BYTES },
     { "GET", "/health", .open = true, .quiet = true, .serve = serve_health },
     { "GET", "/ready", .open = true, .quiet = true, .serve = serve_ready },
     { "GET", "/metrics", .quiet = true, .serve = serve_metrics },

@@ -24,7 +24,8 @@ struct upload {
     struct server *server;
     int fd; /* of a file without a name; -1: not yet */
     size_t size;
-    json_t *arguments; /* of run_import */
+    const struct tool *tool; /* that takes it */
+    json_t *arguments;
 };
 
 static void upload_finish(void *request)
@@ -90,9 +91,9 @@ void upload_take(struct exchange *exchange, const char *bytes, size_t size)
 
 /* ---- The call ---- */
 
-static const struct param *find_param(const char *name)
+static const struct param *find_param(const struct tool *tool, const char *name)
 {
-    for (const struct param *param = tool_find("run_import")->params; param->name != NULL; param++)
+    for (const struct param *param = tool->params; param->name != NULL; param++)
         if (strcmp(param->name, name) == 0)
             return param;
     return NULL;
@@ -115,14 +116,14 @@ static json_t *argument(const struct param *param, const char *word)
 static enum MHD_Result add_argument(void *context, enum MHD_ValueKind kind, const char *name,
                                     const char *value)
 {
-    json_t *arguments = context;
+    struct upload *upload = context;
 
     (void)kind;
     if (text_is_name(name))
-        json_object_set_new(arguments, name,
-                            argument(find_param(name), value == NULL ? "" : value));
+        json_object_set_new(upload->arguments, name,
+                            argument(find_param(upload->tool, name), value == NULL ? "" : value));
     else
-        json_object_set_new(arguments, "(unprintable)", json_null());
+        json_object_set_new(upload->arguments, "(unprintable)", json_null());
     return MHD_YES;
 }
 
@@ -192,10 +193,11 @@ static unsigned status_of(const struct error *error)
 
 static void reply(struct exchange *exchange, const struct answer *answer)
 {
+    const struct upload *upload = exchange->request;
     bool known = json_get_boolean(answer->structured, "already_known", false);
     struct text body = { 0 };
 
-    if (!known)
+    if (!known && upload->tool->changes_resources)
         notifier_list_changed(exchange->server->notifier, NOTIFIER_RESOURCES);
     json_add(&body, answer->structured);
     text_add_char(&body, '\n');
@@ -222,7 +224,7 @@ static void import(struct exchange *exchange, const char *bytes, size_t length)
         .log_take = no_log,
     };
 
-    if (tool_call(tool_find("run_import"), &call, &answer, &error))
+    if (tool_call(upload->tool, &call, &answer, &error))
         reply(exchange, &answer);
     else
         mcp_refuse(exchange, status_of(&error), RPC_REFUSED, "%s", error.message);
@@ -243,7 +245,7 @@ static void work(struct exchange *exchange)
     }
 }
 
-void upload_serve(struct exchange *exchange)
+static void serve(struct exchange *exchange, const char *tool)
 {
     struct upload *upload = exchange->request;
     struct error error;
@@ -252,9 +254,19 @@ void upload_serve(struct exchange *exchange)
         mcp_refuse(exchange, 400, RPC_REFUSED, "the request has no body: send the file as it is");
         return;
     }
+    upload->tool = tool_find(tool);
     upload->arguments = json_object();
-    MHD_get_connection_values(exchange->mhd, MHD_GET_ARGUMENT_KIND, add_argument,
-                              upload->arguments);
+    MHD_get_connection_values(exchange->mhd, MHD_GET_ARGUMENT_KIND, add_argument, upload);
     if (!exchange_submit(exchange, exchange->server->workers, work, &error))
         mcp_refuse(exchange, exchange->over_limit ? 429 : 503, RPC_REFUSED, "%s", error.message);
+}
+
+void upload_serve(struct exchange *exchange)
+{
+    serve(exchange, "run_import");
+}
+
+void upload_serve_dataset(struct exchange *exchange)
+{
+    serve(exchange, "dataset_import");
 }

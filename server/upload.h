@@ -12,3 +12,5 @@ struct exchange;
 void upload_take(struct exchange *exchange, const char *bytes, size_t size);
 /* The body is whole: answers as run_import does, 201 for a new run, 200 for one that was known. */
 void upload_serve(struct exchange *exchange);
+/* The same for dataset_import. */
+void upload_serve_dataset(struct exchange *exchange);

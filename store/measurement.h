@@ -64,6 +64,14 @@ struct measurement {
     int64_t input_tokens_requested, input_tokens_min, input_tokens_max;
     int64_t output_tokens_requested, output_tokens_min, output_tokens_max;
     double input_tokens_mean, output_tokens_mean;
+    double input_tokens_requested_mean, output_tokens_requested_mean;
+    int64_t input_tokens_requested_min, input_tokens_requested_max;
+    int64_t output_tokens_requested_min, output_tokens_requested_max;
+    int64_t input_tokens_differing, output_tokens_differing; /* requests */
+    int64_t input_tokens_difference_max, output_tokens_difference_max;
+    int64_t lengths_cut, prompts_repeated; /* requests */
+    int64_t prompts_left_out;              /* of the dataset */
+    int64_t shared_tokens, cached_told;
     int64_t input_tokens, cached_tokens, output_tokens, chunks;
     double tokens_per_chunk, reasoning_tokens_mean; /* NaN: the server did not say */
     bool tokens_estimated; /* no usage from the server: counted from chunks */

@@ -32,7 +32,7 @@ test('the tools of the first release are all there', async (t) => {
     const client = await connect('2x-2026', server.url);
     const names = new Set((await client.listTools()).map((tool) => tool.name));
     const promised = `deployment_register deployment_update deployment_list deployment_show deployment_remove model_show
-        model_health model_query metrics_show metrics_watch metrics_history sweep_plan sweep_start sweep_show sweep_list
+        model_health model_query metrics_show metrics_watch metrics_history dataset_import dataset_list sweep_plan sweep_start sweep_show sweep_list
         sweep_cancel sweep_resume run_list run_show run_report run_import run_export run_audit run_compare job_list job_show job_cancel lease_list audit_list`;
     for (const name of promised.split(/\s+/)) assert.ok(names.has(name), name);
     await client.close();
@@ -67,6 +67,10 @@ test('every answer conforms to its output schema', async (t) => {
     await call('model_query', { deployment: 'sim', prompt: 'Hello', stats: true });
     await call('metrics_show', { deployment: 'sim' });
     await call('metrics_watch', { deployment: 'sim', interval_s: 1 });
+    await call('dataset_import', { name: 'chats', text: '{"prompt":"Why?","completion":"Because."}' });
+    await call('dataset_list');
+    const { concurrency, window_s } = grid;
+    await call('sweep_plan', { deployment: 'sim', concurrency, window_s, dataset: 'chats' });
     await call('sweep_plan', grid);
     const { sweep, job } = await call('sweep_start', grid);
     await call('lease_list');

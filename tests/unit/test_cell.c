@@ -330,6 +330,64 @@ static void without_usage_tokens_are_estimated_and_marked(void **state)
     tear_down(&trial);
 }
 
+static void requests_have_the_lengths_that_were_drawn_for_them(void **state)
+{
+    struct trial trial;
+
+    (void)state;
+    set_up(&trial, (const char *[]){ "--cached-tokens-in-usage", "true", NULL });
+    trial.plan.input_distribution = DISTRIBUTION_LOGNORMAL;
+    trial.plan.input_spread = 0.5;
+    trial.plan.output_distribution = DISTRIBUTION_UNIFORM;
+    trial.plan.output_spread = 0.5;
+    const struct measurement *m = measure(&trial);
+    assert_int_equal(m->succeeded, m->attempted);
+    assert_int_equal(m->input_tokens_differing + m->output_tokens_differing, 0);
+    assert_true(m->input_tokens_requested_mean == m->input_tokens_mean);
+    assert_int_equal(m->input_tokens_requested_min, m->input_tokens_min);
+    assert_int_equal(m->input_tokens_requested_max, m->input_tokens_max);
+    assert_true(m->output_tokens_requested_mean == m->output_tokens_mean);
+    assert_int_equal(m->output_tokens_requested_min, m->output_tokens_min);
+    assert_int_equal(m->output_tokens_requested_max, m->output_tokens_max);
+    assert_true(m->input_tokens_max > m->input_tokens_min + 20);
+    assert_true(m->output_tokens_min >= 4 && m->output_tokens_max <= 12);
+    assert_int_equal(m->lengths_cut + m->cached_tokens + m->shared_tokens, 0);
+    assert_int_equal(m->cached_told, m->succeeded);
+    tear_down(&trial);
+}
+
+static void shared_prefixes_are_cached_as_far_as_they_are_shared(void **state)
+{
+    struct trial trial;
+
+    (void)state;
+    set_up(&trial, (const char *[]){ "--cached-tokens-in-usage", "true", NULL });
+    trial.plan.shared_prefix_tokens = 48; /* three blocks of simserve's cache */
+    trial.plan.prefix_pools = 2;
+    const struct measurement *m = measure(&trial);
+    assert_int_equal(m->input_tokens_min, 64);
+    assert_int_equal(m->input_tokens_max, 64);
+    assert_int_equal(m->shared_tokens, 48 * m->succeeded);
+    assert_in_range(m->cached_tokens, m->shared_tokens * 9 / 10, m->shared_tokens);
+    tear_down(&trial);
+}
+
+static void answers_may_end_early_where_the_plan_lets_them(void **state)
+{
+    struct trial trial;
+
+    (void)state;
+    set_up(&trial, (const char *[]){ "--natural-tokens", "5", NULL });
+    trial.plan.natural_output = true;
+    workload_take_plan(&trial.workload, &trial.plan);
+    const struct measurement *m = measure(&trial);
+    assert_int_equal(m->succeeded, m->attempted);
+    assert_int_equal(m->output_tokens_max, 5);
+    assert_int_equal(m->output_tokens_requested_max, 8);
+    assert_int_equal(m->output_tokens_differing, 0);
+    tear_down(&trial);
+}
+
 static void reasoning_counts_for_the_first_token(void **state)
 {
     struct trial trial;
@@ -565,6 +623,9 @@ int main(void)
         cmocka_unit_test(without_usage_tokens_are_estimated_and_marked),
         cmocka_unit_test(a_limit_of_the_servers_own_is_no_success),
         cmocka_unit_test(tool_calls_are_output),
+        cmocka_unit_test(requests_have_the_lengths_that_were_drawn_for_them),
+        cmocka_unit_test(shared_prefixes_are_cached_as_far_as_they_are_shared),
+        cmocka_unit_test(answers_may_end_early_where_the_plan_lets_them),
         cmocka_unit_test(reasoning_counts_for_the_first_token),
         cmocka_unit_test(timeouts_are_censored_in_the_distribution),
         cmocka_unit_test(fast_failures_do_not_improve_latency),

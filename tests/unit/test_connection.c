@@ -53,14 +53,20 @@ static void make_workload(struct workload *out, enum bench_api api)
 static void set_up(struct trial *trial, const struct simserve *server, enum bench_api api,
                    bool by_libcurl, int64_t timeout_ns)
 {
+    static const struct plan plan = { .seed = 1 };
+    struct prompts_order order = { .workload = &trial->workload,
+                                   .plan = &plan,
+                                   .model = "simserve/toy",
+                                   .input_tokens = 16,
+                                   .output_tokens = OUTPUT_TOKENS };
     struct error error;
 
     *trial = (struct trial){ 0 };
     snprintf(trial->endpoint.url, sizeof trial->endpoint.url, "http://127.0.0.1:%d", server->port);
     make_workload(&trial->workload, api);
     assert_true(reach_resolve(&trial->endpoint, &trial->reach, &error));
-    assert_true(prompts_create(&trial->workload, "simserve/toy", 1, 16, OUTPUT_TOKENS,
-                               &trial->prompts, &error));
+    random_bytes(&order.nonce, sizeof order.nonce);
+    assert_true(prompts_create(&order, &trial->prompts, &error));
     trial->load = (struct load){ .endpoint = &trial->endpoint,
                                  .prompts = trial->prompts,
                                  .workload = &trial->workload,

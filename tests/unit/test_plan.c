@@ -213,6 +213,33 @@ static void an_adaptive_search_is_estimated_by_the_cells_it_may_take(void **stat
     assert_true(adaptive.duration_s < full.duration_s && adaptive.requests < full.requests);
 }
 
+static void refuses_members_that_do_not_go_together(void **state)
+{
+#define GRID "{\"concurrency\":[1],\"input_tokens\":[64,32],"
+
+    (void)state;
+    must_refuse(GRID "\"input_spread\":0.5}", "the lengths are not drawn");
+    must_refuse(GRID "\"output_distribution\":\"lognormal\"}", "'output_spread' is missing");
+    must_refuse(GRID "\"input_distribution\":\"uniform\",\"input_spread\":1.5}", "at most 1");
+    must_refuse(GRID "\"input_distribution\":\"x\"}", "fixed or uniform or lognormal or dataset");
+    must_refuse(GRID "\"shared_prefix_tokens\":32}", "less than every input_tokens");
+    must_refuse(GRID "\"prefix_pools\":2}", "nothing is shared");
+    must_refuse("{\"concurrency\":[1],\"input_tokens\":[60000],\"shared_prefix_tokens\":50000,"
+                "\"prefix_pools\":100}",
+                "are 5000000 tokens");
+    must_refuse(GRID "\"stop\":[\"x\"]}", "give natural_output true");
+    must_refuse(GRID "\"stop\":[\"1\",\"2\",\"3\",\"4\",\"5\"]}", "at most 4");
+    must_refuse(GRID "\"stop\":[\"\"]}", "it must have 1 to 64");
+    must_refuse(GRID "\"temperature\":2.5}", "'temperature' is 2.5");
+    must_refuse(GRID "\"output_distribution\":\"dataset\"}", "'dataset' is missing");
+    must_refuse(GRID "\"unique_prompts\":true}", "'dataset' is missing");
+    must_refuse(GRID "\"dataset\":\"chats\"}", "leave input_distribution out");
+    must_refuse(GRID "\"dataset\":\"chats\",\"input_distribution\":\"dataset\","
+                     "\"shared_prefix_tokens\":8}",
+                "of made-up prompts");
+#undef GRID
+}
+
 static const char full_plan[] =
     "{\"concurrency\":[1,4],\"input_tokens\":[16,32],\"output_tokens\":[8,9],\"repetitions\":2,"
     "\"window_s\":2.5,\"warmup_limit_s\":0,\"api\":\"chat\",\"seed\":9007199254740993,"
@@ -222,7 +249,12 @@ static const char full_plan[] =
     "\"goodput_ttft_ms\":0.1,\"goodput_tpot_ms\":6,\"think_time_s\":0.5,"
     "\"think_time\":\"exponential\",\"ramp_s\":3,\"requests\":500,\"ci_width\":0.03,"
     "\"http2_streams\":7,"
-    "\"window_limit_s\":9}";
+    "\"window_limit_s\":9,"
+    "\"input_distribution\":\"uniform\","
+    "\"input_spread\":0.25,\"output_distribution\":\"lognormal\",\"output_spread\":1.5,"
+    "\"shared_prefix_tokens\":7,\"prefix_pools\":9,\"temperature\":0.7,\"top_p\":0.9,"
+    "\"top_k\":40,\"presence_penalty\":-0.5,\"frequency_penalty\":0.25,\"stop\":[\"a\",\"b\"],"
+    "\"natural_output\":true}";
 
 static const char open_plan[] =
     "{\"arrival\":\"gamma\",\"request_rate\":[0.1,300],\"burstiness\":0.25,\"concurrency\":[64],"
@@ -377,6 +409,7 @@ int main(void)
         cmocka_unit_test(plans_of_old_are_closed_loops),
         cmocka_unit_test(refuses_too_many_cells_and_says_how_many),
         cmocka_unit_test(refuses_too_many_levels),
+        cmocka_unit_test(refuses_members_that_do_not_go_together),
         cmocka_unit_test(reads_back_what_it_wrote),
         cmocka_unit_test(lists_cells_in_the_order_of_measuring),
         cmocka_unit_test(two_subjects_take_turns_and_turns_at_being_first),

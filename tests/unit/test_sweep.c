@@ -5,8 +5,11 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/outbound.h"
+#include "bench/dataset.h"
 #include "bench/plan.h"
+#include "store/datasets.h"
 #include "tests/unit/ledger.h"
 
 #include "tests/simserve/harness/process.h"
@@ -278,6 +281,90 @@ static void an_open_loop_is_measured_rate_by_rate(void **state)
               run_list(rig.ledger->store, NULL, row.id, 0, 10, &runs, &count, &rig.ledger->error));
     assert_non_null(strstr(runs[0].fingerprint_document, "\"arrival\":\"gamma\""));
     run_rows_free(runs, count);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+/* Keeps a dataset; its digest into `digest`. */
+static void keep_dataset(struct rig *rig, const char *file, char digest[DIGEST_TEXT_SIZE])
+{
+    static char lengths[] = "{}";
+    struct dataset_entry entry = { .name = "chats", .kind = "prompts", .lengths = lengths };
+    struct change change = ledger_change("alice", "dataset_import");
+    DATASET_AUTO dataset = { 0 };
+    FREE_AUTO void *packed = NULL;
+    size_t length;
+    bool existed;
+
+    assert_ok(rig->ledger, dataset_read(file, strlen(file), &dataset, &rig->ledger->error));
+    assert_ok(rig->ledger, dataset_pack(&dataset, &packed, &length, &rig->ledger->error));
+    dataset_digest(&dataset, digest);
+    snprintf(entry.digest, sizeof entry.digest, "%s", digest);
+    assert_ok(rig->ledger,
+              dataset_entry_create(rig->ledger->store, &entry, packed, length, clock_utc_ms(),
+                                   &change, &existed, &rig->ledger->error));
+}
+
+static void prompts_of_a_dataset_are_measured_and_told(void **state)
+{
+    char digest[DIGEST_TEXT_SIZE], plan[512];
+    const struct measurement *measurement;
+    struct rig rig;
+    struct sweep_row row;
+    struct cell_row *cells;
+    struct run_row *runs;
+    size_t count;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    keep_dataset(&rig,
+                 "{\"prompt\":\"one two three\",\"output_tokens\":3}\n"
+                 "{\"prompt\":\"one two three four five\",\"output_tokens\":5}\n",
+                 digest);
+    snprintf(plan, sizeof plan,
+             "{\"concurrency\":[1],\"input_tokens\":[4],\"dataset\":\"chats\","
+             "\"dataset_digest\":\"%s\",\"input_distribution\":\"dataset\","
+             "\"output_distribution\":\"dataset\",\"api\":\"chat\"," QUICK "}",
+             digest);
+    row = start_sweep(&rig, plan);
+    await(&rig, row.job_id, JOB_COMPLETED, "");
+    cells = list_cells(&rig, &row, &count);
+    assert_int_equal(cells[0].state, CELL_MEASURED);
+    measurement = &cells[0].measurement;
+    assert_int_equal(measurement->input_tokens_min, 10 + 3); /* and the template */
+    assert_int_equal(measurement->input_tokens_max, 10 + 5);
+    assert_int_equal(measurement->output_tokens_min, 3);
+    assert_int_equal(measurement->output_tokens_max, 5);
+    assert_int_equal(measurement->output_tokens_differing, 0);
+    assert_int_equal(measurement->input_tokens_requested_max, 0); /* nobody asked for tokens */
+    assert_true(measurement->prompts_repeated > 0);
+    assert_ok(rig.ledger,
+              run_list(rig.ledger->store, NULL, row.id, 0, 10, &runs, &count, &rig.ledger->error));
+    assert_non_null(strstr(runs[0].fingerprint_document, digest));
+    run_rows_free(runs, count);
+    cell_rows_free(cells, 1);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void chat_prompts_are_exact_and_what_the_template_leaves_no_room_for_is_said(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct cell_row *cells;
+    size_t count;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    row = start_sweep(&rig,
+                      "{\"concurrency\":[2],\"input_tokens\":[4,64],\"api\":\"chat\"," QUICK "}");
+    await(&rig, row.job_id, JOB_COMPLETED, "");
+    cells = list_cells(&rig, &row, &count);
+    assert_int_equal(cells[0].state, CELL_INFEASIBLE);
+    assert_non_null(strstr(cells[0].reason, "4 input tokens are too few: the server itself adds"));
+    assert_non_null(strstr(cells[0].reason, "so that the shortest has 12"));
+    check_cell(&cells[1]);
+    assert_int_equal(cells[1].measurement.input_tokens_differing, 0);
+    assert_int_equal(cells[1].measurement.input_tokens_requested_min, 64);
+    cell_rows_free(cells, count);
     sweep_row_finish(&row);
     tear_down(&rig);
 }
@@ -713,6 +800,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(measures_every_cell),
         cmocka_unit_test(an_open_loop_is_measured_rate_by_rate),
+        cmocka_unit_test(prompts_of_a_dataset_are_measured_and_told),
+        cmocka_unit_test(chat_prompts_are_exact_and_what_the_template_leaves_no_room_for_is_said),
         cmocka_unit_test(a_prompt_over_the_context_is_infeasible_not_failed),
         cmocka_unit_test(a_deployment_that_is_down_fails_the_sweep_at_once),
         cmocka_unit_test(a_wrong_token_fails_the_sweep_and_is_not_told),

@@ -103,6 +103,19 @@ static void a_file_becomes_a_run(void **state)
     assert_true(evidence.cells[1].request_throughput == 6);
 }
 
+static void a_file_becomes_a_dataset(void **state)
+{
+    json_auto_t *reply = post("/v1/datasets?name=chats", NULL, "{\"prompt\":\"one\"}\n", 201);
+    json_auto_t *again = post("/v1/datasets?name=chats", NULL, "{\"prompt\":\"one\"}\n", 200);
+
+    (void)state;
+    assert_int_equal(json_get_integer(json_object_get(reply, "dataset"), "count", 0), 1);
+    assert_true(json_get_boolean(again, "already_known", false));
+    refused("/v1/datasets", NULL, "{\"prompt\":\"one\"}", 400, "\"name\"");
+    refused("/v1/datasets?name=chats", NULL, "{\"prompt\":\"two\"}", 409, "another name");
+    refused("/v1/datasets?name=bad", NULL, "{\"prompt\":", 400, "cannot be read");
+}
+
 static void the_same_file_is_the_same_run(void **state)
 {
     json_auto_t *first = post("/v1/imports", NULL, GRID, 201);
@@ -286,6 +299,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
     const struct CMUnitTest tests[] = {
         TEST(a_file_becomes_a_run),
+        TEST(a_file_becomes_a_dataset),
         TEST(the_same_file_is_the_same_run),
         TEST(who_follows_the_list_hears_of_it),
         TEST(says_what_is_wrong_with_a_file_or_the_query),

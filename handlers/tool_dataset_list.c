@@ -1,0 +1,48 @@
+/* dataset_list: which prompts there are to measure with. */
+
+#include "handlers/dataset_answer.h"
+
+static const struct param params[] = {
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "datasets", VALUE_LIST, .help = "By name.", .fields = dataset_fields },
+    { 0 },
+};
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    struct dataset_entry *entries;
+    json_t *list = json_array();
+    size_t count;
+
+    if (!dataset_entry_list(call->services->store, &entries, &count, error)) {
+        json_decref(list);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        json_array_append_new(list, dataset_json(&entries[i]));
+        dataset_describe(&entries[i], &answer->text);
+    }
+    if (count == 0)
+        text_add(&answer->text, "There is no dataset. Next: dataset_import; without one, sweeps "
+                                "make up their prompts.\n");
+    dataset_entries_free(entries, count);
+    answer->structured = json_pack("{s:o}", "datasets", list);
+    return true;
+}
+
+const struct tool tool_dataset_list = {
+    .name = "dataset_list",
+    .title = "List the prompts to measure with",
+    .help = "Lists the datasets that dataset_import brought: how many prompts each has and how "
+            "long they are. sweep_plan and sweep_start take one by its name.",
+    .params = params,
+    .fields = fields,
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .read_only = true,
+    .idempotent = true,
+    .run = run,
+};

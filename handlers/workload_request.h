@@ -1,0 +1,74 @@
+/* What of a plan says how its requests are made, as rows of sweep_plan and sweep_start. */
+#pragma once
+
+#include "bench/plan.h"
+#include "handlers/tool.h"
+
+extern const char *const length_distributions[]; /* ends with NULL */
+
+#define PARAMS_WORKLOAD                                                                                \
+    { "input_distribution", VALUE_CHOICE, .choices = length_distributions, .initial = "\"fixed\"",     \
+      .help =                                                                                          \
+          "How prompt lengths lie around input_tokens, request by request: fixed; uniform: from "      \
+          "mean x (1 - input_spread) to mean x (1 + input_spread); lognormal: a few long ones. "       \
+          "Drawn by the seed: every repetition and deployment gets the same lengths. dataset is "      \
+          "set by giving one." },                                                                      \
+        { "input_spread",                                                                              \
+          VALUE_NUMBER,                                                                                \
+          .low = 0,                                                                                    \
+          .high = 2,                                                                                   \
+          .initial = "0",                                                                              \
+          .help = "uniform: half the range as a part of the mean, at most 1; lognormal: standard "     \
+                  "deviation / mean, at most 2." },                                                    \
+        { "output_distribution", VALUE_CHOICE, .choices = length_distributions,                        \
+          .initial = "\"fixed\"",                                                                      \
+          .help = "The same of answer lengths around output_tokens; dataset: as long as the "          \
+                  "answers in the dataset, instead of output_tokens." },                               \
+        { "output_spread", VALUE_NUMBER,   .low = 0,                                                   \
+          .high = 2,       .initial = "0", .help = "As input_spread." },                               \
+        { "dataset", VALUE_TEXT, .low = 1, .high = 63,                                                 \
+          .help = "Name of a dataset of dataset_list: its prompts are sent instead of made-up "        \
+                  "ones, in an order that is the seed's, or prompts of the lengths in it. Those "      \
+                  "that do not fit the context with their answer are left out and counted. Leave "     \
+                  "input_tokens out." },                                                               \
+        { "unique_prompts", VALUE_BOOLEAN, .initial = "false",                                         \
+          .help = "Of a dataset: each prompt gets 16 hexadecimal digits in front, so that the "        \
+                  "server has none of them cached when prompts come again, in this cell or a "         \
+                  "later one. Without, such requests are counted and the cell is marked." },           \
+        { "shared_prefix_tokens",                                                                      \
+          VALUE_INTEGER,                                                                               \
+          .low = 0,                                                                                    \
+          .high = 1000000,                                                                             \
+          .initial = "0",                                                                              \
+          .help = "So many of each prompt's input_tokens are a prefix that other prompts begin "       \
+                  "with too, as with a system prompt: measures with a warm prefix cache. 0: "          \
+                  "every prompt is unique." },                                                         \
+        { "prefix_pools", VALUE_INTEGER,                                                               \
+          .low = 1,       .high = 100000,                                                              \
+          .initial = "1", .help = "Different shared prefixes; each prompt begins with one of them." }, \
+        { "temperature",                                                                               \
+          VALUE_NUMBER,                                                                                \
+          .low = 0,                                                                                    \
+          .high = 2,                                                                                   \
+          .initial = "0",                                                                              \
+          .help = "Sampling temperature, always sent. Over 0 each request also has its own seed, "     \
+                  "where the server takes one." },                                                     \
+        { "top_p", VALUE_NUMBER, .low = 0, .high = 1, .initial = "0", .help = "0: not sent." },        \
+        { "top_k", VALUE_INTEGER, .low = 0, .high = 1000000, .initial = "0", .help = "0: not sent." }, \
+        { "presence_penalty", VALUE_NUMBER,   .low = -2,                                               \
+          .high = 2,          .initial = "0", .help = "0: not sent." },                                \
+        { "frequency_penalty", VALUE_NUMBER,   .low = -2,                                              \
+          .high = 2,           .initial = "0", .help = "0: not sent." },                               \
+        { "stop",                                                                                      \
+          VALUE_TEXTS,                                                                                 \
+          .high = PLAN_STOPS,                                                                          \
+          .item_low = 1,                                                                               \
+          .item_high = PLAN_STOP_SIZE - 1,                                                             \
+          .help = "Texts that end an answer; needs natural_output." },                                 \
+    {                                                                                                  \
+        "natural_output", VALUE_BOOLEAN,                                                               \
+            .initial = "false",                                                                        \
+            .help = "false: answers have exactly output_tokens (by ignore_eos and min_tokens, "        \
+                    "where the server has them; shorter ones are failures). true: the model ends "     \
+                    "them, and output_tokens is the limit."                                            \
+    }
