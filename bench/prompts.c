@@ -106,9 +106,8 @@ static bool is_text(const struct prompts *prompts)
 static void measure_row(const struct prompts *prompts, const struct dataset_row *row,
                         int64_t *input, int64_t *output)
 {
-    double per_byte = prompts->workload->tokens_per_byte;
+    const double per_byte = DATASET_TOKENS_PER_BYTE; /* the same on every server: so are the rows */
 
-    per_byte = per_byte > 0 ? per_byte : DATASET_TOKENS_PER_BYTE;
     *input = dataset_input_tokens(row, per_byte);
     if (is_text(prompts))
         *input += prompts->workload->overhead_tokens;

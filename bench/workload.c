@@ -45,11 +45,11 @@ static json_t *describe(const struct workload *workload)
     for (size_t i = 0; i < FIELDS; i++)
         if (workload->fields & field_names[i].field)
             json_array_append_new(fields, json_string(field_names[i].name));
-    return json_pack("{s:s, s:s, s:s, s:I, s:f, s:f, s:o, s:b}", "api", api_name(workload->api),
-                     "form", form_name(workload->form), "source", workload->source,
-                     "overhead_tokens", (json_int_t)workload->overhead_tokens, "tokens_per_piece",
-                     workload->tokens_per_piece, "tokens_per_byte", workload->tokens_per_byte,
-                     "fields", fields, "tells_usage", (int)workload->tells_usage);
+    return json_pack("{s:s, s:s, s:s, s:I, s:f, s:o, s:b}", "api", api_name(workload->api), "form",
+                     form_name(workload->form), "source", workload->source, "overhead_tokens",
+                     (json_int_t)workload->overhead_tokens, "tokens_per_piece",
+                     workload->tokens_per_piece, "fields", fields, "tells_usage",
+                     (int)workload->tells_usage);
 }
 
 json_t *workload_to_json(const struct workload *workload)
@@ -126,7 +126,6 @@ bool workload_from_json(const json_t *json, struct workload *out, struct error *
     text_copy(workload.source, sizeof workload.source, json_get_text(json, "source", ""));
     workload.overhead_tokens = json_get_integer(json, "overhead_tokens", -1);
     workload.tokens_per_piece = json_get_number(json, "tokens_per_piece", 0);
-    workload.tokens_per_byte = json_get_number(json, "tokens_per_byte", 0);
     workload.fields = read_fields(json_object_get(json, "fields"));
     workload.tells_usage = json_get_boolean(json, "tells_usage", false);
     if (workload.overhead_tokens < 0 || !(workload.tokens_per_piece >= 0.01))

@@ -28,13 +28,11 @@ enum request_field {
 struct workload {
     enum bench_api api;
     enum prompt_form form;
-    char source[32];         /* how the pieces were found */
-    int64_t overhead_tokens; /* a BOS token, the chat template, the first word */
-    double tokens_per_piece; /* 1: lengths are exact */
-    double
-        tokens_per_byte; /* of a dataset's prompts, for what fits the context; 0: not found out */
-    unsigned fields;     /* enum request_field */
-    bool tells_usage;    /* streams end with the server's token counts */
+    char source[32];                       /* how the pieces were found */
+    int64_t overhead_tokens;               /* a BOS token, the chat template, the first word */
+    double tokens_per_piece;               /* 1: lengths are exact */
+    unsigned fields;                       /* enum request_field */
+    bool tells_usage;                      /* streams end with the server's token counts */
     char sampling[WORKLOAD_SAMPLING_SIZE]; /* members of a request; "": temperature 0 */
     size_t piece_count;
     char pieces[WORKLOAD_PIECES][WORKLOAD_PIECE_SIZE];
