@@ -1,4 +1,4 @@
-/* A thread that loads a cell: some of its users, a libcurl multi handle, an epoll loop. */
+/* A thread that loads a cell: some of its users, and an epoll loop. */
 #pragma once
 
 #include "bench/tally.h"
