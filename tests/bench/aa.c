@@ -1,0 +1,409 @@
+/* Whether run_compare's verdict keeps what it promises: many A/B sweeps in small, each of short
+ * runs of the real load generator in the order of a real plan, against real model servers that
+ * jitter.
+ *
+ *     bench_aa equal|slower COMPARISONS REPETITIONS URL_A URL_B [URL_A URL_B ...]
+ *
+ * `equal`: A and B are alike, and at most 8 % of the verdicts (and some) may say that they are not.
+ * `slower`: B is, and 80 % of the verdicts must say so. Every comparison has runs of its own; a
+ * pair of servers works on one at a time, and the pairs at the same time.
+ */
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/compare.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/outbound.h"
+#include "base/random.h"
+#include "base/statistics.h"
+#include "bench/cell.h"
+#include "bench/fingerprint.h"
+
+#define LANES_MAX 32
+#define METRICS 8
+#define WINDOW_S 0.3
+#define WARMUP_LIMIT_S 0.1
+#define ATTEMPTS 5
+#define EQUAL_AT_MOST 0.08 /* 16 of 200 */
+#define SLOWER_AT_LEAST 0.80
+
+static const double levels[] = { 0.01, 0.05, 0.2, 0.5 };
+#define LEVELS (sizeof levels / sizeof *levels)
+
+struct outcome {
+    enum verdict verdicts[METRICS];
+    double p, ratio;                 /* primary, of the output throughput */
+    size_t left_out[LEFT_OUT_COUNT]; /* cells */
+    double autocorrelation;          /* of the pairs' logarithms of ratios, with the one before */
+};
+
+struct contest {
+    struct plan plan;
+    struct workload workload;
+    char *fingerprint;
+    size_t count;
+    atomic_size_t begun, cells, again;
+    struct outcome *outcomes;
+};
+
+/* Two servers, and the thread that measures them in turns. */
+struct lane {
+    struct contest *contest;
+    struct endpoint endpoints[SIDES];
+    pthread_t thread;
+};
+
+static _Noreturn void die(const char *what, const char *why)
+{
+    fprintf(stderr, "bench_aa: %s: %s\n", what, why);
+    exit(1);
+}
+
+/* ---- Measuring ------------------------------------------------------------------------------- */
+
+/* Ids of simserve's tokenizer; no server but it is asked. */
+static void make_workload(struct workload *out)
+{
+    *out = (struct workload){ .api = BENCH_COMPLETIONS,
+                              .form = PROMPT_IDS,
+                              .source = "simserve",
+                              .tokens_per_piece = 1,
+                              .tells_usage = true,
+                              .piece_count = WORKLOAD_PIECES };
+    out->fields = FIELD_MAX_TOKENS | FIELD_STREAM_USAGE | FIELD_IGNORE_EOS;
+    for (int i = 0; i < WORKLOAD_PIECES; i++)
+        snprintf(out->pieces[i], WORKLOAD_PIECE_SIZE, "%d", 1000 + i);
+}
+
+static bool never(void *context, const char *doing, double elapsed_s)
+{
+    (void)context, (void)doing, (void)elapsed_s;
+    return false;
+}
+
+/* The cell of the same shape and server that was measured last; NULL: none yet. */
+static const struct cell_row *find_sibling(const struct cell_row *rows, size_t count,
+                                           const struct cell_row *row)
+{
+    for (size_t i = count; i > 0; i--)
+        if (rows[i - 1].deployment_id == row->deployment_id
+            && rows[i - 1].concurrency == row->concurrency)
+            return &rows[i - 1];
+    return NULL;
+}
+
+/* As bench/sweep_cells.c does it. Where this machine itself was too late the cell is measured
+ * again: that is known without a look at its figures, and a busy machine is not what is tested. */
+static void measure(const struct lane *lane, struct cell_row *rows, size_t index)
+{
+    struct cell_row *row = &rows[index];
+    const struct cell_row *sibling = find_sibling(rows, index, row);
+    struct cell_order order = {
+        .endpoint = &lane->endpoints[row->deployment_id],
+        .workload = &lane->contest->workload,
+        .plan = &lane->contest->plan,
+        .concurrency = row->concurrency,
+        .input_tokens = row->input_tokens,
+        .output_tokens = row->output_tokens,
+        .probe = sibling == NULL,
+        .shards = 1,
+        .stagger_s = sibling == NULL ? 0 : sibling->measurement.latency[METRIC_E2E].mean_ms / 1e3,
+        .stopped = never,
+    };
+    struct cell_result result;
+    struct error error;
+
+    for (int attempt = 0; attempt == 0 || (result.measurement.client_limited && attempt < ATTEMPTS);
+         attempt++) {
+        if (attempt > 0) {
+            cell_result_finish(&result);
+            atomic_fetch_add(&lane->contest->again, 1);
+        }
+        random_bytes(&order.nonce, sizeof order.nonce);
+        if (!cell_measure(&order, &result, &error))
+            die("cell", error.message);
+        if (result.state != CELL_MEASURED)
+            die("cell", result.reason);
+    }
+    row->state = result.state;
+    row->measurement = result.measurement;
+    cell_result_finish(&result);
+}
+
+/* Rows in the order of the plan, measured; *count of them. Heap memory. */
+static struct cell_row *measure_all(const struct lane *lane, size_t *count)
+{
+    FREE_AUTO struct cell_plan *cells = NULL;
+    struct cell_row *rows;
+
+    plan_cells(&lane->contest->plan, SIDES, &cells, count);
+    rows = memory_zeroed(*count, sizeof *rows);
+    for (size_t i = 0; i < *count; i++) {
+        rows[i] = (struct cell_row){ .deployment_id = (int64_t)cells[i].subject,
+                                     .repetition = cells[i].repetition,
+                                     .position = cells[i].position,
+                                     .concurrency = cells[i].concurrency,
+                                     .input_tokens = cells[i].input_tokens,
+                                     .output_tokens = cells[i].output_tokens };
+        measure(lane, rows, i);
+    }
+    atomic_fetch_add(&lane->contest->cells, *count);
+    return rows;
+}
+
+/* ---- Comparing ------------------------------------------------------------------------------- */
+
+/* One repetition of one side. */
+static void make_run(const struct contest *contest, const struct cell_row *rows, size_t count,
+                     int64_t side, int64_t repetition, struct evidence *out)
+{
+    FREE_AUTO struct cell_row *own = memory_zeroed(count, sizeof *own);
+    struct run_row run = { .sweep_id = "swp_aa",
+                           .repetition = repetition,
+                           .fingerprint_document = contest->fingerprint };
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].deployment_id == side && rows[i].repetition == repetition)
+            own[kept++] = rows[i];
+    snprintf(run.id, sizeof run.id, "run_%ld_%ld", side, repetition);
+    snprintf(run.deployment, sizeof run.deployment, "%s", side == SIDE_BASELINE ? "a" : "b");
+    evidence_of_run(&run, own, kept, out);
+}
+
+/* Of a pair, over all cells. */
+static double pair_ratio(const struct evidence *a, const struct evidence *b)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < a->cell_count; i++)
+        sum += log(b->cells[i].output_throughput / a->cells[i].output_throughput);
+    return sum / (double)a->cell_count;
+}
+
+/* Of values with those before them. */
+static double autocorrelation(const double *values, size_t count)
+{
+    double mean = statistics_mean(values, count), products = 0, squares = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        squares += (values[i] - mean) * (values[i] - mean);
+        if (i > 0)
+            products += (values[i] - mean) * (values[i - 1] - mean);
+    }
+    return products / squares;
+}
+
+static void judge(const struct contest *contest, const struct evidence *runs, struct outcome *out)
+{
+    static const char *const none[] = { NULL };
+    size_t repetitions = (size_t)contest->plan.repetitions;
+    double ratios[COMPARE_RUNS_MAX];
+
+    for (size_t metric = 0; metric < METRICS; metric++) {
+        const struct compare_input input = { .runs = runs,
+                                             .counts = { repetitions, repetitions },
+                                             .metric = metric,
+                                             .factors = none,
+                                             .accepted = none,
+                                             .paired = true,
+                                             .as_deployments = true };
+        COMPARISON_AUTO comparison = { 0 };
+
+        compare_runs(&input, &comparison);
+        if (comparison.refused > 0)
+            die("the runs differ in", comparison.differences[0].fact);
+        out->verdicts[metric] = comparison.primary.verdict;
+        if (metric > 0)
+            continue;
+        out->p = comparison.primary.p;
+        out->ratio = comparison.primary.ratio;
+        for (size_t i = 0; i < comparison.cell_count; i++)
+            out->left_out[comparison.cells[i].why]++;
+    }
+    for (size_t i = 0; i < repetitions; i++)
+        ratios[i] = pair_ratio(&runs[i], &runs[repetitions + i]);
+    out->autocorrelation = autocorrelation(ratios, repetitions);
+}
+
+static void contend(const struct lane *lane, struct outcome *out)
+{
+    const struct contest *contest = lane->contest;
+    struct evidence runs[COMPARE_RUNS_MAX];
+    size_t count, made = 0;
+    FREE_AUTO struct cell_row *rows = measure_all(lane, &count);
+
+    for (int64_t side = 0; side < SIDES; side++)
+        for (int64_t i = 0; i < contest->plan.repetitions; i++)
+            make_run(contest, rows, count, side, i, &runs[made++]);
+    judge(contest, runs, out);
+    for (size_t i = 0; i < made; i++)
+        evidence_finish(&runs[i]);
+}
+
+static void *lane_run(void *context)
+{
+    struct lane *lane = context;
+    struct contest *contest = lane->contest;
+    size_t next;
+
+    while ((next = atomic_fetch_add(&contest->begun, 1)) < contest->count)
+        contend(lane, &contest->outcomes[next]);
+    return NULL;
+}
+
+/* ---- Telling --------------------------------------------------------------------------------- */
+
+static size_t count_verdicts(const struct contest *contest, size_t metric, enum verdict verdict)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < contest->count; i++)
+        count += contest->outcomes[i].verdicts[metric] == verdict;
+    return count;
+}
+
+static void tell_metrics(const struct contest *contest)
+{
+    printf("%-20s %8s %8s %12s %15s\n", "metric", "faster", "slower", "no evidence",
+           "not comparable");
+    for (size_t metric = 0; metric < METRICS; metric++)
+        printf("%-20s %8zu %8zu %12zu %15zu\n", compare_metric_names[metric],
+               count_verdicts(contest, metric, VERDICT_FASTER),
+               count_verdicts(contest, metric, VERDICT_SLOWER),
+               count_verdicts(contest, metric, VERDICT_NO_EVIDENCE),
+               count_verdicts(contest, metric, VERDICT_NOT_COMPARABLE));
+}
+
+static void tell_left_out(const struct contest *contest)
+{
+    for (enum left_out why = CELL_COMPARED + 1; why < LEFT_OUT_COUNT; why++) {
+        size_t count = 0;
+
+        for (size_t i = 0; i < contest->count; i++)
+            count += contest->outcomes[i].left_out[why];
+        if (count > 0)
+            printf("left out: %zu of %zu cells, %s\n", count, 2 * contest->count,
+                   left_out_help(why));
+    }
+}
+
+/* Where the sides are alike each share should be its level. */
+static void tell_levels(const struct contest *contest)
+{
+    double correlations = 0, ratios = 0;
+
+    printf("output_throughput: p below");
+    for (size_t level = 0; level < LEVELS; level++) {
+        size_t below = 0;
+
+        for (size_t i = 0; i < contest->count; i++)
+            below += contest->outcomes[i].p < levels[level];
+        printf("%s %g in %.1f %%", level > 0 ? "," : "", levels[level],
+               100 * (double)below / (double)contest->count);
+    }
+    for (size_t i = 0; i < contest->count; i++) {
+        correlations += contest->outcomes[i].autocorrelation / (double)contest->count;
+        ratios += log(contest->outcomes[i].ratio) / (double)contest->count;
+    }
+    printf("\nmean ratio B / A %.4f; correlation of a pair with the one before %.3f (independent: "
+           "%.3f)\n",
+           exp(ratios), correlations, -1 / (double)contest->plan.repetitions);
+}
+
+/* Exit status. */
+static int tell(const struct contest *contest, bool equal)
+{
+    double all = (double)contest->count;
+    double faster = (double)count_verdicts(contest, 0, VERDICT_FASTER) / all;
+    double slower = (double)count_verdicts(contest, 0, VERDICT_SLOWER) / all;
+    bool kept =
+        equal ? faster + slower > 0 && faster + slower <= EQUAL_AT_MOST : slower >= SLOWER_AT_LEAST;
+
+    printf("%zu cells were measured, and %zu times one again\n", contest->cells, contest->again);
+    tell_metrics(contest);
+    tell_left_out(contest);
+    tell_levels(contest);
+    if (equal)
+        printf("%s: %.1f %% of %zu comparisons of equals say 'faster' or 'slower' (5 %% is meant, "
+               "above 0 and at most %g %% allowed)\n",
+               kept ? "ok" : "NOT KEPT", 100 * (faster + slower), contest->count,
+               100 * EQUAL_AT_MOST);
+    else
+        printf("%s: power %.1f %% (%zu comparisons; at least %g %% asked)\n",
+               kept ? "ok" : "NOT KEPT", 100 * slower, contest->count, 100 * SLOWER_AT_LEAST);
+    return kept ? 0 : 1;
+}
+
+/* ---- The contest ----------------------------------------------------------------------------- */
+
+static void make_contest(struct contest *contest, int64_t comparisons, int64_t repetitions)
+{
+    const struct deployment deployment = { .provider = "endpoint",
+                                           .hardware = "none",
+                                           .region = "here",
+                                           .limits = "{\"max_instances\":1}" };
+    const struct model_facts facts = { .model = "simserve/toy",
+                                       .engine = "simserve",
+                                       .details = "{}" };
+    json_auto_t *arguments =
+        json_pack("{s:[i, i], s:[i], s:[i], s:I}", "concurrency", 2, 4, "input_tokens", 64,
+                  "output_tokens", 16, "repetitions", (json_int_t)repetitions);
+    struct error error;
+
+    if (!outbound_global_init(&error) || !plan_read(arguments, &contest->plan, &error))
+        die("plan", error.message);
+    contest->plan.window_s = WINDOW_S; /* shorter than sweep_start allows */
+    contest->plan.warmup_limit_s = WARMUP_LIMIT_S;
+    make_workload(&contest->workload);
+    contest->fingerprint =
+        fingerprint_write(&deployment, &facts, &contest->workload, &contest->plan);
+    contest->count = (size_t)comparisons;
+    contest->outcomes = memory_zeroed(contest->count, sizeof *contest->outcomes);
+}
+
+static void run_lanes(struct contest *contest, char **urls, size_t count)
+{
+    struct lane *lanes = memory_zeroed(count, sizeof *lanes);
+
+    for (size_t i = 0; i < count; i++) {
+        lanes[i].contest = contest;
+        for (size_t side = 0; side < SIDES; side++) {
+            struct endpoint *endpoint = &lanes[i].endpoints[side];
+
+            text_copy(endpoint->url, sizeof endpoint->url, urls[SIDES * i + side]);
+            text_copy(endpoint->model, sizeof endpoint->model, "simserve/toy");
+        }
+        if (pthread_create(&lanes[i].thread, NULL, lane_run, &lanes[i]) != 0)
+            die("thread", "it cannot be started");
+    }
+    for (size_t i = 0; i < count; i++)
+        pthread_join(lanes[i].thread, NULL);
+    free(lanes);
+}
+
+int main(int argc, char **argv)
+{
+    static struct contest contest;
+    int64_t comparisons = 0, repetitions = 0;
+    bool equal = argc > 1 && strcmp(argv[1], "equal") == 0;
+    int status;
+
+    if (argc < 6 || argc % 2 != 0 || argc > 4 + SIDES * LANES_MAX
+        || !text_to_integer(argv[2], 1, 100000, &comparisons)
+        || !text_to_integer(argv[3], 2, COMPARE_RUNS_MAX / 2, &repetitions)) {
+        fprintf(stderr, "usage: bench_aa equal|slower COMPARISONS REPETITIONS URL_A URL_B ...\n");
+        return 2;
+    }
+    make_contest(&contest, comparisons, repetitions);
+    run_lanes(&contest, argv + 4, (size_t)(argc - 4) / SIDES);
+    status = tell(&contest, equal);
+    free(contest.outcomes);
+    free(contest.fingerprint);
+    return status;
+}

@@ -1,0 +1,53 @@
+#!/bin/bash
+# ./run bench aa      run_compare's verdict on 200 A/B sweeps over equals, and on 60 with a slowdown of 5 % (8 minutes)
+#
+# Six pairs of jittering model servers at a time, each A/B sweep of 5 repetitions of two cells. Options: comparisons of
+# equals, of a slowdown, repetitions.
+cd "$(dirname "$0")/../../build/release/bin" || exit 1
+equals=${1:-200}
+slowed=${2:-60}
+repetitions=${3:-5}
+lanes=6
+models=()
+urls=()
+trap 'kill "${models[@]}" 2>/dev/null; wait' EXIT
+
+# In front of whatever else runs here, where that is allowed: a busy machine is not what is tested.
+first=()
+chrt -f 5 true 2>/dev/null && first=(chrt -f 5)
+
+# serve PORT SLOWNESS [FLAG...]: a server with 10 ms to the first token and 2.5 ms to each other, times SLOWNESS.
+serve() {
+    local port=$1 ttft step
+    ttft=$(awk "BEGIN { print 10 * $2 }")
+    step=$(awk "BEGIN { print 2.5 * $2 }")
+    "${first[@]}" ./simserve --listen "127.0.0.1:$port" --ttft-ms "$ttft" --step-ms "$step" --seed "$port" --jitter 0.5 "${@:3}" >/dev/null &
+    models+=($!)
+    urls+=("http://127.0.0.1:$port")
+    until curl -sf -o /dev/null "http://127.0.0.1:$port/health"; do
+        kill -0 "${models[-1]}" 2>/dev/null || exit 1
+        sleep 0.1
+    done
+}
+
+# contest MODE COMPARISONS SLOWNESS_OF_B
+contest() {
+    local lane
+    for ((lane = 0; lane < lanes; lane++)); do
+        serve $((18120 + 2 * lane)) 1
+        serve $((18121 + 2 * lane)) "$3"
+    done
+    "${first[@]}" ./bench_aa "$1" "$2" "$repetitions" "${urls[@]}"
+    status=$?
+    kill "${models[@]}"
+    wait "${models[@]}"
+    models=()
+    urls=()
+    return $status
+}
+
+printf '%s A/B sweeps over equals, %s repetitions each\n' "$equals" "$repetitions"
+contest equal "$equals" 1
+kept=$?
+printf '\n%s A/B sweeps, B slower by 5 %%\n' "$slowed"
+contest slower "$slowed" 1.05 && exit $kept
