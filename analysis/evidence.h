@@ -78,10 +78,12 @@ struct evidence {
     char digest[65]; /* SHA-256 of the file; the fingerprint's of our own ("" before a cell) */
     char principal[64];
     int64_t created_ms;
-    char corrects[ID_SIZE]; /* the import whose facts this one states anew; "" */
-    char *notes;            /* heap; NULL: none */
-    json_t *other_names;    /* list: under which other names the same file came; NULL: none */
-    json_t *remarks;        /* list of sentences: what the importer did not know, or left out */
+    char corrects[ID_SIZE];     /* the import whose facts this one states anew, or the run that this
+                                 * one stands in for; "" */
+    char corrected_by[ID_SIZE]; /* of our own runs: the newest that stands in for it; "" */
+    char *notes;                /* heap; NULL: none */
+    json_t *other_names;        /* list: under which other names the same file came; NULL: none */
+    json_t *remarks;            /* list of sentences: what the importer did not know, or left out */
     enum length_unit input_unit;
     struct evidence_facts facts;
     json_t *fingerprint; /* of our own runs; NULL */

@@ -115,6 +115,8 @@ void evidence_of_run(const struct run_row *run, const struct cell_row *cells, si
     text_copy(out->format, sizeof out->format, "opsbrain");
     text_copy(out->name, sizeof out->name, run->sweep_id);
     text_copy(out->digest, sizeof out->digest, run->fingerprint);
+    text_copy(out->corrects, sizeof out->corrects, run->corrects);
+    text_copy(out->corrected_by, sizeof out->corrected_by, run->corrected_by);
     out->created_ms = run->created_ms;
     out->input_unit = LENGTH_TOKENS;
     if (document != NULL && json_parse(document, strlen(document), &out->fingerprint, &ignored))

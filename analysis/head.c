@@ -150,6 +150,15 @@ static void add_runs(const struct report_input *input, struct text *out)
     if (input->run_count > RUNS_SHOWN)
         text_addf(out, " and %zu more", input->run_count - RUNS_SHOWN);
     text_add_char(out, '\n');
+    for (size_t i = 0; i < input->run_count; i++) {
+        const struct run_row *run = &input->runs[i];
+
+        if (run->corrects[0] != '\0')
+            text_addf(out, "- %s corrects %s\n", run->id, run->corrects);
+        if (run->corrected_by[0] != '\0')
+            text_addf(out, "- **%s was corrected by %s: quote that one**\n", run->id,
+                      run->corrected_by);
+    }
 }
 
 /* The cell that took most of what the client could read; NULL where nobody calibrated it. */
@@ -431,9 +440,11 @@ static json_t *runs_to_json(const struct report_input *input)
     json_t *runs = json_array();
 
     for (size_t i = 0; i < input->run_count; i++)
-        json_array_append_new(runs, json_pack("{s:s, s:I, s:s}", "id", input->runs[i].id,
+        json_array_append_new(runs, json_pack("{s:s, s:I, s:s, s:s, s:s}", "id", input->runs[i].id,
                                               "repetition", (json_int_t)input->runs[i].repetition,
-                                              "fingerprint", input->runs[i].fingerprint));
+                                              "fingerprint", input->runs[i].fingerprint, "corrects",
+                                              input->runs[i].corrects, "corrected_by",
+                                              input->runs[i].corrected_by));
     return runs;
 }
 

@@ -433,6 +433,27 @@ void plan_cells(const struct plan *plan, size_t subjects, struct cell_plan **out
     *count = total;
 }
 
+static bool same_cell(const struct cell_plan *a, const struct cell_plan *b)
+{
+    return a->concurrency == b->concurrency && a->request_rate == b->request_rate
+           && a->input_tokens == b->input_tokens && a->output_tokens == b->output_tokens
+           && a->repetition == b->repetition;
+}
+
+bool plan_same_shape(const struct plan *a, const struct plan *b)
+{
+    FREE_AUTO struct cell_plan *left = NULL, *right = NULL;
+    size_t left_count, right_count;
+    bool same;
+
+    plan_cells(a, 1, &left, &left_count);
+    plan_cells(b, 1, &right, &right_count);
+    same = left_count == right_count;
+    for (size_t i = 0; same && i < left_count; i++)
+        same = same_cell(&left[i], &right[i]);
+    return same;
+}
+
 /* ---- Estimate -------------------------------------------------------------------------------- */
 
 /* The fast server that is assumed. */

@@ -83,6 +83,8 @@ void plan_digest(const struct plan *plan, const struct deployment *deployment,
  * first (A B, B A, A B, ...; at one cell alternating by repetition), so that what drifts hits both
  * alike. *out is heap memory. */
 void plan_cells(const struct plan *plan, size_t subjects, struct cell_plan **out, size_t *count);
+/* Whether they have the same cells. */
+bool plan_same_shape(const struct plan *a, const struct plan *b);
 /* INVALID where the plan has more cells for so many subjects than are measured in one sweep. */
 bool plan_check_cells(const struct plan *plan, size_t subjects, struct error *error);
 

@@ -298,9 +298,9 @@ static void note_result(struct sweep_work *work, const struct cell_result *resul
         return;
     work->fails_steadily = true;
     snprintf(work->stopped, sizeof work->stopped,
-             "%d cells in a row failed on %s, the last with %.100s; sweep_resume with retry_failed "
-             "tries them again",
-             subject->failed_in_a_row, subject->deployment.name, cell->reason);
+             "%d cells in a row failed on %s, the last with %.100s%s", subject->failed_in_a_row,
+             subject->deployment.name, cell->reason,
+             work->done < work->count ? "; sweep_resume with retry_failed tries them again" : "");
 }
 
 static bool store_result(struct sweep_work *work, int64_t attempt_id,

@@ -76,6 +76,7 @@ const struct field comparison_fields[] = {
       .fields = left_out_fields },
     { "differences", VALUE_LIST, .help = "Facts in which the runs differ, or that are unknown.",
       .fields = difference_fields },
+    { "corrected", VALUE_LIST, .help = "Runs that were corrected by a later one: {run, by}." },
     { "cell_list", VALUE_LIST, .optional = true, .help = "With `detail`: at most 500 cells.",
       .fields = cell_fields_compared },
     { 0 },
@@ -134,6 +135,25 @@ static json_t *left_out_json(const struct comparison *comparison)
     return list;
 }
 
+static json_t *corrected_json(const struct compare_input *input)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < input->counts[SIDE_BASELINE] + input->counts[SIDE_CANDIDATE]; i++)
+        if (input->runs[i].corrected_by[0] != '\0')
+            json_array_append_new(list, json_pack("{s:s, s:s}", "run", input->runs[i].id, "by",
+                                                  input->runs[i].corrected_by));
+    return list;
+}
+
+static void describe_corrected(const struct compare_input *input, struct text *out)
+{
+    for (size_t i = 0; i < input->counts[SIDE_BASELINE] + input->counts[SIDE_CANDIDATE]; i++)
+        if (input->runs[i].corrected_by[0] != '\0')
+            text_addf(out, "%s was corrected by %s: compare that one.\n", input->runs[i].id,
+                      input->runs[i].corrected_by);
+}
+
 static json_t *cells_json(const struct comparison *comparison)
 {
     json_t *list = json_array();
@@ -164,7 +184,8 @@ json_t *comparison_json(const struct compare_input *input, const struct comparis
     const struct estimate *primary = &comparison->primary;
     const size_t *counts = input->counts;
     json_t *json = json_pack(
-        "{s:s, s:b, s:s, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:o, s:o, s:b}",
+        "{s:s, s:b, s:s, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:o, s:o, s:b, "
+        "s:o}",
         "metric", compare_metric_names[input->metric], "higher_is_better",
         compare_metrics[input->metric].higher_is_better, "verdict", verdict_name(primary->verdict),
         "reason", comparison->reason, "ratio", json_number_or_null(primary->ratio), "low",
@@ -174,7 +195,8 @@ json_t *comparison_json(const struct compare_input *input, const struct comparis
         (int)comparison->compared, "cells_faster", (int)comparison->verdicts[VERDICT_FASTER],
         "cells_slower", (int)comparison->verdicts[VERDICT_SLOWER], "cells_left_out",
         (int)(comparison->cell_count - comparison->compared), "left_out", left_out_json(comparison),
-        "differences", differences_json(comparison), "paired", input->paired);
+        "differences", differences_json(comparison), "paired", input->paired, "corrected",
+        corrected_json(input));
 
     if (detail)
         json_object_set_new(json, "cell_list", cells_json(comparison));
@@ -288,6 +310,7 @@ void comparison_describe(const struct compare_input *input, const struct compari
                          struct text *out)
 {
     describe_verdict(input, comparison, out);
+    describe_corrected(input, out);
     if (comparison->refused > 0) {
         describe_differences(comparison, false, out);
         describe_way_out(comparison, false, out);

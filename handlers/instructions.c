@@ -21,7 +21,7 @@ static const char *const ways[] = {
     "measured again.",
     "Results of other tools: run_import, then run_audit and run_report; run_export writes a run "
     "for them.",
-    "Which is faster: sweep_start with `candidate` and repetitions 8, which takes turns at the two "
+    "Which is faster: sweep_start with `candidate` and repetitions 5, which takes turns at the two "
     "deployments, then run_compare with that sweep.",
     "Watch a server: metrics_show now; metrics_watch once, then metrics_history.",
     "Trouble: deployment_show, then model_health; who did what: audit_list.",

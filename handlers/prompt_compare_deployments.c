@@ -46,7 +46,7 @@ static bool write(struct call *call, json_t *messages, struct error *error)
              "with step 4.\n");
     text_addf(
         &text,
-        "3. sweep_plan, then sweep_start with deployment %s, candidate %s and repetitions 8: "
+        "3. sweep_plan, then sweep_start with deployment %s, candidate %s and repetitions 5: "
         "one sweep that takes turns at the two, so that what drifts hits both alike; job_show "
         "with wait_s 50 until `over` is true.\n",
         first, second);

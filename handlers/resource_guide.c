@@ -11,8 +11,11 @@ static const struct {
     { "deployment", "A model server under a registered name. Every change makes a new revision; "
                     "runs point at the revision they measured." },
     { "sweep", "A benchmark: a grid of concurrency and context, with repetitions." },
+    { "A/B sweep", "A sweep over two deployments, a baseline and a candidate, that take turns cell "
+                   "by cell: what drifts hits both alike." },
     { "run", "One repetition of a sweep's grid, under one fingerprint; or what another tool "
-             "measured, imported from its file." },
+             "measured, imported from its file. A finished run is never changed: a correction is a "
+             "new run that points at it." },
     { "cell", "One point of the grid: so many users, so long a prompt, so long an answer." },
     { "fingerprint", "Digest of what was measured: model, engine, hardware, limits, workload. Runs "
                      "compare where it is the same." },

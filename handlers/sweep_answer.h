@@ -17,6 +17,8 @@ json_t *sweep_json(const struct sweep_row *sweep); /* new reference, as are the 
 json_t *run_json(const struct run_row *run);
 json_t *cell_json(const struct cell_row *cell);
 
+/* A line for each: what it corrects, and by what it was corrected. */
+void run_describe_lineage(const struct run_row *run, struct text *out);
 bool sweep_is_active(const struct sweep_row *sweep);
 const char *sweep_candidate(const struct sweep_row *sweep); /* its second deployment; NULL: none */
 void sweep_describe(const struct sweep_row *sweep, struct text *out); /* a line or two */

@@ -70,6 +70,9 @@ static void write_table(const struct any_run *runs, size_t count, struct text *o
     }
     table_render(table, out);
     table_destroy(table);
+    for (size_t i = 0; i < count; i++)
+        if (runs[i].run != NULL)
+            run_describe_lineage(runs[i].run, out);
 }
 
 static int64_t created_ms(const void *rows, size_t index)

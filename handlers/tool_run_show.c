@@ -143,10 +143,12 @@ static void write_head(const struct run_row *run, struct text *out)
 {
     text_addf(out,
               "%s: repetition %" PRId64 " of %s on %s (sweep %s); %" PRId64 " of %" PRId64
-              " cells done.\nFingerprint: %s\n\n",
+              " cells done.\nFingerprint: %s\n",
               run->id, run->repetition + 1, run->sweep_id, run->deployment, run->sweep_state,
               run->cells_done, run->cells_total,
               run->fingerprint[0] != '\0' ? run->fingerprint : "none before the first cell");
+    run_describe_lineage(run, out);
+    text_add_char(out, '\n');
 }
 
 static bool write_answer(const struct call *call, const struct view *view, int64_t cursor,

@@ -10,7 +10,9 @@ static const struct param params[] = {
     { "sweep", VALUE_TEXT, .required = true, .low = 1, .high = 39,
       .help = "Id of the sweep (swp_...)." },
     { "retry_failed", VALUE_BOOLEAN, .initial = "false",
-      .help = "Also measure the cells again that failed or were skipped." },
+      .help = "Also measure the cells again that failed or were skipped, of runs that are not "
+              "finished. A finished run is never changed: sweep_start with `corrects` measures it "
+              "anew." },
     { 0 },
 };
 

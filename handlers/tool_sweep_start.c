@@ -8,6 +8,7 @@
 #include "base/digest.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "handlers/corrections.h"
 #include "handlers/sweep_answer.h"
 #include "handlers/sweep_request.h"
 #include "handlers/values.h"
@@ -23,6 +24,11 @@ static const struct param params[] = {
               "million tokens." },
     { "purpose", VALUE_TEXT, .high = 300,
       .help = "Why it is measured, in a sentence: kept with its runs." },
+    { "corrects", VALUE_TEXT, .low = 1, .high = 39,
+      .help = "A run (run_...) or sweep (swp_...) that this one stands in for, of the same "
+              "deployments and cells: a measurement that turned out wrong, or failed in part. The "
+              "earlier one stays as it is, and is told as corrected by this one. Of a run give "
+              "repetitions 1." },
     PARAM_IDEMPOTENCY_KEY,
     { 0 },
 };
@@ -88,15 +94,21 @@ static json_t *provenance(const struct call *call)
 static bool create(struct call *call, const struct sweep_request *request, const char *digest,
                    struct sweep_row *out, struct error *error)
 {
+    FREE_AUTO struct correction *corrections = NULL;
     FREE_AUTO struct cell_plan *cells = NULL;
     json_auto_t *plan = plan_to_json(&request->plan), *who = provenance(call);
     FREE_AUTO char *plan_text = json_write(plan);
     FREE_AUTO char *who_text = json_write(who);
-    size_t count;
+    size_t count, correction_count;
 
+    if (!corrections_find(call->services->store, call_text(call, "corrects"), request, &corrections,
+                          &correction_count, error))
+        return false;
     plan_cells(&request->plan, request->subjects, &cells, &count);
     const struct sweep_order order = { .deployment = &request->deployment,
                                        .candidate = sweep_request_candidate(request),
+                                       .corrections = corrections,
+                                       .correction_count = correction_count,
                                        .plan_json = plan_text,
                                        .plan_digest = request->digest,
                                        .provenance_json = who_text,
@@ -165,7 +177,8 @@ const struct tool tool_sweep_start = {
         "time (others wait in line). It puts load on the model server. Call sweep_plan first; "
         "over 60 minutes or 10 million tokens its plan_digest is needed. Wait with job_show, "
         "then call run_report. With `candidate` it takes turns at two deployments: the fair way "
-        "to find out which is faster, with run_compare of the one sweep.",
+        "to find out which is faster, with run_compare of the one sweep. With `corrects` it "
+        "stands in for an earlier run or sweep, which stays: nothing changes a finished run.",
     .params = params,
     .fields = fields,
     .role = ROLE_OPERATOR,

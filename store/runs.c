@@ -13,7 +13,8 @@
     "r.created_ms, r.finished_ms, s.state, "                                                       \
     "(SELECT count(*) FROM cells WHERE run_id = r.id), "                                           \
     "(SELECT count(*) FROM cells WHERE run_id = r.id AND state <> 'pending'), "                    \
-    "r.deployment_id, r.revision, r.corrects "                                                     \
+    "r.deployment_id, r.revision, r.corrects, (SELECT c.id FROM runs c WHERE c.corrects = r.id "   \
+    "ORDER BY c.rowid DESC LIMIT 1) "                                                              \
     "FROM runs r JOIN sweeps s ON s.id = r.sweep_id JOIN deployments d ON d.id = "                 \
     "r.deployment_id LEFT JOIN fingerprints f ON f.digest = r.fingerprint "
 
@@ -36,6 +37,7 @@ static void read_row(const struct sql *sql, struct run_row *row)
     sql_text(sql, 4, row->fingerprint, sizeof row->fingerprint);
     sql_text(sql, 9, row->sweep_state, sizeof row->sweep_state);
     sql_text(sql, 14, row->corrects, sizeof row->corrects);
+    sql_text(sql, 15, row->corrected_by, sizeof row->corrected_by);
 }
 
 bool run_find(struct store *store, const char *id, struct run_row *out, struct error *error)

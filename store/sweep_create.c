@@ -76,12 +76,22 @@ static bool insert_subjects(struct connection *connection, const struct creation
     return true;
 }
 
+/* The run that this one stands in for; NULL: none. */
+static const char *corrected(const struct sweep_order *order, const struct run_made *run)
+{
+    for (size_t i = 0; i < order->correction_count; i++)
+        if (order->corrections[i].subject == run->subject
+            && order->corrections[i].repetition == run->repetition)
+            return order->corrections[i].run_id;
+    return NULL;
+}
+
 static bool insert_run(struct connection *connection, const struct creation *creation,
                        const struct run_made *run, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO runs (id, sweep_id, repetition, provenance, "
-                                         "created_ms, deployment_id, revision) "
-                                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
+                                         "created_ms, deployment_id, revision, corrects) "
+                                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
     const struct deployment *deployment = creation->subjects[run->subject];
 
     sql_bind_text(&sql, 1, run->id);
@@ -91,6 +101,7 @@ static bool insert_run(struct connection *connection, const struct creation *cre
     sql_bind_integer(&sql, 5, creation->now_ms);
     sql_bind_integer(&sql, 6, deployment->id);
     sql_bind_integer(&sql, 7, deployment->revision);
+    sql_bind_text(&sql, 8, corrected(creation->order, run));
     return sql_run(&sql, error);
 }
 

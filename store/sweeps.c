@@ -167,20 +167,26 @@ static bool check_idle(struct connection *connection, const struct sweep_row *ro
                         row->job_id);
 }
 
+#define OF_UNFINISHED_RUNS                                                                         \
+    "sweep_id = ?1 AND run_id IN (SELECT id FROM runs WHERE sweep_id = ?1 AND finished_ms IS "     \
+    "NULL) "
+
+/* A finished run stays as it is: what failed in it is measured anew by a run that corrects it. */
 static bool put_back_failed(struct connection *connection, const char *id, struct error *error)
 {
     static const char REJECT[] =
         "UPDATE attempts SET state = 'rejected', reason = 'measured again on request' WHERE id IN "
-        "(SELECT attempt_id FROM cells WHERE sweep_id = ?1 AND state IN ('failed', 'skipped'))";
+        "(SELECT attempt_id FROM cells WHERE " OF_UNFINISHED_RUNS
+        "AND state IN ('failed', 'skipped'))";
     static const char PUT_BACK_INFERRED[] =
-        "UPDATE cells SET state = 'pending', reason = '' WHERE sweep_id = ?1 AND state = "
-        "'inferred' "
-        "AND EXISTS (SELECT 1 FROM cells f WHERE f.run_id = cells.run_id AND f.input_tokens = "
+        "UPDATE cells SET state = 'pending', reason = '' WHERE " OF_UNFINISHED_RUNS
+        "AND state = 'inferred' AND EXISTS (SELECT 1 FROM cells f WHERE f.run_id = cells.run_id "
+        "AND f.input_tokens = "
         "cells.input_tokens AND f.output_tokens = cells.output_tokens AND f.state IN ('failed', "
         "'skipped'))";
     static const char PUT_BACK[] =
         "UPDATE cells SET state = 'pending', reason = '', attempt_id = NULL "
-        "WHERE sweep_id = ?1 AND state IN ('failed', 'skipped')";
+        "WHERE " OF_UNFINISHED_RUNS "AND state IN ('failed', 'skipped')";
 
     return run_for_sweep(connection, REJECT, id, error)
            && run_for_sweep(connection, PUT_BACK_INFERRED, id, error)
@@ -203,18 +209,17 @@ static bool check_pending(struct connection *connection, const struct reopening 
     if (sql_integer(&sql, 1) == 0)
         return error_set(error, ERROR_CONFLICT, "sweep %s is complete: every cell has its result",
                          reopening->id);
-    return error_set(error, ERROR_CONFLICT,
-                     "sweep %s has no pending cell; %lld failed or were skipped: to measure those "
-                     "again, say retry_failed",
-                     reopening->id, (long long)sql_integer(&sql, 1));
+    return error_set(
+        error, ERROR_CONFLICT,
+        "the runs of sweep %s are finished, with %lld cells that failed or were skipped, "
+        "and a finished run is never changed: sweep_start with the same arguments and "
+        "\"corrects\": \"%s\" measures it anew, beside it",
+        reopening->id, (long long)sql_integer(&sql, 1), reopening->id);
 }
 
 static bool attach_job(struct connection *connection, const struct reopening *reopening,
                        struct error *error)
 {
-    static const char REOPEN_RUNS[] =
-        "UPDATE runs SET finished_ms = NULL WHERE sweep_id = ?1 AND EXISTS "
-        "(SELECT 1 FROM cells WHERE run_id = runs.id AND state = 'pending')";
     struct job job = { .created_ms = reopening->now_ms };
     SQL_AUTO sql = sql_begin(connection, "UPDATE sweeps SET job_id = ?2, state = 'planned', "
                                          "reason = '', finished_ms = NULL WHERE id = ?1");
@@ -223,8 +228,7 @@ static bool attach_job(struct connection *connection, const struct reopening *re
     text_copy(job.kind, sizeof job.kind, "sweep");
     text_copy(job.subject, sizeof job.subject, reopening->id);
     text_copy(job.principal, sizeof job.principal, reopening->principal);
-    if (!job_insert(connection, &job, error)
-        || !run_for_sweep(connection, REOPEN_RUNS, reopening->id, error))
+    if (!job_insert(connection, &job, error))
         return false;
     sql_bind_text(&sql, 1, reopening->id);
     sql_bind_text(&sql, 2, job.id);

@@ -81,6 +81,7 @@ struct run_row {
     int64_t deployment_id, revision;
     char fingerprint[65];                    /* digest; "" before the first cell */
     char corrects[ID_SIZE];                  /* the run it stands in for; "" if none */
+    char corrected_by[ID_SIZE];              /* the newest that stands in for it; "" if none */
     char *fingerprint_document, *provenance; /* JSON, heap */
     int64_t created_ms, finished_ms;
     char sweep_state[16];
@@ -94,9 +95,18 @@ struct cell_plan {
     size_t subject;      /* 0: the order's deployment, 1: its candidate */
 };
 
+/* An earlier run that the run of this repetition stands in for. */
+struct correction {
+    size_t subject; /* as in cell_plan */
+    int64_t repetition;
+    char run_id[ID_SIZE];
+};
+
 struct sweep_order {
     const struct deployment *deployment;
     const struct deployment *candidate; /* measured in turns with it; NULL: none */
+    const struct correction *corrections;
+    size_t correction_count; /* 0: it corrects nothing */
     const char *plan_json, *plan_digest, *provenance_json;
     const struct cell_plan *cells;
     size_t cell_count;
@@ -112,9 +122,9 @@ struct sweep_order {
 bool sweep_create(struct store *store, const struct sweep_order *order, int64_t now_ms,
                   struct change *change, struct sweep_row *out, struct error *error);
 /* A new job for the cells that are still pending (of a stopped, cancelled or failed sweep).
- * CONFLICT if it is running or nothing is pending. Failed and skipped cells become pending again
- * where `retry_failed`, and with them what was inferred beside them; what they had measured is kept
- * as a rejected attempt. */
+ * CONFLICT if it is running or nothing is pending. Failed and skipped cells of runs that are not
+ * finished become pending again where `retry_failed`, and with them what was inferred beside them;
+ * what they had measured is kept as a rejected attempt. */
 bool sweep_reopen(struct store *store, const char *id, bool retry_failed, int64_t now_ms,
                   struct change *change, struct sweep_row *out, struct error *error);
 bool sweep_find(struct store *store, const char *id, struct sweep_row *out, struct error *error);

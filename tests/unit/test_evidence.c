@@ -66,6 +66,24 @@ static void tells_what_our_own_run_measured(void **state)
     assert_true(cell->latency[METRIC_E2E].p99_at_least);
     assert_true(isnan(cell->timeout_s));
     assert_null(cell->error);
+    assert_true(isnan(cell->request_rate_asked));
+}
+
+static void tells_rates_and_corrections_of_our_own_run(void **state)
+{
+    struct run_row run = own_run("{}");
+    struct cells cells = { 0 };
+    EVIDENCE_AUTO evidence;
+
+    (void)state;
+    snprintf(run.corrects, sizeof run.corrects, "run_before");
+    snprintf(run.corrected_by, sizeof run.corrected_by, "run_after");
+    cell_measured(&cells, 4, 128, 200, 1000)->request_rate = 2.5;
+    evidence_of_run(&run, cells.rows, cells.count, &evidence);
+    free(run.fingerprint_document);
+    assert_string_equal(evidence.corrects, "run_before");
+    assert_string_equal(evidence.corrected_by, "run_after");
+    assert_true(evidence.cells[0].request_rate_asked == 2.5);
 }
 
 static void a_cell_without_requests_has_no_figures(void **state)
@@ -158,6 +176,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_open_loop_has_a_rate_and_no_users),
         cmocka_unit_test(tells_what_our_own_run_measured),
+        cmocka_unit_test(tells_rates_and_corrections_of_our_own_run),
         cmocka_unit_test(a_cell_without_requests_has_no_figures),
         cmocka_unit_test(json_gives_back_what_is_known_and_no_more),
         cmocka_unit_test(facts_are_kept_or_unknown),

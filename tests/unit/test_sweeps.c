@@ -1,3 +1,5 @@
+#include <sqlite3.h>
+
 #include "base/json.h"
 #include "store/audit.h"
 #include "tests/unit/ledger.h"
@@ -81,7 +83,7 @@ static void accept(struct ledger *ledger, const struct scene *scene, size_t cell
 static void infers_cells_and_takes_that_back_with_a_failure(void **state)
 {
     struct ledger *ledger = *state;
-    struct scene scene = begin(ledger, 4, 1);
+    struct scene scene = begin(ledger, 5, 1); /* the last stays pending: the run is not finished */
     struct cell_inference inferences[] = { { scene.cells[0].id, "of a measured cell" },
                                            { scene.cells[1].id, "over the saturation point" },
                                            { scene.cells[2].id, "over the saturation point" } };
@@ -489,7 +491,7 @@ static void a_stopped_sweep_goes_on_with_what_is_pending(void **state)
     end(&scene);
 }
 
-static void failed_and_skipped_cells_are_measured_again_on_request(void **state)
+static void failed_cells_of_an_unfinished_run_are_measured_again_on_request(void **state)
 {
     struct ledger *ledger = *state;
     struct scene scene = begin(ledger, 3, 1);
@@ -499,16 +501,10 @@ static void failed_and_skipped_cells_are_measured_again_on_request(void **state)
 
     accept(ledger, &scene, 0, CELL_MEASURED);
     accept(ledger, &scene, 1, CELL_FAILED);
-    assert_ok(ledger, cells_skip(ledger->store, &scene.claim, scene.sweep.id, "larger ones failed",
-                                 400, &ledger->error));
-    assert_ok(ledger, sweep_end(ledger->store, &scene.claim, scene.sweep.id, "completed", NULL, 500,
-                                &ledger->error));
+    assert_ok(ledger, sweep_end(ledger->store, &scene.claim, scene.sweep.id, "stopped", "enough",
+                                500, &ledger->error));
     assert_ok(ledger,
               job_finish(ledger->store, &scene.claim, JOB_COMPLETED, NULL, 510, &ledger->error));
-    assert_refused(
-        ledger,
-        sweep_reopen(ledger->store, scene.sweep.id, false, 600, NULL, &again, &ledger->error),
-        ERROR_CONFLICT, "2 failed or were skipped");
     assert_ok(ledger,
               sweep_reopen(ledger->store, scene.sweep.id, true, 600, NULL, &again, &ledger->error));
     assert_int_equal(again.cells_done, 1);
@@ -527,6 +523,139 @@ static void failed_and_skipped_cells_are_measured_again_on_request(void **state)
         ledger,
         sweep_reopen(ledger->store, scene.sweep.id, true, 900, NULL, &again, &ledger->error),
         ERROR_CONFLICT, "is complete");
+    end(&scene);
+}
+
+static void a_finished_run_is_not_taken_up_again(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scene scene = begin(ledger, 3, 1);
+    struct sweep_row again;
+
+    accept(ledger, &scene, 0, CELL_MEASURED);
+    accept(ledger, &scene, 1, CELL_FAILED);
+    assert_ok(ledger, cells_skip(ledger->store, &scene.claim, scene.sweep.id, "larger ones failed",
+                                 400, &ledger->error));
+    assert_ok(ledger, sweep_end(ledger->store, &scene.claim, scene.sweep.id, "completed", NULL, 500,
+                                &ledger->error));
+    assert_ok(ledger,
+              job_finish(ledger->store, &scene.claim, JOB_COMPLETED, NULL, 510, &ledger->error));
+    for (int retry = 0; retry < 2; retry++) {
+        assert_refused(ledger,
+                       sweep_reopen(ledger->store, scene.sweep.id, retry == 1, 600, NULL, &again,
+                                    &ledger->error),
+                       ERROR_CONFLICT,
+                       "with 2 cells that failed or were skipped, and a finished "
+                       "run is never changed");
+        assert_non_null(strstr(ledger->error.message, "\"corrects\": \"swp_"));
+    }
+    end(&scene);
+}
+
+/* Past every function of the store, on the file itself. */
+static bool may_do(struct ledger *ledger, const char *statement, const char *id)
+{
+    char file[FOLDER_SIZE + 32], *script = sqlite3_mprintf(statement, id), *message = NULL;
+    sqlite3 *db;
+    bool done;
+
+    snprintf(file, sizeof file, "%s/opsbrain.db", ledger->folder);
+    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+    sqlite3_busy_timeout(db, 10000);
+    done = sqlite3_exec(db, script, NULL, NULL, &message) == SQLITE_OK;
+    if (!done && strstr(message, " never ") == NULL)
+        fail_msg("%s: %s", script, message);
+    if (done)
+        assert_true(sqlite3_changes(db) > 0);
+    sqlite3_free(message);
+    sqlite3_free(script);
+    sqlite3_close(db);
+    return done;
+}
+
+#define OF_CELLS "(SELECT attempt_id FROM cells WHERE sweep_id = %Q)"
+
+static void nothing_changes_what_was_measured(void **state)
+{
+    static const char *const refused[] = {
+        "UPDATE runs SET finished_ms = NULL WHERE sweep_id = %Q",
+        "UPDATE runs SET provenance = '{}' WHERE sweep_id = %Q",
+        "UPDATE runs SET corrects = id WHERE sweep_id = %Q",
+        "DELETE FROM runs WHERE sweep_id = %Q",
+        "UPDATE cells SET state = 'pending' WHERE sweep_id = %Q",
+        "UPDATE cells SET attempt_id = NULL WHERE sweep_id = %Q",
+        "UPDATE cells SET concurrency = 7 WHERE sweep_id = %Q",
+        "DELETE FROM cells WHERE sweep_id = %Q",
+        "UPDATE attempts SET measurement = '{}' WHERE id IN " OF_CELLS,
+        "UPDATE attempts SET state = 'rejected' WHERE id IN " OF_CELLS,
+        "DELETE FROM attempts WHERE id IN " OF_CELLS,
+        "UPDATE histograms SET data = x'00' WHERE attempt_id IN " OF_CELLS,
+        "DELETE FROM histograms WHERE attempt_id IN " OF_CELLS,
+        "UPDATE request_records SET data = x'00' WHERE attempt_id IN " OF_CELLS,
+        "UPDATE sweeps SET plan = '{}' WHERE id = %Q",
+    };
+    struct ledger *ledger = *state;
+    struct scene scene = begin(ledger, 2, 1);
+    struct cell_result result = measured();
+
+    result.histograms[METRIC_TTFT] = histogram_create();
+    result.records = "records";
+    result.records_length = 7;
+    for (size_t i = 0; i < 2; i++) {
+        /* one is under way: it may end, and what it is of stays as it is */
+        assert_false(
+            may_do(ledger, "UPDATE runs SET repetition = 9 WHERE sweep_id = %Q", scene.sweep.id));
+        assert_ok(ledger, attempt_accept(ledger->store, &scene.claim, attempt(ledger, &scene, i),
+                                         &result, 300, &ledger->error));
+        assert_false(may_do(ledger, refused[8], scene.sweep.id));
+    }
+    histogram_destroy(result.histograms[METRIC_TTFT]);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (may_do(ledger, refused[i], scene.sweep.id))
+            fail_msg("this was done: %s", refused[i]);
+    assert_true(may_do(ledger, "DELETE FROM request_records WHERE attempt_id IN " OF_CELLS,
+                       scene.sweep.id)); /* by age: the retention */
+    end(&scene);
+}
+
+static void a_correction_points_at_the_run_it_stands_in_for(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scene scene = begin(ledger, 1, 1);
+    struct change change = ledger_change("alice", "sweep_start");
+    struct correction correction = { 0, 1, "" };
+    struct cell_plan cell = { 1, 64, 16, 1, 0 };
+    struct sweep_order order = { .deployment = &scene.deployment,
+                                 .corrections = &correction,
+                                 .correction_count = 1,
+                                 .plan_json = "{}",
+                                 .plan_digest = "",
+                                 .provenance_json = "{}",
+                                 .cells = &cell,
+                                 .cell_count = 1,
+                                 .repetitions = 1,
+                                 .arguments_digest = "" };
+    struct sweep_row second;
+    struct run_row *before, *after, *earlier;
+    size_t count;
+
+    accept(ledger, &scene, 0, CELL_MEASURED);
+    assert_ok(ledger, run_list(ledger->store, NULL, scene.sweep.id, 0, 10, &before, &count,
+                               &ledger->error));
+    assert_string_equal(before[0].corrects, "");
+    assert_string_equal(before[0].corrected_by, "");
+    snprintf(correction.run_id, sizeof correction.run_id, "%s", before[0].id);
+    assert_ok(ledger, sweep_create(ledger->store, &order, 20, &change, &second, &ledger->error));
+    assert_ok(ledger,
+              run_list(ledger->store, NULL, second.id, 0, 10, &after, &count, &ledger->error));
+    assert_string_equal(after[0].corrects, before[0].id);
+    assert_ok(ledger, run_list(ledger->store, NULL, scene.sweep.id, 0, 10, &earlier, &count,
+                               &ledger->error));
+    assert_string_equal(earlier[0].corrected_by, after[0].id);
+    run_rows_free(before, 1);
+    run_rows_free(after, 1);
+    run_rows_free(earlier, 1);
+    sweep_row_finish(&second);
     end(&scene);
 }
 
@@ -577,7 +706,10 @@ int main(void)
         cmocka_unit_test(a_run_ends_with_its_last_cell),
         cmocka_unit_test(fingerprints_are_digests_of_the_canonical_document),
         cmocka_unit_test(a_stopped_sweep_goes_on_with_what_is_pending),
-        cmocka_unit_test(failed_and_skipped_cells_are_measured_again_on_request),
+        cmocka_unit_test(failed_cells_of_an_unfinished_run_are_measured_again_on_request),
+        cmocka_unit_test(a_finished_run_is_not_taken_up_again),
+        cmocka_unit_test(nothing_changes_what_was_measured),
+        cmocka_unit_test(a_correction_points_at_the_run_it_stands_in_for),
         cmocka_unit_test(a_rejected_attempt_leaves_the_cell_to_be_measured),
         cmocka_unit_test(a_job_that_fails_ends_its_sweep_and_attempts),
     };
