@@ -48,7 +48,8 @@ static inline void make_workload(struct workload *out, enum bench_api api)
                               .tells_usage = true,
                               .piece_count = 512 };
     for (int i = 0; i < 512; i++)
-        snprintf(out->pieces[i], WORKLOAD_PIECE_SIZE, api == BENCH_CHAT ? "w%d" : "%d", 1000 + i);
+        snprintf(out->pieces[i], WORKLOAD_PIECE_SIZE, api == BENCH_CHAT ? "w%u" : "%u",
+                 (unsigned)(1000 + i) % 10000);
 }
 
 /* simserve at 5 ms to the first token and 2 ms per token, with further flags; NULL: none. */
