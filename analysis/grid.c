@@ -135,7 +135,8 @@ bool point_is_sound(const struct point *point)
 {
     for (size_t i = 0; i < point->count; i++)
         if (point->cells[i] != NULL && point->cells[i]->state == CELL_MEASURED
-            && point->cells[i]->measurement.success_rate < SOUND_SUCCESS_RATE)
+            && (point->cells[i]->measurement.success_rate < SOUND_SUCCESS_RATE
+                || point->cells[i]->measurement.contaminated))
             return false;
     return point_count(point, CELL_MEASURED) > 0;
 }

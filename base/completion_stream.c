@@ -9,10 +9,12 @@
 #include "base/memory.h"
 
 #define EVENT_LIMIT_BYTES (1024 * 1024)
+#define LOAD_EVENT_LIMIT_BYTES (64 * 1024)
 #define KEPT_BYTES (64 * 1024) /* more than this is not kept for the next answer */
 
 struct completion_stream {
     bool want_text, begun, broken;
+    size_t event_limit;  /* bytes */
     bool names_error;    /* event: error */
     struct text line;    /* its end has not come yet */
     struct text pending; /* data lines that are no JSON so far */
@@ -30,6 +32,7 @@ struct completion_stream *completion_stream_create(bool want_text)
     struct completion_stream *stream = memory_zeroed(1, sizeof *stream);
 
     stream->want_text = want_text;
+    stream->event_limit = want_text ? EVENT_LIMIT_BYTES : LOAD_EVENT_LIMIT_BYTES;
     return stream;
 }
 
@@ -283,7 +286,7 @@ static bool take_data(struct completion_stream *stream, const char *data, size_t
     if (stream->pending.length > 0) {
         text_add_char(&stream->pending, '\n');
         text_add_bytes(&stream->pending, data, length);
-        return stream->pending.length <= EVENT_LIMIT_BYTES;
+        return stream->pending.length <= stream->event_limit;
     }
     if (!stream->names_error && completion_scan(data, length, stream->want_text, &event)) {
         listener->each(listener->context, &event);
@@ -362,7 +365,7 @@ static bool end_line(struct completion_stream *stream, const char *piece, size_t
 {
     bool good;
 
-    if (stream->line.length + length > EVENT_LIMIT_BYTES)
+    if (stream->line.length + length > stream->event_limit)
         return false;
     if (stream->line.length == 0)
         return take_line(stream, piece, length, listener);
@@ -380,7 +383,7 @@ static bool feed(struct completion_stream *stream, const char *bytes, size_t len
         size_t piece = newline != NULL ? (size_t)(newline - bytes) : length;
 
         if (newline == NULL) {
-            if (stream->line.length + piece > EVENT_LIMIT_BYTES)
+            if (stream->line.length + piece > stream->event_limit)
                 return false;
             text_add_bytes(&stream->line, bytes, piece);
             return true;

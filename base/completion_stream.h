@@ -32,7 +32,8 @@ struct completion_event {
 bool completion_event_has_output(const struct completion_event *event); /* of any channel */
 
 /* `want_text`: deliver the text of content chunks (for queries; the load generator does without).
- * An event longer than 1 MiB is malformed. */
+ * An event longer than 1 MiB is malformed, or than 64 KiB where its text is not wanted: a load has
+ * thousands of streams. */
 struct completion_stream *completion_stream_create(bool want_text);
 void completion_stream_destroy(struct completion_stream *stream);
 /* For the next answer on the same memory. */

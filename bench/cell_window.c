@@ -158,6 +158,8 @@ static bool set_bound(struct cell *cell, atomic_bool *asked, atomic_int_fast64_t
 {
     int64_t asked_ns = clock_monotonic_ns();
 
+    if (atomic_load(bound_ns) != INT64_MAX) /* the last of a number of requests has set it */
+        return true;
     atomic_store(asked, true);
     while (atomic_load(bound_ns) == INT64_MAX) {
         if (!cell_tick(cell, "measuring", error))
@@ -280,10 +282,23 @@ static bool watch_window(struct cell *cell, int64_t start_ns, struct error *erro
     return true;
 }
 
+/* Three times what a request takes by itself, and no less than the window or DRAIN_LIMIT_S. */
+static double longest_wait_s(const struct cell *cell)
+{
+    const struct plan *plan = cell->order->plan;
+    double usual_s = fmin(DRAIN_LIMIT_S, fmax(plan->window_s, 1));
+    struct shard_status status;
+    double alone_s;
+
+    shard_read(cell->shards[0], &status);
+    alone_s = fmax(status.probe_e2e_ns / 1e9, cell->order->stagger_s);
+    return fmax(usual_s, fmin(3 * alone_s, plan->request_timeout_s));
+}
+
 /* The load goes on until what was due in the window is answered, or this has taken too long. */
 static bool await_answers(struct cell *cell, struct error *error)
 {
-    double limit_s = fmin(DRAIN_LIMIT_S, fmax(cell->order->plan->window_s, 1));
+    double limit_s = longest_wait_s(cell);
     struct shard_status status;
 
     cell->drain_ns = clock_monotonic_ns();

@@ -10,7 +10,8 @@
 
 #define SHORT_PIECES 8
 #define LONG_PIECES 40
-#define FEWEST_WORDS 16 /* in a prompt's head they still make more prompts than are ever sent */
+#define FEWEST_PER_WORD 0.1 /* tokens, on average; real tokenizers have one or more */
+#define FEWEST_WORDS 16     /* in a prompt's head they still make more prompts than are ever sent */
 #define LETTERS 26
 #define SMALLEST_GROUP 8
 #define QUESTIONS_LIMIT 32
@@ -173,6 +174,11 @@ static bool choose_words(const struct asker *asker, struct workload *workload, i
     if (right)
         return true;
     workload->tokens_per_piece = (double)all_tokens / (double)workload->piece_count;
+    if (workload->tokens_per_piece < FEWEST_PER_WORD)
+        return error_set(error, ERROR_UPSTREAM,
+                         "the server counts %ld tokens in %zu words, which cannot be: no prompt of "
+                         "a known length can be made for it",
+                         (long)all_tokens, workload->piece_count);
     text_copy(workload->source, sizeof workload->source, "words by average");
     return true;
 }

@@ -51,17 +51,25 @@ static inline bool load_in_window(const struct load *load, int64_t at_ns)
            && at_ns < atomic_load_explicit(&load->window_end_ns, memory_order_relaxed);
 }
 
+/* Once set, the window's end stays. */
+static inline void load_end_window(struct load *load, int64_t at_ns)
+{
+    int_fast64_t unset = INT64_MAX;
+
+    atomic_compare_exchange_strong(&load->window_end_ns, &unset, at_ns);
+}
+
 /* A request ended at at_ns (which then lies before the window, or in it). */
 static inline void load_request_ended(struct load *load, int64_t at_ns)
 {
     if (load_in_window(load, at_ns)
         && atomic_load_explicit(&load->window_left, memory_order_relaxed) > 0
         && atomic_fetch_sub(&load->window_left, 1) == 1)
-        atomic_store(&load->window_end_ns, at_ns + 1);
+        load_end_window(load, at_ns + 1);
     else if (atomic_load_explicit(&load->window_start_asked, memory_order_relaxed)
              && atomic_exchange(&load->window_start_asked, false))
         atomic_store(&load->window_start_ns, at_ns + 1);
     else if (atomic_load_explicit(&load->window_end_asked, memory_order_relaxed)
              && atomic_exchange(&load->window_end_asked, false))
-        atomic_store(&load->window_end_ns, at_ns + 1);
+        load_end_window(load, at_ns + 1);
 }

@@ -457,7 +457,8 @@ size_t prompt_read(struct prompt *prompt, char *out, size_t size)
         size_t left = from->length - prompt->offset;
         size_t count = left < size - done ? left : size - done;
 
-        memcpy(out + done, from->bytes + prompt->offset, count);
+        if (count > 0) /* a part may be nothing at all */
+            memcpy(out + done, from->bytes + prompt->offset, count);
         done += count;
         prompt->offset += count;
         if (prompt->offset == from->length) {

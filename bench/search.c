@@ -111,7 +111,8 @@ static double most_tokens(const struct view *view, size_t level)
 
     for (size_t i = 0; i < level; i++)
         if (is_sound(view, i))
-            most = fmin(most, tokens(view, i) * load(view, level) / load(view, i));
+            most = fmin(most, tokens(view, i) * (1 + view->levels[i].slack) * load(view, level)
+                                  / load(view, i));
     return most;
 }
 

@@ -28,6 +28,7 @@ struct search_level {
     double tokens_per_s; /* of a sound one */
     double strain; /* of a known one: its greatest figure / limit (store/load_limits.h); NaN: no
                       limits */
+    double slack;  /* by so much, as a share, its tokens/s may be low by the chance of arrivals */
 };
 
 /* What was found before at the same loads. */

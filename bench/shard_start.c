@@ -22,14 +22,22 @@ void shard_note_begun(struct shard *shard, struct connection *user)
     atomic_store_explicit(&shard->published.in_flight, (int64_t)shard->busy, memory_order_relaxed);
 }
 
+static int64_t shortest_timeout_ns(const struct load *load)
+{
+    int64_t shortest = load->ttft_timeout_ns;
+
+    shortest = load->idle_timeout_ns < shortest ? load->idle_timeout_ns : shortest;
+    return load->request_timeout_ns < shortest ? load->request_timeout_ns : shortest;
+}
+
 /* The first timeout that can happen; where it does not, the next one is set then. */
 void shard_watch(struct shard *shard, struct connection *user, int64_t now_ns)
 {
     enum failure which;
     int64_t at_ns = connection_deadline_ns(user, &which);
 
-    if (user->request.sent_ns == 0 && at_ns > now_ns + shard->load->ttft_timeout_ns)
-        at_ns = now_ns + shard->load->ttft_timeout_ns; /* of which it is not known yet */
+    if (at_ns > now_ns + shortest_timeout_ns(shard->load)) /* it may be another by then */
+        at_ns = now_ns + shortest_timeout_ns(shard->load);
     deadlines_set(&shard->deadlines, &user->deadline, at_ns);
 }
 

@@ -254,7 +254,7 @@ static bool measure(struct sweep_work *work, int64_t attempt_id, struct cell_res
         .repetition = cell->repetition,
         .context_tokens = least_context(work),
         .dataset = work->dataset.count > 0 ? &work->dataset : NULL,
-        .dataset_sent = find_begun(work),
+        .dataset_sent = find_begun(work) || work->rejected > 0 || cell->attempts > 0,
         .nonce = nonce_of(work, attempt_id),
         .probe = sibling == NULL || subject->failed_in_a_row > 0 || work->rejected > 0,
         .shards = work->sweep->shards,
@@ -300,7 +300,9 @@ static void note_result(struct sweep_work *work, const struct cell_result *resul
     snprintf(work->stopped, sizeof work->stopped,
              "%d cells in a row failed on %s, the last with %.100s%s", subject->failed_in_a_row,
              subject->deployment.name, cell->reason,
-             work->done < work->count ? "; sweep_resume with retry_failed tries them again" : "");
+             work->done < work->count ? "; sweep_resume with retry_failed goes on, and tries those "
+                                        "of unfinished runs again"
+                                      : "");
 }
 
 static bool store_result(struct sweep_work *work, int64_t attempt_id,

@@ -55,7 +55,7 @@ static enum level_state state_of(const struct cell_row *cell)
         return LEVEL_UNKNOWN;
     case CELL_MEASURED:
         return measurement->success_rate >= 1 - LIMITS_ERROR_RATE
-                       && measurement->output_throughput > 0
+                       && measurement->output_throughput > 0 && !measurement->contaminated
                    ? LEVEL_SOUND
                    : LEVEL_LOST;
     case CELL_INFEASIBLE:
@@ -66,6 +66,16 @@ static enum level_state state_of(const struct cell_row *cell)
     return LEVEL_LOST;
 }
 
+/* Two standard errors of the number of arrivals, as a share of it. */
+static double slack_of(const struct plan *plan, const struct cell_row *cell)
+{
+    double variation = plan->arrival == ARRIVAL_POISSON ? 1
+                       : plan->arrival == ARRIVAL_GAMMA ? 1 / plan->burstiness
+                                                        : 0;
+
+    return 2 * sqrt(variation / fmax((double)cell->measurement.attempted, 1));
+}
+
 static struct search_level level_of(const struct sweep_work *work, const struct cell_row *cell)
 {
     const struct limits *limits = &work->plan.limits;
@@ -73,6 +83,7 @@ static struct search_level level_of(const struct sweep_work *work, const struct 
     return (struct search_level){
         .load = load_of(cell),
         .state = state_of(cell),
+        .slack = slack_of(&work->plan, cell),
         .tokens_per_s = cell->measurement.output_throughput,
         .strain = limits_are_stated(limits) ? limits_strain(limits, &cell->measurement).ratio : NAN,
     };

@@ -297,9 +297,10 @@ static void on_ready(struct loop_source *source, uint32_t events)
     struct transfer_plain *plain =
         (struct transfer_plain *)(void *)((char *)source - offsetof(struct transfer_plain, source));
 
-    if (plain->state == OPEN) /* nothing was asked: the server closed it, or is out of step */
-        close_socket(plain);
-    else if (plain->state == CONNECTING)
+    if (plain->state == OPEN) { /* an event of before, or the server closed it or is out of step */
+        if (!is_still_open(plain))
+            close_socket(plain);
+    } else if (plain->state == CONNECTING)
         take_connected(plain);
     else if (plain->state == SENDING && (events & EPOLLOUT) != 0)
         send_more(plain);

@@ -240,6 +240,16 @@ static void a_window_may_end_with_a_number_of_requests(void **state)
     assert_true(m->window_s < 10);
     cell_result_finish(&trial.result);
     trial.order.nonce++;
+    trial.order.concurrency = 1; /* what ends after the last one does not move the window's end */
+    trial.plan.requests = 4;
+    m = measure(&trial);
+    if (fabs(m->request_throughput * m->latency[METRIC_E2E].mean_ms / 1e3 - 1) > 0.12)
+        fail_msg("%.3f requests/s of %.0f ms each are not one user", m->request_throughput,
+                 m->latency[METRIC_E2E].mean_ms);
+    cell_result_finish(&trial.result);
+    trial.order.nonce++;
+    trial.plan.requests = 50;
+    trial.order.concurrency = 64;
     trial.plan.arrival = ARRIVAL_POISSON;
     trial.order.request_rate = 200;
     assert_int_equal(measure_answered(&trial)->attempted, 50);

@@ -241,24 +241,30 @@ static void breaks_on_what_is_not_json(void **state)
     expect("data: {\"choices\":[{\"text\":\"a\"}]} x\n\n", "broken\n");
 }
 
-static void breaks_on_an_event_without_end(void **state)
+static void breaks_beyond(bool want_text, size_t limit)
 {
-    struct completion_stream *stream = completion_stream_create(false);
+    struct completion_stream *stream = completion_stream_create(want_text);
     char bytes[4096];
     TEXT_AUTO out = { 0 };
     bool good = true;
     size_t fed = 0;
 
-    (void)state;
     memset(bytes, 'x', sizeof bytes);
     for (; good && fed < 2 << 20; fed += sizeof bytes)
         good = completion_stream_feed(stream, bytes, sizeof bytes, write_event, &out);
     assert_false(good);
-    assert_true(fed > 1 << 20);
+    assert_true(fed > limit && fed <= limit + 2 * sizeof bytes);
     completion_stream_reset(stream);
     assert_true(completion_stream_feed(stream, "data: [DONE]\n", 13, write_event, &out));
     assert_string_equal(text_string(&out), "done \n");
     completion_stream_destroy(stream);
+}
+
+static void breaks_on_an_event_without_end(void **state)
+{
+    (void)state;
+    breaks_beyond(true, 1 << 20);
+    breaks_beyond(false, 1 << 16);
 }
 
 static void bounds_events_of_many_data_lines(void **state)
