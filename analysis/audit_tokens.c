@@ -176,7 +176,8 @@ void check_lengths(struct audit *audit)
     struct finding *finding;
     const struct evidence_cell *cell;
 
-    if (audit->evidence->input_unit != LENGTH_TOKENS)
+    if (audit->evidence->input_unit != LENGTH_TOKENS
+        || !audit->evidence->imported) /* our own cells tell each request's own lengths */
         return;
     finding = audit_find_cells(audit, FINDING_CAUTION, has_other_length);
     if (finding == NULL)
@@ -250,8 +251,8 @@ void check_contaminated(struct audit *audit)
     if (finding == NULL)
         return;
     text_addf(&finding->arithmetic,
-              "in %zu cells the server counted more requests or tokens than were sent, each time "
-              "they were measured",
+              "in %zu cells the server worked for others too, each time they were measured: "
+              "run_show with `cell` tells by what that was seen",
               finding->cell_count);
     text_add(&finding->consequence,
              "Others used the server meanwhile: these cells show less than it can do alone.");

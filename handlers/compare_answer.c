@@ -298,9 +298,10 @@ static void describe_left_out(const struct comparison *comparison, struct text *
             continue;
         if (shown++ == 0)
             text_addf(out, "\nLeft out (x), %zu of %zu cells:\n", left, comparison->cell_count);
-        text_addf(out, "- %.6g users, context %.6g: %s%s%s\n", cell->users, cell->input_length,
-                  left_out_help(cell->why), cell->run == NULL ? "" : ", ",
-                  cell->run == NULL ? "" : cell->run);
+        text_addf(out, isnan(cell->request_rate) ? "- %.6g users" : "- %.6g requests/s",
+                  isnan(cell->request_rate) ? cell->users : cell->request_rate);
+        text_addf(out, ", context %.6g: %s%s%s\n", cell->input_length, left_out_help(cell->why),
+                  cell->run == NULL ? "" : ", ", cell->run == NULL ? "" : cell->run);
     }
     if (left > shown && shown > 0)
         text_addf(out, "- and %zu more\n", left - shown);

@@ -140,20 +140,16 @@ static bool value_of(enum history_function function, const struct scrape_point *
 
 /* ---- Steps as they fill up ---- */
 
-static void add_value(struct history_value *sum, const struct history_value *more,
-                      enum history_function function)
+/* Label sets add up, and so do their bounds: the sum was never below the sum of the lowest. */
+static void add_value(struct history_value *sum, const struct history_value *more)
 {
     if (sum->weight == 0) {
         *sum = *more;
         return;
     }
-    sum->low = fmin(sum->low, more->low);
-    sum->high = fmax(sum->high, more->high);
-    sum->value = function == HISTORY_MIN   ? fmin(sum->value, more->value)
-                 : function == HISTORY_MAX ? fmax(sum->value, more->value)
-                                           : sum->value + more->value;
-    if (function == HISTORY_RATE || function == HISTORY_INCREASE)
-        sum->low = sum->high = sum->value;
+    sum->low += more->low;
+    sum->high += more->high;
+    sum->value += more->value;
 }
 
 static void add_series(const struct history_ask *ask, enum history_function function,
@@ -164,7 +160,7 @@ static void add_series(const struct history_ask *ask, enum history_function func
         struct history_value value;
 
         if (value_of(function, point, &value))
-            add_value(&steps[(point->at_ms - ask->from_ms) / ask->step_ms], &value, function);
+            add_value(&steps[(point->at_ms - ask->from_ms) / ask->step_ms], &value);
     }
 }
 

@@ -48,7 +48,8 @@ static bool count_infeasible(const struct call *call, const struct deployment *d
 
     if (!model_facts_latest(call->services->store, deployment->id, &facts, known, error))
         return false;
-    *known = *known && facts.revision == deployment->revision && facts.context_tokens > 0;
+    *known = *known && facts.revision == deployment->revision && facts.context_tokens > 0
+             && plan->input_distribution != DISTRIBUTION_DATASET; /* what fits of it is measured */
     for (size_t i = 0; *known && i < plan->input_count; i++)
         for (size_t j = 0; j < plan->output_count; j++)
             if (plan->input_tokens[i] + plan->output_tokens[j] > facts.context_tokens)

@@ -7,7 +7,8 @@
 #include "handlers/job_answer.h"
 #include "handlers/sweep_answer.h"
 
-#define REJECTED_SHOWN 8 /* in the text */
+#define REJECTED_SHOWN 8  /* in the text */
+#define ATTEMPTS_SHOWN 50 /* in the JSON, of each list */
 
 static const struct param params[] = {
     { "sweep", VALUE_TEXT, .required = true, .low = 1, .high = 39,
@@ -58,11 +59,12 @@ static const char *next_step(const struct sweep_row *sweep)
     return sweep->subject_count > 1 ? "run_compare with this sweep" : "run_report with this sweep";
 }
 
+/* The latest. */
 static json_t *attempts_json(const struct attempt_row *attempts, size_t count)
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = count > ATTEMPTS_SHOWN ? count - ATTEMPTS_SHOWN : 0; i < count; i++)
         json_array_append_new(list, json_pack("{s:s, s:I, s:f, s:I, s:I, s:I, s:I, s:o, s:o}",
                                               "deployment", attempts[i].deployment, "concurrency",
                                               (json_int_t)attempts[i].concurrency, "request_rate",

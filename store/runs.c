@@ -14,6 +14,8 @@
     "(SELECT count(*) FROM cells WHERE run_id = r.id), "                                           \
     "(SELECT count(*) FROM cells WHERE run_id = r.id AND state <> 'pending'), "                    \
     "r.deployment_id, r.revision, r.corrects, (SELECT c.id FROM runs c WHERE c.corrects = r.id "   \
+    "AND c.finished_ms IS NOT NULL "                                                               \
+    "AND EXISTS (SELECT 1 FROM cells WHERE run_id = c.id AND state = 'measured') "                 \
     "ORDER BY c.rowid DESC LIMIT 1) "                                                              \
     "FROM runs r JOIN sweeps s ON s.id = r.sweep_id JOIN deployments d ON d.id = "                 \
     "r.deployment_id LEFT JOIN fingerprints f ON f.digest = r.fingerprint "

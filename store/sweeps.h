@@ -81,7 +81,8 @@ struct run_row {
     int64_t deployment_id, revision;
     char fingerprint[65];                    /* digest; "" before the first cell */
     char corrects[ID_SIZE];                  /* the run it stands in for; "" if none */
-    char corrected_by[ID_SIZE];              /* the newest that stands in for it; "" if none */
+    char corrected_by[ID_SIZE];              /* the newest that stands in for it, once it is
+                                                finished and measured something; "" if none */
     char *fingerprint_document, *provenance; /* JSON, heap */
     int64_t created_ms, finished_ms;
     char sweep_state[16];

@@ -637,6 +637,7 @@ static void a_correction_points_at_the_run_it_stands_in_for(void **state)
                                  .arguments_digest = "" };
     struct sweep_row second;
     struct run_row *before, *after, *earlier;
+    struct scene anew = { .deployment = scene.deployment };
     size_t count;
 
     accept(ledger, &scene, 0, CELL_MEASURED);
@@ -651,11 +652,20 @@ static void a_correction_points_at_the_run_it_stands_in_for(void **state)
     assert_string_equal(after[0].corrects, before[0].id);
     assert_ok(ledger, run_list(ledger->store, NULL, scene.sweep.id, 0, 10, &earlier, &count,
                                &ledger->error));
+    assert_string_equal(earlier[0].corrected_by, ""); /* it has measured nothing yet */
+    run_rows_free(earlier, 1);
+    anew.sweep = second;
+    anew.claim = ledger_claim(ledger, "me", 400, 1000);
+    assert_ok(ledger, sweep_begin(ledger->store, &anew.claim, second.id, 410, &ledger->error));
+    read_cells(ledger, &anew);
+    accept(ledger, &anew, 0, CELL_MEASURED);
+    assert_ok(ledger, run_list(ledger->store, NULL, scene.sweep.id, 0, 10, &earlier, &count,
+                               &ledger->error));
     assert_string_equal(earlier[0].corrected_by, after[0].id);
     run_rows_free(before, 1);
     run_rows_free(after, 1);
     run_rows_free(earlier, 1);
-    sweep_row_finish(&second);
+    end(&anew);
     end(&scene);
 }
 

@@ -443,6 +443,7 @@ static void a_correction_is_a_new_sweep_that_points_at_the_old(void **state)
     run_of_sweep(world, second, 0, after);
     text_addf(&words, "%s corrects %s.", after, before);
     world_says(world, text_string(&words));
+    sweep_measured(world, second, 4, "completed", "");
     text_clear(&arguments);
     text_addf(&arguments, "{\"run\":\"%s\"}", before);
     shown = world_ok(world, "run_show", text_string(&arguments));
@@ -453,7 +454,6 @@ static void a_correction_is_a_new_sweep_that_points_at_the_old(void **state)
     world_says(world, text_string(&words));
     report = world_ok(world, "run_report", text_string(&arguments));
     world_says(world, "was corrected by run_");
-    sweep_measured(world, second, 4, "completed", "");
     text_clear(&arguments);
     text_addf(&arguments, "{\"baseline\":[\"%s\"],\"candidate\":[\"%s\"]}", before, after);
     world_do(world, "run_compare", text_string(&arguments));
@@ -486,6 +486,7 @@ static void corrects_only_what_is_the_same_and_over(void **state)
     text_clear(&more);
     text_addf(&more, ",\"deployment\":\"demo\",\"corrects\":\"%s\"", run);
     sweep_started(world, text_string(&more), second);
+    sweep_measured(world, second, 4, "completed", "");
     world_refused(world, "sweep_start", text_string(&same), ERROR_CONFLICT,
                   "already: correct that one");
 }
