@@ -67,6 +67,7 @@ static bool perform(struct call *call, const char *path, const struct text *body
         .body_length = body->length,
         .accept = call->stream != NULL ? "text/event-stream" : NULL,
         .total_timeout_ms = TIMEOUT_MS,
+        .idle_timeout_ms = call->stream != NULL ? call->asker->silence_limit_ms : 0,
         .cancelled = is_stopped,
         .on_bytes = call->stream != NULL ? on_bytes : NULL,
         .context = call,

@@ -186,7 +186,13 @@ static bool finds_the_same(struct sweep_work *work, const struct subject *subjec
 static bool find_workload(struct sweep_work *work, struct subject *subject, const char *stored,
                           struct error *error)
 {
-    const struct asker asker = { &subject->endpoint, sweep_is_stopped, work };
+    const struct asker asker = {
+        .endpoint = &subject->endpoint,
+        .stopped = sweep_is_stopped,
+        .context = work,
+        .silence_limit_ms =
+            (int64_t)(fmax(work->plan.ttft_timeout_s, work->plan.idle_timeout_s) * 1e3),
+    };
     json_auto_t *kept = NULL;
     struct error ignored;
 

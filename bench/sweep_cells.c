@@ -298,7 +298,7 @@ static void note_result(struct sweep_work *work, const struct cell_result *resul
         return;
     work->fails_steadily = true;
     snprintf(work->stopped, sizeof work->stopped,
-             "%d cells in a row failed on %s, the last with %.100s%s", subject->failed_in_a_row,
+             "%d cells in a row failed on %s, the last with %.60s%s", subject->failed_in_a_row,
              subject->deployment.name, cell->reason,
              work->done < work->count ? "; sweep_resume with retry_failed goes on, and tries those "
                                         "of unfinished runs again"
