@@ -114,7 +114,11 @@ static void fill_load(const struct tally *tally, double window_s, struct measure
 {
     bool any = tally->flight.range.low != INT64_MAX;
 
+    /* The window's end is that of a request's last byte, a little before the flight was reckoned:
+     * no average is above the most there were. */
     out->concurrency_actual = tally->flight.busy_ns / (window_s * 1e9);
+    if (any)
+        out->concurrency_actual = fmin(out->concurrency_actual, (double)tally->flight.range.high);
     out->concurrency_min = any ? tally->flight.range.low : 0;
     out->concurrency_max = any ? tally->flight.range.high : 0;
     out->little_ratio = tally->ended.e2e_ns / (window_s * 1e9) / out->concurrency_actual;
