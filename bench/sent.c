@@ -12,7 +12,7 @@ static int64_t at_least_zero(int64_t value)
     return value > 0 ? value : 0;
 }
 
-static void add_whole(struct sent_sums *sums, const struct request *request, int64_t output_tokens)
+static void add_whole(struct sent_sums *sums, const struct request *request)
 {
     struct sent *sent = &sums->sent;
 
@@ -25,7 +25,7 @@ static void add_whole(struct sent_sums *sums, const struct request *request, int
         sent->output_tokens += request->completion_tokens;
     } else { /* a chunk is a token at least, and more than it was asked for it did not generate */
         sent->output_tokens += request->chunks;
-        sent->more_output_tokens += at_least_zero(output_tokens - request->chunks);
+        sent->more_output_tokens += at_least_zero(request->wanted.output_tokens - request->chunks);
     }
 }
 
@@ -45,15 +45,15 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-void sent_add(struct sent_sums *sums, const struct request *request, int64_t output_tokens)
+void sent_add(struct sent_sums *sums, const struct request *request)
 {
     bool whole = request->failure == FAILURE_NONE;
 
     sums->longest_input = larger(sums->longest_input, request->prompt_tokens);
-    sums->longest_output =
-        larger(sums->longest_output, larger(request->completion_tokens, output_tokens));
+    sums->longest_output = larger(
+        sums->longest_output, larger(request->completion_tokens, request->wanted.output_tokens));
     if (whole)
-        add_whole(sums, request, output_tokens);
+        add_whole(sums, request);
     for (unsigned i = whole ? 1 : 0; i < request->sends; i++)
         add_uncertain(sums, request);
 }

@@ -11,8 +11,8 @@ struct sent_sums {
     int64_t longest_input, longest_output; /* that it told, or was asked for, of any request */
 };
 
-/* A request ended, in whichever phase; `output_tokens` were asked for. */
-void sent_add(struct sent_sums *sums, const struct request *request, int64_t output_tokens);
+/* A request ended, in whichever phase. */
+void sent_add(struct sent_sums *sums, const struct request *request);
 void sent_merge(struct sent_sums *into, const struct sent_sums *from);
 /* `input_tokens` were asked for: where nothing was told, a failed request had no more. */
 struct sent sent_total(const struct sent_sums *sums, int64_t input_tokens);

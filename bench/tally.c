@@ -375,7 +375,7 @@ void tally_request(struct tally *tally, const struct request *request, int64_t n
     if (phase != RECORD_PROBE)
         count_rates(tally, request);
     count_window_tokens(tally, request);
-    sent_add(&tally->sent, request, request->wanted.output_tokens);
+    sent_add(&tally->sent, request);
     note_record(tally, request, phase);
 }
 

@@ -15,6 +15,7 @@ static struct request answered(int64_t prompt_tokens, int64_t completion_tokens)
 {
     return (struct request){ .sends = 1,
                              .chunks = 10,
+                             .wanted.output_tokens = ASKED,
                              .prompt_tokens = prompt_tokens,
                              .completion_tokens = completion_tokens };
 }
@@ -27,7 +28,7 @@ static void sums_what_was_answered_whole(void **state)
 
     (void)state;
     for (int i = 0; i < 3; i++)
-        sent_add(i < 2 ? &sums : &other, &request, ASKED);
+        sent_add(i < 2 ? &sums : &other, &request);
     sent_merge(&sums, &other);
     sent = sent_total(&sums, 100);
     assert_int_equal(sent.requests, 3);
@@ -48,9 +49,9 @@ static void what_was_cut_may_have_been_counted_whole(void **state)
     (void)state;
     cut.failure = FAILURE_CANCELLED;
     told.failure = FAILURE_SHORT_OUTPUT;
-    sent_add(&sums, &cut, ASKED);
-    sent_add(&sums, &whole, ASKED);
-    sent_add(&sums, &told, ASKED);
+    sent_add(&sums, &cut);
+    sent_add(&sums, &whole);
+    sent_add(&sums, &told);
     sent = sent_total(&sums, 64);
     assert_int_equal(sent.requests, 1);
     assert_int_equal(sent.more_requests, 2);
@@ -67,8 +68,8 @@ static void what_was_cut_may_have_been_as_long_as_the_longest(void **state)
 
     (void)state;
     cut.failure = FAILURE_CANCELLED;
-    sent_add(&sums, &cut, ASKED);
-    sent_add(&sums, &longest, ASKED);
+    sent_add(&sums, &cut);
+    sent_add(&sums, &longest);
     assert_int_equal(sent_total(&sums, 64).more_output_tokens, 64);
 }
 
@@ -80,7 +81,7 @@ static void what_was_never_sent_is_not_counted(void **state)
     (void)state;
     unsent.sends = 0;
     unsent.failure = FAILURE_CONNECT_REFUSED;
-    sent_add(&sums, &unsent, ASKED);
+    sent_add(&sums, &unsent);
     assert_int_equal(sent_total(&sums, 64).more_requests, 0);
 }
 
@@ -92,7 +93,7 @@ static void what_was_sent_twice_may_count_twice(void **state)
 
     (void)state;
     again.sends = 2;
-    sent_add(&sums, &again, ASKED);
+    sent_add(&sums, &again);
     sent = sent_total(&sums, 100);
     assert_int_equal(sent.requests, 1);
     assert_int_equal(sent.more_requests, 1);
@@ -107,7 +108,7 @@ static void answers_without_usage_leave_a_range(void **state)
     struct sent sent;
 
     (void)state;
-    sent_add(&sums, &silent, ASKED);
+    sent_add(&sums, &silent);
     sent = sent_total(&sums, 100);
     assert_int_equal(sent.requests, 1);
     assert_true(sent.input_untold);
