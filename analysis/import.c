@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analysis/import_members.h"
 #include "base/digest.h"
 
 const struct importer importers[] = {
@@ -36,10 +37,33 @@ static const struct importer *find(const char *bytes, size_t length, const char 
     return NULL;
 }
 
-static bool refuse(const char *format, struct error *error)
+static bool begins(const char *bytes, size_t length, const char *with, size_t size)
+{
+    return length >= size && memcmp(bytes, with, size) == 0;
+}
+
+/* What every format would only call wrong; NULL: nothing of that kind. */
+static const char *foreign(const char *bytes, size_t length)
+{
+    if (begins(bytes, length, "\xff\xfe", 2) || begins(bytes, length, "\xfe\xff", 2)
+        || (length >= 4 && bytes[0] != 0 && bytes[1] == 0 && bytes[2] != 0 && bytes[3] == 0))
+        return "the file is UTF-16: save it as UTF-8";
+    if (begins(bytes, length, "\x1f\x8b", 2) || begins(bytes, length, "\x28\xb5\x2f\xfd", 4)
+        || begins(bytes, length, "PK\x03\x04", 4))
+        return "the file is compressed, or a spreadsheet: unpack it, or save the sheet as CSV";
+    return NULL;
+}
+
+/* Of JSON that is broken its place is told. */
+static bool refuse(const char *bytes, size_t length, const char *format, struct error *error)
 {
     TEXT_AUTO formats = { 0 };
+    struct json_scan scan;
 
+    import_scan_init(&scan, bytes, length);
+    if (format == NULL && length > 0 && (bytes[0] == '{' || bytes[0] == '[')
+        && !json_scan_value(&scan, NULL, NULL))
+        return json_scan_fail(&scan, error);
     list_formats(&formats);
     if (format != NULL)
         return error_set(error, ERROR_INVALID, "there is no format \"%.40s\": there are %s", format,
@@ -50,21 +74,39 @@ static bool refuse(const char *format, struct error *error)
                      text_string(&formats));
 }
 
+/* The mark that Windows' programs put before UTF-8. */
+static size_t mark_length(const char *bytes, size_t length)
+{
+    return begins(bytes, length, "\xef\xbb\xbf", 3) ? 3 : 0;
+}
+
+static bool read_marked(const char *bytes, size_t length, const char *format, struct evidence *out,
+                        struct error *error)
+{
+    size_t mark = mark_length(bytes, length);
+    const char *problem = foreign(bytes, length);
+    const struct importer *importer;
+
+    if (length == mark)
+        return error_set(error, ERROR_INVALID, "the file is empty");
+    if (problem != NULL)
+        return error_set(error, ERROR_INVALID, "%s", problem);
+    importer = find(bytes + mark, length - mark, format);
+    if (importer == NULL)
+        return refuse(bytes + mark, length - mark, format, error);
+    text_copy(out->format, sizeof out->format, importer->format);
+    return importer->read(bytes + mark, length - mark, out, error);
+}
+
 bool import_read(const char *bytes, size_t length, const char *format, struct evidence *out,
                  struct error *error)
 {
-    const struct importer *importer = find(bytes, length, format);
-
     evidence_init(out);
-    if (importer == NULL)
-        return refuse(format, error);
     out->imported = true;
-    text_copy(out->format, sizeof out->format, importer->format);
     digest_sha256_text(bytes, length, out->digest);
-    if (!importer->read(bytes, length, out, error))
+    if (!read_marked(bytes, length, format, out, error))
         return false;
     if (out->cell_count == 0)
-        return error_set(error, ERROR_INVALID, "the %s file holds no cell at all",
-                         importer->format);
+        return error_set(error, ERROR_INVALID, "the %s file holds no cell at all", out->format);
     return true;
 }

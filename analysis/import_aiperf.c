@@ -366,7 +366,7 @@ static bool read_profile(void *context, const char *document, size_t size, int64
     forget(&profile);
     profile.out = out;
     profile.refusal = error;
-    json_scan_init(&scan, document, size);
+    import_scan_init(&scan, document, size);
     import_object(&scan, members, &profile, original);
     if (profile.is_refused)
         return false;

@@ -122,7 +122,7 @@ static void find_chunks(const char *document, size_t size, struct records *recor
 
     records->chunks.count = 0;
     records->chunk_unit[0] = '\0';
-    json_scan_init(&scan, document, size);
+    import_scan_init(&scan, document, size);
     import_object(&scan, top, records, NULL);
     for (size_t i = 0; i < records->chunks.count; i++)
         add(&records->metrics[METRIC_ICL],
@@ -173,7 +173,7 @@ static bool read_record(void *context, const char *document, size_t size, int64_
     record.ttft.value = record.latency.value = record.inter_token.value = NAN;
     record.input.value = record.output.value = NAN;
     record.told_input.value = record.told_output.value = NAN;
-    json_scan_init(&scan, document, size);
+    import_scan_init(&scan, document, size);
     import_object(&scan, members, &record, NULL);
     if (strcmp(record.phase, "warmup") == 0) {
         records->warmup++;

@@ -286,7 +286,7 @@ bool import_read_guidellm(const char *bytes, size_t length, struct evidence *out
 
     out->input_unit = LENGTH_TOKENS;
     text_copy(out->facts.tool, sizeof out->facts.tool, "guidellm");
-    json_scan_init(&scan, bytes, length);
+    import_scan_init(&scan, bytes, length);
     if (import_object(&scan, top, &reading, NULL) && json_scan_next(&scan) == JSON_SCAN_DONE) {
         take_asked(&reading);
         return true;

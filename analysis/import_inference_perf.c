@@ -200,7 +200,7 @@ static bool read_lifecycle(void *context, const char *document, size_t size, int
     lifecycle.cell.row = line;
     lifecycle.input = lifecycle.output = lifecycle.told = lifecycle.cell.latency[METRIC_TTFT];
     lifecycle.input_total = lifecycle.output_total = lifecycle.told_total = unknown;
-    json_scan_init(&scan, document, size);
+    import_scan_init(&scan, document, size);
     import_object(&scan, members, &lifecycle, NULL);
     fill(&lifecycle);
     *cell = lifecycle.cell;

@@ -1,6 +1,7 @@
 #include "analysis/import_members.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -53,6 +54,12 @@ bool import_skip(struct json_scan *scan, enum json_scan_token token)
     return token != JSON_SCAN_FAILED;
 }
 
+void import_scan_init(struct json_scan *scan, const char *bytes, size_t length)
+{
+    json_scan_init(scan, bytes, length);
+    scan->takes_nan = true;
+}
+
 static void copy_text(const struct json_scan *scan, char *out, size_t size)
 {
     char whole[4096];
@@ -68,6 +75,20 @@ static void take_number(double value, double *out)
         *out = value;
 }
 
+/* A number that was written as text, "4.0", as options given on a command line are kept. */
+static void take_number_text(const struct json_scan *scan, double scale, double *out)
+{
+    char text[64], *end;
+    double value;
+
+    if (!json_scan_copy(scan, text, sizeof text) || text[0] == '\0'
+        || strspn(text, "0123456789+-.eE") != strlen(text))
+        return;
+    value = strtod(text, &end);
+    if (*end == '\0')
+        take_number(value * scale, out);
+}
+
 /* The value of `row`, whose first token is read. */
 static bool take(struct json_scan *scan, const struct import_member *row, void *base,
                  enum json_scan_token token)
@@ -76,6 +97,8 @@ static bool take(struct json_scan *scan, const struct import_member *row, void *
 
     if (row->kind == MEMBER_NUMBER && token == JSON_SCAN_NUMBER)
         take_number(json_scan_number(scan) * row->scale, (double *)(void *)at);
+    else if (row->kind == MEMBER_NUMBER && token == JSON_SCAN_STRING)
+        take_number_text(scan, row->scale, (double *)(void *)at);
     else if (row->kind == MEMBER_TEXT && token == JSON_SCAN_STRING)
         copy_text(scan, at, row->size);
     else
@@ -156,74 +179,6 @@ bool import_array(struct json_scan *scan, bool (*each)(struct json_scan *scan, v
     }
     *scan = ahead;
     return token == JSON_SCAN_ARRAY_END;
-}
-
-/* ---- Documents ---- */
-
-bool import_has_keys(const char *bytes, size_t length, const char *const *keys)
-{
-    struct json_scan scan;
-    unsigned found = 0, wanted = 0;
-
-    for (size_t i = 0; keys[i] != NULL; i++)
-        wanted |= 1U << i;
-    json_scan_init(&scan, bytes, length);
-    if (json_scan_next(&scan) != JSON_SCAN_OBJECT)
-        return false;
-    while (json_scan_next(&scan) == JSON_SCAN_KEY) {
-        for (size_t i = 0; keys[i] != NULL; i++)
-            if (json_scan_is(&scan, keys[i]))
-                found |= 1U << i;
-        if (found == wanted || !json_scan_value(&scan, NULL, NULL))
-            break;
-    }
-    return found == wanted;
-}
-
-static int64_t count_lines(const char *from, const char *to)
-{
-    int64_t lines = 0;
-
-    for (; (from = memchr(from, '\n', (size_t)(to - from))) != NULL; from++)
-        lines++;
-    return lines;
-}
-
-static const char *skip_space(const char *at, const char *end)
-{
-    while (at < end && strchr(" \t\r\n", *at) != NULL && *at != '\0')
-        at++;
-    return at;
-}
-
-bool import_documents(const char *bytes, size_t length,
-                      bool (*read)(void *context, const char *document, size_t size, int64_t line,
-                                   struct error *error),
-                      void *context, struct error *error)
-{
-    const char *end = bytes + length, *counted = bytes;
-    int64_t line = 1;
-
-    for (const char *at = skip_space(bytes, end); at < end;) {
-        struct json_scan scan;
-        const char *document;
-        size_t size;
-
-        line += count_lines(counted, at);
-        counted = at;
-        json_scan_init(&scan, at, (size_t)(end - at));
-        if (!json_scan_value(&scan, &document, &size)) {
-            struct error why;
-
-            json_scan_fail(&scan, &why);
-            return error_set(error, ERROR_INVALID, "in what begins at line %lld %s",
-                             (long long)line, why.message);
-        }
-        if (!read(context, document, size, line, error))
-            return false;
-        at = skip_space(document + size, end);
-    }
-    return true;
 }
 
 /* ---- Cells ---- */

@@ -42,6 +42,9 @@ struct import_member {
  * evidence_latency; as milliseconds and as seconds. */
 extern const struct import_member latency_ms_members[], latency_s_members[];
 
+/* A scan of a file that another tool wrote: Python's NaN and Infinity are taken for null. */
+void import_scan_init(struct json_scan *scan, const char *bytes, size_t length);
+
 /* Reads the next value, an object, by the table; another value is passed over, and so is a member
  * that is not of the table or not of its kind. `unknown` (NULL: not wanted) gets the scalars that
  * the table does not have, as text. False: the JSON is wrong (json_scan_fail tells). */
@@ -54,10 +57,11 @@ bool import_skip(struct json_scan *scan, enum json_scan_token token);
 bool import_array(struct json_scan *scan, bool (*each)(struct json_scan *scan, void *context),
                   void *context);
 
-/* Has the document's first object all these keys (ends with NULL)? */
+/* Has the document's first object, or the first of the list that it is, all these keys (ends with
+ * NULL)? */
 bool import_has_keys(const char *bytes, size_t length, const char *const *keys);
-/* Calls `read` with each of several documents that stand one behind the other (JSONL, or results
- * that a tool appended), `line` being where it begins. */
+/* Calls `read` with each of several objects that stand one behind the other (JSONL, or results that
+ * a tool appended) or in a list, `line` being where it begins. */
 bool import_documents(const char *bytes, size_t length,
                       bool (*read)(void *context, const char *document, size_t size, int64_t line,
                                    struct error *error),

@@ -238,7 +238,7 @@ bool import_read_serving_report(const char *bytes, size_t length, struct evidenc
     evidence_facts_read(NULL, &report.facts);
     report.input_length = report.output_tokens = report.requests = NAN;
     out->input_unit = LENGTH_TOKENS;
-    json_scan_init(&scan, bytes, length);
+    import_scan_init(&scan, bytes, length);
     if (!import_object(&scan, members, &report, NULL) || json_scan_next(&scan) != JSON_SCAN_DONE)
         return report.refused ? false : json_scan_fail(&scan, error);
     settle(&report);

@@ -90,7 +90,7 @@ bool import_sniff_summary(const char *bytes, size_t length)
     const char *value;
     size_t size;
 
-    json_scan_init(&scan, bytes, length);
+    import_scan_init(&scan, bytes, length);
     if (json_scan_next(&scan) != JSON_SCAN_OBJECT)
         return false;
     return json_scan_next(&scan) == JSON_SCAN_KEY && json_scan_value(&scan, &value, &size)
@@ -104,7 +104,7 @@ bool import_read_summary(const char *bytes, size_t length, struct evidence *out,
     struct json_scan scan;
 
     out->input_unit = LENGTH_TOKENS;
-    json_scan_init(&scan, bytes, length);
+    import_scan_init(&scan, bytes, length);
     if (read_models(&scan, &summary))
         return true;
     return summary.refused ? false : json_scan_fail(&scan, error);

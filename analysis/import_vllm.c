@@ -84,6 +84,13 @@ bool import_sniff_vllm(const char *bytes, size_t length)
     return import_has_keys(bytes, length, keys);
 }
 
+/* Before 0.10 or so it told of no failures; what was not completed had failed. */
+static void settle_failures(struct evidence_cell *cell)
+{
+    if (isnan(cell->failed) && cell->requests_asked >= cell->succeeded)
+        cell->attempted = cell->requests_asked;
+}
+
 /* Facts of the run, where every result says the same. */
 static void merge_facts(const struct vllm_result *result, struct evidence *out)
 {
@@ -110,12 +117,13 @@ static bool read_result(void *context, const char *document, size_t size, int64_
     position = cell->position;
     vllm_result_init(&result);
     result.cell.original = json_object();
-    json_scan_init(&scan, document, size);
+    import_scan_init(&scan, document, size);
     import_object(&scan, vllm_members, &result, result.cell.original);
     *cell = result.cell;
     cell->position = position;
     cell->row = line;
     merge_facts(&result, out);
+    settle_failures(cell);
     import_settle(cell);
     return true;
 }

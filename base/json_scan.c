@@ -211,6 +211,20 @@ static enum json_scan_token read_word(struct json_scan *scan, const char *word,
     return token;
 }
 
+/* What is no JSON but stands for a number that is none; FAILED: something else, nothing is read. */
+static enum json_scan_token read_nan(struct json_scan *scan)
+{
+    static const char *const words[] = { "NaN", "Infinity", "-Infinity" };
+
+    for (size_t i = 0; scan->takes_nan && i < sizeof words / sizeof words[0]; i++) {
+        size_t length = strlen(words[i]);
+
+        if ((size_t)(scan->end - scan->at) >= length && memcmp(scan->at, words[i], length) == 0)
+            return read_word(scan, words[i], JSON_SCAN_NULL);
+    }
+    return JSON_SCAN_FAILED;
+}
+
 static enum json_scan_token read_value(struct json_scan *scan)
 {
     switch (scan->at < scan->end ? *scan->at : '\0') {
@@ -229,6 +243,12 @@ static enum json_scan_token read_value(struct json_scan *scan)
             return JSON_SCAN_FAILED;
         value_ended(scan);
         return JSON_SCAN_STRING;
+    case 'N':
+    case 'I':
+    case '-':
+        if (read_nan(scan) == JSON_SCAN_NULL)
+            return JSON_SCAN_NULL;
+        return read_number(scan);
     default:
         return read_number(scan);
     }
@@ -367,6 +387,11 @@ bool json_scan_integer(const struct json_scan *scan, int64_t *out)
 {
     return json_number_is_integer(scan->text, scan->length)
            && json_number_to_integer(scan->text, scan->length, out);
+}
+
+bool json_scan_failed(const struct json_scan *scan)
+{
+    return scan->problem != NULL;
 }
 
 bool json_scan_fail(const struct json_scan *scan, struct error *error)

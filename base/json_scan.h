@@ -31,6 +31,9 @@ struct json_scan {
     const char *text;
     size_t length;
     bool escaped; /* there is a backslash in it */
+    /* Set after json_scan_init: NaN, Infinity and -Infinity, which Python's json writes, are null.
+     */
+    bool takes_nan;
     /* The rest is private. */
     const char *start, *at, *end, *problem;
     uint64_t objects; /* a bit per level: object or array */
@@ -56,5 +59,6 @@ bool json_scan_copy(const struct json_scan *scan, char *out, size_t size);
 double json_scan_number(const struct json_scan *scan);
 bool json_scan_integer(const struct json_scan *scan, int64_t *out);
 
+bool json_scan_failed(const struct json_scan *scan);
 /* After JSON_SCAN_FAILED: what is wrong, and at which byte. Returns false. */
 bool json_scan_fail(const struct json_scan *scan, struct error *error);
