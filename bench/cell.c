@@ -261,6 +261,7 @@ bool cell_measure(const struct cell_order *order, struct cell_result *out, struc
         .input_tokens = order->input_tokens,
         .output_tokens = order->output_tokens,
         .context_tokens = order->context_tokens,
+        .room = order->room,
         .dataset = order->dataset,
         .dataset_sent = order->dataset_sent,
         .nonce = order->nonce,

@@ -12,6 +12,7 @@ struct cell_order {
     const struct plan *plan; /* window, timeouts, seed, goodput limits */
     int64_t concurrency, input_tokens, output_tokens;
     int64_t context_tokens;        /* of the model; 0: not known */
+    struct workload_room room;     /* of the servers it is compared with; zero: of none */
     const struct dataset *dataset; /* of the plan; NULL: prompts are made up */
     bool dataset_sent;             /* in an earlier cell */
     double request_rate; /* > 0: an open loop of the plan's arrivals, with `concurrency` requests in

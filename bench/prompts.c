@@ -42,6 +42,7 @@ struct prompts {
     int64_t pools, prefix_pieces, prefix_tokens; /* of one prefix */
     uint64_t seed, nonce;
     struct lengths input, output;
+    struct workload_room room;
     int64_t shortest, context_tokens; /* of an input; 0: not known */
     bool may_stop;
     const struct dataset *dataset;
@@ -86,7 +87,7 @@ static bool count_pieces(struct prompts *prompts, const struct plan *plan, struc
     prompts->prefix_tokens = plan->shared_prefix_tokens;
     prompts->prefix_pieces =
         llround((double)plan->shared_prefix_tokens / workload->tokens_per_piece);
-    prompts->shortest = workload_shortest(workload) + prompts->prefix_tokens;
+    prompts->shortest = prompts->room.shortest_tokens + prompts->prefix_tokens;
     if (count <= prompts->prefix_pieces)
         return error_set(error, ERROR_INVALID,
                          "%ld input tokens are too few for a shared prefix of %ld: the shortest "
@@ -110,7 +111,7 @@ static void measure_row(const struct prompts *prompts, const struct dataset_row 
 
     *input = dataset_input_tokens(row, per_byte);
     if (is_text(prompts))
-        *input += prompts->workload->overhead_tokens;
+        *input += prompts->room.overhead_tokens;
     *output = prompts->output.mean;
     if (prompts->output.distribution == DISTRIBUTION_DATASET)
         *output = dataset_output_tokens(row, per_byte);
@@ -145,7 +146,7 @@ static bool choose_rows(struct prompts *prompts, struct error *error)
 {
     const struct dataset *dataset = prompts->dataset;
 
-    prompts->shortest = workload_shortest(prompts->workload);
+    prompts->shortest = prompts->room.shortest_tokens;
     prompts->usable = memory_zeroed(dataset->count, sizeof *prompts->usable);
     for (size_t i = 0; i < dataset->count; i++)
         if (is_usable(prompts, &dataset->rows[i]))
@@ -246,6 +247,8 @@ bool prompts_create(const struct prompts_order *order, struct prompts **out, str
     prompts->seed = plan->seed;
     prompts->nonce = order->nonce;
     prompts->context_tokens = order->context_tokens;
+    prompts->room = order->room;
+    workload_room_widen(&prompts->room, order->workload);
     prompts->may_stop = plan->natural_output;
     prompts->dataset = order->dataset;
     prompts->dataset_sent = order->dataset_sent;

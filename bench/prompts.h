@@ -3,7 +3,8 @@
  * shares prefixes, one of them stands before the head.
  *
  * Request `index` has the same lengths in every attempt and repetition and on every server: they
- * are drawn by the plan's seed alone, so that what is compared had the same work to do. Words,
+ * are drawn by the plan's seed alone, and what fits is judged by the strictest of the servers that
+ * are compared, so that these had the same work to do. Words,
  * heads and prefixes are by the attempt's nonce: nothing that was sent before comes again. */
 #pragma once
 
@@ -22,6 +23,7 @@ struct prompts_order {
     const char *model;
     int64_t input_tokens, output_tokens; /* of every request, or the mean */
     int64_t context_tokens;              /* drawn lengths are cut to it; 0: not known */
+    struct workload_room room;           /* of the servers it is compared with; zero: of none */
     uint64_t nonce;                      /* of the attempt */
     const struct dataset *dataset;       /* what is sent; borrowed; NULL: made-up prompts */
     bool dataset_sent;                   /* the server had its prompts before */

@@ -112,17 +112,14 @@ static const char *one_name(const char *host)
     return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ? "127.0.0.1" : host;
 }
 
-#define LINE_SIZE (URL_HOST_SIZE + 8)
-
-/* "127.0.0.1:8000": what stands in line is this. */
-static bool name_line(const struct subject *subject, char line[LINE_SIZE], struct error *error)
+static bool name_line(struct subject *subject, struct error *error)
 {
     char host[URL_HOST_SIZE];
     int port;
 
     if (!url_check(subject->endpoint.url, host, &port, error))
         return false;
-    snprintf(line, LINE_SIZE, "%s:%d", one_name(host), port);
+    snprintf(subject->line, sizeof subject->line, "%s:%d", one_name(host), port);
     return true;
 }
 
@@ -135,13 +132,15 @@ static int by_name(const void *a, const void *b)
  * Two deployments may be one server. */
 static bool acquire(struct sweep_work *work, struct error *error)
 {
-    char lines[SWEEP_SUBJECTS_MAX][LINE_SIZE];
+    char lines[SWEEP_SUBJECTS_MAX][SWEEP_LINE_SIZE];
     size_t count = work->subject_count;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         if (!sweep_resolve(work, &work->subjects[i], error)
-            || !name_line(&work->subjects[i], lines[i], error))
+            || !name_line(&work->subjects[i], error))
             return false;
+        text_copy(lines[i], sizeof lines[i], work->subjects[i].line);
+    }
     qsort(lines, count, sizeof *lines, by_name);
     for (size_t i = 0; i < count; i++)
         if ((i == 0 || strcmp(lines[i - 1], lines[i]) != 0)

@@ -213,13 +213,18 @@ static void end_witness(struct sweep_work *work, void *witness, bool measured,
         judge_attempt(work, subject_of(work, work->current), testimony, result);
 }
 
-/* Was this server measured in the sweep before? */
-static bool find_begun(const struct sweep_work *work)
+/* Was this server measured in the sweep before, as this deployment or as the other? */
+static bool find_begun(struct sweep_work *work)
 {
-    for (size_t i = 0; i < work->count; i++)
-        if (work->cells[i].deployment_id == work->current->deployment_id
-            && (work->cells[i].state == CELL_MEASURED || work->cells[i].state == CELL_FAILED))
+    const char *line = subject_of(work, work->current)->line;
+
+    for (size_t i = 0; i < work->count; i++) {
+        const struct cell_row *cell = &work->cells[i];
+
+        if ((cell->state == CELL_MEASURED || cell->state == CELL_FAILED)
+            && strcmp(subject_of(work, cell)->line, line) == 0)
             return true;
+    }
     return false;
 }
 
@@ -235,6 +240,16 @@ static int64_t least_context(const struct sweep_work *work)
             least = context;
     }
     return least;
+}
+
+/* Of all deployments, for the same reason. */
+static struct workload_room widest_room(const struct sweep_work *work)
+{
+    struct workload_room room = { 0 };
+
+    for (size_t i = 0; i < work->subject_count; i++)
+        workload_room_widen(&room, &work->subjects[i].workload);
+    return room;
 }
 
 static bool measure(struct sweep_work *work, int64_t attempt_id, struct cell_result *out,
@@ -253,6 +268,7 @@ static bool measure(struct sweep_work *work, int64_t attempt_id, struct cell_res
         .request_rate = cell->request_rate,
         .repetition = cell->repetition,
         .context_tokens = least_context(work),
+        .room = widest_room(work),
         .dataset = work->dataset.count > 0 ? &work->dataset : NULL,
         .dataset_sent = find_begun(work) || work->rejected > 0 || cell->attempts > 0,
         .nonce = nonce_of(work, attempt_id),

@@ -154,6 +154,16 @@ int64_t workload_shortest(const struct workload *workload)
     return workload->overhead_tokens + lround(ceil(workload->tokens_per_piece));
 }
 
+void workload_room_widen(struct workload_room *room, const struct workload *workload)
+{
+    int64_t shortest = workload_shortest(workload);
+
+    if (room->overhead_tokens < workload->overhead_tokens)
+        room->overhead_tokens = workload->overhead_tokens;
+    if (room->shortest_tokens < shortest)
+        room->shortest_tokens = shortest;
+}
+
 bool workload_count(const struct workload *workload, int64_t input_tokens, int64_t *pieces,
                     struct error *error)
 {

@@ -51,6 +51,12 @@ void workload_take_plan(struct workload *workload, const struct plan *plan);
 
 /* Tokens of the shortest prompt there is. */
 int64_t workload_shortest(const struct workload *workload);
+/* What servers themselves add to a prompt, and their shortest one: the greatest of all servers that
+ * are to be given the same prompts. Zero: of none. */
+struct workload_room {
+    int64_t overhead_tokens, shortest_tokens;
+};
+void workload_room_widen(struct workload_room *room, const struct workload *workload);
 /* How many pieces a prompt of so many tokens has. INVALID, with the shortest there is, where the
  * server's own tokens leave no room for one. */
 bool workload_count(const struct workload *workload, int64_t input_tokens, int64_t *pieces,

@@ -542,6 +542,65 @@ static void a_dataset_that_does_not_fit_is_refused(void **state)
     assert_non_null(strstr(error.message, "none of the dataset's 1 prompts can be sent"));
 }
 
+/* Chat templates of 1 and of 30 tokens; a context of 100. */
+static void servers_that_are_compared_get_the_same_prompts(void **state)
+{
+    static const char *const files[] = {
+        "{\"prompt\":\"short\",\"output_tokens\":3}\n"
+        "{\"prompt\":\"does not fit where the template is long\",\"output_tokens\":75}\n"
+        "{\"prompt\":\"fits either\",\"output_tokens\":60}\n",
+        "input_tokens,output_tokens\n60,5\n20,9\n31,60\n99,1\n", NULL, /* drawn */
+    };
+    static const enum distribution inputs[] = { DISTRIBUTION_DATASET, DISTRIBUTION_DATASET,
+                                                DISTRIBUTION_LOGNORMAL };
+    struct workload terse = make_workload(PROMPT_IDS), wordy = terse;
+    struct workload_room room = { 0 };
+
+    (void)state;
+    wordy.overhead_tokens = 30;
+    workload_room_widen(&room, &terse);
+    workload_room_widen(&room, &wordy);
+    assert_int_equal(room.overhead_tokens, 30);
+    assert_int_equal(room.shortest_tokens, 31);
+    for (size_t i = 0; i < 3; i++) {
+        const struct plan plan = { .seed = 1,
+                                   .input_distribution = inputs[i],
+                                   .input_spread = 1,
+                                   .output_distribution = DISTRIBUTION_LOGNORMAL,
+                                   .output_spread = 2 };
+        DATASET_AUTO dataset = { 0 };
+        struct prompts_order order = { .plan = &plan,
+                                       .model = "m",
+                                       .input_tokens = 40,
+                                       .output_tokens = 20,
+                                       .context_tokens = 100,
+                                       .room = room,
+                                       .dataset = files[i] == NULL ? NULL : &dataset };
+        struct prompts *prompts[2];
+        struct error error;
+
+        if (files[i] != NULL)
+            assert_true(dataset_read(files[i], strlen(files[i]), &dataset, &error));
+        order.workload = &terse;
+        assert_true(prompts_create(&order, &prompts[0], &error));
+        order.workload = &wordy;
+        assert_true(prompts_create(&order, &prompts[1], &error));
+        assert_int_equal(prompts_left_out(prompts[0]), prompts_left_out(prompts[1]));
+        for (uint64_t index = 0; index < 100; index++) {
+            struct prompt left, right;
+
+            prompt_make(prompts[0], index, &left);
+            prompt_make(prompts[1], index, &right);
+            assert_int_equal(left.wanted.input_tokens, right.wanted.input_tokens);
+            assert_int_equal(left.wanted.output_tokens, right.wanted.output_tokens);
+            assert_int_equal(left.wanted.cut, right.wanted.cut);
+            assert_true(files[i] == NULL || left.wanted.input_tokens != 20);
+        }
+        for (int side = 0; side < 2; side++)
+            prompts_destroy(prompts[side]);
+    }
+}
+
 static void a_kept_workload_comes_back(void **state)
 {
     struct workload workload = make_workload(PROMPT_WORDS), again;
@@ -578,6 +637,7 @@ int main(void)
         cmocka_unit_test(prompts_that_come_again_are_made_unique_where_the_plan_says_so),
         cmocka_unit_test(lengths_of_a_dataset_are_made_up_exactly),
         cmocka_unit_test(a_dataset_that_does_not_fit_is_refused),
+        cmocka_unit_test(servers_that_are_compared_get_the_same_prompts),
         cmocka_unit_test(a_kept_workload_comes_back),
     };
 

@@ -769,6 +769,70 @@ static void one_server_under_two_names_is_measured_in_turns(void **state)
     tear_down(&rig);
 }
 
+/* More prompts than a window takes, and one that fits a context of 100 only with a short template.
+ */
+static struct sweep_row start_sweep_of_prompts(struct rig *rig, const char *candidate)
+{
+    const struct deployment a = ledger_deployment(rig->ledger, "demo"),
+                            b = ledger_deployment(rig->ledger, candidate);
+    char digest[DIGEST_TEXT_SIZE], plan[512];
+    TEXT_AUTO file = { 0 };
+
+    text_add(&file, "{\"prompt\":\"just fits\",\"output_tokens\":80}\n");
+    for (int i = 0; i < 4000; i++)
+        text_addf(&file, "{\"prompt\":\"number %d\",\"output_tokens\":4}\n", i);
+    keep_dataset(rig, text_string(&file), digest);
+    snprintf(plan, sizeof plan,
+             "{\"concurrency\":[1],\"input_tokens\":[4],\"dataset\":\"chats\","
+             "\"dataset_digest\":\"%s\",\"input_distribution\":\"dataset\","
+             "\"output_distribution\":\"dataset\",\"api\":\"chat\"," QUICKER "}",
+             digest);
+    rig->context_tokens = 100;
+    return start_sweep_over(rig, &a, &b, plan);
+}
+
+static void two_deployments_are_sent_the_same_prompts_of_a_dataset(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct cell_row *cells;
+    size_t count;
+
+    set_up(&rig, state, quick_server);
+    rig.other = simserve_start((const char *[]){ "--ttft-ms", "5", "--step-ms", "2",
+                                                 "--chat-template-tokens", "30", NULL });
+    row = start_sweep_of_prompts(&rig, "other");
+    await(&rig, row.job_id, JOB_COMPLETED, "");
+    cells = list_cells(&rig, &row, &count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(cells[i].state, CELL_MEASURED);
+        assert_int_equal(cells[i].measurement.prompts_left_out, 1);
+        assert_int_equal(cells[i].measurement.prompts_repeated, 0);
+    }
+    cell_rows_free(cells, count);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void what_one_deployment_was_sent_its_server_had_before_as_another(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct cell_row *cells;
+    size_t count;
+
+    set_up(&rig, state, quick_server);
+    row = start_sweep_of_prompts(&rig, "alias");
+    await(&rig, row.job_id, JOB_COMPLETED, "");
+    cells = list_cells(&rig, &row, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(cells[0].measurement.prompts_repeated, 0);
+    assert_true(cells[1].measurement.prompts_repeated > 0);
+    cell_rows_free(cells, count);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
 static void stops_when_one_of_two_deployments_fails_steadily(void **state)
 {
     struct rig rig;
@@ -816,6 +880,8 @@ int main(void)
         cmocka_unit_test(takes_turns_at_two_deployments_also_after_a_shutdown),
         cmocka_unit_test(sweeps_over_the_same_two_in_other_order_wait_for_one_another),
         cmocka_unit_test(one_server_under_two_names_is_measured_in_turns),
+        cmocka_unit_test(two_deployments_are_sent_the_same_prompts_of_a_dataset),
+        cmocka_unit_test(what_one_deployment_was_sent_its_server_had_before_as_another),
         cmocka_unit_test(stops_when_one_of_two_deployments_fails_steadily),
     };
     struct error error;
