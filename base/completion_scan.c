@@ -262,6 +262,19 @@ static bool read_null(struct scan *scan)
     return take_null(&scan->cursor);
 }
 
+static bool is_null_next(struct scan *scan)
+{
+    skip_blanks(&scan->cursor);
+    return scan->cursor.at < scan->cursor.end && *scan->cursor.at == 'n';
+}
+
+/* null, or "". */
+static bool read_unsaid(struct scan *scan)
+{
+    return is_null_next(scan) ? take_null(&scan->cursor)
+                              : take(&scan->cursor, '"') && take_word(&scan->cursor, "\"");
+}
+
 /* A string or null. False where its text is wanted and has to be unescaped. */
 static bool read_text(struct scan *scan, struct span *out)
 {
@@ -308,12 +321,6 @@ static bool read_reasoning(struct scan *scan)
         event->reasoning_length = text.length;
     }
     return true;
-}
-
-static bool is_null_next(struct scan *scan)
-{
-    skip_blanks(&scan->cursor);
-    return scan->cursor.at < scan->cursor.end && *scan->cursor.at == 'n';
 }
 
 /* An object, or null. */
@@ -363,9 +370,9 @@ static bool read_ids(struct scan *scan)
 static bool read_choices(struct scan *scan)
 {
     static const struct member members[] = {
-        MEMBER("delta", read_delta),        MEMBER("text", read_content),
-        MEMBER("token_ids", read_ids),      MEMBER("usage", read_null),
-        MEMBER("finish_reason", read_null), { NULL, 0, NULL },
+        MEMBER("delta", read_delta),          MEMBER("text", read_content),
+        MEMBER("token_ids", read_ids),        MEMBER("usage", read_null),
+        MEMBER("finish_reason", read_unsaid), { NULL, 0, NULL },
     };
 
     if (!take(&scan->cursor, '['))

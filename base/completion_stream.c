@@ -87,7 +87,7 @@ static bool is_filled(const json_t *value)
     return json_is_string(value) && json_string_length(value) > 0;
 }
 
-static void note_content(const json_t *value, bool want_text, struct completion_event *event)
+static void note_text(const json_t *value, bool want_text, struct completion_event *event)
 {
     if (!is_filled(value))
         return;
@@ -106,6 +106,23 @@ static void note_reasoning(const json_t *value, bool want_text, struct completio
     if (want_text && event->reasoning == NULL) {
         event->reasoning = json_string_value(value);
         event->reasoning_length = json_string_length(value);
+    }
+}
+
+/* A string, or as Mistral and Databricks have it a list of parts, of which some are thoughts. */
+static void note_content(const json_t *value, bool want_text, struct completion_event *event)
+{
+    const json_t *part, *thought;
+    size_t i, j;
+
+    note_text(value, want_text, event);
+    json_array_foreach(value, i, part)
+    {
+        note_text(json_object_get(part, "text"), want_text, event);
+        json_array_foreach(json_object_get(part, "thinking"), j, thought)
+            note_reasoning(json_object_get(thought, "text"), want_text, event);
+        json_array_foreach(json_object_get(part, "summary"), j, thought)
+            note_reasoning(json_object_get(thought, "text"), want_text, event);
     }
 }
 
@@ -135,7 +152,7 @@ static void note_choice(const json_t *choice, bool want_text, struct completion_
     if (json_is_array(ids))
         event->token_ids =
             (event->token_ids < 0 ? 0 : event->token_ids) + (int64_t)json_array_size(ids);
-    if (json_is_string(finish)) {
+    if (is_filled(finish)) { /* "" is how some servers say that it goes on */
         event->has_finish = true;
         text_copy(event->finish, sizeof event->finish, json_string_value(finish));
     }

@@ -107,6 +107,30 @@ static void takes_reasoning_under_either_name_and_tool_arguments(void **state)
            "content reasoning [y]<x>\n");
 }
 
+static void takes_content_that_is_a_list_of_parts(void **state)
+{
+    (void)state;
+    expect(
+        "data: {\"choices\":[{\"delta\":{\"content\":[{\"type\":\"text\",\"text\":\"b\"}]}}]}\n\n",
+        "content [b]\n");
+    expect("data: {\"choices\":[{\"delta\":{\"content\":[{\"type\":\"thinking\",\"thinking\":"
+           "[{\"type\":\"text\",\"text\":\"x\"}]}]}}]}\n\n",
+           "reasoning <x>\n");
+    expect("data: {\"choices\":[{\"delta\":{\"content\":[{\"type\":\"reasoning\",\"summary\":"
+           "[{\"text\":\"x\"}]},{\"type\":\"text\",\"text\":\"b\"}]}}]}\n\n",
+           "content reasoning [b]<x>\n");
+    expect("data: {\"choices\":[{\"delta\":{\"content\":[]}}]}\n\n", "\n");
+    expect("data: {\"choices\":[{\"delta\":{\"content\":[1,{\"text\":\"\"}]}}]}\n\n", "\n");
+}
+
+static void an_empty_finish_reason_is_none(void **state)
+{
+    (void)state;
+    expect("data: {\"choices\":[{\"delta\":{\"content\":\"b\"},\"finish_reason\":\"\"}]}\n\n",
+           "content [b]\n");
+    expect("data: {\"choices\":[{\"text\":\"b\",\"finish_reason\" : \"\" }]}\n\n", "content [b]\n");
+}
+
 static void takes_usage_from_any_chunk(void **state)
 {
     (void)state;
@@ -289,7 +313,7 @@ static void reference_choice(const json_t *choice, struct completion_event *even
     const json_t *texts[] = { json_object_get(choice, "text"), json_object_get(delta, "content") };
     const json_t *thoughts[] = { json_object_get(delta, "reasoning"),
                                  json_object_get(delta, "reasoning_content") };
-    const char *finish = json_string_value(json_object_get(choice, "finish_reason"));
+    const json_t *finish = json_object_get(choice, "finish_reason");
     size_t i;
 
     for (i = 0; i < 2; i++) {
@@ -298,9 +322,9 @@ static void reference_choice(const json_t *choice, struct completion_event *even
     }
     json_array_foreach(json_object_get(delta, "tool_calls"), i, call) event->has_tool_call |=
         json_string_length(json_object_get(json_object_get(call, "function"), "arguments")) > 0;
-    if (finish != NULL) {
+    if (json_string_length(finish) > 0) {
         event->has_finish = true;
-        snprintf(event->finish, sizeof event->finish, "%s", finish);
+        snprintf(event->finish, sizeof event->finish, "%s", json_string_value(finish));
     }
 }
 
@@ -521,7 +545,7 @@ static void add_choice(struct generator *generator, struct text *out)
     };
     static const struct part choice[] = {
         { "index", { "0" } },
-        { "finish_reason", { "null", "null", "\"stop\"", "\"length\"" } },
+        { "finish_reason", { "null", "null", "\"\"", "\"stop\"", "\"length\"" } },
         { "logprobs", { "null", "{\"content\":\"no\"}" } },
         { "stop_reason", { "null" } },
     };
@@ -702,6 +726,8 @@ int main(void)
         cmocka_unit_test(counts_no_token_for_role_and_empty_chunks),
         cmocka_unit_test(takes_content_of_both_apis),
         cmocka_unit_test(takes_reasoning_under_either_name_and_tool_arguments),
+        cmocka_unit_test(takes_content_that_is_a_list_of_parts),
+        cmocka_unit_test(an_empty_finish_reason_is_none),
         cmocka_unit_test(takes_usage_from_any_chunk),
         cmocka_unit_test(counts_reasoning_tokens_apart),
         cmocka_unit_test(counts_listed_token_ids),
