@@ -237,11 +237,16 @@ size_t metrics_map(const char *bytes, size_t length, struct metrics_snapshot *ou
         double *member = member_of(out, mappings[i].offset);
         const struct seen *seen = state.exact[i].count > 0 ? &state.exact[i] : &state.other[i];
 
-        if (isnan(*member) && seen->count > 0) {
-            *member = folded(seen, mappings[i].fold);
+        double value = seen->count > 0 ? folded(seen, mappings[i].fold) : NAN;
+
+        if (isnan(*member) && isfinite(value)) {
+            *member = value;
             told++;
         }
     }
+    for (size_t i = 0; i < METRICS_POSITIONS; i++)
+        if (!isfinite(out->accepted_at[i]))
+            out->accepted_at[i] = NAN;
     if (out->kv_cache_use > 1) /* some say percent */
         out->kv_cache_use = fmin(out->kv_cache_use / 100, 1);
     if (isnan(out->prefix_hits_total))

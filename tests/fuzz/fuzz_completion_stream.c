@@ -1,66 +1,117 @@
 /* A stream of completions: never more than a broken stream, the same events however the bytes are
- * split, and the fast scan never says anything else than the JSON library would. */
+ * split, whether the text is wanted and what the stream read before, and the fast scan never says
+ * anything else than the JSON library would. */
 #include <string.h>
 
 #include "base/completion_scan.h"
-#include "base/json.h"
+#include "base/text.h"
 #include "tests/fuzz/fuzz.h"
 
-static void note(void *context, const struct completion_event *event)
+static void note_flags(void *context, const struct completion_event *event)
 {
     text_addf(context, "%d%d%d%d%d%d%d %ld %ld %ld %ld %ld %s ", event->done, event->error,
               event->has_content, event->has_reasoning, event->has_tool_call, event->has_finish,
               event->has_usage, (long)event->prompt_tokens, (long)event->completion_tokens,
               (long)event->cached_tokens, (long)event->reasoning_tokens, (long)event->token_ids,
               event->finish);
+    must(event->prompt_tokens >= -1 && event->completion_tokens >= -1);
+    must(event->cached_tokens >= -1 && event->reasoning_tokens >= -1 && event->token_ids >= -1);
+}
+
+static void note(void *context, const struct completion_event *event)
+{
+    note_flags(context, event);
+    must(event->error || (event->text != NULL) == event->has_content);
+    must((event->reasoning != NULL) == event->has_reasoning);
     if (event->text != NULL)
         text_add_bytes(context, event->text, event->text_length);
     if (event->reasoning != NULL)
         text_add_bytes(context, event->reasoning, event->reasoning_length);
 }
 
-static void read_stream(const uint8_t *data, size_t size, size_t piece, struct text *out)
+typedef void each_fn(void *context, const struct completion_event *event);
+
+static void read_with(struct completion_stream *stream, const uint8_t *data, size_t size,
+                      size_t piece, each_fn *each, struct text *out)
 {
-    struct completion_stream *stream = completion_stream_create(true);
     bool good = true;
 
     for (size_t at = 0; at < size && good; at += piece)
         good = completion_stream_feed(stream, (const char *)data + at,
-                                      size - at < piece ? size - at : piece, note, out);
-    good = good && completion_stream_end(stream, note, out);
+                                      size - at < piece ? size - at : piece, each, out);
+    good = good && completion_stream_end(stream, each, out);
     text_add(out, good ? "good" : "broken");
+}
+
+static void read_stream(const uint8_t *data, size_t size, size_t piece, struct text *out)
+{
+    struct completion_stream *stream = completion_stream_create(true);
+    TEXT_AUTO again = { 0 };
+
+    read_with(stream, data, size, piece, note, out);
+    completion_stream_reset(stream);
+    read_with(stream, data, size, piece, note, &again);
+    must(again.length == out->length && memcmp(again.data, out->data, out->length) == 0);
     completion_stream_destroy(stream);
 }
 
-static int64_t count(const json_t *object, const char *name)
+/* A load wants no text: all else is the same. */
+static void check_without_text(const uint8_t *data, size_t size)
 {
-    return json_get_integer(object, name, -1);
+    struct completion_stream *with = completion_stream_create(true);
+    struct completion_stream *without = completion_stream_create(false);
+    TEXT_AUTO a = { 0 };
+    TEXT_AUTO b = { 0 };
+
+    read_with(with, data, size, size > 0 ? size : 1, note_flags, &a);
+    read_with(without, data, size, size > 0 ? size : 1, note_flags, &b);
+    must(a.length == b.length && memcmp(a.data, b.data, a.length) == 0);
+    completion_stream_destroy(with);
+    completion_stream_destroy(without);
 }
 
-static int64_t reasoning_tokens(const json_t *usage)
+/* What stands in two lines goes to the library: the first of them is no JSON. */
+static void read_by_library(const uint8_t *data, size_t size, struct text *out)
 {
-    int64_t told = count(json_object_get(usage, "completion_tokens_details"), "reasoning_tokens");
+    struct completion_stream *stream = completion_stream_create(true);
+    TEXT_AUTO lines = { 0 };
 
-    return told >= 0 ? told : count(usage, "reasoning_tokens");
+    text_addf(&lines, "data: {\ndata: ");
+    text_add_bytes(&lines, (const char *)data + 1, size - 1);
+    text_add(&lines, "\n\n");
+    read_with(stream, (const uint8_t *)lines.data, lines.length, lines.length, note, out);
+    completion_stream_destroy(stream);
 }
 
-/* What the fast scan accepts is JSON, and none of what the library must decide. */
+/* What the fast scan accepts is JSON, none of what the library must decide, and what that says. */
 static void check_scan(const uint8_t *data, size_t size)
 {
     struct completion_event event;
-    json_error_t problem;
+    TEXT_AUTO fast = { 0 };
+    TEXT_AUTO library = { 0 };
 
-    if (!completion_scan((const char *)data, size, true, &event))
+    if (!completion_scan((const char *)data, size, true, &event) || *data != '{'
+        || memchr(data, '\n', size) != NULL)
         return;
     must(!event.error && !event.done && !event.has_finish);
-    json_auto_t *json = json_loadb((const char *)data, size, JSON_ALLOW_NUL, &problem);
-    must(json_is_object(json));
-    must(!json_is_object(json_object_get(json, "error")));
-    const json_t *usage = json_object_get(json, "usage");
-    must(event.has_usage == json_is_object(usage));
-    must(event.prompt_tokens == count(usage, "prompt_tokens"));
-    must(event.completion_tokens == count(usage, "completion_tokens"));
-    must(event.reasoning_tokens == reasoning_tokens(usage));
+    note(&fast, &event);
+    text_add(&fast, "good");
+    read_by_library(data, size, &library);
+    must(fast.length == library.length && memcmp(fast.data, library.data, fast.length) == 0);
+}
+
+/* The same of each line of a stream, for inputs that are streams. */
+static void check_lines(const uint8_t *data, size_t size)
+{
+    const uint8_t *end = data + size, *next;
+
+    for (const uint8_t *line = data; line < end; line = next + 1) {
+        next = memchr(line, '\n', (size_t)(end - line));
+        if (next == NULL)
+            next = end;
+        if (next - line > 6 && memcmp(line, "data: ", 6) == 0)
+            check_scan(line + 6, (size_t)(next - line) - 6);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -71,6 +122,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read_stream(data, size, size > 0 ? size : 1, &whole);
     read_stream(data, size, 1 + (size > 0 ? data[0] % 7 : 0), &split);
     must(whole.length == split.length && memcmp(whole.data, split.data, whole.length) == 0);
+    check_without_text(data, size);
     check_scan(data, size);
+    check_lines(data, size);
     return 0;
 }

@@ -1,5 +1,5 @@
 /* json_scan against jansson: both accept the bytes and agree on how many tokens of which kind
- * there are, or both refuse them. */
+ * there are, or both refuse them. What is passed over is as whole as what is read. */
 #include <string.h>
 
 #include "base/json.h"
@@ -33,12 +33,23 @@ static void count_tree(json_t *value, struct tally *tally)
     }
 }
 
+static void check_short_copy(const struct json_scan *scan, const char *whole)
+{
+    char small[4];
+    bool fits = json_scan_copy(scan, small, sizeof small);
+
+    must(fits == (strlen(whole) < sizeof small));
+    must(strcmp(small, fits ? whole : "") == 0);
+}
+
 static void count_text(const struct json_scan *scan, struct tally *tally)
 {
     FREE_AUTO char *copy = memory_zeroed(scan->length + 1, 1);
 
     must(json_scan_copy(scan, copy, scan->length + 1));
     must(json_scan_is(scan, copy));
+    must(scan->escaped == (memchr(scan->text, '\\', scan->length) != NULL));
+    check_short_copy(scan, copy);
     must(text_is_utf8(copy, strlen(copy)));
     tally->text_bytes += strlen(copy);
 }
@@ -59,6 +70,25 @@ static void count_token(const struct json_scan *scan, enum json_scan_token token
         token != JSON_SCAN_KEY && token != JSON_SCAN_OBJECT_END && token != JSON_SCAN_ARRAY_END;
 }
 
+/* All in one step, and then each value of the outermost list or object: the same verdict. */
+static void pass_over(const uint8_t *data, size_t size, bool accepted)
+{
+    const char *bytes, *first = (const char *)data;
+    enum json_scan_token token;
+    struct json_scan scan;
+    size_t length;
+
+    json_scan_init(&scan, first, size);
+    if (json_scan_value(&scan, &bytes, &length))
+        must(length > 0 && bytes >= first && length <= (size_t)(first + size - bytes));
+    must((json_scan_next(&scan) == JSON_SCAN_DONE) == accepted);
+    json_scan_init(&scan, first, size);
+    while ((token = json_scan_next(&scan)) > JSON_SCAN_DONE)
+        if (token == JSON_SCAN_KEY || token == JSON_SCAN_ARRAY)
+            json_scan_value(&scan, NULL, NULL);
+    must((token == JSON_SCAN_DONE) == accepted);
+}
+
 static bool scan_all(const uint8_t *data, size_t size, struct tally *tally)
 {
     enum json_scan_token token;
@@ -77,6 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct error error = { 0 };
     bool accepted = scan_all(data, size, &scanned);
 
+    pass_over(data, size, accepted);
     if (json_parse_fully((const char *)data, size, &value, &error)) {
         count_tree(value, &parsed);
         must(accepted);

@@ -18,6 +18,36 @@ static bool is_within(const struct bounds *bounds, const char *bytes, size_t len
                && length <= (size_t)(bounds->end - bytes));
 }
 
+/* The one sample that was written. */
+static bool read_back(void *context, const struct prom_sample *sample)
+{
+    const struct prom_sample *written = context;
+
+    must(sample->name_length == written->name_length
+         && memcmp(sample->name, written->name, written->name_length) == 0);
+    must(sample->labels_length == written->labels_length
+         && memcmp(sample->labels, written->labels, written->labels_length) == 0);
+    must(sample->value == written->value || isnan(written->value));
+    must(isnan(sample->value) == isnan(written->value));
+    return false; /* which prom_read tells: it was there */
+}
+
+static void check_writing(const struct prom_sample *sample)
+{
+    TEXT_AUTO name = { 0 };
+    TEXT_AUTO labels = { 0 };
+    TEXT_AUTO page = { 0 };
+    size_t skipped;
+
+    text_add_bytes(&name, sample->name, sample->name_length);
+    text_add_bytes(&labels, sample->labels, sample->labels_length);
+    if (memchr(labels.data == NULL ? "" : labels.data, '\0', labels.length) != NULL)
+        return;
+    prom_family(&page, name.data, sample->type, "it is \\ and\nmore");
+    prom_value(&page, name.data, text_string(&labels), sample->value);
+    must(!prom_read(page.data, page.length, read_back, (void *)(uintptr_t)sample, &skipped));
+}
+
 static bool check(void *context, const struct prom_sample *sample)
 {
     const struct bounds *bounds = context;
@@ -28,7 +58,8 @@ static bool check(void *context, const struct prom_sample *sample)
     must(sample->type <= PROM_SUMMARY);
     if (prom_label(sample, "le", value, sizeof value))
         must(strlen(value) < sizeof value);
-    prom_label(sample, "model_name", value, 1);
+    must(!prom_label(sample, "model_name", value, 1) || value[0] == '\0');
+    check_writing(sample);
     return true;
 }
 
@@ -45,7 +76,7 @@ static void check_map(const char *bytes, size_t length)
          || (snapshot.kv_cache_use >= 0 && snapshot.kv_cache_use <= 1));
     count = metrics_values(&snapshot, values, sizeof values / sizeof *values);
     for (size_t i = 0; i < count; i++)
-        must(values[i].value >= 0);
+        must(values[i].value >= 0 && isfinite(values[i].value));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -247,6 +247,22 @@ static void reads_an_exporter_of_ollama(void **state)
     assert_string_equal(m.model, "");
 }
 
+static void says_nothing_where_replicas_add_up_to_no_number(void **state)
+{
+    const struct metrics_snapshot m =
+        map("vllm:num_requests_running{engine=\"0\"} 1.7e308\n"
+            "vllm:num_requests_running{engine=\"1\"} 1.7e308\n"
+            "vllm:kv_cache_usage_perc{engine=\"0\"} 1.7e308\n"
+            "vllm:kv_cache_usage_perc{engine=\"1\"} 1.7e308\n"
+            "vllm:spec_decode_num_accepted_tokens_per_pos{engine=\"0\",position=\"0\"} 1.7e308\n"
+            "vllm:spec_decode_num_accepted_tokens_per_pos{engine=\"1\",position=\"0\"} 1.7e308\n"
+            "vllm:num_requests_waiting 3\n");
+
+    (void)state;
+    assert_true(isnan(m.requests_running) && isnan(m.kv_cache_use) && isnan(m.accepted_at[0]));
+    NEAR(m.requests_waiting, 3);
+}
+
 static void knows_nothing_of_other_exposition_texts(void **state)
 {
     static const char text[] =
@@ -274,6 +290,7 @@ int main(void)
         cmocka_unit_test(takes_counters_with_and_without_their_ending_but_never_both),
         cmocka_unit_test(reads_sglangs_speculation_from_its_gauges),
         cmocka_unit_test(reads_an_exporter_of_ollama),
+        cmocka_unit_test(says_nothing_where_replicas_add_up_to_no_number),
         cmocka_unit_test(knows_nothing_of_other_exposition_texts),
     };
 
