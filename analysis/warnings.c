@@ -93,7 +93,7 @@ static bool has_other_input(const struct cell_row *cell)
 
 static bool has_other_output(const struct cell_row *cell)
 {
-    return cell->measurement.output_tokens_differing > 0;
+    return cell->measurement.output_tokens_differing != 0;
 }
 
 static bool was_cached(const struct cell_row *cell)

@@ -152,7 +152,8 @@ const struct field cell_fields[] = {
     { "output_tokens_actual", VALUE_NUMBER, .optional = true,
       .help = "Answer length by the server's count, mean." },
     { "lengths_differing", VALUE_INTEGER, .optional = true,
-      .help = "Requests whose prompt or answer was not as long as it was asked to be." },
+      .help = "Requests whose prompt or answer was not as long as it was asked to be; null: some, "
+              "but nobody counted them." },
     { "cached_share", VALUE_NUMBER, .optional = true,
       .help =
           "Input tokens from the server's prefix cache, 0 to 1; null: its usage does not tell." },
@@ -234,6 +235,15 @@ static json_t *share(int64_t part, int64_t whole)
     return whole > 0 ? json_real((double)part / (double)whole) : json_null();
 }
 
+/* Of cells that were measured before they were counted, nobody knows how many. */
+static json_t *lengths_differing(const struct measurement *measurement)
+{
+    int64_t input = measurement->input_tokens_differing;
+    int64_t output = measurement->output_tokens_differing;
+
+    return input < 0 || output < 0 ? json_null() : json_integer((json_int_t)(input + output));
+}
+
 static void add_lengths(json_t *json, const struct measurement *measurement)
 {
     int64_t input = measurement->cached_told > 0 ? measurement->input_tokens : 0;
@@ -242,9 +252,7 @@ static void add_lengths(json_t *json, const struct measurement *measurement)
                         json_number_or_null(measurement->input_tokens_mean));
     json_object_set_new(json, "output_tokens_actual",
                         json_number_or_null(measurement->output_tokens_mean));
-    json_object_set_new(
-        json, "lengths_differing",
-        json_integer(measurement->input_tokens_differing + measurement->output_tokens_differing));
+    json_object_set_new(json, "lengths_differing", lengths_differing(measurement));
     json_object_set_new(json, "cached_share", share(measurement->cached_tokens, input));
     json_object_set_new(json, "shared_share",
                         share(measurement->shared_tokens, measurement->input_tokens));

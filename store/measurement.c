@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -62,7 +63,8 @@ const struct measurement_field measurement_fields[] = {
     ROW("tokens", INTEGER, input_tokens_requested_min, "the same, fewest"),
     ROW("tokens", INTEGER, input_tokens_requested_max, "the same, most"),
     ROW("tokens", INTEGER, input_tokens_differing,
-        "requests whose prompt was not as long as asked for, by the server's usage"),
+        "requests whose prompt was not as long as asked for, by the server's usage; -1: some, "
+        "uncounted"),
     ROW("tokens", INTEGER, input_tokens_difference_max, "the largest such difference"),
     ROW("tokens", INTEGER, input_tokens_min, "per request, by the server's usage"),
     ROW("tokens", INTEGER, input_tokens_max, "per request, by the server's usage"),
@@ -73,7 +75,8 @@ const struct measurement_field measurement_fields[] = {
     ROW("tokens", INTEGER, output_tokens_requested_min, "the same, fewest"),
     ROW("tokens", INTEGER, output_tokens_requested_max, "the same, most"),
     ROW("tokens", INTEGER, output_tokens_differing,
-        "successful requests whose answer was not as long as asked for, by the server's usage"),
+        "successful requests whose answer was not as long as asked for, by the server's usage; -1: "
+        "some, uncounted"),
     ROW("tokens", INTEGER, output_tokens_difference_max, "the largest such difference"),
     ROW("tokens", INTEGER, lengths_cut,
         "requests whose drawn length was cut: to the context, or up to what is shared"),
@@ -175,17 +178,20 @@ static double quantile_ms(const struct histogram *histogram, double q, bool *cen
     return (double)histogram_quantile(histogram, q, censored) / 1e6;
 }
 
+static void forget_latency(struct latency_summary *out)
+{
+    *out = (struct latency_summary){ 0 };
+    out->mean_ms = out->min_ms = out->max_ms = NAN;
+    out->p50_ms = out->p90_ms = out->p95_ms = out->p99_ms = out->p999_ms = NAN;
+}
+
 void latency_summarize(const struct histogram *histogram_ns, struct latency_summary *out)
 {
-    *out = (struct latency_summary){
-        .count = (int64_t)histogram_count(histogram_ns),
-        .censored = (int64_t)histogram_censored(histogram_ns),
-    };
-    if (out->count == 0) {
-        out->mean_ms = out->min_ms = out->max_ms = NAN;
-        out->p50_ms = out->p90_ms = out->p95_ms = out->p99_ms = out->p999_ms = NAN;
+    forget_latency(out);
+    if (histogram_count(histogram_ns) == 0)
         return;
-    }
+    out->count = (int64_t)histogram_count(histogram_ns);
+    out->censored = (int64_t)histogram_censored(histogram_ns);
     out->mean_ms = histogram_mean(histogram_ns) / 1e6;
     out->min_ms = (double)histogram_min(histogram_ns) / 1e6;
     out->max_ms = (double)histogram_max(histogram_ns) / 1e6;
@@ -279,6 +285,58 @@ json_t *measurement_to_json(const struct measurement *measurement)
     return json;
 }
 
+/* ---- What was kept by earlier versions ------------------------------------------------------- */
+
+#define SAME_SHARE 0.02 /* so near to one token per chunk, a chunk is a token */
+
+/* Gaps between chunks were kept as "itl": they are those between tokens where a chunk is one. */
+static void read_old_gaps(struct measurement *out)
+{
+    bool is_told = !out->tokens_estimated && out->chunks > 0;
+
+    out->tokens_per_chunk = is_told ? (double)out->output_tokens / (double)out->chunks : NAN;
+    out->latency[METRIC_ICL] = out->latency[METRIC_ITL];
+    if (!(fabs(out->tokens_per_chunk - 1) < SAME_SHARE))
+        forget_latency(&out->latency[METRIC_ITL]);
+}
+
+static int64_t farthest(int64_t from, int64_t low, int64_t high)
+{
+    int64_t below = llabs(from - low), above = llabs(high - from);
+
+    return below > above ? below : above;
+}
+
+/* All requests of a cell asked for the same lengths, and those that differed were not counted. */
+static void read_old_lengths(struct measurement *out)
+{
+    out->input_tokens_requested_min = out->input_tokens_requested_max = out->input_tokens_requested;
+    out->output_tokens_requested_min = out->output_tokens_requested_max =
+        out->output_tokens_requested;
+    out->input_tokens_requested_mean = (double)out->input_tokens_requested;
+    out->output_tokens_requested_mean = (double)out->output_tokens_requested;
+    if (out->tokens_estimated)
+        return;
+    if (out->input_tokens_max > 0)
+        out->input_tokens_difference_max =
+            farthest(out->input_tokens_requested, out->input_tokens_min, out->input_tokens_max);
+    if (out->output_tokens_max > 0)
+        out->output_tokens_difference_max =
+            farthest(out->output_tokens_requested, out->output_tokens_min, out->output_tokens_max);
+    out->input_tokens_differing = out->input_tokens_difference_max > 0 ? -1 : 0;
+    out->output_tokens_differing = out->output_tokens_difference_max > 0 ? -1 : 0;
+}
+
+static void read_old(const json_t *tokens, struct measurement *out)
+{
+    if (tokens == NULL)
+        return;
+    if (json_object_get(tokens, "tokens_per_chunk") == NULL)
+        read_old_gaps(out);
+    if (json_object_get(tokens, "output_tokens_differing") == NULL)
+        read_old_lengths(out);
+}
+
 void measurement_from_json(const json_t *json, struct measurement *out)
 {
     const json_t *requests = json_object_get(json, "requests");
@@ -298,4 +356,5 @@ void measurement_from_json(const json_t *json, struct measurement *out)
         for (const struct measurement_field *field = latency_fields; field->name != NULL; field++)
             field_from_json(field, object, &out->latency[i]);
     }
+    read_old(json_object_get(json, "tokens"), out);
 }

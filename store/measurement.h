@@ -67,7 +67,7 @@ struct measurement {
     double input_tokens_requested_mean, output_tokens_requested_mean;
     int64_t input_tokens_requested_min, input_tokens_requested_max;
     int64_t output_tokens_requested_min, output_tokens_requested_max;
-    int64_t input_tokens_differing, output_tokens_differing; /* requests */
+    int64_t input_tokens_differing, output_tokens_differing; /* requests; -1: some, uncounted */
     int64_t input_tokens_difference_max, output_tokens_difference_max;
     int64_t lengths_cut, prompts_repeated; /* requests */
     int64_t prompts_left_out;              /* of the dataset */
@@ -123,5 +123,7 @@ extern const struct measurement_field latency_fields[];
  * off by a timeout, so that the true one is at least that (likewise p50, p90, p95, p999), and is
  * missing otherwise. New reference. */
 json_t *measurement_to_json(const struct measurement *measurement);
-/* Reads what measurement_to_json wrote; members that are missing become zero or NaN. */
+/* Reads what measurement_to_json wrote; members that are missing become zero or NaN. Of earlier
+ * versions' writing, what they called ITL is ICL (and ITL too, where a chunk was a token), and what
+ * their lengths tell of those that differed is told. */
 void measurement_from_json(const json_t *json, struct measurement *out);

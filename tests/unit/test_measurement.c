@@ -106,6 +106,88 @@ static void reads_missing_members_as_zero_or_nothing(void **state)
     assert_string_equal(back.first_error, "");
 }
 
+/* As cells were kept before gaps of chunks and of tokens were told apart, and before requests of
+ * another length were counted. */
+static void read_old(const char *tokens, struct measurement *out)
+{
+    json_auto_t *json =
+        json_pack("{s:o, s:{s:{s:i, s:f, s:f}}}", "tokens", json_loads(tokens, 0, NULL), "latency",
+                  "itl", "count", 900, "p50_ms", 30.0, "p99_ms", 45.0);
+
+    assert_non_null(json);
+    measurement_from_json(json, out);
+    assert_int_equal(out->latency[METRIC_ICL].count, 900);
+    assert_true(out->latency[METRIC_ICL].p99_ms == 45);
+}
+
+static void reads_the_gaps_of_older_cells_as_those_of_chunks(void **state)
+{
+    struct measurement back;
+
+    (void)state;
+    read_old("{\"chunks\": 1000, \"output_tokens\": 3000, \"tokens_estimated\": false}", &back);
+    assert_true(back.tokens_per_chunk == 3);
+    assert_int_equal(back.latency[METRIC_ITL].count, 0);
+    assert_true(isnan(back.latency[METRIC_ITL].p50_ms) && isnan(back.latency[METRIC_ITL].mean_ms));
+    read_old("{\"chunks\": 1000, \"output_tokens\": 1000, \"tokens_estimated\": true}", &back);
+    assert_true(isnan(back.tokens_per_chunk)); /* nobody told */
+    assert_int_equal(back.latency[METRIC_ITL].count, 0);
+    read_old("{\"chunks\": 1000, \"output_tokens\": 1001, \"tokens_estimated\": false}", &back);
+    assert_int_equal(back.latency[METRIC_ITL].count, 900); /* a chunk is a token */
+    assert_true(back.latency[METRIC_ITL].p50_ms == 30);
+    read_old("{\"chunks\": 0, \"output_tokens\": 0}", &back);
+    assert_true(isnan(back.tokens_per_chunk));
+}
+
+static void finds_other_lengths_in_what_older_cells_kept(void **state)
+{
+    struct measurement back;
+
+    (void)state;
+    read_old(
+        "{\"input_tokens_requested\": 64, \"input_tokens_min\": 60, \"input_tokens_max\": 66, "
+        "\"output_tokens_requested\": 32, \"output_tokens_min\": 32, \"output_tokens_max\": 32}",
+        &back);
+    assert_int_equal(back.input_tokens_difference_max, 4);
+    assert_int_equal(back.input_tokens_differing, -1); /* some: nobody counted them */
+    assert_int_equal(back.output_tokens_differing, 0);
+    assert_int_equal(back.output_tokens_requested_min, 32);
+    assert_true(back.input_tokens_requested_mean == 64);
+    read_old(
+        "{\"output_tokens_requested\": 32, \"output_tokens_min\": 5, \"output_tokens_max\": 32}",
+        &back);
+    assert_int_equal(back.output_tokens_differing, -1);
+    assert_int_equal(back.output_tokens_difference_max, 27);
+    assert_int_equal(back.input_tokens_differing, 0); /* the server told none */
+    read_old(
+        "{\"output_tokens_requested\": 32, \"output_tokens_min\": 5, \"output_tokens_max\": 9, "
+        "\"tokens_estimated\": true}",
+        &back);
+    assert_int_equal(back.output_tokens_differing, 0); /* chunks are no tokens */
+}
+
+static void keeps_what_newer_cells_tell(void **state)
+{
+    struct measurement measurement = { .input_tokens_requested = 64,
+                                       .input_tokens_min = 60,
+                                       .input_tokens_max = 66,
+                                       .input_tokens_differing = 3,
+                                       .input_tokens_difference_max = 4,
+                                       .chunks = 10,
+                                       .output_tokens = 30,
+                                       .tokens_per_chunk = NAN,
+                                       .latency[METRIC_ITL].count = 7 },
+                       back;
+
+    (void)state;
+    json_auto_t *json = measurement_to_json(&measurement);
+    measurement_from_json(json, &back);
+    assert_int_equal(back.input_tokens_differing, 3);
+    assert_true(isnan(back.tokens_per_chunk));
+    assert_int_equal(back.latency[METRIC_ITL].count, 7);
+    assert_int_equal(back.latency[METRIC_ICL].count, 0);
+}
+
 static void summarizes_a_histogram_of_nanoseconds_in_milliseconds(void **state)
 {
     struct histogram *histogram = histogram_create();
@@ -162,6 +244,9 @@ int main(void)
         cmocka_unit_test(the_tables_cover_the_whole_struct),
         cmocka_unit_test(says_null_for_nothing_and_lists_only_what_failed),
         cmocka_unit_test(reads_missing_members_as_zero_or_nothing),
+        cmocka_unit_test(reads_the_gaps_of_older_cells_as_those_of_chunks),
+        cmocka_unit_test(finds_other_lengths_in_what_older_cells_kept),
+        cmocka_unit_test(keeps_what_newer_cells_tell),
         cmocka_unit_test(summarizes_a_histogram_of_nanoseconds_in_milliseconds),
         cmocka_unit_test(marks_percentiles_that_a_timeout_cut_off),
         cmocka_unit_test(an_empty_histogram_has_nothing_to_say),

@@ -95,6 +95,8 @@ static void each_mistake_of_measuring_is_told(void **state)
     assert_only(&cells, "");
     cells = good(), m->output_tokens_differing = 1;
     assert_only(&cells, "output_length ");
+    m->output_tokens_differing = -1; /* some, uncounted */
+    assert_only(&cells, "output_length ");
     cells = good(), m->cached_tokens = m->input_tokens / 50;
     assert_only(&cells, "cached ");
     m->shared_tokens = m->cached_tokens;
