@@ -1,0 +1,36 @@
+/* A stretch of a deployment's scrapes that is due to be rolled up, by series. Private to store/. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct connection;
+
+/* What is known of a series, and what it had in the stretch. */
+struct source {
+    int64_t series, family;
+    bool counter, any;
+    double before;  /* at the scrape before the stretch; NaN: absent there */
+    double *values; /* one per scrape; NaN: absent */
+};
+
+struct stretch {
+    struct connection *connection;
+    int64_t deployment_id, from_ms, to_ms;
+    int64_t before_ms; /* of the scrape before; -1: there is none */
+    int64_t *at_ms;
+    size_t count;
+    struct source *sources; /* by family, then series */
+    struct source **by_series;
+    size_t source_count;
+};
+
+/* Whole hours that are over (ten minutes, where there are many scrapes), the oldest first. count 0:
+ * nothing is due. */
+bool stretch_find(struct stretch *stretch, int64_t now_ms, struct error *error);
+/* What was scraped in it. */
+bool stretch_read(struct stretch *stretch, struct error *error);
+void stretch_finish(struct stretch *stretch);
