@@ -56,13 +56,17 @@ static bool read_sample(void *context, const struct prom_sample *sample)
 
     if (!isfinite(sample->value))
         return true;
+    if (page->count == PAGE_SERIES_LIMIT) {
+        page->left_out++;
+        return true;
+    }
     page->values[page->count++] = (struct scrape_value){
         .name = keep(reading, sample->name, sample->name_length),
         .labels = keep(reading, sample->labels, sample->labels_length),
         .type = is_counter(sample) ? "counter" : "gauge",
         .value = sample->value,
     };
-    return page->count < PAGE_SERIES_LIMIT;
+    return true;
 }
 
 void page_read(const struct text *body, size_t more, struct page *out)
@@ -82,4 +86,27 @@ void page_finish(struct page *page)
     free(page->values);
     free(page->letters);
     *page = (struct page){ 0 };
+}
+
+void left_out_tell(const struct scrape_left_out *left_out, struct text *out)
+{
+    size_t all = left_out->by_page + left_out->by_deployment + left_out->by_length;
+    const char *before = ": ";
+
+    if (all == 0)
+        return;
+    text_addf(out, "%zu series of a scrape are not stored", all);
+    if (left_out->by_page > 0) {
+        text_addf(out, "%s%zu beyond the first %d of its page", before, left_out->by_page,
+                  PAGE_SERIES_LIMIT);
+        before = ", ";
+    }
+    if (left_out->by_deployment > 0) {
+        text_addf(out, "%s%zu new ones beyond the %d of a deployment", before,
+                  left_out->by_deployment, SCRAPE_SERIES_LIMIT);
+        before = ", ";
+    }
+    if (left_out->by_length > 0)
+        text_addf(out, "%s%zu with a name longer than %d or labels longer than %d bytes", before,
+                  left_out->by_length, SCRAPE_NAME_SIZE - 1, SCRAPE_LABELS_SIZE - 1);
 }

@@ -73,37 +73,55 @@ static bool ask_deployment(struct scraper *scraper, const char *name, struct tex
     return ok;
 }
 
-/* The page as it is, for whoever knows the server's own names, and our figures. */
+/* Once for each deployment and limit: afterwards the figure is stored with each scrape. */
+static void warn_of_left_out(const struct due *due, const struct scrape_left_out *left_out)
+{
+    TEXT_AUTO told = { 0 };
+
+    if (!left_out->is_first)
+        return;
+    left_out_tell(left_out, &told);
+    log_warning("metrics of %s: %s", due->name, text_string(&told));
+}
+
+/* Our figures, and the page as it is, for whoever knows the server's own names. Ours come first:
+ * where a deployment has as many series as it may have, they are the last to be left out. */
 static bool keep(struct scraper *scraper, const struct due *due, const struct text *body,
                  const struct metrics_snapshot *snapshot, struct error *error)
 {
+    struct scrape_value own[VALUES_LIMIT];
+    size_t count = metrics_values(snapshot, own, VALUES_LIMIT);
     struct page page;
     bool ok;
 
-    page_read(body, VALUES_LIMIT, &page);
-    page.count += metrics_values(snapshot, page.values + page.count, VALUES_LIMIT);
-    ok = scrape_add(scraper->store, due->deployment_id, snapshot->at_ms, page.values, page.count,
-                    NULL, error);
+    page_read(body, count, &page);
+    memmove(page.values + count, page.values, page.count * sizeof *page.values);
+    memcpy(page.values, own, count * sizeof *own);
+    struct scrape_left_out left_out = { .by_page = page.left_out };
+    ok = scrape_add(scraper->store, due->deployment_id, snapshot->at_ms, page.values,
+                    count + page.count, &left_out, error);
     page_finish(&page);
+    if (ok)
+        warn_of_left_out(due, &left_out);
     return ok;
 }
 
 static void scrape(struct scraper *scraper, const struct due *due)
 {
     TEXT_AUTO body = { 0 };
-    char shown[SHOWN_ERROR_BYTES] = "";
+    char shown[SHOWN_ERROR_BYTES];
     struct metrics_snapshot snapshot;
     struct error problem, error;
-    bool ok = ask_deployment(scraper, due->name, &body, &snapshot, &problem);
+    bool asked = ask_deployment(scraper, due->name, &body, &snapshot, &problem);
 
-    if (is_stopping(scraper))
+    if (is_stopping(scraper) || (asked && keep(scraper, due, &body, &snapshot, &problem)))
         return;
-    if (!ok)
-        text_copy(shown, sizeof shown, problem.message);
-    if (ok ? !keep(scraper, due, &body, &snapshot, &error)
-           : !scrape_add(scraper->store, due->deployment_id, clock_utc_ms(), NULL, 0, shown,
-                         &error))
-        log_warning("metrics of %s are not kept: %s", due->name, error.message);
+    if (asked)
+        log_warning("metrics of %s are not kept: %s", due->name, problem.message);
+    text_copy(shown, sizeof shown,
+              problem.kind == ERROR_INTERNAL ? "not kept, the log says why" : problem.message);
+    if (!scrape_note(scraper->store, due->deployment_id, clock_utc_ms(), shown, &error))
+        log_warning("how the scrape of %s went is not noted: %s", due->name, error.message);
 }
 
 static void run_errand(void *context)

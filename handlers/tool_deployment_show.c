@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/outbound.h"
 #include "fleet/metrics.h"
+#include "fleet/page.h"
 #include "handlers/deployment_of.h"
 #include "handlers/sweep_answer.h"
 #include "handlers/values.h"
@@ -49,6 +50,8 @@ static const struct field watch_fields[] = {
     { "interval_s", VALUE_NUMBER, .help = "Seconds between stored scrapes; 0: not watched." },
     { "last_at", VALUE_TEXT, .optional = true, .help = "Last scrape, UTC." },
     { "last_error", VALUE_TEXT, .optional = true, .help = "Why the last one failed." },
+    { "left_out", VALUE_TEXT, .optional = true,
+      .help = "How many series of the last one are not stored, and beyond which limits." },
     { 0 },
 };
 
@@ -85,6 +88,7 @@ struct view {
     struct model_facts facts;
     struct metrics_snapshot load;
     struct scrape_target watch;
+    struct scrape_left_out left_out; /* of its last scrape */
     struct endpoint_lease lease;
     int64_t waiting;
     struct sweep_row *sweeps; /* the newest, or none */
@@ -117,7 +121,9 @@ static bool find_watch(struct store *store, struct view *view, struct error *err
     for (size_t i = 0; i < count; i++)
         if (targets[i].deployment_id == view->deployment.id)
             view->watch = targets[i];
-    return true;
+    const struct scrape_range last = { view->deployment.id, NULL, view->watch.last_ms,
+                                       view->watch.last_ms + 1, 1 };
+    return scrape_left_out_read(store, &last, SCRAPE_RAW, &view->left_out, error);
 }
 
 static bool find_lease(struct store *store, struct view *view, struct error *error)
@@ -212,16 +218,25 @@ static json_t *health_json(const struct view *view)
                      json_time(clock_utc_ms()));
 }
 
+static json_t *watch_json(const struct view *view)
+{
+    TEXT_AUTO left_out = { 0 };
+
+    left_out_tell(&view->left_out, &left_out);
+    return json_pack("{s:f, s:o, s:o, s:o}", "interval_s", (double)view->watch.interval_ms / 1000,
+                     "last_at", json_time(view->watch.last_ms), "last_error",
+                     json_text_or_null(view->watch.last_error), "left_out",
+                     json_text_or_null(text_string(&left_out)));
+}
+
 static json_t *structured(const struct view *view)
 {
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:{s:f, s:o, s:o}, s:o, s:o, s:s}", "deployment",
-        deployment_json(&view->deployment), "health", health_json(view), "model", model_json(view),
-        "load", load_json(view), "watch", "interval_s", (double)view->watch.interval_ms / 1000,
-        "last_at", json_time(view->watch.last_ms), "last_error",
-        json_text_or_null(view->watch.last_error), "lease", lease_json(view), "last_sweep",
-        view->sweep_count == 0 ? json_null() : sweep_json(&view->sweeps[0]), "next_step",
-        next_step(view));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "deployment",
+                     deployment_json(&view->deployment), "health", health_json(view), "model",
+                     model_json(view), "load", load_json(view), "watch", watch_json(view), "lease",
+                     lease_json(view), "last_sweep",
+                     view->sweep_count == 0 ? json_null() : sweep_json(&view->sweeps[0]),
+                     "next_step", next_step(view));
 }
 
 /* ---- The dashboard ---- */
@@ -272,6 +287,7 @@ static void add_watch(const struct view *view, struct text *out)
 {
     char time[TIME_SHOWN_SIZE];
     TEXT_AUTO line = { 0 };
+    TEXT_AUTO left_out = { 0 };
 
     if (view->watch.interval_ms == 0) {
         add_line(out, "Metrics", "not stored (metrics_watch)");
@@ -280,6 +296,9 @@ static void add_watch(const struct view *view, struct text *out)
     text_addf(&line, "stored every %g s, last %s%s%s", (double)view->watch.interval_ms / 1000,
               time_show(view->watch.last_ms, time),
               view->watch.last_error[0] != '\0' ? ", failing: " : "", view->watch.last_error);
+    left_out_tell(&view->left_out, &left_out);
+    if (left_out.length > 0)
+        text_addf(&line, "; %s", left_out.data);
     add_line(out, "Metrics", text_string(&line));
 }
 

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/table.h"
 #include "base/text.h"
+#include "fleet/page.h"
 #include "handlers/deployment_of.h"
 #include "handlers/history.h"
 
@@ -86,7 +87,8 @@ static const struct field fields[] = {
               "left out: gaps are gaps.",
       .fields = point_fields },
     { "note", VALUE_TEXT, .optional = true,
-      .help = "Where the answer is not quite what was asked for: why." },
+      .help = "Where the answer is not quite what was asked for, or series of the server are not "
+              "stored: why." },
     FIELD_NEXT_CURSOR,
     { "next_step", VALUE_TEXT, .help = "What to call next." },
     { 0 },
@@ -287,8 +289,27 @@ static bool is_summary(const struct view *view)
     return call_text(view->call, "metric") == NULL && call_text(view->call, "series") == NULL;
 }
 
+/* Series may be missing from the answer that the server has. */
+static bool note_left_out(struct view *view, struct error *error)
+{
+    const struct history_ask *ask = &view->ask;
+    const struct scrape_range range = { ask->deployment_id, NULL, ask->from_ms, ask->to_ms,
+                                        ask->step_ms };
+    struct scrape_left_out left_out;
+    TEXT_AUTO told = { 0 };
+
+    if (!scrape_left_out_read(view->call->services->store, &range, ask->level, &left_out, error))
+        return false;
+    left_out_tell(&left_out, &told);
+    if (told.length > 0)
+        text_addf(&view->note, "%s%s.", view->note.length > 0 ? " " : "", told.data);
+    return true;
+}
+
 static bool add_figures(struct view *view, struct text *out, struct error *error)
 {
+    if (!note_left_out(view, error))
+        return false;
     if (!is_summary(view))
         return add_figure(view, place_of(call_text(view->call, "metric"), history_names), out,
                           error);

@@ -1,124 +1,40 @@
 #include "store/scrapes.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "store/private.h"
 #include "store/samples.h"
 #include "store/series.h"
-
-struct targeting {
-    int64_t deployment_id, interval_ms;
-    char name[64];
-};
-
-static bool read_name(struct connection *connection, struct targeting *targeting,
-                      struct error *error)
-{
-    bool found;
-    SQL_AUTO sql = sql_begin(connection, "SELECT name FROM deployments WHERE id = ?1");
-
-    sql_bind_integer(&sql, 1, targeting->deployment_id);
-    if (!sql_find(&sql, &found, error))
-        return false;
-    if (!found)
-        return error_set(error, ERROR_NOT_FOUND, "there is no deployment %lld",
-                         (long long)targeting->deployment_id);
-    sql_text(&sql, 0, targeting->name, sizeof targeting->name);
-    return true;
-}
-
-static bool apply_target(struct connection *connection, void *context, struct error *error)
-{
-    struct targeting *targeting = context;
-    SQL_AUTO sql =
-        sql_begin(connection, "INSERT INTO scrape_targets (deployment_id, interval_ms) VALUES (?1, "
-                              "?2) ON CONFLICT (deployment_id) DO UPDATE SET interval_ms = ?2");
-
-    if (!read_name(connection, targeting, error))
-        return false;
-    sql_bind_integer(&sql, 1, targeting->deployment_id);
-    sql_bind_integer(&sql, 2, targeting->interval_ms);
-    return sql_run(&sql, error);
-}
-
-bool scrape_target_set(struct store *store, int64_t deployment_id, int64_t interval_ms,
-                       struct change *change, struct error *error)
-{
-    struct targeting targeting = { .deployment_id = deployment_id, .interval_ms = interval_ms };
-
-    return store_change(store, change, apply_target, &targeting, targeting.name, "", error);
-}
-
-bool scrape_target_list(struct store *store, struct scrape_target **out, size_t *count,
-                        struct error *error)
-{
-    struct scrape_target *rows = NULL;
-    size_t length = 0;
-    enum sql_step step;
-    READER_AUTO reader = database_reader(store->main);
-    SQL_AUTO sql = sql_begin(reader.connection,
-                             "SELECT t.deployment_id, t.interval_ms, t.last_ms, t.last_error "
-                             "FROM scrape_targets t JOIN deployments d ON d.id = t.deployment_id "
-                             "WHERE d.retired_ms IS NULL ORDER BY t.deployment_id");
-
-    while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = rows_grow(rows, length, sizeof *rows);
-        rows[length] = (struct scrape_target){
-            .deployment_id = sql_integer(&sql, 0),
-            .interval_ms = sql_integer(&sql, 1),
-            .last_ms = sql_integer(&sql, 2),
-        };
-        sql_text(&sql, 3, rows[length].last_error, sizeof rows[length].last_error);
-        length++;
-    }
-    if (step == SQL_FAILED) {
-        free(rows);
-        return false;
-    }
-    *out = rows;
-    *count = length;
-    return true;
-}
-
-/* How the last scrape went, for the target: in the other database, soon. */
-struct outcome {
-    int64_t deployment_id, at_ms;
-    char error[256];
-};
-
-static bool apply_outcome(struct connection *connection, void *context, struct error *error)
-{
-    const struct outcome *outcome = context;
-    SQL_AUTO sql = sql_begin(connection, "UPDATE scrape_targets SET last_ms = ?2, last_error = ?3 "
-                                         "WHERE deployment_id = ?1");
-
-    sql_bind_integer(&sql, 1, outcome->deployment_id);
-    sql_bind_integer(&sql, 2, outcome->at_ms);
-    sql_bind_text(&sql, 3, outcome->error);
-    return sql_run(&sql, error);
-}
-
-static bool note_outcome(struct store *store, int64_t deployment_id, int64_t at_ms,
-                         const char *scrape_error, struct error *error)
-{
-    struct outcome *outcome = memory_zeroed(1, sizeof *outcome);
-
-    outcome->deployment_id = deployment_id;
-    outcome->at_ms = at_ms;
-    text_copy(outcome->error, sizeof outcome->error, scrape_error == NULL ? "" : scrape_error);
-    return database_defer_take(store->main, apply_outcome, outcome, free, error);
-}
 
 struct scrape {
     struct series_cache *series;
     int64_t deployment_id, at_ms;
     const struct scrape_value **values;
     struct sample *samples; /* beside the values; series 0: not known yet */
-    size_t count;
+    size_t count, extra;    /* `extra` more samples stand behind those of the values */
+    struct scrape_left_out *left_out;
 };
+
+/* *id 0: there is none. Its type may have changed. */
+static bool series_find(struct connection *connection, int64_t deployment_id,
+                        const struct scrape_value *value, int64_t *id, struct error *error)
+{
+    bool found;
+    SQL_AUTO sql = sql_begin(connection, "UPDATE series SET type = ?4 WHERE deployment_id = ?1 AND "
+                                         "name = ?2 AND labels = ?3 RETURNING id");
+
+    sql_bind_integer(&sql, 1, deployment_id);
+    sql_bind_text(&sql, 2, value->name);
+    sql_bind_text(&sql, 3, value->labels);
+    sql_bind_text(&sql, 4, value->type);
+    if (!sql_find(&sql, &found, error))
+        return false;
+    *id = found ? sql_integer(&sql, 0) : 0;
+    return true;
+}
 
 static bool series_insert(struct connection *connection, int64_t deployment_id,
                           const struct scrape_value *value, int64_t *id, struct error *error)
@@ -127,8 +43,7 @@ static bool series_insert(struct connection *connection, int64_t deployment_id,
         sql_begin(connection,
                   "INSERT INTO series (deployment_id, name, labels, type, family) VALUES (?1, ?2, "
                   "?3, ?4, coalesce((SELECT family FROM series WHERE deployment_id = ?1 AND name = "
-                  "?2 LIMIT 1), (SELECT coalesce(max(id), 0) + 1 FROM series))) "
-                  "ON CONFLICT DO UPDATE SET type = excluded.type RETURNING id");
+                  "?2 LIMIT 1), (SELECT coalesce(max(id), 0) + 1 FROM series))) RETURNING id");
 
     sql_bind_integer(&sql, 1, deployment_id);
     sql_bind_text(&sql, 2, value->name);
@@ -152,31 +67,117 @@ static bool read_number(struct connection *connection, const char *statement, in
     return true;
 }
 
+/* Gives an id to a series that is not known here; 0: it is new and beyond the limit. *known: how
+ * many the deployment has, or -1. */
+static bool give_id(struct connection *connection, int64_t deployment_id,
+                    const struct scrape_value *value, int64_t *known, int64_t *id,
+                    struct error *error)
+{
+    if (!series_find(connection, deployment_id, value, id, error))
+        return false;
+    if (*id > 0)
+        return true;
+    if (*known < 0
+        && !read_number(connection, "SELECT count(*) FROM series WHERE deployment_id = ?1",
+                        deployment_id, known, error))
+        return false;
+    return (*known)++ >= SCRAPE_SERIES_LIMIT
+           || series_insert(connection, deployment_id, value, id, error);
+}
+
 /* Gives ids to the series that have none, and leaves out what is beyond the limit. */
 static bool apply_series(struct connection *connection, struct scrape *scrape, struct error *error)
 {
     size_t kept = 0;
     int64_t known = -1;
 
+    scrape->left_out->by_deployment = 0;
     for (size_t i = 0; i < scrape->count; i++) {
         int64_t *id = &scrape->samples[i].series;
 
-        if (*id == 0 && known < 0
-            && !read_number(connection, "SELECT count(*) FROM series WHERE deployment_id = ?1",
-                            scrape->deployment_id, &known, error))
-            return false;
-        if (*id == 0 && known >= SCRAPE_SERIES_LIMIT)
-            continue;
         if (*id == 0
-            && !series_insert(connection, scrape->deployment_id, scrape->values[i], id, error))
+            && !give_id(connection, scrape->deployment_id, scrape->values[i], &known, id, error))
             return false;
-        known += known >= 0;
+        if (*id == 0) {
+            scrape->left_out->by_deployment++;
+            continue;
+        }
         scrape->values[kept] = scrape->values[i];
         scrape->samples[kept++] = scrape->samples[i];
     }
     scrape->count = kept;
     return true;
 }
+
+/* ---- What is left out ---- */
+
+static const struct limit {
+    const char *labels;
+    size_t offset; /* into struct scrape_left_out */
+} limits[] = {
+    { "limit=\"page\"", offsetof(struct scrape_left_out, by_page) },
+    { "limit=\"deployment\"", offsetof(struct scrape_left_out, by_deployment) },
+    { "limit=\"length\"", offsetof(struct scrape_left_out, by_length) },
+};
+#define LIMITS (sizeof limits / sizeof limits[0])
+
+static size_t *number_of(struct scrape_left_out *left_out, const struct limit *limit)
+{
+    return (size_t *)(void *)((char *)left_out + limit->offset);
+}
+
+/* These are kept beyond the limit, too. */
+static bool apply_left_out(struct connection *connection, struct scrape *scrape,
+                           struct error *error)
+{
+    for (size_t i = 0; i < LIMITS; i++) {
+        double number = (double)*number_of(scrape->left_out, &limits[i]);
+        const struct scrape_value value = { SCRAPE_LEFT_OUT, limits[i].labels, "gauge", number };
+        int64_t id;
+
+        if (!series_find(connection, scrape->deployment_id, &value, &id, error))
+            return false;
+        if (id == 0 && number == 0)
+            continue;
+        scrape->left_out->is_first |= id == 0;
+        if (id == 0 && !series_insert(connection, scrape->deployment_id, &value, &id, error))
+            return false;
+        scrape->samples[scrape->count + scrape->extra++] = (struct sample){ id, number };
+    }
+    return true;
+}
+
+static void take_most(const struct scrape_series *series, struct scrape_left_out *out)
+{
+    for (size_t i = 0; i < LIMITS; i++) {
+        size_t *number = number_of(out, &limits[i]);
+
+        if (strcmp(series->labels, limits[i].labels) != 0)
+            continue;
+        for (size_t j = 0; j < series->count; j++)
+            if (series->points[j].max > (double)*number)
+                *number = (size_t)series->points[j].max;
+    }
+}
+
+bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
+                          enum scrape_level level, struct scrape_left_out *out, struct error *error)
+{
+    struct scrape_range of = *range;
+    struct scrape_series *series;
+    size_t count;
+
+    of.name = SCRAPE_LEFT_OUT;
+    if (!scrape_history(store, &of, level, &series, &count, error))
+        return false;
+    *out = (struct scrape_left_out){ 0 };
+    for (size_t i = 0; i < count; i++)
+        take_most(&series[i], out);
+    scrape_series_free(series, count);
+    return true;
+}
+
+/* ---- A scrape ---- */
 
 /* Rolled up is rolled up: what comes with an older time (a clock that was set back) has no place.
  */
@@ -204,9 +205,10 @@ static bool apply_scrape(struct connection *connection, void *context, struct er
     SQL_AUTO sql = sql_begin(connection, "INSERT OR REPLACE INTO samples (deployment_id, at_ms, "
                                          "data) VALUES (?1, ?2, ?3)");
 
-    if (!check_time(connection, scrape, error) || !apply_series(connection, scrape, error))
+    if (!check_time(connection, scrape, error) || !apply_series(connection, scrape, error)
+        || !apply_left_out(connection, scrape, error))
         return false;
-    samples_pack(scrape->samples, scrape->count, &data, &length);
+    samples_pack(scrape->samples, scrape->count + scrape->extra, &data, &length);
     sql_bind_integer(&sql, 1, scrape->deployment_id);
     sql_bind_integer(&sql, 2, scrape->at_ms);
     sql_bind_blob(&sql, 3, data, length);
@@ -215,10 +217,7 @@ static bool apply_scrape(struct connection *connection, void *context, struct er
 
 static bool fits(const struct scrape_value *value)
 {
-    const struct scrape_series *limits = NULL;
-
-    return strlen(value->name) < sizeof limits->name
-           && strlen(value->labels) < sizeof limits->labels;
+    return strlen(value->name) < SCRAPE_NAME_SIZE && strlen(value->labels) < SCRAPE_LABELS_SIZE;
 }
 
 /* Fills in what fits, with the ids that are known; how many are not. */
@@ -227,8 +226,10 @@ static size_t take_values(struct scrape *scrape, const struct scrape_value *valu
     size_t unknown = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (!fits(&values[i]))
+        if (!fits(&values[i])) {
+            scrape->left_out->by_length++;
             continue;
+        }
         int64_t id = series_cache_find(scrape->series, scrape->deployment_id, values[i].name,
                                        values[i].labels);
         unknown += id == 0;
@@ -239,22 +240,26 @@ static size_t take_values(struct scrape *scrape, const struct scrape_value *valu
 }
 
 bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
-                const struct scrape_value *values, size_t count, const char *scrape_error,
+                const struct scrape_value *values, size_t count, struct scrape_left_out *left_out,
                 struct error *error)
 {
     FREE_AUTO const struct scrape_value **kept = memory_zeroed(count, sizeof *kept);
-    FREE_AUTO struct sample *samples = memory_zeroed(count, sizeof *samples);
-    struct scrape scrape = { store->series, deployment_id, at_ms, kept, samples, 0 };
+    FREE_AUTO struct sample *samples = memory_zeroed(count + LIMITS, sizeof *samples);
+    struct scrape_left_out own = { 0 };
+    struct scrape scrape = { .series = store->series,
+                             .deployment_id = deployment_id,
+                             .at_ms = at_ms,
+                             .values = kept,
+                             .samples = samples,
+                             .left_out = left_out != NULL ? left_out : &own };
 
-    if (scrape_error != NULL)
-        return note_outcome(store, deployment_id, at_ms, scrape_error, error);
     size_t unknown = take_values(&scrape, values, count);
     if (!database_write(store->scrapes, apply_scrape, &scrape, error))
         return false;
     for (size_t i = 0; unknown > 0 && i < scrape.count; i++)
         series_cache_add(store->series, deployment_id, kept[i]->name, kept[i]->labels,
                          samples[i].series);
-    return note_outcome(store, deployment_id, at_ms, NULL, error);
+    return scrape_note(store, deployment_id, at_ms, NULL, error);
 }
 
 bool scrape_type(struct store *store, int64_t deployment_id, const char *name, char type[16],

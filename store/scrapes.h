@@ -14,17 +14,30 @@ bool scrape_target_list(struct store *store, struct scrape_target **out, size_t 
                         struct error *error); /* free */
 
 #define SCRAPE_SERIES_LIMIT 5000 /* of a deployment, over all times */
+#define SCRAPE_NAME_SIZE 128
+#define SCRAPE_LABELS_SIZE 512
 struct scrape_value {
     const char *name, *labels, *type; /* borrowed */
     double value;
 };
-/* One scrape, one row; new series are told once. Left out are names and labels longer than struct
- * scrape_series can show, and new series of a deployment that has SCRAPE_SERIES_LIMIT. CONFLICT:
- * its time was rolled up already. `scrape_error` NULL when it went well; else only the target's
- * last_error is noted. */
+/* How many series of a scrape are not kept, by the limit that they are beyond. */
+struct scrape_left_out {
+    size_t by_page;       /* of what one page may have: the caller's to count */
+    size_t by_deployment; /* new ones of a deployment that has SCRAPE_SERIES_LIMIT */
+    size_t by_length;     /* names and labels of SCRAPE_NAME_SIZE and SCRAPE_LABELS_SIZE or more */
+    bool is_first;        /* such a limit is met for the first time */
+};
+/* From the first time on it is stored with each scrape: a gauge of this name per limit. */
+#define SCRAPE_LEFT_OUT "series_left_out"
+/* One scrape, one row; new series are told once. `left_out` (NULL: nobody
+ * asks) has what the caller left out already, and is filled. CONFLICT: its time was rolled up
+ * already. */
 bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
-                const struct scrape_value *values, size_t count, const char *scrape_error,
+                const struct scrape_value *values, size_t count, struct scrape_left_out *left_out,
                 struct error *error);
+/* Notes at the target, soon, how a scrape went; NULL: well (scrape_add does so itself). */
+bool scrape_note(struct store *store, int64_t deployment_id, int64_t at_ms, const char *problem,
+                 struct error *error);
 
 /* What scrapes are rolled up to. Every level has all scrapes; each is kept for its own time. */
 enum scrape_level { SCRAPE_RAW, SCRAPE_10_S, SCRAPE_1_MIN, SCRAPE_1_H, SCRAPE_LEVELS };
@@ -40,7 +53,7 @@ struct scrape_point {
                                     and the time between */
 };
 struct scrape_series {
-    char name[128], labels[512], type[16];
+    char name[SCRAPE_NAME_SIZE], labels[SCRAPE_LABELS_SIZE], type[16];
     struct scrape_point *points; /* ascending; steps without a scrape are left out */
     size_t count;
 };
@@ -56,6 +69,10 @@ struct scrape_range {
 bool scrape_history(struct store *store, const struct scrape_range *range, enum scrape_level level,
                     struct scrape_series **out, size_t *count, struct error *error);
 void scrape_series_free(struct scrape_series *series, size_t count);
+/* The most that one scrape of the range left out (its name is not looked at). */
+bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
+                          enum scrape_level level, struct scrape_left_out *out,
+                          struct error *error);
 /* The coarsest level that step_ms allows and that still has from_ms; where only coarser ones have,
  * one of those, or the one that goes back the furthest. */
 bool scrape_level_for(struct store *store, int64_t deployment_id, int64_t from_ms, int64_t step_ms,

@@ -196,6 +196,56 @@ static void refuses_more_series_than_anyone_can_keep(void **state)
     free(labels);
 }
 
+/* As many gauges "x" as are asked for, each with labels of its own from `first` on. */
+static void scrape_many(struct ledger *ledger, int64_t at_ms, int first, int count)
+{
+    struct scrape_value *values = calloc((size_t)count, sizeof *values);
+    char(*labels)[24] = calloc((size_t)count, sizeof *labels);
+
+    for (int i = 0; i < count; i++) {
+        snprintf(labels[i], sizeof *labels, "n=\"%d\"", first + i);
+        values[i] = (struct scrape_value){ "x", labels[i], "gauge", first + i };
+    }
+    scrape(ledger, at_ms, values, (size_t)count);
+    free(values);
+    free(labels);
+}
+
+static size_t count_series(struct ledger *ledger, int64_t at_ms)
+{
+    const struct scrape_range range = { 1, "x", at_ms, at_ms + 1, 1 };
+    struct scrape_series *series;
+    size_t count;
+
+    assert_ok(ledger,
+              scrape_history(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
+    scrape_series_free(series, count);
+    return count;
+}
+
+static void known_series_go_on_after_a_restart_however_many_there_are(void **state)
+{
+    struct ledger *ledger = *state;
+
+    scrape_many(ledger, START_MS, 0, SCRAPE_SERIES_LIMIT);
+    ledger_reopen(ledger);
+    scrape_many(ledger, START_MS + 1000, 0, SCRAPE_SERIES_LIMIT);
+    assert_int_equal(count_series(ledger, START_MS + 1000), SCRAPE_SERIES_LIMIT);
+}
+
+static void only_series_that_are_new_count_towards_the_limit(void **state)
+{
+    struct ledger *ledger = *state;
+
+    scrape_many(ledger, START_MS, 1, 3000);
+    scrape_many(ledger, START_MS + 1000, 0, 3001); /* a new one, then those */
+    scrape_many(ledger, START_MS + 2000, 2000, 3000);
+    assert_int_equal(count_series(ledger, START_MS + 2000), 3000);
+    ledger_reopen(ledger);
+    scrape_many(ledger, START_MS + 3000, 0, 5000);
+    assert_int_equal(count_series(ledger, START_MS + 3000), 5000);
+}
+
 /* ---- All at once, against what is never rolled up ---- */
 
 #define SERIES 7
@@ -432,6 +482,8 @@ int main(void)
         cmocka_unit_test(the_hour_that_is_not_over_waits),
         cmocka_unit_test(many_scrapes_are_rolled_up_every_ten_minutes),
         cmocka_unit_test(refuses_more_series_than_anyone_can_keep),
+        cmocka_unit_test(known_series_go_on_after_a_restart_however_many_there_are),
+        cmocka_unit_test(only_series_that_are_new_count_towards_the_limit),
         cmocka_unit_test(rolled_up_or_not_the_answers_are_the_same),
         cmocka_unit_test(what_fails_halfway_leaves_everything_and_holds_up_no_other),
         cmocka_unit_test(damaged_blocks_are_told_as_such),

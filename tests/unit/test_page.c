@@ -83,9 +83,23 @@ static void reads_so_many_series_and_no_more(void **state)
         text_addf(&text, "a%d 1\n", i);
     struct page page = read_page(text.data);
     assert_int_equal(page.count, PAGE_SERIES_LIMIT);
+    assert_int_equal(page.left_out, 100);
     assert_string_equal(page.values[PAGE_SERIES_LIMIT - 1].name, "a1999");
     page.values[page.count++] = page.values[0]; /* the room that was asked for */
     page_finish(&page);
+}
+
+static void tells_what_is_left_out_and_by_which_limit(void **state)
+{
+    TEXT_AUTO told = { 0 };
+
+    (void)state;
+    left_out_tell(&(struct scrape_left_out){ 0 }, &told);
+    assert_int_equal(told.length, 0);
+    left_out_tell(&(struct scrape_left_out){ 7, 0, 2, false }, &told);
+    assert_string_equal(text_string(&told),
+                        "9 series of a scrape are not stored: 7 beyond the first 2000 of its page, "
+                        "2 with a name longer than 127 or labels longer than 511 bytes");
 }
 
 static void histograms_are_those_whose_sums_become_our_figures(void **state)
@@ -119,6 +133,7 @@ int main(void)
         cmocka_unit_test(knows_what_only_grows),
         cmocka_unit_test(leaves_out_what_is_no_number),
         cmocka_unit_test(reads_so_many_series_and_no_more),
+        cmocka_unit_test(tells_what_is_left_out_and_by_which_limit),
         cmocka_unit_test(histograms_are_those_whose_sums_become_our_figures),
     };
 

@@ -159,6 +159,55 @@ static void tells_why_a_server_cannot_be_scraped(void **state)
     canned_stop(&server);
 }
 
+static void tells_why_a_scrape_is_not_kept(void **state)
+{
+    struct fixture *f = *state;
+    const struct scrape_value value = { "x", "", "gauge", 1 };
+    int64_t id, now_ms = clock_utc_ms(), deadline = now_ms + DEADLINE_MS;
+    struct canned_server server;
+
+    canned_start(&server, quick);
+    id = watch(f, "ahead", server.port, 100);
+    assert_true(scrape_add(f->store, id, now_ms + 7200000, &value, 1, NULL, &f->error));
+    assert_true(scrape_compact(f->store, now_ms + 5 * 3600000, &f->error));
+    assert_true(scraper_create(f->store, "", &f->scraper, &f->error));
+    while (target_of(f, id).last_error[0] == '\0' && clock_utc_ms() < deadline)
+        usleep(10000);
+    assert_non_null(strstr(target_of(f, id).last_error, "set the clock of this machine right"));
+    canned_stop(&server);
+}
+
+static void our_figures_are_kept_where_a_page_is_too_much(void **state)
+{
+    struct fixture *f = *state;
+    struct scrape_value *values = calloc(SCRAPE_SERIES_LIMIT, sizeof *values);
+    char(*labels)[24] = calloc(SCRAPE_SERIES_LIMIT, sizeof *labels);
+    struct scrape_left_out left_out;
+    struct scrape_series *series;
+    struct canned_server server;
+    size_t count;
+    int64_t id;
+
+    canned_start(&server, quick);
+    id = watch(f, "full", server.port, 100);
+    for (int i = 0; i < SCRAPE_SERIES_LIMIT; i++) {
+        snprintf(labels[i], sizeof *labels, "n=\"%d\"", i);
+        values[i] = (struct scrape_value){ "x", labels[i], "gauge", i };
+    }
+    assert_true(scrape_add(f->store, id, 1, values, SCRAPE_SERIES_LIMIT - 2, NULL, &f->error));
+    assert_true(scraper_create(f->store, "", &f->scraper, &f->error));
+    assert_true(wait_for_points(f, id, 1));
+    series = read_series(f, id, "generation_tokens_total", &count);
+    assert_int_equal(count, 1);
+    scrape_series_free(series, count);
+    assert_true(scrape_left_out_read(f->store, &(struct scrape_range){ id, NULL, 0, INT64_MAX, 1 },
+                                     SCRAPE_RAW, &left_out, &f->error));
+    assert_int_equal(left_out.by_deployment, 3); /* the page */
+    free(values);
+    free(labels);
+    canned_stop(&server);
+}
+
 static void goes_on_with_others_while_one_stalls(void **state)
 {
     struct fixture *f = *state;
@@ -246,6 +295,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(keeps_what_a_server_tells_at_its_interval, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(tells_why_a_server_cannot_be_scraped, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(tells_why_a_scrape_is_not_kept, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(our_figures_are_kept_where_a_page_is_too_much, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(goes_on_with_others_while_one_stalls, set_up, tear_down),
         cmocka_unit_test_setup_teardown(sees_new_targets_when_it_is_kicked, set_up, tear_down),
         cmocka_unit_test_setup_teardown(stops_watching_what_is_set_to_zero_or_retired, set_up,

@@ -92,21 +92,64 @@ static void numbers_survive_and_what_is_none_is_left_out(void **state)
     scrape_series_free(series, count);
 }
 
-static void leaves_out_labels_that_are_too_long_to_show(void **state)
+static struct scrape_left_out left_out_between(struct ledger *ledger, int64_t from_ms,
+                                               int64_t to_ms)
+{
+    const struct scrape_range range = { 1, NULL, from_ms, to_ms, 1 };
+    struct scrape_left_out left_out;
+
+    assert_ok(ledger,
+              scrape_left_out_read(ledger->store, &range, SCRAPE_RAW, &left_out, &ledger->error));
+    return left_out;
+}
+
+static void tells_how_many_series_are_too_long(void **state)
 {
     struct ledger *ledger = *state;
     char labels[1000];
     const struct scrape_value values[] = { { "info", labels, "gauge", 1 },
                                            { "waiting", "", "gauge", 2 } };
+    struct scrape_left_out first = { .by_page = 7 }, later = { 0 };
     char(*names)[128];
     size_t count;
 
     memset(labels, 'x', sizeof labels - 1);
     labels[sizeof labels - 1] = '\0';
-    assert_ok(ledger, scrape_add(ledger->store, 1, 1, values, 2, NULL, &ledger->error));
+    assert_ok(ledger, scrape_add(ledger->store, 1, 1, values, 2, &first, &ledger->error));
+    assert_ok(ledger, scrape_add(ledger->store, 1, 2, values, 2, &later, &ledger->error));
+    assert_ok(ledger, scrape_add(ledger->store, 1, 3, values + 1, 1, NULL, &ledger->error));
+    assert_true(first.by_length == 1 && first.by_page == 7 && first.is_first);
+    assert_true(later.by_length == 1 && later.by_page == 0 && !later.is_first);
+    assert_true(left_out_between(ledger, 1, 9).by_page == 7);
+    assert_true(left_out_between(ledger, 2, 9).by_page == 0);
+    assert_true(left_out_between(ledger, 2, 9).by_length == 1);
+    assert_true(left_out_between(ledger, 3, 9).by_length == 0);
     assert_ok(ledger, scrape_names(ledger->store, 1, &names, &count, &ledger->error));
-    assert_int_equal(count, 1);
+    assert_int_equal(count, 2); /* waiting, and what tells */
     free(names);
+}
+
+static void tells_how_many_new_series_are_beyond_the_limit(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scrape_value *values = calloc(SCRAPE_SERIES_LIMIT + 10, sizeof *values);
+    char(*labels)[24] = calloc(SCRAPE_SERIES_LIMIT + 10, sizeof *labels);
+    struct scrape_left_out all = { 0 }, few = { 0 };
+
+    for (int i = 0; i < SCRAPE_SERIES_LIMIT + 10; i++) {
+        snprintf(labels[i], sizeof *labels, "n=\"%d\"", i);
+        values[i] = (struct scrape_value){ "x", labels[i], "gauge", i };
+    }
+    assert_ok(ledger, scrape_add(ledger->store, 1, 1, values, SCRAPE_SERIES_LIMIT + 10, &all,
+                                 &ledger->error));
+    ledger_reopen(ledger);
+    assert_ok(ledger, scrape_add(ledger->store, 1, 2, values + SCRAPE_SERIES_LIMIT - 3, 5, &few,
+                                 &ledger->error));
+    assert_true(all.by_deployment == 10 && all.is_first);
+    assert_true(few.by_deployment == 2 && !few.is_first);
+    assert_int_equal(left_out_between(ledger, 2, 3).by_deployment, 2);
+    free(values);
+    free(labels);
 }
 
 static void targets_remember_how_the_last_scrape_went(void **state)
@@ -123,8 +166,7 @@ static void targets_remember_how_the_last_scrape_went(void **state)
     assert_ok(ledger, scrape_target_set(ledger->store, 1, 5000, &change, &ledger->error));
     assert_refused(ledger, scrape_target_set(ledger->store, 9, 5000, &change, &ledger->error),
                    ERROR_NOT_FOUND, "deployment 9");
-    assert_ok(ledger,
-              scrape_add(ledger->store, 1, 777, NULL, 0, "connection refused", &ledger->error));
+    assert_ok(ledger, scrape_note(ledger->store, 1, 777, "connection refused", &ledger->error));
     assert_ok(ledger, audit_list(ledger->store, &(struct audit_filter){ .subject = "a" }, 10,
                                  &audit, &count, &ledger->error));
     assert_int_equal(count, 3);
@@ -144,7 +186,8 @@ int main(void)
         cmocka_unit_test(reads_back_series_over_time),
         cmocka_unit_test(the_same_series_has_the_same_id_after_a_restart),
         cmocka_unit_test(numbers_survive_and_what_is_none_is_left_out),
-        cmocka_unit_test(leaves_out_labels_that_are_too_long_to_show),
+        cmocka_unit_test(tells_how_many_series_are_too_long),
+        cmocka_unit_test(tells_how_many_new_series_are_beyond_the_limit),
         cmocka_unit_test(targets_remember_how_the_last_scrape_went),
     };
 

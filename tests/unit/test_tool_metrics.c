@@ -308,6 +308,39 @@ static void says_when_steps_are_no_longer_kept(void **state)
     world_says(world, "Steps of 15 s are not kept that far back");
 }
 
+/* What is noted of a scrape is written soon. */
+static bool wait_for_scrape(struct world *world, int64_t from_ms)
+{
+    int64_t deadline_ms = clock_utc_ms() + 30000;
+
+    while (target(world).last_ms < from_ms && clock_utc_ms() < deadline_ms)
+        usleep(10000);
+    return target(world).last_ms >= from_ms;
+}
+
+static void says_which_series_are_not_stored(void **state)
+{
+    struct world *world = *state;
+    int64_t id = demo(world), at_ms;
+    const struct scrape_value value = { "requests_running", "", "gauge", 1 };
+    struct scrape_left_out left_out = { .by_page = 12 };
+    json_auto_t *history = NULL, *shown = NULL;
+
+    world_do(world, "metrics_watch", "{\"interval_s\":3600}");
+    assert_true(wait_for_scrape(world, 1)); /* the only one by itself */
+    at_ms = target(world).last_ms + 1;
+    assert_true(scrape_add(world->services.store, id, at_ms, &value, 1, &left_out, &world->error));
+    history = world_ok(world, "metrics_history", "{}");
+    world_says(world,
+               "12 series of a scrape are not stored: 12 beyond the first 2000 of its page.");
+    assert_non_null(strstr(json_get_text(history, "note", ""), "beyond the first 2000"));
+    assert_true(wait_for_scrape(world, at_ms));
+    shown = world_ok(world, "deployment_show", "{}");
+    assert_non_null(strstr(json_get_text(json_object_get(shown, "watch"), "left_out", ""),
+                           "12 series of a scrape are not stored"));
+    world_says(world, "; 12 series of a scrape are not stored");
+}
+
 static void says_when_nothing_was_stored(void **state)
 {
     struct world *world = *state;
@@ -335,6 +368,7 @@ int main(void)
         cmocka_unit_test(reads_long_times_from_rollups_page_by_page),
         cmocka_unit_test(marks_the_step_that_is_not_over),
         cmocka_unit_test(says_when_steps_are_no_longer_kept),
+        cmocka_unit_test(says_which_series_are_not_stored),
         cmocka_unit_test(says_when_nothing_was_stored),
     };
 
