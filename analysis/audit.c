@@ -7,6 +7,7 @@
 #include "base/memory.h"
 
 #define ROWS_SHOWN 200
+#define SEEN_WITHIN 0.05 /* lengths that were seen are the same workload within this share */
 
 const struct audit_rule audit_rules[] = {
     { "duplicate_cells", "the same cell more than once in one file: runs that were appended", 5,
@@ -121,6 +122,20 @@ bool cell_is_measured(const struct evidence_cell *cell)
 {
     return cell->state == EVIDENCE_MEASURED
            || (cell->state == EVIDENCE_UNKNOWN && cell->request_throughput > 0);
+}
+
+bool cells_same_run(const struct evidence_cell *a, const struct evidence_cell *b)
+{
+    return strcmp(a->variant, b->variant) == 0;
+}
+
+bool cells_same_length(const struct evidence_cell *a, const struct evidence_cell *b)
+{
+    double seen = a->input_tokens_mean, other = b->input_tokens_mean;
+
+    if (!isnan(a->input_length) || !isnan(b->input_length))
+        return fabs(a->input_length - b->input_length) < 0.5;
+    return isnan(seen) || isnan(other) || fabs(seen - other) <= SEEN_WITHIN * fmax(seen, other);
 }
 
 double cell_users(const struct evidence_cell *cell)

@@ -21,7 +21,7 @@ static const struct evidence_cell *next_level(const struct evidence *evidence,
     for (size_t i = 0; i < evidence->cell_count; i++) {
         const struct evidence_cell *other = &evidence->cells[i];
 
-        if (cell_is_measured(other) && fabs(other->input_length - cell->input_length) < 0.5
+        if (cell_is_measured(other) && cells_same_length(other, cell) && cells_same_run(other, cell)
             && cell_users(other) > cell_users(cell)
             && (next == NULL || cell_users(other) < cell_users(next)))
             next = other;
@@ -32,7 +32,8 @@ static const struct evidence_cell *next_level(const struct evidence *evidence,
 static bool is_lowest_level(const struct evidence *evidence, const struct evidence_cell *cell)
 {
     for (size_t i = 0; i < evidence->cell_count; i++)
-        if (fabs(evidence->cells[i].input_length - cell->input_length) < 0.5
+        if (cells_same_length(&evidence->cells[i], cell)
+            && cells_same_run(&evidence->cells[i], cell)
             && cell_users(&evidence->cells[i]) < cell_users(cell))
             return false;
     return true;
@@ -83,9 +84,10 @@ void check_first_shape(struct audit *audit)
 /* Is `less` less work than `more`, and was it slower beyond what may be chance? */
 static bool contradicts(const struct evidence_cell *less, const struct evidence_cell *more)
 {
-    bool smaller =
-        less->input_length <= more->input_length && cell_users(less) <= cell_users(more)
-        && (less->input_length < more->input_length || cell_users(less) < cell_users(more));
+    bool same_length = cells_same_length(less, more);
+    bool smaller = (same_length || less->input_length < more->input_length)
+                   && cell_users(less) <= cell_users(more)
+                   && (!same_length || cell_users(less) < cell_users(more));
     bool same_output = isnan(less->output_tokens_asked) || isnan(more->output_tokens_asked)
                        || fabs(less->output_tokens_asked - more->output_tokens_asked) < 0.5;
 
@@ -95,8 +97,8 @@ static bool contradicts(const struct evidence_cell *less, const struct evidence_
 
 static bool is_neighbour(const struct evidence_cell *a, const struct evidence_cell *b)
 {
-    return fabs(a->input_length - b->input_length) < 0.5
-           || fabs(cell_users(a) - cell_users(b)) < 0.5;
+    return cells_same_run(a, b)
+           && (cells_same_length(a, b) || fabs(cell_users(a) - cell_users(b)) < 0.5);
 }
 
 static const struct evidence_cell *contradicted_by(const struct evidence *evidence,
@@ -112,6 +114,14 @@ static const struct evidence_cell *contradicted_by(const struct evidence *eviden
             found = other;
     }
     return found;
+}
+
+static void add_place(const struct evidence_cell *cell, struct text *out)
+{
+    text_addf(out, "%.15g users", cell_users(cell));
+    if (!isnan(cell->input_length))
+        text_addf(out, " and %.15g of context", cell->input_length);
+    text_addf(out, " (row %lld)", (long long)cell->row);
 }
 
 void check_monotone(struct audit *audit)
@@ -140,12 +150,10 @@ void check_monotone(struct audit *audit)
     }
     if (worst == NULL)
         return;
-    text_addf(&finding->arithmetic,
-              "widest: %.4g s at %.15g users and %.15g of context (row %lld), but %.4g s at %.15g "
-              "and %.15g (row %lld)",
-              cell_mean_ms(worst) / 1000, cell_users(worst), worst->input_length,
-              (long long)worst->row, cell_mean_ms(against) / 1000, cell_users(against),
-              against->input_length, (long long)against->row);
+    text_addf(&finding->arithmetic, "widest: %.4g s at ", cell_mean_ms(worst) / 1000);
+    add_place(worst, &finding->arithmetic);
+    text_addf(&finding->arithmetic, ", but %.4g s at ", cell_mean_ms(against) / 1000);
+    add_place(against, &finding->arithmetic);
     text_addf(
         &finding->consequence,
         "Single measurements differ by a factor of %.1f here for no reason: differences below "

@@ -80,8 +80,15 @@ static int compare_numbers(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+/* Of the run that `of` belongs to. */
+static bool is_of_run(const struct evidence_cell *cell, const struct evidence_cell *of)
+{
+    return cell_is_measured(cell) && cells_same_run(cell, of);
+}
+
 /* Median of what was in flight at that level; NaN: no cell tells. */
-static double level_in_flight(const struct evidence *evidence, double users)
+static double level_in_flight(const struct evidence *evidence, const struct evidence_cell *of,
+                              double users)
 {
     FREE_AUTO double *values = memory_zeroed(evidence->cell_count + 1, sizeof *values);
     size_t count = 0;
@@ -89,8 +96,7 @@ static double level_in_flight(const struct evidence *evidence, double users)
     for (size_t i = 0; i < evidence->cell_count; i++) {
         const struct evidence_cell *cell = &evidence->cells[i];
 
-        if (cell_is_measured(cell) && fabs(cell_users(cell) - users) < 0.5
-            && !isnan(in_flight(cell)))
+        if (is_of_run(cell, of) && fabs(cell_users(cell) - users) < 0.5 && !isnan(in_flight(cell)))
             values[count++] = in_flight(cell);
     }
     if (count == 0)
@@ -100,14 +106,15 @@ static double level_in_flight(const struct evidence *evidence, double users)
 }
 
 /* The levels of users, ascending; free(). */
-static double *levels_of(const struct evidence *evidence, size_t *count)
+static double *levels_of(const struct evidence *evidence, const struct evidence_cell *of,
+                         size_t *count)
 {
     double *levels = memory_zeroed(evidence->cell_count + 1, sizeof *levels);
     size_t distinct = 0;
 
     *count = 0;
     for (size_t i = 0; i < evidence->cell_count; i++)
-        if (cell_is_measured(&evidence->cells[i]) && !isnan(cell_users(&evidence->cells[i])))
+        if (is_of_run(&evidence->cells[i], of) && !isnan(cell_users(&evidence->cells[i])))
             levels[(*count)++] = cell_users(&evidence->cells[i]);
     qsort(levels, *count, sizeof *levels, compare_numbers);
     for (size_t i = 0; i < *count; i++)
@@ -117,33 +124,53 @@ static double *levels_of(const struct evidence *evidence, size_t *count)
     return levels;
 }
 
-/* With more users there is more in flight, unless something lets no more in. */
-void check_plateau(struct audit *audit)
+static void tell_plateau(struct audit *audit, const struct evidence_cell *of, double in_flight,
+                         double lowest, double highest)
 {
     const struct evidence *evidence = audit->evidence;
-    size_t count;
-    FREE_AUTO double *levels = levels_of(evidence, &count);
-    double top = count == 0 ? NAN : level_in_flight(evidence, levels[count - 1]);
-    size_t first = count;
-    struct finding *finding;
+    struct finding *finding = audit_find(audit, FINDING_WRONG);
 
-    while (first > 0
-           && fabs(level_in_flight(evidence, levels[first - 1]) / top - 1) < PLATEAU_WITHIN)
-        first--;
-    if (count - first < PLATEAU_LEVELS || levels[count - 1] < 2 * top)
-        return;
-    finding = audit_find(audit, FINDING_WRONG);
     for (size_t i = 0; i < evidence->cell_count; i++)
-        if (cell_is_measured(&evidence->cells[i])
-            && cell_users(&evidence->cells[i]) > levels[first] + 0.5)
+        if (is_of_run(&evidence->cells[i], of) && cell_users(&evidence->cells[i]) > lowest + 0.5)
             finding_add_cell(finding, i);
     text_addf(&finding->arithmetic,
-              "about %.3g requests are in flight at every level from %.15g to %.15g users", top,
-              levels[first], levels[count - 1]);
+              "about %.3g requests are in flight at every level from %.15g to %.15g users",
+              in_flight, lowest, highest);
     text_addf(&finding->consequence,
               "Something lets no more than that in: these levels are one and the same load. Do not "
               "compare above %.15g users.",
-              levels[first]);
+              lowest);
+}
+
+static void check_run_plateau(struct audit *audit, const struct evidence_cell *of)
+{
+    const struct evidence *evidence = audit->evidence;
+    size_t count;
+    FREE_AUTO double *levels = levels_of(evidence, of, &count);
+    double top = count == 0 ? NAN : level_in_flight(evidence, of, levels[count - 1]);
+    size_t first = count;
+
+    while (first > 0
+           && fabs(level_in_flight(evidence, of, levels[first - 1]) / top - 1) < PLATEAU_WITHIN)
+        first--;
+    if (count - first >= PLATEAU_LEVELS && levels[count - 1] >= 2 * top)
+        tell_plateau(audit, of, top, levels[first], levels[count - 1]);
+}
+
+static bool is_first_of_run(const struct evidence *evidence, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (cells_same_run(&evidence->cells[i], &evidence->cells[index]))
+            return false;
+    return true;
+}
+
+/* With more users there is more in flight, unless something lets no more in. */
+void check_plateau(struct audit *audit)
+{
+    for (size_t i = 0; i < audit->evidence->cell_count; i++)
+        if (is_first_of_run(audit->evidence, i))
+            check_run_plateau(audit, &audit->evidence->cells[i]);
 }
 
 /* ---- Requests ---- */

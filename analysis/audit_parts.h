@@ -28,6 +28,11 @@ double cell_users(const struct evidence_cell *cell);      /* asked for */
 double cell_mean_ms(const struct evidence_cell *cell);    /* E2E */
 double cell_requests(const struct evidence_cell *cell);   /* attempted, told or computed */
 double cell_tokens_out(const struct evidence_cell *cell); /* output tokens per request */
+/* Of one run, as far as the file tells runs apart: only such cells say anything of one another. */
+bool cells_same_run(const struct evidence_cell *a, const struct evidence_cell *b);
+/* Asked for, or as it was seen where the file does not say what was asked for; both unknown: yes.
+ */
+bool cells_same_length(const struct evidence_cell *a, const struct evidence_cell *b);
 bool cell_is_measured(const struct evidence_cell *cell);
 
 /* The most users up to which no more than half of each level's cells are in the finding; 0: none.

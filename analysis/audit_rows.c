@@ -7,18 +7,37 @@
 #include "base/memory.h"
 
 #define SUCCESS_NEEDED 0.99
-#define COPIES_NEEDED 3 /* cells equal to the digit: fewer may be chance */
+#define OUTPUT_WITHIN 0.1 /* answers end where they like: as long as another run's */
+#define COPIES_NEEDED 3   /* cells equal to the digit: fewer may be chance */
 
 static bool same(double a, double b)
 {
     return (isnan(a) && isnan(b)) || (a >= b && a <= b);
 }
 
+/* A load that the file tells; how many requests a burst had, where it says no more. */
+static bool same_load(const struct evidence_cell *a, const struct evidence_cell *b)
+{
+    if (isnan(a->concurrency) && isnan(a->request_rate_asked) && isnan(b->concurrency)
+        && isnan(b->request_rate_asked))
+        return a->requests_asked >= b->requests_asked && a->requests_asked <= b->requests_asked;
+    return same(a->concurrency, b->concurrency)
+           && same(a->request_rate_asked, b->request_rate_asked);
+}
+
+/* As asked for, or as it was seen where the file does not say what was asked for. */
+static bool same_output(const struct evidence_cell *a, const struct evidence_cell *b)
+{
+    double seen = a->output_tokens_mean, other = b->output_tokens_mean;
+
+    if (!isnan(a->output_tokens_asked) || !isnan(b->output_tokens_asked))
+        return same(a->output_tokens_asked, b->output_tokens_asked);
+    return isnan(seen) || isnan(other) || fabs(seen - other) <= OUTPUT_WITHIN * fmax(seen, other);
+}
+
 static bool same_place(const struct evidence_cell *a, const struct evidence_cell *b)
 {
-    return same(a->concurrency, b->concurrency) && same(a->input_length, b->input_length)
-           && same(a->output_tokens_asked, b->output_tokens_asked)
-           && same(a->request_rate_asked, b->request_rate_asked);
+    return same_load(a, b) && cells_same_length(a, b) && same_output(a, b) && cells_same_run(a, b);
 }
 
 /* ---- The same cell again ---- */
@@ -48,13 +67,16 @@ static void tell_spread(const struct evidence *evidence, struct finding *finding
             worst = cell;
         }
     }
-    if (worst != NULL)
-        text_addf(&finding->arithmetic,
-                  "; at %.15g users %.4g requests/s (row %lld) and %.4g "
-                  "(row %lld), of which the mean would be %.4g",
-                  cell_users(worst), worst_first->request_throughput, (long long)worst_first->row,
-                  worst->request_throughput, (long long)worst->row,
-                  (worst->request_throughput + worst_first->request_throughput) / 2);
+    if (worst == NULL)
+        return;
+    text_add(&finding->arithmetic, "; ");
+    if (!isnan(cell_users(worst)))
+        text_addf(&finding->arithmetic, "at %.15g users ", cell_users(worst));
+    text_addf(&finding->arithmetic,
+              "%.4g requests/s (row %lld) and %.4g (row %lld), of which the mean would be %.4g",
+              worst_first->request_throughput, (long long)worst_first->row,
+              worst->request_throughput, (long long)worst->row,
+              (worst->request_throughput + worst_first->request_throughput) / 2);
 }
 
 void check_duplicates(struct audit *audit)

@@ -52,6 +52,7 @@ const struct evidence_field evidence_cell_fields[] = {
     NUMBER(evidence_cell, timeout_s, "seconds after which a request was given up"),
     TEXT(evidence_cell, status, "as the file says"),
     TEXT(evidence_cell, time, "as the file says"),
+    TEXT(evidence_cell, variant, "which of the runs in the file it is of: model, trial, ..."),
     { 0 },
 };
 

@@ -55,8 +55,10 @@ struct evidence_cell {
     bool client_limited, contaminated, tokens_estimated; /* known of our own alone */
     char status[64];                                     /* as the file says; "" */
     char time[40];                                       /* as the file says; "" */
-    char *error;      /* what went wrong, heap; NULL: nothing is told */
-    json_t *original; /* the row as it stands in the file: name to text; NULL of our own */
+    char variant[200]; /* what sets it apart from cells of the same load where a file holds several
+                        * runs: "model=a, trial=2"; "" */
+    char *error;       /* what went wrong, heap; NULL: nothing is told */
+    json_t *original;  /* the row as it stands in the file: name to text; NULL of our own */
 };
 
 /* What is known of the whole run. Texts are "" and numbers NaN where it is not known. */

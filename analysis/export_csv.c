@@ -78,7 +78,7 @@ static void add_heading(const struct evidence *evidence, struct text *out)
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
         for (size_t i = 0; i < COUNT(statistics); i++)
             text_addf(out, ",%s_%s_ms", statistics[i].name, metric_name(metric));
-    text_add(out, ",status,timestamp,error\r\n");
+    text_add(out, ",status,timestamp,variant,error\r\n");
 }
 
 /* The shortest form that reads back as the same number. */
@@ -143,6 +143,7 @@ static void add_cell(const struct evidence_cell *cell, struct text *out)
         add_latency(&cell->latency[metric], out);
     add_text(status_of(cell), out);
     add_text(cell->time, out);
+    add_text(cell->variant, out);
     add_text(cell->error == NULL ? "" : cell->error, out);
     text_add(out, "\r\n");
 }

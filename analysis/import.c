@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/import_members.h"
+#include "analysis/import_variant.h"
 #include "base/digest.h"
 
 const struct importer importers[] = {
@@ -108,5 +109,6 @@ bool import_read(const char *bytes, size_t length, const char *format, struct ev
         return false;
     if (out->cell_count == 0)
         return error_set(error, ERROR_INVALID, "the %s file holds no cell at all", out->format);
+    import_mark_variants(out);
     return true;
 }

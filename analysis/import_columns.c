@@ -173,6 +173,7 @@ static const struct known {
 
     { "status", CELL_TEXT(status) },
     { "state", CELL_TEXT(status) },
+    { "variant", CELL_TEXT(variant) },
     { "timestamp", CELL_TEXT(time) },
     { "date", CELL_TEXT(time) },
     { "time", CELL_TEXT(time) },

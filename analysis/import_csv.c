@@ -6,6 +6,7 @@
 #include "analysis/import_columns.h"
 #include "analysis/import_formats.h"
 #include "analysis/import_members.h"
+#include "analysis/import_variant.h"
 #include "base/csv.h"
 #include "base/memory.h"
 
@@ -41,11 +42,13 @@ static void tell_columns(struct table *table)
 
     for (size_t i = 0; i < table->count; i++) {
         const struct import_column *column = &table->columns[i];
+        char name[HEADING_SIZE];
 
         if (column->assumed != NULL)
             evidence_remark(table->out, "the name of the column \"%s\" has no unit: read as %s",
                             table->headings[i], column->assumed);
-        if (column->kind == COLUMN_UNKNOWN)
+        column_normalize(table->headings[i], name);
+        if (column->kind == COLUMN_UNKNOWN && !import_is_variant(name))
             text_addf(&unknown, "%s\"%s\"", unknown.length > 0 ? ", " : "", table->headings[i]);
     }
     if (unknown.length > 0)

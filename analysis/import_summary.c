@@ -10,8 +10,9 @@ struct summary {
     struct evidence *out;
     struct error *error;
     bool refused;
+    char name[160]; /* of the model being read */
     size_t models;
-    double context_limit; /* of the model being read */
+    double context_limit; /* of that model */
 };
 
 static bool read_cells(struct json_scan *scan, void *base)
@@ -31,6 +32,7 @@ static bool read_cells(struct json_scan *scan, void *base)
             return false;
         }
         json_object_set_new(cell.cell.original, "cell", json_string(name));
+        json_object_set_new(cell.cell.original, "model", json_string(summary->name));
         summary->refused = !report_cell_take(&cell, summary->out, summary->error);
         if (summary->refused)
             return false;
@@ -48,19 +50,19 @@ static const struct import_member model[] = {
     { 0 },
 };
 
-static void settle_models(struct summary *summary, const char *name)
+static void settle_models(struct summary *summary)
 {
     struct evidence_facts *facts = &summary->out->facts;
 
     if (++summary->models == 1) {
-        text_copy(facts->model, sizeof facts->model, name);
+        text_copy(facts->model, sizeof facts->model, summary->name);
         facts->context_limit_tokens = summary->context_limit;
         return;
     }
     facts->model[0] = '\0';
     facts->context_limit_tokens = NAN;
     evidence_remark(summary->out, "the file is of several models; this one from cell %zu on: %s",
-                    summary->out->cell_count, name);
+                    summary->out->cell_count, summary->name);
 }
 
 static bool read_models(struct json_scan *scan, struct summary *summary)
@@ -70,15 +72,14 @@ static bool read_models(struct json_scan *scan, struct summary *summary)
     if (token != JSON_SCAN_OBJECT)
         return false;
     while ((token = json_scan_next(scan)) == JSON_SCAN_KEY) {
-        char name[160];
         size_t before = summary->out->cell_count;
 
-        json_scan_copy(scan, name, sizeof name);
+        json_scan_copy(scan, summary->name, sizeof summary->name);
         summary->context_limit = NAN;
         if (!import_object(scan, model, summary, NULL))
             return false;
         if (summary->out->cell_count > before)
-            settle_models(summary, name);
+            settle_models(summary);
     }
     return token == JSON_SCAN_OBJECT_END && json_scan_next(scan) == JSON_SCAN_DONE;
 }

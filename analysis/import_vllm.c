@@ -91,6 +91,15 @@ static void settle_failures(struct evidence_cell *cell)
         cell->attempted = cell->requests_asked;
 }
 
+/* They stand in the row too: the results of one file may be of several models. */
+static void keep_facts(const struct vllm_result *result, json_t *original)
+{
+    if (result->facts.model[0] != '\0')
+        json_object_set_new(original, "model_id", json_string(result->facts.model));
+    if (result->facts.dataset[0] != '\0')
+        json_object_set_new(original, "dataset_name", json_string(result->facts.dataset));
+}
+
 /* Facts of the run, where every result says the same. */
 static void merge_facts(const struct vllm_result *result, struct evidence *out)
 {
@@ -122,6 +131,7 @@ static bool read_result(void *context, const char *document, size_t size, int64_
     *cell = result.cell;
     cell->position = position;
     cell->row = line;
+    keep_facts(&result, cell->original);
     merge_facts(&result, out);
     settle_failures(cell);
     import_settle(cell);
