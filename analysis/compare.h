@@ -37,6 +37,15 @@ struct compare_input {
     bool as_deployments;
 };
 
+/* Whether runs that were named one by one were measured in turns. */
+enum pairing {
+    PAIRING_NONE,
+    PAIRING_SOME, /* some with one of the other side, but not each, or of changing deployments */
+    PAIRING_ALL,
+};
+/* ALL: puts the candidate's runs in the order of the baseline's, as `paired` has them. */
+enum pairing compare_pair_up(struct evidence *runs, const size_t counts[SIDES]);
+
 /* ---- What was measured ---- */
 
 /* One fact in which two runs differ, or that is not known of both: unknown is equal to nothing,

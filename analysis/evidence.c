@@ -136,7 +136,7 @@ static void forget(const struct evidence_field *fields, void *base)
 
 void evidence_init(struct evidence *evidence)
 {
-    *evidence = (struct evidence){ 0 };
+    *evidence = (struct evidence){ .repetition = -1 };
     forget(evidence_fact_fields, &evidence->facts);
 }
 

@@ -83,6 +83,7 @@ struct evidence {
     char corrects[ID_SIZE];     /* the import whose facts this one states anew, or the run that this
                                  * one stands in for; "" */
     char corrected_by[ID_SIZE]; /* of our own runs: the newest that stands in for it; "" */
+    int64_t repetition;         /* within the sweep, of our own runs; -1: of none */
     char *notes;                /* heap; NULL: none */
     json_t *other_names;        /* list: under which other names the same file came; NULL: none */
     json_t *remarks;            /* list of sentences: what the importer did not know, or left out */

@@ -118,6 +118,7 @@ void evidence_of_run(const struct run_row *run, const struct cell_row *cells, si
     text_copy(out->corrects, sizeof out->corrects, run->corrects);
     text_copy(out->corrected_by, sizeof out->corrected_by, run->corrected_by);
     out->created_ms = run->created_ms;
+    out->repetition = run->repetition;
     out->input_unit = LENGTH_TOKENS;
     if (document != NULL && json_parse(document, strlen(document), &out->fingerprint, &ignored))
         read_fingerprint(out->fingerprint, &out->facts);

@@ -64,6 +64,10 @@ const struct field comparison_fields[] = {
               "are pairs, else Welch's t." },
     { "paired", VALUE_BOOLEAN,
       .help = "True: the n-th run of one side was measured in turns with the n-th of the other." },
+    { "pairing", VALUE_TEXT,
+      .help =
+          "all: each run was measured in turns with one of the other side, in one repetition "
+          "of an A/B sweep, and they are compared in pairs; some: not each of them was; none." },
     { "pairs_left_out", VALUE_INTEGER, .optional = true,
       .help = "Of an A/B sweep: repetitions that are not finished on both." },
     { "baseline", VALUE_TEXTS, .help = "Runs of the baseline." },

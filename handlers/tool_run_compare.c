@@ -35,8 +35,9 @@ static const struct param params[] = {
 struct request {
     struct evidence *runs; /* COMPARE_RUNS_MAX */
     size_t counts[SIDES], count;
-    struct sweep_row sweep; /* of the A/B sweep that is compared; id "": none is */
+    struct sweep_row sweep; /* the A/B sweep that was given; id "": none was */
     size_t pairs_left_out;
+    enum pairing pairing;
     const char *factors[NAMES_MAX], *accepted[NAMES_MAX];
 };
 
@@ -164,6 +165,7 @@ static bool add_pairs(struct store *store, const struct run_row *rows, size_t co
                 return false;
     request->counts[SIDE_BASELINE] = request->counts[SIDE_CANDIDATE] = found;
     request->pairs_left_out = (size_t)request->sweep.repetitions - found;
+    request->pairing = PAIRING_ALL;
     return true;
 }
 
@@ -202,8 +204,11 @@ static bool read_sides(const struct call *call, struct request *request, struct 
             "\"candidate\"");
     if (sweep != NULL)
         return read_sweep(call, sweep, request, error);
-    return read_side(call, "baseline", SIDE_BASELINE, request, error)
-           && read_side(call, "candidate", SIDE_CANDIDATE, request, error);
+    if (!read_side(call, "baseline", SIDE_BASELINE, request, error)
+        || !read_side(call, "candidate", SIDE_CANDIDATE, request, error))
+        return false;
+    request->pairing = compare_pair_up(request->runs, request->counts);
+    return true;
 }
 
 static bool read_names(const struct call *call, const char *param, const char **out,
@@ -238,6 +243,20 @@ static size_t metric_index(const struct call *call)
 
 static void tell_pairs(const struct request *request, struct answer *answer)
 {
+    static const char *const names[] = { "none", "some", "all" };
+    static const char *const sentences[] = {
+        "\nThe two sides were not measured in turns: what drifted between them counts as a "
+        "difference.\n",
+        "\nRuns of the two sides were measured in turns, but not each of them: they are compared "
+        "unpaired. Name the same repetitions of an A/B sweep on both sides, or give it as "
+        "\"sweep\".\n",
+        "",
+    };
+
+    json_object_set_new(answer->structured, "pairing", json_string(names[request->pairing]));
+    text_add(&answer->text, sentences[request->pairing]);
+    if (request->sweep.id[0] == '\0')
+        return;
     json_object_set_new(answer->structured, "pairs_left_out",
                         json_integer((json_int_t)request->pairs_left_out));
     if (request->pairs_left_out > 0)
@@ -261,14 +280,13 @@ static bool compare(struct call *call, struct request *request, struct answer *a
         .metric = metric_index(call),
         .factors = request->factors,
         .accepted = request->accepted,
-        .paired = request->sweep.id[0] != '\0',
-        .as_deployments = request->sweep.id[0] != '\0' && request->factors[0] == NULL,
+        .paired = request->pairing == PAIRING_ALL,
+        .as_deployments = request->pairing == PAIRING_ALL && request->factors[0] == NULL,
     };
     compare_runs(&input, &comparison);
     answer->structured = comparison_json(&input, &comparison, call_boolean(call, "detail", false));
     comparison_describe(&input, &comparison, &answer->text);
-    if (input.paired)
-        tell_pairs(request, answer);
+    tell_pairs(request, answer);
     return true;
 }
 
@@ -289,7 +307,8 @@ const struct tool tool_run_compare = {
     .help =
         "Is the candidate faster than the baseline? Of an A/B sweep give `sweep`: its runs are "
         "compared in the pairs they were measured in, the surest way there is. Else each side is "
-        "runs that repeat one another, own or imported. The run, not the request, is the unit. "
+        "runs that repeat one another, own or imported; where these are the pairs of an A/B sweep "
+        "they are compared as such. The run, not the request, is the unit. "
         "Refused (not_comparable, with the "
         "differences) unless the sides differ only in the `factors` you name; what is unknown is "
         "equal to nothing unless accepted by name. Answers with the ratio, its 95 % interval and "

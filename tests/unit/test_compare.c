@@ -242,6 +242,47 @@ static void tests_pairs_as_student_did(void **state)
     assert_true(isnan(compare_estimate_pairs(baseline, baseline, 3, true).p));
 }
 
+/* The n-th run becomes one of that sweep, repetition and deployment. */
+static void make_own(struct trial *trial, size_t n, const char *sweep, int repetition,
+                     const char *deployment)
+{
+    struct evidence *run = &trial->runs[n];
+
+    run->imported = false;
+    run->repetition = repetition;
+    snprintf(run->id, sizeof run->id, "%s/%d/%s", sweep, repetition, deployment);
+    strcpy(run->name, sweep);
+    strcpy(run->facts.deployment, deployment);
+}
+
+static void finds_the_pairs_of_runs_that_were_measured_in_turns(void **state)
+{
+    static const size_t counts[] = { 3, 3 }, fewer[] = { 3, 2 }, crossed[] = { 1, 2 };
+    struct trial *trial = *state;
+
+    assert_int_equal(compare_pair_up(trial->runs, counts), PAIRING_NONE);
+    make_own(trial, 0, "swp_1", 0, "a");
+    make_own(trial, 1, "swp_1", 2, "a");
+    make_own(trial, 2, "swp_2", 0, "a");
+    make_own(trial, 3, "swp_2", 0, "b");
+    make_own(trial, 4, "swp_1", 0, "b");
+    make_own(trial, 5, "swp_1", 1, "b"); /* another repetition: no pair */
+    assert_int_equal(compare_pair_up(trial->runs, counts), PAIRING_SOME);
+    assert_string_equal(trial->runs[3].id, "swp_2/0/b");
+    make_own(trial, 5, "swp_1", 2, "b");
+    assert_int_equal(compare_pair_up(trial->runs, fewer), PAIRING_SOME);
+    assert_int_equal(compare_pair_up(trial->runs, counts), PAIRING_ALL);
+    assert_string_equal(trial->runs[0].id, "swp_1/0/a");
+    assert_string_equal(trial->runs[3].id, "swp_1/0/b");
+    assert_string_equal(trial->runs[4].id, "swp_1/2/b");
+    assert_string_equal(trial->runs[5].id, "swp_2/0/b");
+    make_own(trial, 2, "swp_2", 0, "b"); /* each side has both deployments */
+    make_own(trial, 5, "swp_2", 0, "a");
+    assert_int_equal(compare_pair_up(trial->runs, counts), PAIRING_SOME);
+    make_own(trial, 1, "swp_1", 0, "a"); /* repetitions of one deployment are no pair */
+    assert_int_equal(compare_pair_up(trial->runs, crossed), PAIRING_NONE);
+}
+
 static void knows_which_direction_is_better(void **state)
 {
     struct trial *trial = *state;
@@ -605,6 +646,7 @@ int main(void)
         TRIAL(pairs_of_equals_differ_in_one_of_twenty),
         TRIAL(pairs_see_through_a_drift_that_hides_a_slowdown),
         cmocka_unit_test(tests_pairs_as_student_did),
+        TRIAL(finds_the_pairs_of_runs_that_were_measured_in_turns),
         TRIAL(knows_which_direction_is_better),
         TRIAL(one_run_a_side_is_no_evidence),
         TRIAL(copies_are_no_repetitions),

@@ -87,10 +87,67 @@ static void compares_the_two_deployments_of_one_sweep(void **state)
     assert_int_equal(json_array_size(json_object_get(answer, "baseline")), 2);
     assert_int_equal(json_array_size(json_object_get(answer, "candidate")), 2);
     world_says(world, "candidate new in turns with baseline demo, 2 pairs of runs");
+    assert_string_equal(json_get_text(answer, "pairing", ""), "all");
     world_says(world, "all pairs have one ratio to the digit");
     world_says(world, "which of the two deployments is faster, not what makes it so");
     refused = compared_sweep(world, sweep, ",\"factors\":[\"flags\"]");
     assert_string_equal(json_get_text(refused, "verdict", ""), "not_comparable");
+}
+
+/* The sweep's runs: demo and new of the first repetition, then of the second. */
+static void find_runs(struct world *world, const char *sweep, char out[4][ID_SIZE])
+{
+    TEXT_AUTO arguments = { 0 };
+    json_auto_t *runs = NULL;
+    const json_t *row;
+    size_t i;
+
+    text_addf(&arguments, "{\"sweep\":\"%s\"}", sweep);
+    runs = world_ok(world, "run_list", text_string(&arguments));
+    assert_int_equal(json_array_size(json_object_get(runs, "runs")), 4);
+    json_array_foreach(json_object_get(runs, "runs"), i, row)
+    {
+        bool other = strcmp(json_get_text(row, "deployment", ""), "new") == 0;
+        int64_t repetition = json_get_integer(row, "repetition", 0) - 1;
+
+        assert_in_range(repetition, 0, 1);
+        snprintf(out[2 * repetition + other], ID_SIZE, "%s", json_get_text(row, "id", ""));
+    }
+}
+
+static void compares_runs_of_one_sweep_in_pairs_also_where_they_are_named(void **state)
+{
+    struct world *world = *state;
+    char sweep[ID_SIZE], runs[4][ID_SIZE];
+    json_auto_t *paired = NULL, *apart = NULL, *strangers = NULL;
+    TEXT_AUTO arguments = { 0 };
+
+    world_register(world, "demo");
+    world_register(world, "new");
+    measured(world, BOTH, 16, sweep);
+    find_runs(world, sweep, runs);
+    text_addf(&arguments,
+              "{\"baseline\":[\"%s\",\"%s\"],\"candidate\":[\"%s\",\"%s\"],"
+              "\"accept_unknown\":[\"workload\"]}",
+              runs[0], runs[2], runs[3], runs[1]);
+    paired = world_ok(world, "run_compare", text_string(&arguments));
+    assert_true(json_get_boolean(paired, "paired", false));
+    assert_string_equal(json_get_text(paired, "pairing", ""), "all");
+    assert_null(json_object_get(paired, "pairs_left_out"));
+    assert_string_equal(json_string_value(json_array_get(json_object_get(paired, "candidate"), 0)),
+                        runs[1]);
+    world_says(world, "candidate new in turns with baseline demo, 2 pairs of runs");
+    world_says(world, "which of the two deployments is faster, not what makes it so");
+    text_clear(&arguments);
+    text_addf(&arguments, "{\"baseline\":[\"%s\",\"%s\"],\"candidate\":[\"%s\"]}", runs[0], runs[2],
+              runs[3]);
+    apart = world_ok(world, "run_compare", text_string(&arguments));
+    assert_false(json_get_boolean(apart, "paired", true));
+    assert_string_equal(json_get_text(apart, "pairing", ""), "some");
+    world_says(world, "not each of them: they are compared unpaired");
+    strangers = compared(world, runs[0], runs[2], "");
+    assert_string_equal(json_get_text(strangers, "pairing", ""), "none");
+    world_says(world, "were not measured in turns");
 }
 
 static void compares_the_repetitions_that_both_have_finished(void **state)
@@ -203,6 +260,7 @@ int main(void)
         cmocka_unit_test(compares_the_runs_of_two_sweeps),
         cmocka_unit_test(compares_the_runs_of_one_sweep),
         cmocka_unit_test(compares_the_two_deployments_of_one_sweep),
+        cmocka_unit_test(compares_runs_of_one_sweep_in_pairs_also_where_they_are_named),
         cmocka_unit_test(compares_the_repetitions_that_both_have_finished),
         cmocka_unit_test(compares_one_sweep_or_two_sides),
         cmocka_unit_test(compares_imports),
