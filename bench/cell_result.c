@@ -60,16 +60,12 @@ static void fill_growth(const struct cell *cell, struct measurement *out)
     out->overloaded = out->queue_growth > GROWTH_SHARE * arrivals->rate && grown > by_chance;
 }
 
-/* A user is busy for the share of its round that is not thought (Denning and Buzen's interactive
- * response time law). */
-static double expected_concurrency(const struct cell *cell, const struct measurement *measurement)
+/* All users but those who thought, on average over the window. */
+static double expected_concurrency(const struct cell *cell, double window_s)
 {
-    double busy_s = measurement->latency[METRIC_E2E].mean_ms / 1e3;
-    double think_s = cell->order->plan->think_time_s;
-
     if (cell_is_open(cell))
         return NAN;
-    return (double)cell->order->concurrency * (think_s > 0 ? busy_s / (busy_s + think_s) : 1);
+    return (double)cell->order->concurrency - cell->total.thinking.busy_ns / (window_s * 1e9);
 }
 
 static double busiest_percent(const struct cell *cell)
@@ -93,7 +89,7 @@ static void fill_measurement(struct cell *cell, struct measurement *out)
     out->drain_s = (double)(cell->ended_ns - cell->drain_ns) / 1e9;
     out->unsettled = cell->unsettled;
     out->throughput_ci = steady_width(&cell->progress);
-    out->concurrency_expected = expected_concurrency(cell, out);
+    out->concurrency_expected = expected_concurrency(cell, window_s);
     fill_growth(cell, out);
     out->cpu_percent = busiest_percent(cell);
     out->ceiling_chunks_s = cell->order->ceiling_chunks_s * (double)cell->shard_count;

@@ -21,6 +21,7 @@ struct connection {
     /* The loop's. */
     struct deadline deadline;
     bool is_busy;
+    bool thinks;       /* before its next request */
     unsigned failures; /* in a row */
     int64_t rounds;    /* requests of the load phase that ended */
     STAILQ_ENTRY(connection) link;

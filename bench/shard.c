@@ -108,7 +108,7 @@ static void take_deadlines(struct shard *shard)
         enum failure which;
 
         if (!user->is_busy)
-            shard_make_due(shard, user, deadline->at_ns);
+            shard_end_pause(shard, user, deadline->at_ns);
         else if (connection_deadline_ns(user, &which) <= now_ns)
             end_request(shard, user, which);
         else

@@ -52,6 +52,8 @@ void shard_start_some(struct shard *shard);
 int64_t shard_next_start_ns(const struct shard *shard);
 /* The user's pause is over: it is to send, as it was from at_ns on. */
 void shard_make_due(struct shard *shard, struct connection *user, int64_t at_ns);
+/* So is its thought, or its pause after a failure. */
+void shard_end_pause(struct shard *shard, struct connection *user, int64_t at_ns);
 /* Its request ended; what it does next. */
 void shard_go_on(struct shard *shard, struct connection *user);
 /* It was begun (again); watches over its timeouts. */

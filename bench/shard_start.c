@@ -208,8 +208,18 @@ void shard_go_on(struct shard *shard, struct connection *user)
     if (!shard->loading || shard_phase(shard) != PHASE_LOAD)
         return;
     wait_ns = user->failures > 0 ? pause_ns(user) : think_ns(shard);
-    if (wait_ns == 0)
+    if (wait_ns == 0) {
         shard_make_due(shard, user, now_ns);
-    else
-        deadlines_set(&shard->deadlines, &user->deadline, now_ns + wait_ns);
+        return;
+    }
+    deadlines_set(&shard->deadlines, &user->deadline, now_ns + wait_ns);
+    user->thinks = user->failures == 0;
+    tally_think(&shard->tally, now_ns, user->thinks);
+}
+
+void shard_end_pause(struct shard *shard, struct connection *user, int64_t at_ns)
+{
+    tally_think(&shard->tally, clock_monotonic_ns(), -user->thinks);
+    user->thinks = false;
+    shard_make_due(shard, user, at_ns);
 }

@@ -106,7 +106,7 @@ static void fill_rates(const struct tally *tally, double window_s, int64_t input
     out->input_throughput = (double)(tally->ended.input_tokens + silent * input_tokens) / window_s;
     out->output_throughput = (double)out->output_tokens / window_s;
     out->output_throughput_deviation = throughput_deviation(tally, window_s);
-    out->goodput = (double)tally->good / window_s;
+    out->goodput = (double)tally->ended.good / window_s;
 }
 
 /* Little's law: what is in flight on average is throughput times latency. */

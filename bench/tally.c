@@ -26,9 +26,11 @@ static void note(struct range *range, int64_t value)
 
 void tally_init(struct tally *tally, const struct load *load)
 {
-    *tally = (struct tally){
-        .load = load, .input.low = INT64_MAX, .output.low = INT64_MAX, .flight.range.low = INT64_MAX
-    };
+    *tally = (struct tally){ .load = load,
+                             .input.low = INT64_MAX,
+                             .output.low = INT64_MAX,
+                             .flight.range.low = INT64_MAX,
+                             .thinking.range.low = INT64_MAX };
     for (int i = 0; i < METRIC_COUNT; i++)
         tally->latency[i] = histogram_create();
     tally->lag = histogram_create();
@@ -53,9 +55,8 @@ void tally_finish(struct tally *tally)
 /* ---- While it runs --------------------------------------------------------------------------- */
 
 /* Accounts for the time since the last change, as far as it lies in the window. */
-static void advance_flight(struct tally *tally, int64_t now_ns)
+static void advance_flight(const struct tally *tally, struct flight *flight, int64_t now_ns)
 {
-    struct flight *flight = &tally->flight;
     int64_t start = window_start_ns(tally), end = window_end_ns(tally);
     int64_t from = flight->changed_ns > start ? flight->changed_ns : start;
     int64_t to = now_ns < end ? now_ns : end;
@@ -69,9 +70,15 @@ static void advance_flight(struct tally *tally, int64_t now_ns)
 
 void tally_sent(struct tally *tally, int64_t now_ns)
 {
-    advance_flight(tally, now_ns);
+    advance_flight(tally, &tally->flight, now_ns);
     tally->flight.count++;
     tally->window_sent += load_in_window(tally->load, now_ns);
+}
+
+void tally_think(struct tally *tally, int64_t now_ns, int users)
+{
+    advance_flight(tally, &tally->thinking, now_ns);
+    tally->thinking.count += users;
 }
 
 void tally_connection(struct tally *tally, int64_t connect_ns, int64_t tls_ns)
@@ -216,7 +223,6 @@ static void count_success(struct tally *tally, const struct request *request)
     int64_t tokens = output_tokens(request), mean_ns = time_per_token_ns(request);
 
     tally->succeeded++;
-    tally->good += is_good(tally, request);
     count_oddities(tally, request);
     asked_count(&tally->asked, &request->wanted, request->prompt_tokens, request->completion_tokens,
                 request->cached_tokens);
@@ -285,6 +291,7 @@ static void count_rates(struct tally *tally, const struct request *request)
     if (request->failure != FAILURE_NONE || !load_in_window(tally->load, request->end_ns))
         return;
     tally->ended.requests++;
+    tally->ended.good += is_good(tally, request);
     tally->ended.e2e_ns += (double)(request->end_ns - request->sent_ns);
     if (request->prompt_tokens < 0)
         return;
@@ -359,7 +366,7 @@ void tally_request(struct tally *tally, const struct request *request, int64_t n
     enum record_phase phase = record_phase(tally, request);
 
     if (request->sent_ns != 0) {
-        advance_flight(tally, now_ns);
+        advance_flight(tally, &tally->flight, now_ns);
         tally->flight.count--;
     }
     if (phase == RECORD_PROBE)
@@ -397,7 +404,8 @@ void tally_close(struct tally *tally, int64_t now_ns)
 {
     int64_t start_ns = window_start_ns(tally);
 
-    advance_flight(tally, now_ns);
+    advance_flight(tally, &tally->flight, now_ns);
+    advance_flight(tally, &tally->thinking, now_ns);
     if (start_ns == INT64_MAX) /* it never came to a window */
         start_ns = now_ns;
     tally->records.origin_ns = start_ns;
@@ -470,12 +478,12 @@ void tally_merge(struct tally *into, const struct tally *from)
     into->new_connections += from->new_connections;
     into->attempted += from->attempted;
     into->succeeded += from->succeeded;
-    into->good += from->good;
     into->unanswered += from->unanswered;
     into->unsent += from->unsent;
     into->waited += from->waited;
     into->window_sent += from->window_sent;
     into->ended.requests += from->ended.requests;
+    into->ended.good += from->ended.good;
     into->ended.input_told += from->ended.input_told;
     into->ended.input_tokens += from->ended.input_tokens;
     into->ended.e2e_ns += from->ended.e2e_ns;
@@ -486,6 +494,7 @@ void tally_merge(struct tally *into, const struct tally *from)
     merge_failures(into, from);
     merge_tokens(into, from);
     merge_flight(&into->flight, &from->flight);
+    merge_flight(&into->thinking, &from->thinking);
     if (from->probe.end_ns != 0)
         into->probe = from->probe;
     records_merge(&into->records, &from->records);

@@ -53,10 +53,10 @@ struct range {
     int64_t low, high; /* INT64_MAX and 0: nothing noted */
 };
 
-/* Requests in flight over the window. */
+/* Requests in flight, or users who think, over the window. */
 struct flight {
     int64_t count, changed_ns;
-    double busy_ns; /* sum over requests of their time in the window */
+    double busy_ns; /* sum over them of their time in the window */
     struct range range;
 };
 
@@ -70,7 +70,7 @@ struct tally {
     int64_t new_connections;
     /* Of the requests that count: those that ended in the window; in an open loop those that were
      * due in it, whenever they end. */
-    int64_t attempted, succeeded, good;
+    int64_t attempted, succeeded;
     int64_t unanswered, unsent, waited; /* of an open loop: when the cell ended; for room */
     int64_t failures[FAILURE_COUNT], early_failures[FAILURE_COUNT]; /* early: before it */
     char said[FAILURE_COUNT][TALLY_SAID_SIZE];
@@ -82,8 +82,8 @@ struct tally {
     int64_t reasoned;                         /* how many of all that succeeded had reasoning */
     int64_t output_tokens, chunks;            /* sums over all that succeeded */
     struct {
-        int64_t requests, input_told, input_tokens;
-        double e2e_ns;    /* from being sent */
+        int64_t requests, good, input_told, input_tokens; /* good: within the limits */
+        double e2e_ns;                                    /* from being sent */
     } ended;              /* that succeeded and ended in the window: its rates */
     int64_t window_sent;  /* requests, in the window */
     double window_tokens; /* tokens that arrived in the window, of requests that told their count */
@@ -92,7 +92,7 @@ struct tally {
     int64_t stale_connections;
     int64_t finish_wrong, finish_missing, done_missing; /* of those that succeeded */
     atomic_int_fast64_t arrived; /* chunks, ever; the only member that other threads read */
-    struct flight flight;
+    struct flight flight, thinking;
     struct request probe; /* the latest one that ended */
     struct records records;
     struct sent_sums sent; /* in every phase */
@@ -107,6 +107,8 @@ void tally_init(struct tally *tally, const struct load *load);
 void tally_finish(struct tally *tally);
 
 void tally_sent(struct tally *tally, int64_t now_ns); /* one more in flight */
+/* So many users more, or fewer, think instead of waiting for an answer. */
+void tally_think(struct tally *tally, int64_t now_ns, int users);
 /* A chunk with output came, with so many tokens; -1: nobody knows. */
 void tally_chunk(struct tally *tally, struct request *request, int64_t now_ns, int64_t tokens);
 /* A connection was opened; 0: it did not come to that. */

@@ -41,7 +41,7 @@ const struct measurement_field measurement_fields[] = {
     ROW("load", INTEGER, concurrency_min, "fewest requests in flight"),
     ROW("load", INTEGER, concurrency_max, "most requests in flight"),
     ROW("load", REAL, concurrency_expected,
-        "requests in flight that the users make with their think time; null: open loop"),
+        "users who did not think, on average: so many in flight are expected; null: open loop"),
     ROW("load", REAL, request_rate_asked, "open loop: requests per second asked for; 0: closed"),
     ROW("load", REAL, request_rate_scheduled,
         "open loop: requests per second that the schedule had in the window"),
