@@ -23,8 +23,9 @@ static void add_saturation(const struct grid *grid, size_t output, size_t contex
     if (!s.found)
         text_add(out, "too little was measured to tell the saturation point");
     else if (!s.reached)
-        text_addf(out, "not saturated at %s, the greatest load",
-                  load_name(s.at.load, s.at.is_rate, load));
+        text_addf(out, "not saturated at %s, the greatest load%s",
+                  load_name(s.at.load, s.at.is_rate, load),
+                  s.lost ? " that did not lose requests" : "");
     else
         text_addf(out, "saturated at %s%s", s.at_most ? "<=" : "",
                   load_name(s.at.load, s.at.is_rate, load));

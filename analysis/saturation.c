@@ -50,6 +50,26 @@ static enum cell_state state_below(const struct grid *grid, size_t output, size_
     return point_state(&below);
 }
 
+/* More came than was answered: more still would be no faster. */
+static bool is_overloaded(const struct point *point)
+{
+    for (size_t i = 0; i < point->count; i++)
+        if (point->cells[i] != NULL && point->cells[i]->measurement.overloaded)
+            return true;
+    return false;
+}
+
+static bool is_any_lost_above(const struct grid *grid, size_t output, size_t context, size_t last)
+{
+    for (size_t user = last + 1; user < grid->loads.count; user++) {
+        struct point point = grid_point(grid, output, context, user);
+
+        if (point_state(&point) == CELL_MEASURED || point_state(&point) == CELL_FAILED)
+            return true;
+    }
+    return false;
+}
+
 static double find_doubled(const struct grid *grid, size_t output, size_t context, bool *at_most)
 {
     double base = NAN;
@@ -90,7 +110,8 @@ struct saturation saturation_find(const struct grid *grid, size_t output, size_t
         if (!point_is_sound(&point) || !(tokens >= SATURATION_SHARE * peak.output_tokens_per_s))
             continue;
         out.found = true;
-        out.reached = user < last;
+        out.reached = user < last || is_overloaded(&point);
+        out.lost = !out.reached && is_any_lost_above(grid, output, context, last);
         out.at_most = state_below(grid, output, context, user) == CELL_PENDING;
         out.at = point;
         out.output_tokens_per_s = tokens;

@@ -16,7 +16,9 @@ struct peak peak_find(const struct grid *grid, size_t output);
 #define SATURATION_SHARE 0.95
 struct saturation {
     bool found;   /* two sound points or more */
-    bool reached; /* false: the greatest load measured is the first to come that near */
+    bool reached; /* false: the greatest sound load is the first to come that near, and its queue
+                     did not grow */
+    bool lost;    /* not reached, and greater loads lost requests or failed */
     struct point at, peak;
     double output_tokens_per_s, peak_tokens_per_s;
     double doubled_load; /* smallest load at which the E2E median is twice that of the smallest

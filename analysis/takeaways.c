@@ -85,8 +85,9 @@ static void say_saturation(json_t *sentences, const struct grid *grid, size_t ou
     else
         text_addf(&text,
                   "At context %lld throughput still grows at %s: the saturation point lies beyond "
-                  "what was measured",
-                  (long long)s.at.context_tokens, load_name(s.at.load, s.at.is_rate, load));
+                  "%s",
+                  (long long)s.at.context_tokens, load_name(s.at.load, s.at.is_rate, load),
+                  s.lost ? "it, where requests were lost" : "what was measured");
     if (s.doubled_load > 0)
         text_addf(&text, "; the E2E median has doubled by %s",
                   load_name(s.doubled_load, s.at.is_rate, load));

@@ -181,11 +181,33 @@ static bool check_limits(const struct param *param, const json_t *value, struct 
     return true;
 }
 
+/* Of a list: the first entry that makes it another. */
+static bool refuse_entry(const struct param *param, const json_t *value, struct error *error)
+{
+    const struct value_kind *kind = value_kind(param->type);
+    char shown[VALUE_SHOWN_SIZE];
+    size_t i;
+    json_t *item;
+
+    json_array_foreach(value, i, item)
+    {
+        json_auto_t *alone = json_pack("[O]", item);
+
+        if (!kind->accepts(alone))
+            return error_set(error, ERROR_INVALID, "\"%s\"[%zu] is %s: \"%s\" must be %s",
+                             param->name, i, value_show(item, shown), param->name, kind->phrase);
+    }
+    return true;
+}
+
 static bool check_value(const struct param *param, const json_t *value, struct error *error)
 {
     const struct value_kind *kind = value_kind(param->type);
     char shown[VALUE_SHOWN_SIZE];
 
+    if (json_is_array(value) && strcmp(kind->schema_type, "array") == 0
+        && !refuse_entry(param, value, error))
+        return false;
     if (!kind->accepts(value))
         return error_set(error, ERROR_INVALID, "\"%s\" is %s: it must be %s", param->name,
                          value_show(value, shown), kind->phrase);

@@ -233,16 +233,33 @@ static void describe_verdict(const struct compare_input *input, const struct com
     text_add(out, ".\n");
 }
 
+/* Where to begin with two values of which one is too long to show: the member that differs. */
+static size_t first_unlike(const struct difference *difference)
+{
+    const char *left = text_string(&difference->values[0]);
+    const char *right = text_string(&difference->values[1]);
+    size_t from = 0;
+
+    if (difference->values[0].length <= VALUE_BYTES && difference->values[1].length <= VALUE_BYTES)
+        return 0;
+    for (size_t i = 0; left[i] != '\0' && left[i] == right[i]; i++)
+        if (left[i] == ',')
+            from = i + 1;
+    return from;
+}
+
 /* In quotes, on one line: it may be foreign text. */
 static void add_value(const struct difference *difference, int which, struct text *out)
 {
     const struct text *value = &difference->values[which];
+    size_t from = first_unlike(difference);
     TEXT_AUTO shown = { 0 };
 
     if (value->length == 0) {
         text_add(out, "unknown");
     } else {
-        text_add_printable(&shown, text_string(value), value->length, VALUE_BYTES);
+        text_add(&shown, from > 0 ? "..." : "");
+        text_add_printable(&shown, text_string(value) + from, value->length - from, VALUE_BYTES);
         json_add_string(out, text_string(&shown), shown.length);
     }
     text_addf(out, " (%s)", difference->runs[which]);

@@ -58,6 +58,8 @@ void job_describe(const struct job *job, struct text *out)
         add_news(job->message, out);
     else if (job->state == JOB_FAILED)
         add_news(json_get_text(outcome, "error", ""), out);
+    else
+        add_news(json_get_text(outcome, "reason", ""), out);
     text_add_char(out, '\n');
 }
 

@@ -55,6 +55,30 @@ static void says_that_the_greatest_load_is_no_saturation(void **state)
     assert_int_equal(s.doubled_load, 0);
 }
 
+static void an_open_loop_whose_queue_grows_is_saturated(void **state)
+{
+    struct cells cells = { 0 };
+
+    (void)state;
+    cell_measured(&cells, 5, 4, 105, 100);
+    cell_measured(&cells, 12, 4, 174, 1800)->measurement.overloaded = true;
+    assert_true(of_first_context(&cells).reached);
+    assert_int_equal(of_first_context(&cells).at.load, 12);
+}
+
+static void says_that_greater_loads_lost_requests(void **state)
+{
+    struct cells cells = { 0 };
+
+    (void)state;
+    cell_measured(&cells, 1, 4, 50, 100);
+    cell_measured(&cells, 2, 4, 99, 101);
+    assert_false(of_first_context(&cells).lost);
+    cell_measured(&cells, 4, 4, 190, 101)->measurement.success_rate = 0.5;
+    assert_false(of_first_context(&cells).reached);
+    assert_true(of_first_context(&cells).lost);
+}
+
 static void says_what_was_not_measured_below(void **state)
 {
     struct cells cells = { 0 };
@@ -143,6 +167,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_smallest_load_near_the_peak),
         cmocka_unit_test(says_that_the_greatest_load_is_no_saturation),
+        cmocka_unit_test(an_open_loop_whose_queue_grows_is_saturated),
+        cmocka_unit_test(says_that_greater_loads_lost_requests),
         cmocka_unit_test(says_what_was_not_measured_below),
         cmocka_unit_test(says_nothing_of_a_single_load),
         cmocka_unit_test(leaves_out_points_that_lost_requests),

@@ -152,12 +152,12 @@ static void says_what_a_value_of_the_wrong_type_must_be(void **state)
     expect_refusal("{\"deployment\":\"a\",\"concurrency\":8}",
                    "\"concurrency\" is 8: it must be a list of whole numbers, such as [1, 4, 16]");
     expect_refusal("{\"deployment\":\"a\",\"concurrency\":[1,\"2\"]}",
-                   "\"concurrency\" is a list: it must be a list of whole numbers, such as "
-                   "[1, 4, 16]");
+                   "\"concurrency\"[1] is \"2\": \"concurrency\" must be a list of whole numbers, "
+                   "such as [1, 4, 16]");
     expect_refusal("{\"deployment\":\"a\",\"stats\":\"yes\"}",
                    "\"stats\" is \"yes\": it must be true or false");
     expect_refusal("{\"deployment\":\"a\",\"factors\":[1]}",
-                   "\"factors\" is a list: it must be a list of texts, such as "
+                   "\"factors\"[0] is 1: \"factors\" must be a list of texts, such as "
                    "[\"model\", \"engine\"]");
     expect_refusal("{\"deployment\":\"a\",\"labels\":{\"a\":1}}",
                    "\"labels\" is an object: it must be an object of texts, such as "
