@@ -461,6 +461,9 @@ bool plan_same_shape(const struct plan *a, const struct plan *b)
 #define USER_OUTPUT_TOKENS_S 100.0
 #define ALL_OUTPUT_TOKENS_S 10000.0
 #define ALL_INPUT_TOKENS_S 100000.0
+/* Calibration and learning how to talk to the server; a cell's cold request and idle points. */
+#define SWEEP_OVERHEAD_S 3.0
+#define CELL_OVERHEAD_S 1.0
 
 double plan_window_limit_s(const struct plan *plan)
 {
@@ -508,10 +511,10 @@ void plan_estimate(const struct plan *plan, size_t subjects, struct plan_estimat
         out->requests += requests;
         out->input_tokens += requests * cells[i].input_tokens;
         out->output_tokens += requests * cells[i].output_tokens;
-        out->duration_s += measured_s + (double)under_way / rate;
+        out->duration_s += CELL_OVERHEAD_S + measured_s + (double)under_way / rate;
     }
     out->grid_cells = (int64_t)count;
-    out->duration_s = fmin(out->duration_s, plan->time_limit_s);
+    out->duration_s = fmin(out->duration_s + SWEEP_OVERHEAD_S, plan->time_limit_s);
     snprintf(
         out->assumption, sizeof out->assumption,
         "warm-up takes its whole limit; no cell has to be measured again; the server gives a user "

@@ -254,6 +254,24 @@ static void compares_imports(void **state)
     world_says(world, "fewer than 99 % of the requests succeeded");
 }
 
+/* What is too long to show is shown where it differs, or both would read alike. */
+static void shows_long_facts_from_where_they_differ(void **state)
+{
+    static const char same[] =
+        "a-name-of-a-model-that-is-longer-than-what-an-answer-shows-of-a-fact-"
+        "that-differs-between-the-sides-of-a-comparison,";
+    struct world *world = *state;
+    char model[160], first[ID_SIZE], second[ID_SIZE];
+
+    snprintf(model, sizeof model, "%sone", same);
+    imported(world, model, first);
+    snprintf(model, sizeof model, "%stwo", same);
+    imported(world, model, second);
+    json_decref(compared(world, first, second, ""));
+    world_says(world, "- model: \"...one\" (imp_");
+    world_says(world, "; \"...two\" (imp_");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +282,7 @@ int main(void)
         cmocka_unit_test(compares_the_repetitions_that_both_have_finished),
         cmocka_unit_test(compares_one_sweep_or_two_sides),
         cmocka_unit_test(compares_imports),
+        cmocka_unit_test(shows_long_facts_from_where_they_differ),
         cmocka_unit_test(says_what_is_wrong_with_its_arguments),
     };
 
