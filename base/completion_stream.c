@@ -413,6 +413,24 @@ static bool feed(struct completion_stream *stream, const char *bytes, size_t len
     return true;
 }
 
+bool completion_stream_begins(const char *bytes, size_t length)
+{
+    static const char *const beginnings[] = { "data:", "event:", "id:", "retry:", ":" };
+
+    if (length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) {
+        bytes += 3;
+        length -= 3;
+    }
+    while (length > 0 && (*bytes == '\r' || *bytes == '\n')) {
+        bytes++;
+        length--;
+    }
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (length > 0 && strncmp(bytes, beginnings[i], strnlen(beginnings[i], length)) == 0)
+            return true;
+    return false;
+}
+
 bool completion_event_has_output(const struct completion_event *event)
 {
     return event->has_content || event->has_reasoning || event->has_tool_call;

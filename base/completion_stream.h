@@ -36,6 +36,8 @@ bool completion_event_has_output(const struct completion_event *event); /* of an
  * thousands of streams. */
 struct completion_stream *completion_stream_create(bool want_text);
 void completion_stream_destroy(struct completion_stream *stream);
+/* Whether what begins so is a stream of events: servers made by hand call it all sorts of types. */
+bool completion_stream_begins(const char *bytes, size_t length);
 /* For the next answer on the same memory. */
 void completion_stream_reset(struct completion_stream *stream);
 /* Feeds bytes; calls `each` per event. False when an event is not JSON or too long: the stream is

@@ -31,7 +31,7 @@ static void on_event(void *context, const struct completion_event *event)
     struct call *call = context;
 
     call->events++;
-    if (event->has_usage && event->completion_tokens >= 0) {
+    if (event->has_usage && event->completion_tokens > 0) {
         call->tells_usage = true;
         call->tokens = event->completion_tokens;
     }
@@ -136,8 +136,7 @@ static bool judge_stream(const struct call *call, const struct outbound_response
     if (call->told_error)
         return error_set(error, ERROR_UPSTREAM, "the server sent an error inside its stream: %s",
                          call->said);
-    if (call->broken || call->events == 0
-        || strncmp(response->content_type, "text/event-stream", 17) != 0)
+    if (call->broken || call->events == 0)
         return error_set(error, ERROR_UPSTREAM,
                          "the server does not stream: it answered a request for a stream with "
                          "'%s', where text/event-stream is needed",

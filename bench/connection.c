@@ -63,6 +63,8 @@ static bool on_bytes(void *context, const char *bytes, size_t length, int64_t no
     if (load_in_window(connection->load, now_ns))
         histogram_record(connection->tally->lag,
                          (uint64_t)(now_ns - connection->loop->readable_ns));
+    if (request->bytes_ns == 0 && request->status / 100 == 2) /* whatever its type says */
+        request->is_stream = request->is_stream || completion_stream_begins(bytes, length);
     request->bytes_ns = now_ns;
     if (!request->is_stream) {
         keep(request, bytes, length);
@@ -158,6 +160,15 @@ static void explain_bare_answer(struct request *request)
                  request->status);
 }
 
+/* Some servers fill in zeros. No prompt has 0 tokens, and no output that came. */
+static void forget_zeros(struct request *request)
+{
+    if (request->prompt_tokens == 0)
+        request->prompt_tokens = -1;
+    if (request->completion_tokens == 0 && request->chunks > 0)
+        request->completion_tokens = -1;
+}
+
 void connection_end(struct connection *connection, enum failure cut)
 {
     struct request *request = &connection->request;
@@ -167,6 +178,7 @@ void connection_end(struct connection *connection, enum failure cut)
     if (connection->transfer->failure == FAILURE_NONE && request->is_stream && cut == FAILURE_NONE
         && !completion_stream_end(connection->stream, on_event, connection))
         connection->gave_up = true;
+    forget_zeros(request);
     if (cut != FAILURE_NONE)
         request->failure = cut;
     request->failure = verdict_reach(connection);

@@ -71,7 +71,7 @@ static bool describe_short_output(const struct connection *connection, char *out
                > 0;
     return snprintf(out, size,
                     "the model stopped after %ld of %ld output tokens: the server heeds neither "
-                    "ignore_eos nor min_tokens",
+                    "ignore_eos nor min_tokens; with natural_output answers may end by themselves",
                     got, wanted)
            > 0;
 }
@@ -174,7 +174,7 @@ void verdict_explain(struct connection *connection)
     else if (describe(connection, said, size))
         return;
     else if (connection->gave_up)
-        snprintf(said, size, "an event of the stream is not JSON, or longer than 1 MiB");
+        snprintf(said, size, "an event of the stream is not JSON, or longer than 64 KiB");
     else if (said[0] == '\0')
         snprintf(said, size, "%s", connection->transfer->said);
     if (bearer[0] != '\0' && strstr(said, bearer) != NULL)

@@ -66,12 +66,13 @@ static void end_texts(struct exchange *exchange)
         tell_text(exchange, before);
 }
 
+/* A zero is what servers say that do not count. */
 static void take_usage(struct query_result *result, int64_t prompt_tokens,
                        int64_t completion_tokens)
 {
-    if (prompt_tokens >= 0)
+    if (prompt_tokens > 0)
         result->prompt_tokens = prompt_tokens;
-    if (completion_tokens >= 0)
+    if (completion_tokens > 0)
         result->completion_tokens = completion_tokens;
 }
 

@@ -560,6 +560,38 @@ static const struct measurement *measure_dropper(struct trial *trial, struct dro
     return m;
 }
 
+#define PIECE "data: {\"choices\":[{\"text\":\" a\"}]}\n\n"
+
+/* A server made by hand: its stream is called text, and its usage is zeros. */
+static void a_stream_of_another_type_counts_and_usage_of_zeros_does_not(void **state)
+{
+    static const struct canned_answer answers[] = {
+        { "/v1/completions", .type = "text/plain",
+          .body = PIECE PIECE PIECE PIECE PIECE PIECE PIECE PIECE
+          "data: {\"choices\":[{\"text\":\"\",\"finish_reason\":\"length\"}],"
+          "\"usage\":{\"prompt_tokens\":0,\"completion_tokens\":0}}\n\ndata: [DONE]\n\n" },
+        { NULL }
+    };
+    static struct canned_server server;
+    const struct measurement *m;
+    struct trial trial;
+
+    (void)state;
+    canned_start(&server, answers);
+    set_up(&trial, NULL);
+    snprintf(trial.endpoint.url, sizeof trial.endpoint.url, "http://127.0.0.1:%d", server.port);
+    trial.order.concurrency = 1;
+    m = measure(&trial);
+    if (trial.result.state != CELL_MEASURED)
+        fail_msg("%s", trial.result.reason);
+    assert_true(m->succeeded > 0);
+    assert_int_equal(m->succeeded, m->attempted);
+    assert_int_equal(m->output_tokens_min, 8);
+    assert_true(m->tokens_estimated);
+    tear_down(&trial);
+    canned_stop(&server);
+}
+
 static void a_connection_that_went_stale_is_no_failure(void **state)
 {
     struct dropper dropper = { 0 };
@@ -611,6 +643,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_agree_with_the_servers_record),
         cmocka_unit_test(counts_what_it_sent_and_got),
+        cmocka_unit_test(a_stream_of_another_type_counts_and_usage_of_zeros_does_not),
         cmocka_unit_test(the_cold_request_is_kept_apart),
         cmocka_unit_test(tokens_are_not_chunks),
         cmocka_unit_test(gaps_between_tokens_are_known_where_each_chunk_tells_its_own),

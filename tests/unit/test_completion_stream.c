@@ -224,6 +224,25 @@ static void takes_crlf_and_no_space(void **state)
            "content [a]\ndone \n");
 }
 
+static void a_stream_is_known_by_how_it_begins(void **state)
+{
+    static const char *const streams[] = { "data: {}",
+                                           "d",
+                                           ": ping",
+                                           "event: message",
+                                           "id: 1",
+                                           "\n:",
+                                           "\xef\xbb\xbf"
+                                           "data:" };
+    static const char *const others[] = { "", "{\"data\":1}", "<html>", "date", "\n", "internal" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++)
+        assert_true(completion_stream_begins(streams[i], strlen(streams[i])));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(completion_stream_begins(others[i], strlen(others[i])));
+}
+
 static void joins_data_lines_of_one_event(void **state)
 {
     (void)state;
@@ -735,6 +754,7 @@ int main(void)
         cmocka_unit_test(sees_done_with_and_without_blanks),
         cmocka_unit_test(ignores_comments_and_other_fields),
         cmocka_unit_test(takes_crlf_and_no_space),
+        cmocka_unit_test(a_stream_is_known_by_how_it_begins),
         cmocka_unit_test(joins_data_lines_of_one_event),
         cmocka_unit_test(is_not_fooled_by_text_that_looks_like_json),
         cmocka_unit_test(allows_any_character_a_model_may_write),
