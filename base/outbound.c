@@ -266,6 +266,7 @@ static bool start(struct transfer *transfer)
         return stop(transfer, FAILURE_CLIENT_LIMIT);
     curl_easy_setopt(transfer->easy, CURLOPT_URL, transfer->request->url);
     curl_easy_setopt(transfer->easy, CURLOPT_USERAGENT, "opsbrain/" OPSBRAIN_VERSION);
+    curl_easy_setopt(transfer->easy, CURLOPT_ACCEPT_ENCODING, "identity"); /* decodes others too */
     set_method(transfer->easy, transfer->request);
     set_headers(transfer);
     set_guards(transfer->easy, transfer);

@@ -120,9 +120,17 @@ static void take_connection(struct http_answer *answer, const char *value, size_
 
 static void take_coding(struct http_answer *answer, const char *value, size_t length)
 {
-    if (answer->is_chunked || !is_word(value, length, "chunked"))
+    if (!is_word(value, length, "chunked"))
         refuse(answer, "Transfer-Encoding is not 'chunked'");
+    answer->is_odd |= answer->is_chunked; /* proxies that add their own beside the server's */
     answer->is_chunked = true;
+}
+
+static void take_compression(struct http_answer *answer, const char *value, size_t length)
+{
+    if (length > 0 && !is_word(value, length, "identity"))
+        refuse(answer, "the answer is compressed (Content-Encoding), though the request accepts "
+                       "only 'identity'");
 }
 
 static void take_type(struct http_answer *answer, const char *value, size_t length)
@@ -141,9 +149,8 @@ static void take_header(struct http_answer *answer, const char *line, size_t len
         void (*take)(struct http_answer *answer, const char *value, size_t length);
         bool must_be_whole;
     } known[] = {
-        { "Content-Length", take_length, true },
-        { "Transfer-Encoding", take_coding, true },
-        { "Connection", take_connection, true },
+        { "Content-Length", take_length, true },        { "Transfer-Encoding", take_coding, true },
+        { "Content-Encoding", take_compression, true }, { "Connection", take_connection, true },
         { "Content-Type", take_type, false },
     };
     const char *colon = memchr(line, ':', length);
@@ -164,7 +171,7 @@ static void take_header(struct http_answer *answer, const char *line, size_t len
         if (!is_word(line, name, known[i].name))
             continue;
         if (is_cut && known[i].must_be_whole)
-            refuse(answer, "a header that says where the answer ends is too long");
+            refuse(answer, "a header that says how to read the answer is too long");
         else
             known[i].take(answer, value, (size_t)(end - value));
         return;
@@ -193,6 +200,7 @@ static void end_head(struct http_answer *answer, const struct input *input)
     }
     answer->keeps_open = answer->is_old ? answer->says_keep : !answer->says_close;
     answer->keeps_open &= !(answer->is_chunked && (answer->has_length || answer->is_old));
+    answer->keeps_open &= !answer->is_odd;
     if (answer->status == 204 || answer->status == 304)
         answer->state = ENDED;
     else if (answer->is_chunked)

@@ -23,6 +23,7 @@ struct http_answer {
     bool keeps_open; /* once it is whole: the server takes another request */
     bool is_old;     /* HTTP/1.0 */
     bool is_chunked, has_length, says_close, says_keep;
+    bool is_odd;         /* its head says something twice that is to be said once */
     unsigned digits;     /* of the chunk's size */
     uint64_t left;       /* of the body or the chunk */
     uint32_t head_bytes; /* of heads and trailers so far */

@@ -363,7 +363,8 @@ static void write_head(const struct load *load, struct text *out)
     text_reserve(out, 2048 + SECRET_VALUE_SIZE); /* once: no copy of the credential stays behind */
     text_addf(out, "POST %s%s HTTP/1.1\r\nHost: %.*s\r\n", authority + length,
               workload_path(load->workload->api), (int)length, authority);
-    text_add(out, "Content-Type: application/json\r\nAccept: text/event-stream\r\n");
+    text_add(out, "Content-Type: application/json\r\nAccept: text/event-stream\r\n"
+                  "Accept-Encoding: identity\r\n");
     if (endpoint->bearer[0] != '\0')
         text_addf(out, "Authorization: Bearer %s\r\n", endpoint->bearer);
 }

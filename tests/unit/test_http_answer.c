@@ -99,6 +99,9 @@ static const struct expectation whole[] = {
     { "HTTP/1.1 200 OK\r\nContent-Length: 99\r\nTransfer-Encoding: "
       "chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
       "<200 >x", false, HTTP_ANSWER_WHOLE }, /* who says both may mean anything by the next */
+    { "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"
+      "Content-Encoding: identity\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+      "<200 >x", false, HTTP_ANSWER_WHOLE }, /* a proxy's beside the server's own */
     /* Cut off. */
     { "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfour", "<200 >four", true, HTTP_ANSWER_OPEN },
     { "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfour", "<200 >four", true,
@@ -152,7 +155,8 @@ static const char *const wrong[] = {
     "HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\nok",
     "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
-    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, chunked\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\r\n",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\ng\r\n",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n",

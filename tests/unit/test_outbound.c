@@ -75,6 +75,16 @@ static void answer_ok(int client, const char *request)
                       "Server: uvicorn\x1b[2J\r\nContent-Length: 11\r\n\r\n{\"ok\":true}");
 }
 
+static void answer_compressed(int client, const char *request)
+{
+    static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n"
+                                 "Content-Length: 12\r\n\r\n"
+                                 "\x78\x9c\x4b\xcb\x2f\x2d\x02\x00\x04\x45\x01\xbd";
+
+    (void)request;
+    send_bytes(client, answer, sizeof answer - 1);
+}
+
 static void answer_stream(int client, const char *request)
 {
     (void)request;
@@ -195,6 +205,7 @@ static const struct {
     void (*answer)(int client, const char *request);
 } behaviours[] = {
     { "/ok", answer_ok },
+    { "/compressed", answer_compressed },
     { "/stream", answer_stream },
     { "/never", answer_never },
     { "/half", answer_half },
@@ -373,8 +384,18 @@ static void a_plain_call_says_who_asks_and_no_more(void **state)
     assert_asked(*state, "\r\nAccept: application/json\r\n");
     assert_asked(*state, "\r\nUser-Agent: opsbrain/" OPSBRAIN_VERSION "\r\n");
     assert_not_asked(*state, "Authorization");
-    assert_not_asked(*state, "Accept-Encoding");
+    assert_asked(*state, "\r\nAccept-Encoding: identity\r\n");
     assert_not_asked(*state, "Content-Type");
+    outbound_response_finish(&call.response);
+}
+
+static void an_answer_that_is_compressed_unasked_is_read(void **state)
+{
+    struct call call = { 0 };
+
+    perform(&call, *state, "/compressed");
+    assert_true(call.worked);
+    assert_string_equal(text_string(&call.response.body), "four");
     outbound_response_finish(&call.response);
 }
 
@@ -756,6 +777,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gets_a_whole_answer),
         cmocka_unit_test(a_plain_call_says_who_asks_and_no_more),
+        cmocka_unit_test(an_answer_that_is_compressed_unasked_is_read),
         cmocka_unit_test(posts_a_body_with_its_bearer),
         cmocka_unit_test(uses_the_method_it_is_told),
         cmocka_unit_test(streams_a_body_instead_of_keeping_it),
