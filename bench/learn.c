@@ -16,9 +16,21 @@
 #define SMALLEST_GROUP 8
 #define QUESTIONS_LIMIT 32
 
+/* 413: longer than its context; 500: servers made by hand that fall over what they do not know. */
 static bool is_refusal(long status)
 {
-    return status == 400 || status == 422;
+    return status == 400 || status == 413 || status == 422 || status == 500 || status == 501;
+}
+
+/* Of a path, or of the model: the server's words tell which. */
+static bool explain_missing(enum bench_api api, struct error *error)
+{
+    struct error said = *error;
+
+    return error_set(error, ERROR_UPSTREAM,
+                     "%s cannot be measured; where a server has only the other API, sweep with "
+                     "\"api\": \"%s\" (%.300s)",
+                     workload_path(api), api == BENCH_CHAT ? "completions" : "chat", said.message);
 }
 
 /* ---- Prompts of token ids -------------------------------------------------------------------- */
@@ -229,6 +241,8 @@ static bool learn_limit(const struct asker *asker, struct workload *workload, st
     workload->fields = FIELD_MAX_TOKENS;
     if (ask_count(asker, workload, NULL, SHORT_PIECES, &tokens, &status, error))
         return true;
+    if (status == 404 || status == 405)
+        return explain_missing(workload->api, error);
     if (!is_refusal(status) || workload->api != BENCH_CHAT)
         return false;
     workload->fields = FIELD_MAX_COMPLETION_TOKENS;

@@ -57,8 +57,11 @@ static bool ask_models(struct probe *probe, struct error *error)
     if (!ask_json(&probe->ask, "/v1/models", NULL, &answer, &report->failure, &problem)) {
         bool may_go_on = report->failure == FAILURE_NOT_FOUND;
 
-        error_set(error, ERROR_UPSTREAM, "the models list cannot be read (%s): %s",
-                  failure_name(report->failure), problem.message);
+        error_set(error, ERROR_UPSTREAM, "the models list cannot be read (%s): %s%s",
+                  failure_name(report->failure), problem.message,
+                  may_go_on
+                      ? "; where a server has none, register the deployment with its \"model\""
+                      : "");
         return may_go_on;
     }
     if (!json_is_array(json_object_get(answer, "data"))) {
@@ -158,6 +161,8 @@ static bool probe_all(struct probe *probe, struct error *error)
         return false;
     ask_metrics(probe);
     ask_engine(probe);
+    if (probe->report->model_count == 0 && probe->report->failure == FAILURE_NOT_FOUND)
+        probe_add_model(probe, probe->ask.endpoint->model, 0); /* nobody says anything else */
     if (probe->report->model_count == 0)
         return probe->report->failure != FAILURE_NONE
                    ? false

@@ -110,7 +110,8 @@ struct counter {
     int listener, port;
     pthread_t thread;
     size_t long_from;
-    const char *refused;
+    const char *refused, *type; /* of a stream; NULL: as it should be */
+    int refusal;                /* its status; 0: 400 */
     bool counts, streams_usage;
     int requests;
 };
@@ -144,10 +145,10 @@ static void answer(const struct counter *counter, int connection, const char *bo
     char text[1024];
 
     if (prompt == NULL || (counter->refused != NULL && strstr(body, counter->refused) != NULL)) {
-        canned.status = 400;
+        canned.status = counter->refusal != 0 ? counter->refusal : 400;
         canned.body = "{\"error\":{\"message\":\"no such field\"}}";
     } else if (stream) {
-        canned.type = "text/event-stream";
+        canned.type = counter->type != NULL ? counter->type : "text/event-stream";
         snprintf(text, sizeof text, "data: {\"choices\":[{\"text\":\"x\"}]}\n\n%sdata: [DONE]\n\n",
                  counter->streams_usage
                      ? "data: {\"choices\":[],\"usage\":{\"completion_tokens\":1}}\n\n"
@@ -266,9 +267,39 @@ static void fields_that_the_server_refuses_are_left_out(void **state)
     learn(counter.port, BENCH_CHAT, &workload);
     assert_true(workload.fields & FIELD_MAX_COMPLETION_TOKENS);
     assert_false(workload.fields & FIELD_MAX_TOKENS);
+    counter.refusal = 500; /* as servers made by hand do */
+    counter.refused = "ignore_eos";
+    learn(counter.port, BENCH_COMPLETIONS, &workload);
+    assert_int_equal(workload.fields, FIELD_MAX_TOKENS | FIELD_STREAM_USAGE | FIELD_MIN_TOKENS);
     counter.refused = "model"; /* everything */
     must_not_learn(counter.port, BENCH_CHAT, "no such field");
     counter_stop(&counter);
+}
+
+static void a_stream_may_be_called_anything(void **state)
+{
+    struct counter counter = {
+        .long_from = 20, .counts = true, .streams_usage = true, .type = "text/plain"
+    };
+    struct workload workload;
+
+    (void)state;
+    counter_start(&counter);
+    learn(counter.port, BENCH_CHAT, &workload);
+    counter_stop(&counter);
+    assert_true(workload.tells_usage);
+}
+
+static void a_missing_api_is_named_with_the_other_one(void **state)
+{
+    static const struct canned_answer answers[] = { { NULL } };
+    struct canned_server server;
+
+    (void)state;
+    canned_start(&server, answers);
+    must_not_learn(server.port, BENCH_COMPLETIONS, "sweep with \"api\": \"chat\"");
+    must_not_learn(server.port, BENCH_CHAT, "sweep with \"api\": \"completions\"");
+    canned_stop(&server);
 }
 
 static void usage_in_every_chunk_is_asked_for_where_chunks_have_several_tokens(void **state)
@@ -312,6 +343,8 @@ int main(void)
         cmocka_unit_test(where_words_are_split_single_letters_are_exact),
         cmocka_unit_test(where_nothing_is_one_token_the_average_counts),
         cmocka_unit_test(fields_that_the_server_refuses_are_left_out),
+        cmocka_unit_test(a_stream_may_be_called_anything),
+        cmocka_unit_test(a_missing_api_is_named_with_the_other_one),
         cmocka_unit_test(usage_in_every_chunk_is_asked_for_where_chunks_have_several_tokens),
         cmocka_unit_test(a_server_that_does_not_count_is_seen),
     };
