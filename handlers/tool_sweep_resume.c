@@ -1,8 +1,10 @@
 /* sweep_resume: a sweep that ended early goes on with the cells it is missing. */
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "handlers/deployment_of.h"
 #include "handlers/sweep_answer.h"
 
@@ -16,9 +18,27 @@ static const struct param params[] = {
     { 0 },
 };
 
+static const struct field left_fields[] = {
+    { "run", VALUE_TEXT, .help = "Its run." },
+    { "run_finished", VALUE_BOOLEAN,
+      .help = "True: no cell of the run is pending, and nothing in it changes any more." },
+    { "deployment", VALUE_TEXT, .help = "Deployment that it was measured on." },
+    { "position", VALUE_INTEGER, .help = "Place in the order of measuring, from 0." },
+    { "load", VALUE_TEXT, .help = "Users or requests per second." },
+    { "input_tokens", VALUE_INTEGER, .help = "Prompt length asked for." },
+    { "output_tokens", VALUE_INTEGER, .help = "Answer length asked for." },
+    { "state", VALUE_TEXT, .help = "failed or skipped." },
+    { "reason", VALUE_TEXT, .optional = true, .help = "Why it has no figures." },
+    { 0 },
+};
+
 static const struct field fields[] = {
     { "sweep", VALUE_OBJECT, .help = "The sweep as it is now.", .fields = sweep_fields },
     { "job", VALUE_TEXT, .help = "The new job that works on it: for job_show." },
+    { "left_failed", VALUE_INTEGER, .optional = true,
+      .help = "Cells that failed or were skipped, and that this job leaves as they are." },
+    { "left", VALUE_LIST, .optional = true, .help = "The first 20 of them.",
+      .fields = left_fields },
     FIELD_OUTCOME,
     { "next_step", VALUE_TEXT, .help = "What to call next." },
     { 0 },
@@ -71,11 +91,102 @@ static bool check(const struct call *call, const char *id, struct error *error)
     return done;
 }
 
+/* ---- What it leaves as it is ----------------------------------------------------------------- */
+
+#define LEFT_SHOWN 20
+
+/* Of the cells of one sweep, those that failed or were skipped. */
+struct left {
+    const struct cell_row *cells;
+    size_t count;
+    size_t of_finished, of_unfinished; /* runs */
+    char run_id[ID_SIZE];              /* the first finished run that has one */
+};
+
+static bool is_finished(const struct left *left, const struct cell_row *cell)
+{
+    for (size_t i = 0; i < left->count; i++)
+        if (left->cells[i].state == CELL_PENDING
+            && strcmp(left->cells[i].run_id, cell->run_id) == 0)
+            return false;
+    return true;
+}
+
+static json_t *left_json(const struct cell_row *cell, bool finished)
+{
+    char load[CELL_LOAD_SIZE];
+
+    return json_pack(
+        "{s:s, s:b, s:s, s:I, s:s, s:I, s:I, s:s, s:o}", "run", cell->run_id, "run_finished",
+        finished, "deployment", cell->deployment, "position", (json_int_t)cell->position, "load",
+        cell_load_text(cell->concurrency, cell->request_rate, load), "input_tokens",
+        (json_int_t)cell->input_tokens, "output_tokens", (json_int_t)cell->output_tokens, "state",
+        cell_state_name(cell->state), "reason", json_text_or_null(cell->reason));
+}
+
+static json_t *list_left(struct left *left)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < left->count; i++) {
+        const struct cell_row *cell = &left->cells[i];
+        bool finished;
+
+        if (cell->state != CELL_FAILED && cell->state != CELL_SKIPPED)
+            continue;
+        finished = is_finished(left, cell);
+        if (finished && left->of_finished++ == 0)
+            text_copy(left->run_id, sizeof left->run_id, cell->run_id);
+        left->of_unfinished += !finished;
+        if (json_array_size(list) < LEFT_SHOWN)
+            json_array_append_new(list, left_json(cell, finished));
+    }
+    return list;
+}
+
+static void describe_left(const struct left *left, struct text *out)
+{
+    if (left->of_unfinished > 0)
+        text_addf(out,
+                  "Left as they are: %zu failed or skipped in unfinished runs. Once this job has "
+                  "ended early, sweep_resume with retry_failed true measures them again.\n",
+                  left->of_unfinished);
+    if (left->of_finished > 0)
+        text_addf(
+            out,
+            "Left as they are: %zu failed or skipped in finished runs, which never change "
+            "(the first of %s). Once this job has ended, sweep_start with the same arguments, "
+            "repetitions 1 and \"corrects\": \"%s\" measures that run anew.\n",
+            left->of_finished, left->run_id, left->run_id);
+}
+
+static bool add_left(const struct call *call, const char *id, struct answer *answer,
+                     struct error *error)
+{
+    struct left left = { 0 };
+    struct cell_row *cells;
+    json_t *list;
+
+    if (!cell_list(call->services->store, id, NULL, &cells, &left.count, error))
+        return false;
+    left.cells = cells;
+    list = list_left(&left);
+    json_object_set_new(answer->structured, "left_failed",
+                        json_integer((json_int_t)(left.of_finished + left.of_unfinished)));
+    json_object_set_new(answer->structured, "left", list);
+    describe_left(&left, &answer->text);
+    cell_rows_free(cells, left.count);
+    return true;
+}
+
+/* ---- The tool -------------------------------------------------------------------------------- */
+
 static bool run(struct call *call, struct answer *answer, struct error *error)
 {
     static const char next[] = "job_show with this job and wait_s 50, then run_report";
     const char *id = call_text(call, "sweep");
     struct sweep_row sweep;
+    bool done;
 
     if (!check(call, id, error)
         || !sweep_reopen(call->services->store, id, call_boolean(call, "retry_failed", false),
@@ -86,16 +197,20 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
                                    sweep.job_id, "next_step", next);
     text_copy(answer->job_id, sizeof answer->job_id, sweep.job_id);
     sweep_describe(&sweep, &answer->text);
+    done = add_left(call, sweep.id, answer, error);
     text_addf(&answer->text, "Next: %s.\n", next);
     sweep_row_finish(&sweep);
-    return true;
+    return done;
 }
 
 const struct tool tool_sweep_resume = {
     .name = "sweep_resume",
     .title = "Resume a benchmark",
     .help = "Goes on with a sweep that was stopped, cancelled or failed: measures the cells that "
-            "are still missing, never those that are finished. (After a crash or restart of this "
+            "are still missing, never those that are finished. Cells that failed stay so and are "
+            "told: retry_failed measures those of unfinished runs again, and a run that is "
+            "finished is measured anew by sweep_start with `corrects`. (After a crash or restart "
+            "of this "
             "server nothing needs to be done: sweeps go on by themselves.) Answers at once with "
             "the new job.",
     .params = params,

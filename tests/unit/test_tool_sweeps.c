@@ -241,6 +241,75 @@ static void resumes_with_the_cells_that_are_missing(void **state)
     sweep_claimed(world, id); /* the new job is there to be taken */
 }
 
+/* Two repetitions: the first is finished with a failed cell, and one of the second failed. */
+static void begun_with_failures(struct world *world, char id[ID_SIZE], char first_run[ID_SIZE])
+{
+    struct store *store = world->services.store;
+    struct cell_row *cells;
+    struct claim claim;
+    size_t total, done[2] = { 0 };
+
+    sweep_started(world, ",\"repetitions\":2", id);
+    claim = sweep_claimed(world, id);
+    assert_stored(world, cell_list(store, id, NULL, &cells, &total, &world->error));
+    assert_int_equal(total, 8);
+    for (size_t i = 0; i < total; i++) {
+        size_t turn = done[cells[i].repetition]++;
+
+        if (cells[i].repetition == 0)
+            memcpy(first_run, cells[i].run_id, ID_SIZE);
+        if (turn == 1)
+            cell_failed(world, &claim, &cells[i]);
+        else if (cells[i].repetition == 0 || turn == 0)
+            cell_measured(world, &claim, &cells[i]);
+    }
+    cell_rows_free(cells, total);
+    assert_stored(world, sweep_end(store, &claim, id, "stopped", "the time limit passed",
+                                   clock_utc_ms(), &world->error));
+    assert_stored(world,
+                  job_finish(store, &claim, JOB_COMPLETED, "{}", clock_utc_ms(), &world->error));
+}
+
+static void resuming_tells_which_failed_cells_it_leaves_as_they_are(void **state)
+{
+    struct world *world = *state;
+    char id[ID_SIZE], first_run[ID_SIZE], correction[128];
+    TEXT_AUTO arguments = { 0 };
+    json_auto_t *answer = NULL;
+    const json_t *left;
+
+    world_register(world, "demo");
+    begun_with_failures(world, id, first_run);
+    text_addf(&arguments, "{\"sweep\":\"%s\"}", id);
+    answer = world_ok(world, "sweep_resume", text_string(&arguments));
+    assert_int_equal(json_get_integer(answer, "left_failed", 0), 2);
+    left = json_array_get(json_object_get(answer, "left"), 0);
+    assert_string_equal(json_get_text(left, "run", ""), first_run);
+    assert_true(json_get_boolean(left, "run_finished", false));
+    assert_string_equal(json_get_text(left, "reason", ""), "timeout: no token within 9 s");
+    assert_false(
+        json_get_boolean(json_array_get(json_object_get(answer, "left"), 1), "run_finished", true));
+    world_says(world, "1 failed or skipped in unfinished runs");
+    snprintf(correction, sizeof correction, "repetitions 1 and \"corrects\": \"%s\"", first_run);
+    world_says(world, correction);
+}
+
+static void retrying_what_failed_leaves_only_that_of_finished_runs(void **state)
+{
+    struct world *world = *state;
+    char id[ID_SIZE], first_run[ID_SIZE];
+    TEXT_AUTO arguments = { 0 };
+    json_auto_t *answer = NULL;
+
+    world_register(world, "demo");
+    begun_with_failures(world, id, first_run);
+    text_addf(&arguments, "{\"sweep\":\"%s\",\"retry_failed\":true}", id);
+    answer = world_ok(world, "sweep_resume", text_string(&arguments));
+    assert_int_equal(json_get_integer(answer, "left_failed", 0), 1);
+    assert_int_equal(json_get_integer(json_object_get(answer, "sweep"), "cells_done", 0), 5);
+    assert_null(strstr(text_string(&world->text), "unfinished runs"));
+}
+
 static void resumes_only_on_the_revision_that_was_measured(void **state)
 {
     struct world *world = *state;
@@ -547,6 +616,8 @@ int main(void)
         cmocka_unit_test(cancels_its_own_sweep_but_not_anothers),
         cmocka_unit_test(lets_an_admin_cancel_anothers_sweep),
         cmocka_unit_test(resumes_with_the_cells_that_are_missing),
+        cmocka_unit_test(resuming_tells_which_failed_cells_it_leaves_as_they_are),
+        cmocka_unit_test(retrying_what_failed_leaves_only_that_of_finished_runs),
         cmocka_unit_test(resumes_only_on_the_revision_that_was_measured),
         cmocka_unit_test(plans_an_adaptive_search_by_the_cells_it_may_take),
         cmocka_unit_test(shows_saturation_and_limits_of_what_is_measured),

@@ -69,6 +69,18 @@ static inline void cell_measured(struct world *world, const struct claim *claim,
                                         clock_utc_ms(), &world->error));
 }
 
+static inline void cell_failed(struct world *world, const struct claim *claim,
+                               const struct cell_row *cell)
+{
+    struct cell_result result = { .state = CELL_FAILED, .reason = "timeout: no token within 9 s" };
+    int64_t attempt;
+
+    assert_stored(world, attempt_begin(world->services.store, claim, cell->id, clock_utc_ms(),
+                                       &attempt, &world->error));
+    assert_stored(world, attempt_accept(world->services.store, claim, attempt, &result,
+                                        clock_utc_ms(), &world->error));
+}
+
 /* Measures the first `count` cells, then ends sweep and job like this. */
 static inline void sweep_measured(struct world *world, const char *sweep_id, size_t count,
                                   const char *state, const char *reason)
