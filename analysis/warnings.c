@@ -55,6 +55,11 @@ static bool lost_requests(const struct cell_row *cell)
     return cell->measurement.success_rate < 0.99;
 }
 
+static bool held_users(const struct cell_row *cell)
+{
+    return cell->measurement.held > 0;
+}
+
 static bool was_cut_off(const struct cell_row *cell)
 {
     return cell->measurement.latency[METRIC_E2E].censored > 0
@@ -207,6 +212,10 @@ const struct warning warnings[] = {
       was_unsettled, NULL },
     { "success", "fewer than 99 % of the requests succeeded: left out of peak and saturation", true,
       lost_requests, NULL },
+    { "held",
+      "users waited all through the window for an answer that did not come before the cell ended, "
+      "and their wait is in no figure: the server hangs, or window_s is shorter than a request",
+      true, held_users, NULL },
     { "partly_measured", "not every repetition could be measured; figures are of those that could",
       true, NULL, is_partly_measured },
     { "restarted", "the server's own counters fell: it restarted, or another replica answered",

@@ -168,6 +168,7 @@ void summary_fill(const struct tally *tally, double window_s, int64_t input_toke
     out->window_s = window_s;
     out->attempted = tally->attempted;
     out->succeeded = tally->succeeded;
+    out->held = tally->held;
     fill_failures(tally, tally->failures, out);
     fill_tokens(tally, input_tokens, out);
     fill_rates(tally, window_s, input_tokens, out);

@@ -286,6 +286,14 @@ static void count_ended(struct tally *tally, const struct request *request)
         count_censored(tally, request);
 }
 
+/* Of a closed loop: a user that waited all through the window and was not answered behind it
+ * either. No figure of the window knows of it. */
+static bool was_held(const struct tally *tally, const struct request *request)
+{
+    return !is_open(tally) && request->failure != FAILURE_NONE && request->sent_ns != 0
+           && request->sent_ns < window_start_ns(tally) && request->end_ns >= window_end_ns(tally);
+}
+
 static void count_rates(struct tally *tally, const struct request *request)
 {
     if (request->failure != FAILURE_NONE || !load_in_window(tally->load, request->end_ns))
@@ -373,6 +381,7 @@ void tally_request(struct tally *tally, const struct request *request, int64_t n
         tally->probe = *request;
     if (phase == RECORD_WINDOW)
         count_ended(tally, request);
+    tally->held += was_held(tally, request);
     if (phase == RECORD_WARMUP || phase == RECORD_PROBE)
         tally->early_failures[request->failure]++;
     if (phase != RECORD_DRAIN && tally->said[request->failure][0] == '\0')
@@ -481,6 +490,7 @@ void tally_merge(struct tally *into, const struct tally *from)
     into->unanswered += from->unanswered;
     into->unsent += from->unsent;
     into->waited += from->waited;
+    into->held += from->held;
     into->window_sent += from->window_sent;
     into->ended.requests += from->ended.requests;
     into->ended.good += from->ended.good;

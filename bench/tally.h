@@ -72,6 +72,7 @@ struct tally {
      * due in it, whenever they end. */
     int64_t attempted, succeeded;
     int64_t unanswered, unsent, waited; /* of an open loop: when the cell ended; for room */
+    int64_t held; /* of a closed loop: from before the window, and never answered */
     int64_t failures[FAILURE_COUNT], early_failures[FAILURE_COUNT]; /* early: before it */
     char said[FAILURE_COUNT][TALLY_SAID_SIZE];
     struct asked asked;

@@ -35,6 +35,9 @@ const struct measurement_field measurement_fields[] = {
     ROW("requests", INTEGER, unsent, "open loop: of the unanswered, never sent"),
     ROW("requests", INTEGER, waited_for_room,
         "open loop: held back because as many as allowed were in flight"),
+    ROW("requests", INTEGER, held,
+        "closed loop: sent before the window and still not answered when the cell ended; in no "
+        "other figure"),
     ROW("requests", INTEGER, stale_connections,
         "reused connections that the server had closed; sent again on a fresh one"),
     ROW("load", REAL, concurrency_actual, "time average of the requests in flight in the window"),

@@ -51,6 +51,7 @@ struct measurement {
      * ended (in no failure class, and censored in the latencies), unsent of those, and those that
      * had to wait because as many as allowed were in flight. */
     int64_t unanswered, unsent, waited_for_room;
+    int64_t held; /* of a closed loop: sent before the window, never answered, in no other figure */
     double request_rate_asked, request_rate_scheduled, request_rate_sent; /* 0: a closed loop */
     double queue_growth; /* of the requests due and not yet ended, per second; NaN: a closed loop */
     /* Load: time average of requests in flight in the window; asked for is the cell's concurrency.

@@ -87,6 +87,8 @@ static void each_mistake_of_measuring_is_told(void **state)
     assert_only(&cells, "unsettled ");
     cells = good(), m->success_rate = 0.98;
     assert_only(&cells, "success ");
+    cells = good(), m->held = 1;
+    assert_only(&cells, "held ");
     cells = good(), m->little_ratio = 0.7;
     assert_only(&cells, "unsteady ");
     cells = good(), m->input_tokens_difference_max = 7;

@@ -1,0 +1,108 @@
+/* What a request counts for, by when it was sent, due and ended. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "bench/summary.h"
+#include "bench/tally.h"
+
+#define S INT64_C(1000000000)
+
+static const struct workload workload = { .tells_usage = true };
+
+/* A window from second 100 to 130. */
+static struct load of_window(const struct arrivals *arrivals)
+{
+    return (struct load){ .workload = &workload,
+                          .arrivals = arrivals,
+                          .window_start_ns = 100 * S,
+                          .window_end_ns = 130 * S };
+}
+
+static void count(struct tally *tally, int64_t sent_ns, int64_t end_ns, enum failure failure)
+{
+    const struct request request = { .due_ns = sent_ns,
+                                     .sent_ns = sent_ns,
+                                     .end_ns = end_ns,
+                                     .prompt_tokens = -1,
+                                     .completion_tokens = -1,
+                                     .failure = failure };
+
+    tally_request(tally, &request, end_ns);
+}
+
+static void users_held_all_through_the_window_are_counted_apart(void **state)
+{
+    struct load load = of_window(NULL);
+    struct tally tally, total;
+    struct measurement measurement = { 0 };
+
+    (void)state;
+    tally_init(&tally, &load);
+    tally_init(&total, &load);
+    count(&tally, 99 * S, 140 * S, FAILURE_CANCELLED);
+    count(&tally, 40 * S, 135 * S, FAILURE_TTFT_TIMEOUT);
+    count(&tally, 99 * S, 131 * S, FAILURE_NONE);       /* it ended: others of its kind count */
+    count(&tally, 101 * S, 140 * S, FAILURE_CANCELLED); /* began in the window */
+    count(&tally, 99 * S, 120 * S, FAILURE_TTFT_TIMEOUT);
+    count(&tally, 0, 140 * S, FAILURE_CANCELLED); /* never sent */
+    assert_int_equal(tally.attempted, 1);
+    assert_int_equal(tally.held, 2);
+    tally_merge(&total, &tally);
+    summary_fill(&total, 30, 16, &measurement);
+    assert_int_equal(measurement.held, 2);
+    tally_finish(&tally);
+    tally_finish(&total);
+}
+
+static void in_an_open_loop_the_unanswered_count_as_attempted(void **state)
+{
+    const struct arrivals arrivals = { .process = ARRIVAL_CONSTANT, .rate = 1 };
+    struct load load = of_window(&arrivals);
+    struct tally tally;
+
+    (void)state;
+    tally_init(&tally, &load);
+    count(&tally, 99 * S, 140 * S, FAILURE_CANCELLED); /* due before the window */
+    count(&tally, 101 * S, 140 * S, FAILURE_CANCELLED);
+    tally_unsent(&tally, 129 * S, 140 * S);
+    tally_unsent(&tally, 130 * S, 140 * S); /* due behind it */
+    assert_int_equal(tally.attempted, 2);
+    assert_int_equal(tally.unanswered, 2);
+    assert_int_equal(tally.unsent, 1);
+    assert_int_equal(tally.held, 0);
+    assert_int_equal(histogram_censored(tally.latency[METRIC_E2E]), 2);
+    assert_int_equal(histogram_min(tally.latency[METRIC_QUEUE]), 0);
+    tally_finish(&tally);
+}
+
+static void long_windows_of_many_users_do_not_overflow(void **state)
+{
+    struct load load = of_window(NULL);
+    struct measurement measurement = { 0 };
+    struct tally tally;
+
+    (void)state;
+    atomic_store(&load.window_end_ns, 100 * S + 7 * 86400 * S); /* a week */
+    tally_init(&tally, &load);
+    for (int i = 0; i < 10000; i++)
+        tally_sent(&tally, 50 * S);
+    tally_close(&tally, 101 * S + 7 * 86400 * S);
+    summary_fill(&tally, 7 * 86400.0, 16, &measurement);
+    assert_true(measurement.concurrency_actual == 10000);
+    tally_finish(&tally);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(users_held_all_through_the_window_are_counted_apart),
+        cmocka_unit_test(in_an_open_loop_the_unanswered_count_as_attempted),
+        cmocka_unit_test(long_windows_of_many_users_do_not_overflow),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
