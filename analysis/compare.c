@@ -23,12 +23,14 @@ const char *const compare_metric_names[] = {
     .censored_offset = offsetof(struct evidence_cell, latency[metric].percentile##_at_least)
 
 const struct compare_metric compare_metrics[] = {
-    { .offset = offsetof(struct evidence_cell, output_throughput), .higher_is_better = true },
+    { .offset = offsetof(struct evidence_cell, output_throughput),
+      .higher_is_better = true,
+      .of_tokens = true },
     { .offset = offsetof(struct evidence_cell, request_throughput), .higher_is_better = true },
     { LATENCY(METRIC_TTFT, p50) },
     { LATENCY(METRIC_TTFT, p99) },
-    { LATENCY(METRIC_ITL, p50), .of_decoding = true },
-    { LATENCY(METRIC_TPOT, p50), .of_decoding = true },
+    { LATENCY(METRIC_ITL, p50), .of_decoding = true, .of_tokens = true },
+    { LATENCY(METRIC_TPOT, p50), .of_decoding = true, .of_tokens = true },
     { LATENCY(METRIC_E2E, p50) },
     { LATENCY(METRIC_E2E, p99) },
     { LATENCY(METRIC_ICL, p50), .of_decoding = true },
@@ -59,6 +61,9 @@ static const struct {
     [CELL_SHORT_OUTPUT] = { "short_output", "fewer than 16 output tokens say nothing of decoding" },
     [CELL_OTHER_OUTPUT] = { "other_output_length",
                             "the answers' mean length differs by more than 5 %" },
+    [CELL_OTHER_COUNT] = { "other_token_count",
+                           "tokens were told by the server in some runs and estimated from stream "
+                           "chunks in others" },
 };
 
 const char *left_out_name(enum left_out why)
@@ -313,6 +318,7 @@ static void compare_cell(struct comparing *comparing, struct compared_cell *cell
 {
     double logarithms[COMPARE_RUNS_MAX], tokens[COMPARE_RUNS_MAX];
     const struct evidence_cell *found;
+    size_t estimated = 0;
 
     for (size_t i = 0; i < comparing->run_count; i++) {
         const struct evidence *run = &comparing->input->runs[i];
@@ -324,7 +330,15 @@ static void compare_cell(struct comparing *comparing, struct compared_cell *cell
         }
         logarithms[i] = log(figure(comparing, found));
         tokens[i] = output_tokens(found);
+        if (comparing->metric->of_tokens && found->tokens_estimated && estimated++ == 0)
+            cell->run = run->id;
     }
+    cell->estimated = estimated == comparing->run_count;
+    if (estimated > 0 && !cell->estimated) {
+        cell->why = CELL_OTHER_COUNT;
+        return;
+    }
+    cell->run = NULL;
     if (is_other_output(comparing, tokens)) {
         cell->why = CELL_OTHER_OUTPUT;
         return;
@@ -333,6 +347,7 @@ static void compare_cell(struct comparing *comparing, struct compared_cell *cell
     for (size_t i = 0; i < comparing->run_count; i++)
         sums[i] += logarithms[i];
     comparing->out->compared++;
+    comparing->out->estimated += cell->estimated;
 }
 
 /* ---- Many cells ---- */

@@ -14,6 +14,7 @@ struct compare_metric {
     size_t offset;          /* of its double in struct evidence_cell */
     size_t censored_offset; /* of its bool there; 0: cannot be censored */
     bool higher_is_better, of_decoding;
+    bool of_tokens; /* it is only as right as their count */
 };
 extern const char *const compare_metric_names[]; /* ends with NULL; index: into the metrics */
 extern const struct compare_metric compare_metrics[];
@@ -81,6 +82,7 @@ enum left_out {
     CELL_CENSORED,     /* the percentile was cut off by a timeout */
     CELL_SHORT_OUTPUT, /* too few output tokens to speak of decoding */
     CELL_OTHER_OUTPUT, /* the sides' answers are not of one length */
+    CELL_OTHER_COUNT,  /* tokens told by the server in some runs, estimated in others */
     LEFT_OUT_COUNT,
 };
 const char *left_out_name(enum left_out why); /* "missing", ... */
@@ -90,6 +92,7 @@ struct compared_cell {
     double users, request_rate, input_length, output_tokens; /* as asked; NaN: not known */
     enum left_out why;
     const char *run; /* the first for which that is so; NULL: all, or none; borrowed */
+    bool estimated;  /* its tokens, which the metric counts, in every run */
     struct estimate estimate;
 };
 
@@ -98,6 +101,7 @@ struct comparison {
     size_t difference_count, refused; /* refused: not allowed ones; then nothing else is here */
     struct compared_cell *cells;      /* in order of output, input, users */
     size_t cell_count, compared, verdicts[VERDICT_NOT_COMPARABLE];
+    size_t estimated;        /* of those compared */
     struct estimate primary; /* of the runs' geometric means over the compared cells */
     const char *reason;      /* why the primary verdict is none; NULL: it is one. Static */
 };

@@ -45,6 +45,8 @@ static const struct field cell_fields_compared[] = {
     { "high", VALUE_NUMBER, .optional = true, .help = "Its other end." },
     { "p_corrected", VALUE_NUMBER, .optional = true, .help = "Holm-Bonferroni over all cells." },
     { "verdict", VALUE_TEXT, .help = "faster, slower or no_evidence, by p_corrected." },
+    { "tokens_estimated", VALUE_BOOLEAN,
+      .help = "The metric counts tokens, and no server told them: stream chunks were counted." },
     { 0 },
 };
 
@@ -177,6 +179,7 @@ static json_t *cells_json(const struct comparison *comparison)
         json_object_set_new(json, "high", json_number_or_null(estimate->high));
         json_object_set_new(json, "p_corrected", json_number_or_null(estimate->p_corrected));
         json_object_set_new(json, "verdict", json_string(verdict_name(estimate->verdict)));
+        json_object_set_new(json, "tokens_estimated", json_boolean(comparison->cells[i].estimated));
         json_array_append_new(list, json);
     }
     return list;
@@ -346,6 +349,11 @@ void comparison_describe(const struct compare_input *input, const struct compari
                   "no evidence.\n",
                   comparison->verdicts[VERDICT_FASTER], comparison->verdicts[VERDICT_SLOWER],
                   comparison->compared);
+    if (comparison->estimated > 0)
+        text_addf(out,
+                  "Tokens of %zu of the compared cells are estimated: the servers told no usage, "
+                  "and stream chunks were counted.\n",
+                  comparison->estimated);
     describe_left_out(comparison, out);
     describe_differences(comparison, true, out);
     if (input->as_deployments && comparison->difference_count > 0)

@@ -348,10 +348,12 @@ static void state_cell(struct table *table, const struct cell_row *cell)
 
     if (measurement->overloaded)
         text_addf(&overload, ", overloaded: the queue grew by %.3g/s", measurement->queue_growth);
-    table_cell(table, "%s%s%s%s%s%s", cell_state_name(cell->state), text_string(&overload),
+    table_cell(table, "%s%s%s%s%s%s%s%s", cell_state_name(cell->state), text_string(&overload),
                measurement->client_limited ? ", client limited" : "",
                measurement->contaminated ? ", contaminated" : "",
                has_token_gaps(measurement) ? "" : ", gaps of chunks",
+               measurement->tokens_estimated ? ", tokens estimated" : "",
+               measurement->held > 0 ? ", users held" : "",
                measurement->attempted > 0 && measurement->success_rate < 0.99 ? ", failures" : "");
 }
 

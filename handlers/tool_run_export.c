@@ -31,6 +31,11 @@ static const struct field fields[] = {
     { "cells_total", VALUE_INTEGER, .help = "Cells of the run." },
     { "left_out", VALUE_LIST,
       .help = "Positions of cells on this page that the format has no place for: not measured." },
+    { "tokens_estimated", VALUE_LIST,
+      .help =
+          "Positions of cells on this page whose tokens were counted from stream chunks, as the "
+          "server told no usage. No format can say so: their token counts and rates are "
+          "estimates." },
     { "resource", VALUE_TEXT, .help = "The resource that is the whole file." },
     FIELD_NEXT_CURSOR,
     { 0 },
@@ -47,6 +52,16 @@ static json_t *left_out(const struct exporter *exporter, const struct evidence *
     return list;
 }
 
+static json_t *estimated(const struct evidence *evidence, size_t first, size_t count)
+{
+    json_t *list = json_array();
+
+    for (size_t i = first; i < first + count; i++)
+        if (evidence->cells[i].tokens_estimated)
+            json_array_append_new(list, json_integer((json_int_t)evidence->cells[i].position));
+    return list;
+}
+
 static void write_text(const struct exporter *exporter, const struct text *content,
                        const json_t *answer, struct text *out)
 {
@@ -57,6 +72,11 @@ static void write_text(const struct exporter *exporter, const struct text *conte
     if (json_array_size(json_object_get(answer, "left_out")) > 0)
         text_addf(out, "; %zu of them were not measured and have no place in this format",
                   json_array_size(json_object_get(answer, "left_out")));
+    if (json_array_size(json_object_get(answer, "tokens_estimated")) > 0)
+        text_addf(out,
+                  "; the token counts of %zu are estimates from stream chunks, which the format "
+                  "cannot say",
+                  json_array_size(json_object_get(answer, "tokens_estimated")));
     text_addf(out, ". The whole file is the resource %s.\n\n",
               json_string_value(json_object_get(answer, "resource")));
     text_add_bytes(out, text_string(content), content->length);
@@ -75,11 +95,12 @@ static void write_page(const struct call *call, const struct evidence *evidence,
     exporter->write(evidence, first, count, &content);
     snprintf(file, sizeof file, "%s.%s.%s", evidence->id, exporter->format, exporter->extension);
     snprintf(uri, sizeof uri, "opsbrain://runs/%s/export/%s", evidence->id, exporter->format);
-    answer->structured = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:s}", "run", evidence->id, "format",
-        exporter->format, "media_type", exporter->media_type, "file_name", file, "content",
-        text_string(&content), "cells", (json_int_t)count, "cells_total", (json_int_t)all,
-        "left_out", left_out(exporter, evidence, first, count), "resource", uri);
+    answer->structured =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:s}", "run", evidence->id,
+                  "format", exporter->format, "media_type", exporter->media_type, "file_name", file,
+                  "content", text_string(&content), "cells", (json_int_t)count, "cells_total",
+                  (json_int_t)all, "left_out", left_out(exporter, evidence, first, count),
+                  "tokens_estimated", estimated(evidence, first, count), "resource", uri);
     write_text(exporter, &content, answer->structured, &answer->text);
     page_end_at(answer, first + count < all, (int64_t)(first + count));
 }

@@ -516,6 +516,10 @@ static void contaminate(struct evidence_cell *cell)
 {
     cell->contaminated = true;
 }
+static void estimate_tokens(struct evidence_cell *cell)
+{
+    cell->tokens_estimated = true;
+}
 static void move_cell(struct evidence_cell *cell)
 {
     cell->concurrency = 3;
@@ -560,6 +564,9 @@ static const struct spoilt {
     { zero, OUTPUT_THROUGHPUT, CELL_NO_FIGURE, 1 },
     { censor, E2E_P50, CELL_CENSORED, 1 },
     { censor, OUTPUT_THROUGHPUT, CELL_COMPARED, 0 },
+    { estimate_tokens, OUTPUT_THROUGHPUT, CELL_OTHER_COUNT, 1 },
+    { estimate_tokens, TPOT_P50, CELL_OTHER_COUNT, 1 },
+    { estimate_tokens, E2E_P50, CELL_COMPARED, 0 },
 };
 
 static void leaves_out_cells_that_cannot_be_compared(void **state)
@@ -583,6 +590,21 @@ static void leaves_out_cells_that_cannot_be_compared(void **state)
             assert_string_equal(comparison->cells[0].run, "imp_7");
         tear_down((void **)&trial);
     }
+}
+
+static void tells_of_cells_whose_tokens_every_run_estimated(void **state)
+{
+    struct trial *trial = *state;
+    const struct comparison *comparison;
+
+    assert_int_equal(compare(trial)->estimated, 0);
+    for (size_t i = 0; i < RUNS; i++)
+        trial->runs[i].cells[0].tokens_estimated = true;
+    comparison = compare(trial);
+    assert_int_equal(comparison->compared, CELLS);
+    assert_int_equal(comparison->estimated, 1);
+    assert_true(comparison->cells[0].estimated && !comparison->cells[1].estimated);
+    assert_null(comparison->cells[0].run);
 }
 
 static void leaves_out_what_a_run_has_twice(void **state)
@@ -656,6 +678,7 @@ int main(void)
         TRIAL(unknown_is_equal_to_nothing_but_within_one_sweep),
         TRIAL(two_deployments_may_differ_in_all_but_the_work),
         cmocka_unit_test(leaves_out_cells_that_cannot_be_compared),
+        TRIAL(tells_of_cells_whose_tokens_every_run_estimated),
         TRIAL(leaves_out_what_a_run_has_twice),
         TRIAL(says_so_when_no_cell_is_left),
         TRIAL(takes_unknown_success_where_it_is_accepted),

@@ -92,6 +92,50 @@ static void shows_every_figure_of_one_cell(void **state)
                   "the run has no cell at position 999");
 }
 
+/* The first cell's tokens are estimates. */
+static void measure_without_usage(struct world *world, char sweep[ID_SIZE], char run[ID_SIZE])
+{
+    struct store *store = world->services.store;
+    struct claim claim;
+    struct cell_row *cells;
+    size_t count;
+
+    world_register(world, "demo");
+    sweep_started(world, "", sweep);
+    claim = sweep_claimed(world, sweep);
+    assert_stored(world, cell_list(store, sweep, NULL, &cells, &count, &world->error));
+    memcpy(run, cells[0].run_id, ID_SIZE);
+    for (size_t i = 0; i < count; i++)
+        cell_counted(world, &claim, &cells[i], i == 0);
+    cell_rows_free(cells, count);
+    assert_stored(world,
+                  sweep_end(store, &claim, sweep, "completed", "", clock_utc_ms(), &world->error));
+    assert_stored(world,
+                  job_finish(store, &claim, JOB_COMPLETED, "{}", clock_utc_ms(), &world->error));
+}
+
+static void every_answer_says_which_tokens_are_estimates(void **state)
+{
+    struct world *world = *state;
+    char sweep[ID_SIZE], run[ID_SIZE];
+    TEXT_AUTO arguments = { 0 };
+    json_auto_t *exported = NULL;
+
+    measure_without_usage(world, sweep, run);
+    text_addf(&arguments, "{\"run\":\"%s\"}", run);
+    world_do(world, "run_show", text_string(&arguments));
+    world_says(world, "tokens estimated");
+    world_do(world, "run_audit", text_string(&arguments));
+    world_says(world, "the server told no usage");
+    exported = world_ok(world, "run_export", text_string(&arguments));
+    assert_int_equal(json_array_size(json_object_get(exported, "tokens_estimated")), 1);
+    world_says(world, "the token counts of 1 are estimates from stream chunks");
+    text_clear(&arguments);
+    text_addf(&arguments, "{\"sweep\":\"%s\"}", sweep);
+    world_do(world, "run_report", text_string(&arguments));
+    world_says(world, "the server gives no usage: tokens are counted from stream chunks");
+}
+
 static void reports_the_newest_sweep_or_the_one_named(void **state)
 {
     struct world *world = *state;
@@ -158,6 +202,7 @@ int main(void)
         cmocka_unit_test(a_page_does_not_lose_repetitions),
         cmocka_unit_test(shows_what_was_measured_and_by_whom),
         cmocka_unit_test(shows_every_figure_of_one_cell),
+        cmocka_unit_test(every_answer_says_which_tokens_are_estimates),
         cmocka_unit_test(reports_the_newest_sweep_or_the_one_named),
         cmocka_unit_test(reports_a_sweep_that_has_measured_nothing_yet),
         cmocka_unit_test(reports_one_run_alone),

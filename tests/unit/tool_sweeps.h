@@ -44,8 +44,9 @@ static inline struct claim sweep_claimed(struct world *world, const char *sweep_
     return claim;
 }
 
-static inline void cell_measured(struct world *world, const struct claim *claim,
-                                 const struct cell_row *cell)
+/* `estimated`: the server told no tokens. */
+static inline void cell_counted(struct world *world, const struct claim *claim,
+                                const struct cell_row *cell, bool estimated)
 {
     struct cell_result result = { .state = CELL_MEASURED, .workload_digest = "abc" };
     struct measurement *measurement = &result.measurement;
@@ -54,6 +55,7 @@ static inline void cell_measured(struct world *world, const struct claim *claim,
     measurement->attempted = measurement->succeeded = 100;
     measurement->success_rate = 1;
     measurement->window_s = 1;
+    measurement->tokens_estimated = estimated;
     measurement->concurrency_actual = (double)cell->concurrency;
     measurement->request_throughput = 10 * (double)cell->concurrency;
     measurement->output_throughput = 160 * (double)cell->concurrency;
@@ -67,6 +69,12 @@ static inline void cell_measured(struct world *world, const struct claim *claim,
                                        &attempt, &world->error));
     assert_stored(world, attempt_accept(world->services.store, claim, attempt, &result,
                                         clock_utc_ms(), &world->error));
+}
+
+static inline void cell_measured(struct world *world, const struct claim *claim,
+                                 const struct cell_row *cell)
+{
+    cell_counted(world, claim, cell, false);
 }
 
 static inline void cell_failed(struct world *world, const struct claim *claim,
