@@ -28,14 +28,40 @@ static bool note_until(const struct stretch *stretch, struct error *error)
     return sql_run(&sql, error);
 }
 
+static bool grow_all(struct stretch *stretch, struct growth growths[SCRAPE_LEVELS],
+                     struct error *error)
+{
+    for (size_t first = 0, count; first < stretch->source_count; first += count) {
+        if (!stretch_load(stretch, first, &count, error))
+            return false;
+        for (size_t i = first; i < first + count; i++)
+            for (int level = 0; level < SCRAPE_LEVELS; level++)
+                if (!growth_add(&growths[level], &stretch->sources[i], error))
+                    return false;
+    }
+    return true;
+}
+
+/* Every level grows at once, so that the scrapes are read once. */
+static bool grow_levels(struct stretch *stretch, struct error *error)
+{
+    struct growth growths[SCRAPE_LEVELS] = { 0 };
+    bool ok = true;
+
+    for (int level = 0; ok && level < SCRAPE_LEVELS; level++)
+        ok = growth_begin(&growths[level], stretch, (enum scrape_level)level, error);
+    ok = ok && grow_all(stretch, growths, error);
+    for (int level = 0; ok && level < SCRAPE_LEVELS; level++)
+        ok = growth_end(&growths[level], error);
+    for (int level = 0; level < SCRAPE_LEVELS; level++)
+        growth_finish(&growths[level]);
+    return ok;
+}
+
 static bool pack_stretch(struct stretch *stretch, struct error *error)
 {
-    if (!stretch_read(stretch, error))
-        return false;
-    for (int level = 0; level < SCRAPE_LEVELS; level++)
-        if (!growth_write(stretch, (enum scrape_level)level, error))
-            return false;
-    return delete_scrapes(stretch, error) && note_until(stretch, error);
+    return stretch_read(stretch, error) && grow_levels(stretch, error)
+           && delete_scrapes(stretch, error) && note_until(stretch, error);
 }
 
 struct request {

@@ -5,18 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "store/block.h"
 #include "store/sql.h"
-
-/* The block as it is, and as it becomes. */
-struct growth {
-    struct stretch *stretch;
-    enum scrape_level level;
-    int64_t old_id, id; /* old_id 0: the stretch begins a block */
-    int64_t from_ms;
-    struct block old, block;
-    size_t *places; /* where among the block's times each scrape belongs */
-};
 
 static bool find_old(struct growth *growth, struct error *error)
 {
@@ -93,108 +82,50 @@ static void add_points(const struct growth *growth, const struct source *source,
     }
 }
 
-static bool read_old_lanes(const struct growth *growth, int64_t family, struct lane **out,
-                           size_t *count, struct error *error)
-{
-    int64_t place = block_place(&growth->old, family);
-    size_t length;
-    bool found;
-    SQL_AUTO sql = sql_begin(growth->stretch->connection, "SELECT data FROM chunks WHERE id = ?1");
+/* ---- Family by family, series by series ---- */
 
-    *out = NULL;
-    *count = 0;
-    if (place < 0)
-        return true;
-    sql_bind_integer(&sql, 1, growth->old_id * BLOCK_FAMILIES + place);
-    if (!sql_find(&sql, &found, error))
-        return false;
-    const void *data = found ? sql_blob(&sql, 0, &length) : NULL;
-    return !found || lanes_unpack(&growth->old, growth->level, data, length, out, count, error);
+static bool begin_family(struct growth *growth, int64_t family, struct error *error)
+{
+    family_reader_end(&growth->reader);
+    growth->reader = family_reader_begin(growth->stretch->connection, growth->old_id, &growth->old,
+                                         growth->level, family);
+    return family_reader_next(&growth->reader, &growth->before, error);
 }
 
-static bool write_lanes(struct growth *growth, int64_t family, const struct lane *lanes,
-                        size_t count, struct error *error)
-{
-    struct block *block = &growth->block;
-    TEXT_AUTO data = { 0 };
-    SQL_AUTO sql =
-        sql_begin(growth->stretch->connection, "INSERT INTO chunks (id, data) VALUES (?1, ?2)");
-
-    if (!lanes_pack(block, growth->level, lanes, count, &data, error))
-        return false;
-    sql_bind_integer(&sql, 1, growth->id * BLOCK_FAMILIES + (int64_t)block->family_count);
-    sql_bind_blob(&sql, 2, data.data, data.length);
-    block->families = rows_grow(block->families, block->family_count, sizeof *block->families);
-    block->families[block->family_count++] = family;
-    return sql_run(&sql, error);
-}
-
-static const struct lane *find_lane(const struct lane *lanes, size_t count, int64_t series)
-{
-    for (size_t i = 0; i < count; i++)
-        if (lanes[i].series == series)
-            return &lanes[i];
-    return NULL;
-}
-
-/* The family's lanes with what the stretch adds; series that never had a point are left out. */
-static struct lane *grow_lanes(const struct growth *growth, const struct source *sources,
-                               size_t count, const struct lane *old, size_t old_count,
-                               size_t *grown)
-{
-    const struct block *block = &growth->block;
-    struct lane *lanes = memory_zeroed(count, sizeof *lanes);
-    struct scrape_point *points = memory_zeroed(count * block->count, sizeof *points);
-    size_t kept = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        const struct lane *before = find_lane(old, old_count, sources[i].series);
-        struct lane *lane = &lanes[kept];
-
-        lane->points = points + kept * block->count;
-        if (before == NULL && !sources[i].any)
-            continue;
-        lane->series = sources[i].series;
-        lane->counter = before != NULL ? before->counter : sources[i].counter;
-        if (before != NULL)
-            memcpy(lane->points, before->points, growth->old.count * sizeof *lane->points);
-        add_points(growth, &sources[i], lane);
-        kept++;
-    }
-    *grown = kept;
-    return lanes;
-}
-
-static bool grow_family(struct growth *growth, const struct source *sources, size_t count,
+/* What the block has of the series so far; NULL: nothing. */
+static bool find_before(struct growth *growth, const struct source *source, const struct lane **out,
                         struct error *error)
 {
-    struct lane *old, *lanes;
-    size_t old_count, grown;
-    bool ok;
-
-    if (!read_old_lanes(growth, sources[0].family, &old, &old_count, error))
+    if (growth->reader.family != source->family && !begin_family(growth, source->family, error))
         return false;
-    lanes = grow_lanes(growth, sources, count, old, old_count, &grown);
-    ok = grown == 0 || write_lanes(growth, sources[0].family, lanes, grown, error);
-    lanes_free(old);
-    lanes_free(lanes);
-    return ok;
-}
-
-static bool grow_families(struct growth *growth, struct error *error)
-{
-    const struct stretch *stretch = growth->stretch;
-
-    for (size_t i = 0, next; i < stretch->source_count; i = next) {
-        next = i + 1;
-        while (next < stretch->source_count
-               && stretch->sources[next].family == stretch->sources[i].family)
-            next++;
-        if (!grow_family(growth, &stretch->sources[i], next - i, error))
+    while (growth->before != NULL && growth->before->series < source->series)
+        if (!family_reader_next(&growth->reader, &growth->before, error))
             return false;
-    }
+    *out =
+        growth->before != NULL && growth->before->series == source->series ? growth->before : NULL;
     return true;
 }
+
+bool growth_add(struct growth *growth, const struct source *source, struct error *error)
+{
+    const struct block *block = &growth->block;
+    struct lane lane = { source->series, source->counter, growth->points };
+    const struct lane *before;
+
+    if (!find_before(growth, source, &before, error))
+        return false;
+    if (before == NULL && !source->any)
+        return true;
+    memset(lane.points, 0, block->count * sizeof *lane.points);
+    if (before != NULL) {
+        lane.counter = before->counter;
+        memcpy(lane.points, before->points, growth->old.count * sizeof *lane.points);
+    }
+    add_points(growth, source, &lane);
+    return family_writer_add(&growth->writer, source->family, &lane, error);
+}
+
+/* ---- Its beginning and end ---- */
 
 static bool delete_old(const struct growth *growth, struct error *error)
 {
@@ -233,18 +164,32 @@ static bool fill_block(const struct growth *growth, struct error *error)
     return sql_run(&sql, error);
 }
 
-bool growth_write(struct stretch *stretch, enum scrape_level level, struct error *error)
+bool growth_begin(struct growth *growth, struct stretch *stretch, enum scrape_level level,
+                  struct error *error)
 {
-    struct growth growth = { .stretch = stretch, .level = level };
-    bool ok = find_old(&growth, error);
+    *growth = (struct growth){ .stretch = stretch, .level = level };
+    if (!find_old(growth, error))
+        return false;
+    grow_times(growth);
+    if (!insert_block(growth, error))
+        return false;
+    growth->points = memory_zeroed(growth->block.count, sizeof *growth->points);
+    growth->writer = family_writer_begin(stretch->connection, growth->id, &growth->block, level);
+    return true;
+}
 
-    if (ok) {
-        grow_times(&growth);
-        ok = insert_block(&growth, error) && grow_families(&growth, error)
-             && delete_old(&growth, error) && fill_block(&growth, error);
-    }
-    free(growth.places);
-    block_finish(&growth.old);
-    block_finish(&growth.block);
-    return ok;
+bool growth_end(struct growth *growth, struct error *error)
+{
+    return family_writer_flush(&growth->writer, error) && delete_old(growth, error)
+           && fill_block(growth, error);
+}
+
+void growth_finish(struct growth *growth)
+{
+    family_reader_end(&growth->reader);
+    family_writer_end(&growth->writer);
+    free(growth->points);
+    free(growth->places);
+    block_finish(&growth->old);
+    block_finish(&growth->block);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "store/block.h"
+#include "store/chunks.h"
 #include "store/private.h"
 #include "store/samples.h"
 
@@ -100,43 +100,37 @@ static void add_lane(const struct selection *selection, struct reading *reading,
     }
 }
 
-/* Both are ascending by id. */
-static void add_lanes(struct selection *selection, const struct block *block,
-                      const struct lane *lanes, size_t count)
+/* Both are ascending by id. Of a series that the block lacks the scrape before is none, too. */
+static bool read_lanes(struct selection *selection, struct family_reader *reader,
+                       struct error *error)
 {
-    size_t at = 0;
+    const struct lane *lane;
 
+    if (!family_reader_next(reader, &lane, error))
+        return false;
     for (size_t i = 0; i < selection->count; i++) {
         struct reading *reading = &selection->readings[i];
 
-        while (at < count && lanes[at].series < reading->id)
-            at++;
-        if (at < count && lanes[at].series == reading->id)
-            add_lane(selection, reading, block, &lanes[at]);
+        while (lane != NULL && lane->series < reading->id)
+            if (!family_reader_next(reader, &lane, error))
+                return false;
+        if (lane != NULL && lane->series == reading->id)
+            add_lane(selection, reading, reader->block, lane);
         else
             reading->before_ms = -1;
     }
+    return true;
 }
 
-/* Where the block has nothing of the family there are no lanes. */
-static bool read_chunk(struct connection *connection, struct selection *selection, int64_t block_id,
+static bool read_block(struct connection *connection, struct selection *selection, int64_t block_id,
                        const struct block *block, struct error *error)
 {
-    int64_t place = block_place(block, selection->family);
-    struct lane *lanes = NULL;
-    size_t length, count = 0;
-    bool found = false;
-    SQL_AUTO sql = sql_begin(connection, "SELECT data FROM chunks WHERE id = ?1");
+    struct family_reader reader =
+        family_reader_begin(connection, block_id, block, selection->level, selection->family);
+    bool ok = read_lanes(selection, &reader, error);
 
-    sql_bind_integer(&sql, 1, block_id * BLOCK_FAMILIES + place);
-    if (place >= 0 && !sql_find(&sql, &found, error))
-        return false;
-    const void *data = found ? sql_blob(&sql, 0, &length) : NULL;
-    if (found && !lanes_unpack(block, selection->level, data, length, &lanes, &count, error))
-        return false;
-    add_lanes(selection, block, lanes, count);
-    lanes_free(lanes);
-    return true;
+    family_reader_end(&reader);
+    return ok;
 }
 
 /* From the block on in which the range begins: growth needs the scrape before. */
@@ -162,7 +156,7 @@ static bool read_blocks(struct connection *connection, struct selection *selecti
 
         if (!block_unpack(data, length, &block, error))
             return false;
-        bool ok = read_chunk(connection, selection, sql_integer(&sql, 0), &block, error);
+        bool ok = read_block(connection, selection, sql_integer(&sql, 0), &block, error);
         block_finish(&block);
         if (!ok)
             return false;

@@ -10,8 +10,9 @@
 
 #define LONG_STRETCH_MS (60 * 60 * 1000LL)
 #define SHORT_STRETCH_MS (10 * 60 * 1000LL)
-#define SHORT_FROM_ROWS 120 /* in a short stretch: where there are more, stretches are short */
-#define GRACE_MS 30000      /* for scrapes that are still under way */
+#define SHORT_FROM_ROWS 120  /* in a short stretch: where there are more, stretches are short */
+#define GRACE_MS 30000       /* for scrapes that are still under way */
+#define VALUES_LOADED 524288 /* at once: 4 MiB */
 
 /* ---- Which stretch is next ---- */
 
@@ -70,7 +71,72 @@ bool stretch_find(struct stretch *stretch, int64_t now_ms, struct error *error)
     return true;
 }
 
-/* ---- What was scraped in it ---- */
+/* ---- Its times and series ---- */
+
+static bool read_before_time(struct stretch *stretch, struct error *error)
+{
+    SQL_AUTO sql = sql_begin(stretch->connection,
+                             "SELECT coalesce(max(at_ms), -1) FROM samples WHERE deployment_id = "
+                             "?1 AND at_ms < ?2");
+
+    sql_bind_integer(&sql, 1, stretch->deployment_id);
+    sql_bind_integer(&sql, 2, stretch->from_ms);
+    if (sql_step(&sql, error) != SQL_ROW)
+        return false;
+    stretch->before_ms = sql_integer(&sql, 0);
+    return true;
+}
+
+static bool read_times(struct stretch *stretch, struct error *error)
+{
+    size_t index = 0;
+    enum sql_step step;
+    SQL_AUTO sql = sql_begin(stretch->connection, "SELECT at_ms FROM samples WHERE deployment_id = "
+                                                  "?1 AND at_ms >= ?2 AND at_ms < ?3 ORDER BY "
+                                                  "at_ms");
+
+    stretch->at_ms = memory_zeroed(stretch->count, sizeof *stretch->at_ms);
+    sql_bind_integer(&sql, 1, stretch->deployment_id);
+    sql_bind_integer(&sql, 2, stretch->from_ms);
+    sql_bind_integer(&sql, 3, stretch->to_ms);
+    while ((step = sql_step(&sql, error)) == SQL_ROW && index < stretch->count)
+        stretch->at_ms[index++] = sql_integer(&sql, 0);
+    return step != SQL_FAILED;
+}
+
+static bool read_sources(struct stretch *stretch, struct error *error)
+{
+    enum sql_step step;
+    char type[16];
+    SQL_AUTO sql = sql_begin(stretch->connection, "SELECT id, family, type FROM series "
+                                                  "WHERE deployment_id = ?1 ORDER BY family, id");
+
+    sql_bind_integer(&sql, 1, stretch->deployment_id);
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        stretch->sources =
+            rows_grow(stretch->sources, stretch->source_count, sizeof *stretch->sources);
+        sql_text(&sql, 2, type, sizeof type);
+        stretch->sources[stretch->source_count++] =
+            (struct source){ .series = sql_integer(&sql, 0),
+                             .family = sql_integer(&sql, 1),
+                             .counter = strcmp(type, "counter") == 0,
+                             .before = NAN };
+    }
+    return step == SQL_DONE;
+}
+
+bool stretch_read(struct stretch *stretch, struct error *error)
+{
+    return read_before_time(stretch, error) && read_times(stretch, error)
+           && read_sources(stretch, error);
+}
+
+/* ---- Values of some of its series ---- */
+
+struct batch {
+    struct source **sources; /* by series */
+    size_t count;
+};
 
 static int by_series(const void *a, const void *b)
 {
@@ -80,47 +146,26 @@ static int by_series(const void *a, const void *b)
     return x->series < y->series ? -1 : x->series > y->series;
 }
 
-static bool read_sources(struct stretch *stretch, struct error *error)
+static void make_batch(struct stretch *stretch, size_t first, struct batch *out)
 {
-    size_t count = 0;
-    enum sql_step step;
-    char type[16];
-    SQL_AUTO sql = sql_begin(stretch->connection, "SELECT id, family, type FROM series "
-                                                  "WHERE deployment_id = ?1 ORDER BY family, id");
+    size_t most = stretch->count < VALUES_LOADED ? VALUES_LOADED / stretch->count : 1;
 
-    sql_bind_integer(&sql, 1, stretch->deployment_id);
-    while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        stretch->sources = rows_grow(stretch->sources, count, sizeof *stretch->sources);
-        sql_text(&sql, 2, type, sizeof type);
-        stretch->sources[count++] = (struct source){ .series = sql_integer(&sql, 0),
-                                                     .family = sql_integer(&sql, 1),
-                                                     .counter = strcmp(type, "counter") == 0,
-                                                     .before = NAN };
+    out->count = stretch->source_count - first < most ? stretch->source_count - first : most;
+    out->sources = memory_zeroed(out->count, sizeof(struct source *));
+    free(stretch->values);
+    stretch->values = memory_zeroed(out->count * stretch->count, sizeof *stretch->values);
+    for (size_t i = 0; i < out->count * stretch->count; i++)
+        stretch->values[i] = NAN;
+    for (size_t i = 0; i < out->count; i++) {
+        out->sources[i] = &stretch->sources[first + i];
+        out->sources[i]->values = stretch->values + i * stretch->count;
     }
-    stretch->source_count = count;
-    stretch->by_series = memory_zeroed(count, sizeof(struct source *));
-    for (size_t i = 0; i < count; i++)
-        stretch->by_series[i] = &stretch->sources[i];
-    qsort(stretch->by_series, count, sizeof *stretch->by_series, by_series);
-    return step == SQL_DONE;
-}
-
-static void make_room(struct stretch *stretch)
-{
-    double *values = memory_zeroed(stretch->source_count * stretch->count + 1, sizeof *values);
-
-    stretch->at_ms = memory_zeroed(stretch->count, sizeof *stretch->at_ms);
-    for (size_t i = 0; i < stretch->source_count * stretch->count; i++)
-        values[i] = NAN;
-    for (size_t i = 0; i < stretch->source_count; i++)
-        stretch->sources[i].values = values + i * stretch->count;
-    if (stretch->source_count == 0)
-        free(values);
+    qsort(out->sources, out->count, sizeof *out->sources, by_series);
 }
 
 /* Puts one scrape's samples to their series: as the index-th of the stretch, or (-1) as what was
  * before it. What is no number is as good as absent. */
-static bool take_scrape(struct stretch *stretch, const void *data, size_t length, int64_t index,
+static bool take_scrape(struct batch *batch, const void *data, size_t length, int64_t index,
                         struct error *error)
 {
     FREE_AUTO struct sample *samples = NULL;
@@ -129,11 +174,11 @@ static bool take_scrape(struct stretch *stretch, const void *data, size_t length
     if (!samples_unpack(data, length, &samples, &count, error))
         return false;
     for (size_t i = 0; i < count; i++) {
-        while (at < stretch->source_count && stretch->by_series[at]->series < samples[i].series)
+        while (at < batch->count && batch->sources[at]->series < samples[i].series)
             at++;
-        if (at == stretch->source_count)
+        if (at == batch->count)
             break;
-        struct source *source = stretch->by_series[at];
+        struct source *source = batch->sources[at];
         if (source->series != samples[i].series || !isfinite(samples[i].value))
             continue;
         if (index < 0)
@@ -145,61 +190,43 @@ static bool take_scrape(struct stretch *stretch, const void *data, size_t length
     return true;
 }
 
-static bool read_before(struct stretch *stretch, struct error *error)
+/* From the scrape before the stretch on, where there is one. */
+static bool read_scrapes(const struct stretch *stretch, struct batch *batch, struct error *error)
 {
-    bool found;
+    int64_t index = stretch->before_ms < 0 ? 0 : -1;
+    enum sql_step step;
     size_t length;
     SQL_AUTO sql =
-        sql_begin(stretch->connection, "SELECT at_ms, data FROM samples WHERE deployment_id = ?1 "
-                                       "AND at_ms < ?2 ORDER BY at_ms DESC LIMIT 1");
-
-    sql_bind_integer(&sql, 1, stretch->deployment_id);
-    sql_bind_integer(&sql, 2, stretch->from_ms);
-    stretch->before_ms = -1;
-    if (!sql_find(&sql, &found, error))
-        return false;
-    if (!found)
-        return true;
-    stretch->before_ms = sql_integer(&sql, 0);
-    const void *data = sql_blob(&sql, 1, &length);
-    return take_scrape(stretch, data, length, -1, error);
-}
-
-static bool read_scrapes(struct stretch *stretch, struct error *error)
-{
-    size_t length, index = 0;
-    enum sql_step step;
-    SQL_AUTO sql =
-        sql_begin(stretch->connection, "SELECT at_ms, data FROM samples WHERE deployment_id = ?1 "
+        sql_begin(stretch->connection, "SELECT data FROM samples WHERE deployment_id = ?1 "
                                        "AND at_ms >= ?2 AND at_ms < ?3 ORDER BY at_ms");
 
     sql_bind_integer(&sql, 1, stretch->deployment_id);
-    sql_bind_integer(&sql, 2, stretch->from_ms);
+    sql_bind_integer(&sql, 2, stretch->before_ms < 0 ? stretch->from_ms : stretch->before_ms);
     sql_bind_integer(&sql, 3, stretch->to_ms);
-    while ((step = sql_step(&sql, error)) == SQL_ROW && index < stretch->count) {
-        const void *data = sql_blob(&sql, 1, &length);
+    while ((step = sql_step(&sql, error)) == SQL_ROW && index < (int64_t)stretch->count) {
+        const void *data = sql_blob(&sql, 0, &length);
 
-        stretch->at_ms[index] = sql_integer(&sql, 0);
-        if (!take_scrape(stretch, data, length, (int64_t)index, error))
+        if (!take_scrape(batch, data, length, index++, error))
             return false;
-        index++;
     }
     return step != SQL_FAILED;
 }
 
-bool stretch_read(struct stretch *stretch, struct error *error)
+bool stretch_load(struct stretch *stretch, size_t first, size_t *count, struct error *error)
 {
-    if (!read_sources(stretch, error))
-        return false;
-    make_room(stretch);
-    return read_before(stretch, error) && read_scrapes(stretch, error);
+    struct batch batch;
+    bool ok;
+
+    make_batch(stretch, first, &batch);
+    ok = read_scrapes(stretch, &batch, error);
+    *count = batch.count;
+    free(batch.sources);
+    return ok;
 }
 
 void stretch_finish(struct stretch *stretch)
 {
-    if (stretch->source_count > 0)
-        free(stretch->sources[0].values);
+    free(stretch->values);
     free(stretch->sources);
-    free(stretch->by_series);
     free(stretch->at_ms);
 }

@@ -14,7 +14,7 @@ struct source {
     int64_t series, family;
     bool counter, any;
     double before;  /* at the scrape before the stretch; NaN: absent there */
-    double *values; /* one per scrape; NaN: absent */
+    double *values; /* one per scrape; NaN: absent. Where it is loaded */
 };
 
 struct stretch {
@@ -24,13 +24,16 @@ struct stretch {
     int64_t *at_ms;
     size_t count;
     struct source *sources; /* by family, then series */
-    struct source **by_series;
     size_t source_count;
+    double *values; /* of the sources that are loaded */
 };
 
 /* Whole hours that are over (ten minutes, where there are many scrapes), the oldest first. count 0:
  * nothing is due. */
 bool stretch_find(struct stretch *stretch, int64_t now_ms, struct error *error);
-/* What was scraped in it. */
+/* When was scraped in it, and which series there are. */
 bool stretch_read(struct stretch *stretch, struct error *error);
+/* The values of the sources from `first` on, as many as some megabytes hold: so many is *count.
+ * Those loaded before lose theirs. */
+bool stretch_load(struct stretch *stretch, size_t first, size_t *count, struct error *error);
 void stretch_finish(struct stretch *stretch);

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/text.h"
+
 #define VARINT_MAX 10 /* bytes of one */
 
 static inline uint8_t *varint_put(uint8_t *out, uint64_t value)
@@ -16,6 +18,13 @@ static inline uint8_t *varint_put(uint8_t *out, uint64_t value)
     }
     *out++ = (uint8_t)value;
     return out;
+}
+
+static inline void varint_add(struct text *out, uint64_t value)
+{
+    uint8_t bytes[VARINT_MAX];
+
+    text_add_bytes(out, (const char *)bytes, (size_t)(varint_put(bytes, value) - bytes));
 }
 
 /* False where the bytes end before the number does. */

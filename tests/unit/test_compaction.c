@@ -1,4 +1,5 @@
 /* Rolling up: whatever is rolled up when, the answers are those of the scrapes themselves. */
+#include <malloc.h>
 #include <math.h>
 #include <sqlite3.h>
 
@@ -246,6 +247,88 @@ static void only_series_that_are_new_count_towards_the_limit(void **state)
     assert_int_equal(count_series(ledger, START_MS + 3000), 5000);
 }
 
+/* ---- Memory ---- */
+
+#define LABEL_SETS 2000
+#define FAMILY_SCRAPES 480 /* two hours */
+#define FAMILY_MIB 24      /* all at once would be more than 60 in each direction */
+
+/* The process's memory: what it has now, or the most since that was asked the last time; KiB. */
+static long resident_kib(const char *which)
+{
+    FILE *file = fopen("/proc/self/status", "r");
+    char line[128];
+    long kib = 0;
+
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, which, strlen(which)) == 0)
+            kib = atol(line + strlen(which));
+    fclose(file);
+    return kib;
+}
+
+static long begin_measuring(void)
+{
+    FILE *file = fopen("/proc/self/clear_refs", "w");
+
+    assert_non_null(file);
+    fputs("5", file); /* the most from here on */
+    fclose(file);
+    malloc_trim(0);
+    return resident_kib("VmRSS:");
+}
+
+static void assert_little_more(long before_kib, const char *what)
+{
+    long more_kib = resident_kib("VmHWM:") - before_kib;
+
+    print_message("%s: %ld KiB\n", what, more_kib);
+#ifndef __SANITIZE_ADDRESS__ /* which keeps what was freed */
+    assert_true(more_kib < FAMILY_MIB * 1024);
+#endif
+}
+
+static void store_family(struct ledger *ledger)
+{
+    struct scrape_value *values = calloc(LABEL_SETS, sizeof *values);
+    char(*labels)[24] = calloc(LABEL_SETS, sizeof *labels);
+    struct generator random;
+
+    generator_init(&random, 3);
+    for (int i = 0; i < LABEL_SETS; i++)
+        snprintf(labels[i], sizeof *labels, "n=\"%d\"", i);
+    for (int i = 0; i < FAMILY_SCRAPES; i++) {
+        for (int j = 0; j < LABEL_SETS; j++)
+            values[j] = (struct scrape_value){ "x", labels[j], "gauge",
+                                               (double)generator_below(&random, 1000) };
+        scrape(ledger, START_MS + i * 15 * SECOND_MS, values, LABEL_SETS);
+    }
+    free(values);
+    free(labels);
+}
+
+static void a_family_of_thousands_needs_some_megabytes(void **state)
+{
+    struct ledger *ledger = *state;
+    const struct scrape_range range = { 1, "x", START_MS, START_MS + 3 * HOUR_MS, HOUR_MS };
+    struct scrape_series *series;
+    size_t count;
+    long before_kib;
+
+    store_family(ledger);
+    before_kib = begin_measuring();
+    compact(ledger, START_MS + 3 * HOUR_MS);
+    assert_little_more(before_kib, "rolling up");
+    before_kib = begin_measuring();
+    assert_ok(ledger,
+              scrape_history(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
+    assert_little_more(before_kib, "reading");
+    assert_int_equal(count, LABEL_SETS);
+    assert_true(series[7].points[0].count == 240 && series[7].points[1].count == 240);
+    scrape_series_free(series, count);
+}
+
 /* ---- All at once, against what is never rolled up ---- */
 
 #define SERIES 7
@@ -484,6 +567,7 @@ int main(void)
         cmocka_unit_test(refuses_more_series_than_anyone_can_keep),
         cmocka_unit_test(known_series_go_on_after_a_restart_however_many_there_are),
         cmocka_unit_test(only_series_that_are_new_count_towards_the_limit),
+        cmocka_unit_test(a_family_of_thousands_needs_some_megabytes),
         cmocka_unit_test(rolled_up_or_not_the_answers_are_the_same),
         cmocka_unit_test(what_fails_halfway_leaves_everything_and_holds_up_no_other),
         cmocka_unit_test(damaged_blocks_are_told_as_such),
