@@ -12,6 +12,18 @@
 #define PAST_TIMEOUT 1.1
 #define ROUNDS_OF_A_BURST 1.5 /* requests per user */
 
+static bool same_output(const struct evidence_cell *a, const struct evidence_cell *b)
+{
+    return isnan(a->output_tokens_asked) || isnan(b->output_tokens_asked)
+           || fabs(a->output_tokens_asked - b->output_tokens_asked) < 0.5;
+}
+
+/* Cells that differ in nothing but their users. */
+static bool same_shape(const struct evidence_cell *a, const struct evidence_cell *b)
+{
+    return cells_same_length(a, b) && same_output(a, b) && cells_same_run(a, b);
+}
+
 /* The measured cell of the same context at the next level, or NULL. */
 static const struct evidence_cell *next_level(const struct evidence *evidence,
                                               const struct evidence_cell *cell)
@@ -21,7 +33,7 @@ static const struct evidence_cell *next_level(const struct evidence *evidence,
     for (size_t i = 0; i < evidence->cell_count; i++) {
         const struct evidence_cell *other = &evidence->cells[i];
 
-        if (cell_is_measured(other) && cells_same_length(other, cell) && cells_same_run(other, cell)
+        if (cell_is_measured(other) && same_shape(other, cell)
             && cell_users(other) > cell_users(cell)
             && (next == NULL || cell_users(other) < cell_users(next)))
             next = other;
@@ -32,8 +44,7 @@ static const struct evidence_cell *next_level(const struct evidence *evidence,
 static bool is_lowest_level(const struct evidence *evidence, const struct evidence_cell *cell)
 {
     for (size_t i = 0; i < evidence->cell_count; i++)
-        if (cells_same_length(&evidence->cells[i], cell)
-            && cells_same_run(&evidence->cells[i], cell)
+        if (same_shape(&evidence->cells[i], cell)
             && cell_users(&evidence->cells[i]) < cell_users(cell))
             return false;
     return true;
@@ -88,10 +99,9 @@ static bool contradicts(const struct evidence_cell *less, const struct evidence_
     bool smaller = (same_length || less->input_length < more->input_length)
                    && cell_users(less) <= cell_users(more)
                    && (!same_length || cell_users(less) < cell_users(more));
-    bool same_output = isnan(less->output_tokens_asked) || isnan(more->output_tokens_asked)
-                       || fabs(less->output_tokens_asked - more->output_tokens_asked) < 0.5;
 
-    return smaller && same_output && cell_mean_ms(less) > DISORDER_TIMES * cell_mean_ms(more)
+    return smaller && same_output(less, more)
+           && cell_mean_ms(less) > DISORDER_TIMES * cell_mean_ms(more)
            && cell_mean_ms(less) > cell_mean_ms(more) + DISORDER_MS;
 }
 
@@ -197,7 +207,7 @@ static double cutting_timeout(const struct evidence_cell *cell)
         return NAN;
     if (!isnan(cell->timeout_s))
         return highest >= NEAR_TIMEOUT * cell->timeout_s ? cell->timeout_s : NAN;
-    if (!isnan(timeout_near(highest)) || cell_rounds(cell) > ROUNDS_OF_A_BURST)
+    if (!isnan(timeout_near(highest)) || !(cell_rounds(cell) <= ROUNDS_OF_A_BURST))
         return timeout_near(highest);
     return timeout_near(cell->duration_s); /* of one burst: its slowest request */
 }

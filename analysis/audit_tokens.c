@@ -198,9 +198,19 @@ void check_lengths(struct audit *audit)
 
 /* ---- Prefix cache ---- */
 
+/* Of the input tokens; NaN. */
+static double cached_share(const struct evidence_cell *cell)
+{
+    if (!isnan(cell->cached_share))
+        return cell->cached_share;
+    if (!isnan(cell->input_tokens))
+        return cell->cached_tokens / cell->input_tokens;
+    return cell->cached_tokens / (cell->input_tokens_mean * cell->succeeded);
+}
+
 static bool is_cached(const struct evidence_cell *cell)
 {
-    return cell_is_measured(cell) && cell->cached_tokens > CACHED_SHARE * cell->input_tokens;
+    return cell_is_measured(cell) && cached_share(cell) > CACHED_SHARE;
 }
 
 void check_cache(struct audit *audit)
@@ -213,7 +223,7 @@ void check_cache(struct audit *audit)
     for (size_t i = 0; i < finding->cell_count; i++) {
         const struct evidence_cell *cell = &audit->evidence->cells[finding->cells[i]];
 
-        most = fmax(most, cell->cached_tokens / cell->input_tokens);
+        most = fmax(most, cached_share(cell));
     }
     text_addf(&finding->arithmetic, "up to %.0f %% of the input tokens came from the prefix cache",
               100 * most);

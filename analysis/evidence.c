@@ -32,6 +32,7 @@ const struct evidence_field evidence_cell_fields[] = {
     NUMBER(evidence_cell, input_tokens, "of all requests"),
     NUMBER(evidence_cell, output_tokens, "of all requests"),
     NUMBER(evidence_cell, cached_tokens, "of the input tokens, from the server's prefix cache"),
+    NUMBER(evidence_cell, cached_share, "share of the input tokens from the prefix cache"),
     NUMBER(evidence_cell, input_tokens_mean, "per request"),
     NUMBER(evidence_cell, output_tokens_mean, "per request"),
     NUMBER(evidence_cell, input_tokens_usage,

@@ -41,10 +41,11 @@ struct evidence_cell {
     double attempted, succeeded, failed, success_rate;
     double duration_s;
     double input_tokens, output_tokens, cached_tokens; /* of all requests together */
-    double input_tokens_mean, output_tokens_mean;      /* per request, as all rates count them */
-    double input_tokens_usage, output_tokens_usage;    /* per request, as the server told, where the
-                                                          tool counts by a tokenizer of its own */
-    double request_throughput, goodput;                /* per second, as all rates */
+    double cached_share; /* of the input tokens, where the file tells it instead */
+    double input_tokens_mean, output_tokens_mean;   /* per request, as all rates count them */
+    double input_tokens_usage, output_tokens_usage; /* per request, as the server told, where the
+                                                       tool counts by a tokenizer of its own */
+    double request_throughput, goodput;             /* per second, as all rates */
     double input_throughput, output_throughput, total_throughput;
     double token_throughput;  /* of tokens that the file does not say which */
     double stream_throughput; /* output tokens per second of one stream */

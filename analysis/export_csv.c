@@ -127,7 +127,7 @@ static const char *status_of(const struct evidence_cell *cell)
 {
     if (cell->status[0] != '\0')
         return cell->status;
-    return cell->state == EVIDENCE_UNKNOWN ? "" : evidence_state_name(cell->state);
+    return evidence_state_name(cell->state);
 }
 
 static void add_cell(const struct evidence_cell *cell, struct text *out)

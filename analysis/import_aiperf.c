@@ -18,6 +18,7 @@ struct profile {
     struct block ttft, request_latency, inter_token, inter_chunk;
     struct block requests, errors, good, duration, request_rate, goodput, output_rate, total_rate;
     struct block stream_rate, input, output, told_input, told_output, concurrency;
+    struct block cached, cached_total, told_input_total;
     double asked_concurrency, asked_rate, asked_requests, asked_input, asked_output, timeout_s;
     char model[160], start_time[40];
     double errors_told; /* by the error summary; NaN: there is none */
@@ -216,6 +217,9 @@ static const struct import_member input_config[] = {
         BLOCK("total_token_throughput", total_rate),                                               \
         BLOCK("output_token_throughput_per_user", stream_rate),                                    \
         BLOCK("input_sequence_length", input), BLOCK("output_sequence_length", output),            \
+        BLOCK("usage_prompt_cache_read_tokens", cached),                                           \
+        BLOCK("total_usage_prompt_cache_read_tokens", cached_total),                               \
+        BLOCK("total_usage_prompt_tokens", told_input_total),                                      \
         BLOCK("usage_prompt_tokens", told_input), BLOCK("usage_completion_tokens", told_output),   \
         BLOCK("effective_concurrency", concurrency)
 static const struct import_member metrics[] = { METRICS, { 0 } };
@@ -228,7 +232,8 @@ static void forget(struct profile *profile)
         &profile->good,        &profile->duration,        &profile->request_rate,
         &profile->goodput,     &profile->output_rate,     &profile->total_rate,
         &profile->stream_rate, &profile->input,           &profile->output,
-        &profile->told_input,  &profile->told_output,     &profile->concurrency
+        &profile->told_input,  &profile->told_output,     &profile->concurrency,
+        &profile->cached,      &profile->cached_total,    &profile->told_input_total
     };
     struct evidence_cell unknown;
 
@@ -256,6 +261,16 @@ static void take_latency(const struct block *block, struct evidence_latency *out
     out->max_ms *= ms;
 }
 
+/* Of all input tokens: requests that tell nothing of a cache count too. */
+static double cached_share(const struct profile *from)
+{
+    const struct evidence_latency *cached = &from->cached.values, *all = &from->told_input.values;
+
+    if (!isnan(from->cached_total.values.mean_ms))
+        return from->cached_total.values.mean_ms / from->told_input_total.values.mean_ms;
+    return cached->mean_ms * cached->count / (all->mean_ms * all->count);
+}
+
 static void fill(const struct profile *from, struct evidence_cell *cell)
 {
     cell->concurrency = from->asked_concurrency;
@@ -278,6 +293,7 @@ static void fill(const struct profile *from, struct evidence_cell *cell)
     cell->output_tokens_mean = from->output.values.mean_ms;
     cell->input_tokens_usage = from->told_input.values.mean_ms;
     cell->output_tokens_usage = from->told_output.values.mean_ms;
+    cell->cached_share = cached_share(from);
     cell->concurrency_actual = from->concurrency.values.mean_ms;
     text_copy(cell->time, sizeof cell->time, from->start_time);
     take_latency(&from->ttft, &cell->latency[METRIC_TTFT]);

@@ -6,26 +6,38 @@
 #define CELL(member, scale)                                                                        \
     {                                                                                              \
         COLUMN_NUMBER, offsetof(struct evidence_cell, member), 0, scale, LENGTH_UNKNOWN, NULL,     \
-            false                                                                                  \
+            false, false                                                                           \
     }
 #define CELL_ASSUMED(member, scale, sentence)                                                      \
     {                                                                                              \
         COLUMN_NUMBER, offsetof(struct evidence_cell, member), 0, scale, LENGTH_UNKNOWN, sentence, \
-            false                                                                                  \
+            false, false                                                                           \
     }
 #define LENGTH(unit)                                                                               \
     {                                                                                              \
-        COLUMN_NUMBER, offsetof(struct evidence_cell, input_length), 0, 1, unit, NULL, false       \
+        COLUMN_NUMBER, offsetof(struct evidence_cell, input_length), 0, 1, unit, NULL, false,      \
+            false                                                                                  \
     }
 #define CELL_TEXT(member)                                                                          \
     {                                                                                              \
         COLUMN_TEXT, offsetof(struct evidence_cell, member),                                       \
-            sizeof((struct evidence_cell *)0)->member, 0, LENGTH_UNKNOWN, NULL, false              \
+            sizeof((struct evidence_cell *)0)->member, 0, LENGTH_UNKNOWN, NULL, false, false       \
     }
 #define FACT(member)                                                                               \
     {                                                                                              \
         COLUMN_FACT, offsetof(struct evidence_facts, member),                                      \
-            sizeof((struct evidence_facts *)0)->member, 0, LENGTH_UNKNOWN, NULL, false             \
+            sizeof((struct evidence_facts *)0)->member, 0, LENGTH_UNKNOWN, NULL, false, false      \
+    }
+
+#define FACT_NUMBER(member)                                                                        \
+    {                                                                                              \
+        COLUMN_FACT_NUMBER, offsetof(struct evidence_facts, member), 0, 1, LENGTH_UNKNOWN, NULL,   \
+            false, false                                                                           \
+    }
+#define FAILED_SHARE(scale)                                                                        \
+    {                                                                                              \
+        COLUMN_NUMBER, offsetof(struct evidence_cell, success_rate), 0, scale, LENGTH_UNKNOWN,     \
+            NULL, true, false                                                                      \
     }
 
 static const struct known {
@@ -38,6 +50,13 @@ static const struct known {
     { "concurrent_requests", CELL(concurrency, 1) },
     { "num_users", CELL(concurrency, 1) },
     { "users", CELL(concurrency, 1) },
+    { "concurrency_level", CELL(concurrency, 1) },
+    { "parallel_requests", CELL(concurrency, 1) },
+    { "parallelism", CELL(concurrency, 1) },
+    { "clients", CELL(concurrency, 1) },
+    { "num_clients", CELL(concurrency, 1) },
+    { "vus", CELL(concurrency, 1) },
+    { "conc", CELL(concurrency, 1) },
     { "actual_concurrency", CELL(concurrency_actual, 1) },
     { "concurrency_actual", CELL(concurrency_actual, 1) },
     { "achieved_concurrency", CELL(concurrency_actual, 1) },
@@ -49,6 +68,9 @@ static const struct known {
     { "context", LENGTH(LENGTH_UNKNOWN) },
     { "ctx", LENGTH(LENGTH_UNKNOWN) },
     { "prompt_size", LENGTH(LENGTH_UNKNOWN) },
+    { "prompt_len", LENGTH(LENGTH_UNKNOWN) },
+    { "prompt_length", LENGTH(LENGTH_UNKNOWN) },
+    { "input_length", LENGTH(LENGTH_UNKNOWN) },
     { "input_len", LENGTH(LENGTH_TOKENS) },
     { "random_input_len", LENGTH(LENGTH_TOKENS) },
     { "isl", LENGTH(LENGTH_TOKENS) },
@@ -60,6 +82,8 @@ static const struct known {
     { "words", LENGTH(LENGTH_WORDS) },
     { "max_tokens", CELL(output_tokens_asked, 1) },
     { "max_output_tokens", CELL(output_tokens_asked, 1) },
+    { "max_new_tokens", CELL(output_tokens_asked, 1) },
+    { "output_length", CELL(output_tokens_asked, 1) },
     { "output_len", CELL(output_tokens_asked, 1) },
     { "random_output_len", CELL(output_tokens_asked, 1) },
     { "osl", CELL(output_tokens_asked, 1) },
@@ -74,6 +98,14 @@ static const struct known {
     { "total_generated_tokens", CELL(output_tokens, 1) },
     { "total_completion_tokens", CELL(output_tokens, 1) },
     { "cached_tokens", CELL(cached_tokens, 1) },
+    { "cached_input_tokens", CELL(cached_tokens, 1) },
+    { "cached_share", CELL(cached_share, 1) },
+    { "cache_hit_rate", CELL(cached_share, 1) },
+    { "prefix_cache_hit_rate", CELL(cached_share, 1) },
+    { "cache_hit_rate_pct", CELL(cached_share, 0.01) },
+    { "prefix_cache_hit_rate_pct", CELL(cached_share, 0.01) },
+    { "prefix_cache_hit_pct", CELL(cached_share, 0.01) },
+    { "cache_hit_pct", CELL(cached_share, 0.01) },
 
     { "num_prompts", CELL(requests_asked, 1) },
     { "num_requests", CELL(requests_asked, 1) },
@@ -99,6 +131,13 @@ static const struct known {
     { "success_rate_pct", CELL(success_rate, 0.01) },
     { "success_rate_percent", CELL(success_rate, 0.01) },
     { "success_pct", CELL(success_rate, 0.01) },
+    { "success_percent", CELL(success_rate, 0.01) },
+    { "success_ratio", CELL(success_rate, 1) },
+    { "error_rate", FAILED_SHARE(1) },
+    { "failure_rate", FAILED_SHARE(1) },
+    { "error_rate_pct", FAILED_SHARE(0.01) },
+    { "failure_rate_pct", FAILED_SHARE(0.01) },
+    { "error_pct", FAILED_SHARE(0.01) },
 
     { "duration_s", CELL(duration_s, 1) },
     { "duration_sec", CELL(duration_s, 1) },
@@ -190,6 +229,14 @@ static const struct known {
     { "zone", FACT(region) },
     { "quantization", FACT(quantization) },
     { "dataset", FACT(dataset) },
+    { "chips", FACT_NUMBER(chips) },
+    { "num_gpus", FACT_NUMBER(chips) },
+    { "max_model_len", FACT_NUMBER(context_limit_tokens) },
+    { "context_limit", FACT_NUMBER(context_limit_tokens) },
+    { "max_instances", FACT_NUMBER(max_instances) },
+    { "container_concurrency", FACT_NUMBER(container_concurrency) },
+    { "tensor_parallel_size", FACT_NUMBER(tensor_parallel) },
+    { "price_usd_per_chip_hour", FACT_NUMBER(price_usd_per_chip_hour) },
 };
 
 void column_normalize(const char *heading, char out[HEADING_SIZE])
@@ -326,8 +373,76 @@ static struct import_column find_latency(const char *heading)
     return column;
 }
 
+/* ---- Rates: what is counted, per second ---- */
+
+static const struct name subjects[] = {
+    { "req", offsetof(struct evidence_cell, request_throughput) },
+    { "reqs", offsetof(struct evidence_cell, request_throughput) },
+    { "request", offsetof(struct evidence_cell, request_throughput) },
+    { "requests", offsetof(struct evidence_cell, request_throughput) },
+    { "output", offsetof(struct evidence_cell, output_throughput) },
+    { "out", offsetof(struct evidence_cell, output_throughput) },
+    { "generated", offsetof(struct evidence_cell, output_throughput) },
+    { "generation", offsetof(struct evidence_cell, output_throughput) },
+    { "gen", offsetof(struct evidence_cell, output_throughput) },
+    { "completion", offsetof(struct evidence_cell, output_throughput) },
+    { "decode", offsetof(struct evidence_cell, output_throughput) },
+    { "input", offsetof(struct evidence_cell, input_throughput) },
+    { "prompt", offsetof(struct evidence_cell, input_throughput) },
+    { "prefill", offsetof(struct evidence_cell, input_throughput) },
+    { "total", offsetof(struct evidence_cell, total_throughput) },
+    { "", offsetof(struct evidence_cell, token_throughput) },
+    { NULL, 0 },
+};
+
+static bool cut_end(char *name, const char *const *ends)
+{
+    size_t length = strlen(name);
+
+    for (; *ends != NULL; ends++) {
+        size_t size = strlen(*ends);
+
+        if (length >= size && strcmp(name + length - size, *ends) == 0) {
+            name[length - size] = '\0';
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "output_tok_s", "throughput_tokens_per_sec", "decode_tps". */
+static struct import_column find_rate(const char *heading)
+{
+    static const char *const seconds[] = { "_per_second", "_per_sec", "_per_s", "_second",
+                                           "_sec",        "_s",       NULL };
+    static const char *const tokens[] = { "_tokens", "_token", "_toks", "_tok", NULL };
+    static const char *const bare[] = { "tokens", "token", "toks", "tok", NULL };
+    static const char *const together[] = { "_tps", NULL };
+    struct import_column column = { .kind = COLUMN_UNKNOWN };
+    const struct name *subject = subjects;
+    char name[HEADING_SIZE];
+    bool of_tokens;
+
+    text_copy(name, sizeof name, strncmp(heading, "throughput_", 11) == 0 ? heading + 11 : heading);
+    of_tokens = cut_end(name, together);
+    if (!of_tokens && !cut_end(name, seconds))
+        return column;
+    of_tokens = of_tokens || cut_end(name, tokens) || cut_end(name, bare);
+    while (subject->word != NULL && strcmp(subject->word, name) != 0)
+        subject++;
+    if (subject->word == NULL
+        || of_tokens == (subject->value == offsetof(struct evidence_cell, request_throughput)))
+        return column;
+    column.kind = COLUMN_NUMBER;
+    column.offset = subject->value;
+    column.scale = 1;
+    return column;
+}
+
 struct import_column column_find(const char *heading)
 {
+    struct import_column rate;
+
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(known[i].heading, heading) == 0)
             return known[i].column;
@@ -340,5 +455,6 @@ struct import_column column_find(const char *heading)
             .scale = 1,
             .is_throughput = true,
         };
-    return find_latency(heading);
+    rate = find_rate(heading);
+    return rate.kind == COLUMN_UNKNOWN ? find_latency(heading) : rate;
 }

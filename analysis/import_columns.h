@@ -5,11 +5,12 @@
 #include "analysis/import.h"
 
 enum column_kind {
-    COLUMN_UNKNOWN, /* kept as text */
-    COLUMN_NUMBER,  /* a double of struct evidence_cell */
-    COLUMN_TEXT,    /* a text of it */
-    COLUMN_FACT,    /* a text of struct evidence_facts, where all rows agree */
-    COLUMN_ERROR,   /* what went wrong */
+    COLUMN_UNKNOWN,     /* kept as text */
+    COLUMN_NUMBER,      /* a double of struct evidence_cell */
+    COLUMN_TEXT,        /* a text of it */
+    COLUMN_FACT,        /* a text of struct evidence_facts, where all rows agree */
+    COLUMN_FACT_NUMBER, /* the same, a number */
+    COLUMN_ERROR,       /* what went wrong */
 };
 
 struct import_column {
@@ -18,6 +19,7 @@ struct import_column {
     double scale;
     enum length_unit unit; /* of an input length */
     const char *assumed;   /* what its name does not say, and how it is read; NULL: it says all */
+    bool is_complement;    /* a share of failures where successes are kept */
     bool is_throughput;    /* a throughput of something: only its figures can tell of requests */
 };
 

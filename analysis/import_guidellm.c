@@ -100,7 +100,24 @@ static const struct import_member scheduler[] = {
     MEMBER_INSIDE("requests_made", 0, requests_made),
     { 0 },
 };
+/* Before 0.4. */
+static const struct import_member run_stats[] = {
+    NUMBER("start_time", start_s),
+    NUMBER("end_time", end_s),
+    NUMBER("total_successful", successful),
+    NUMBER("total_incomplete", incomplete),
+    NUMBER("total_errored", errored),
+    MEMBER_INSIDE("requests_made", 0, requests_made),
+    { 0 },
+};
+static const struct import_member worker[] = {
+    MEMBER_TEXT_AT("backend_model", benchmark, model),
+    { 0 },
+};
 static const struct import_member benchmark_members[] = {
+    MEMBER_INSIDE("run_stats", 0, run_stats),
+    MEMBER_INSIDE("worker", 0, worker),
+    MEMBER_INSIDE("request_totals", 0, requests_made),
     MEMBER_INSIDE("config", 0, config),
     MEMBER_INSIDE("args", 0, config), /* before version 2 */
     MEMBER_INSIDE("benchmarker", 0, backend),

@@ -222,26 +222,20 @@ static const struct word {
     const char *begins;
     enum evidence_state state;
 } words[] = {
-    { "ok", EVIDENCE_MEASURED },
-    { "success", EVIDENCE_MEASURED },
-    { "complete", EVIDENCE_MEASURED },
-    { "measured", EVIDENCE_MEASURED },
-    { "pass", EVIDENCE_MEASURED },
-    { "done", EVIDENCE_MEASURED },
-    { "fail", EVIDENCE_FAILED },
-    { "error", EVIDENCE_FAILED },
-    { "timeout", EVIDENCE_FAILED },
-    { "timed", EVIDENCE_FAILED },
-    { "oom", EVIDENCE_FAILED },
-    { "crash", EVIDENCE_FAILED },
-    { "infeasible", EVIDENCE_INFEASIBLE },
-    { "skip", EVIDENCE_SKIPPED },
-    { "not_", EVIDENCE_SKIPPED },
-    { "not ", EVIDENCE_SKIPPED },
-    { "pending", EVIDENCE_SKIPPED },
+    { "ok", EVIDENCE_MEASURED },       { "success", EVIDENCE_MEASURED },
+    { "complete", EVIDENCE_MEASURED }, { "measured", EVIDENCE_MEASURED },
+    { "pass", EVIDENCE_MEASURED },     { "done", EVIDENCE_MEASURED },
+    { "fail", EVIDENCE_FAILED },       { "error", EVIDENCE_FAILED },
+    { "timeout", EVIDENCE_FAILED },    { "timed", EVIDENCE_FAILED },
+    { "oom", EVIDENCE_FAILED },        { "out of memory", EVIDENCE_FAILED },
+    { "cuda", EVIDENCE_FAILED },       { "refused", EVIDENCE_FAILED },
+    { "aborted", EVIDENCE_FAILED },    { "dnf", EVIDENCE_FAILED },
+    { "crash", EVIDENCE_FAILED },      { "infeasible", EVIDENCE_INFEASIBLE },
+    { "skip", EVIDENCE_SKIPPED },      { "not_", EVIDENCE_SKIPPED },
+    { "not ", EVIDENCE_SKIPPED },      { "pending", EVIDENCE_SKIPPED },
 };
 
-static enum evidence_state state_of_status(const char *status)
+enum evidence_state import_state_of(const char *status)
 {
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strncasecmp(status, words[i].begins, strlen(words[i].begins)) == 0)
@@ -249,7 +243,7 @@ static enum evidence_state state_of_status(const char *status)
     return EVIDENCE_UNKNOWN;
 }
 
-static bool has_speed(const struct evidence_cell *cell)
+bool import_has_speed(const struct evidence_cell *cell)
 {
     if (cell->request_throughput > 0 || cell->output_throughput > 0)
         return true;
@@ -264,11 +258,11 @@ void import_settle(struct evidence_cell *cell)
     settle_counts(cell);
     settle_means(cell);
     if (cell->state == EVIDENCE_UNKNOWN)
-        cell->state = state_of_status(cell->status);
+        cell->state = import_state_of(cell->status);
     if (cell->state != EVIDENCE_UNKNOWN || cell->status[0] != '\0')
         return;
     if (cell->success_rate == 0)
         cell->state = EVIDENCE_FAILED;
-    else if (cell->success_rate > 0 || has_speed(cell))
+    else if (cell->success_rate > 0 || import_has_speed(cell))
         cell->state = EVIDENCE_MEASURED;
 }

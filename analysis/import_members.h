@@ -69,5 +69,9 @@ bool import_documents(const char *bytes, size_t length,
 
 /* A new cell, or INVALID: there are too many. */
 bool import_cell(struct evidence *evidence, struct evidence_cell **out, struct error *error);
+/* The state that a word for one begins with ("ok", "OOM", "timeout", ...); EVIDENCE_UNKNOWN: none.
+ */
+enum evidence_state import_state_of(const char *status);
+bool import_has_speed(const struct evidence_cell *cell);
 /* Derives what follows by arithmetic alone (failed = attempted - succeeded, ...), and the state. */
 void import_settle(struct evidence_cell *cell);

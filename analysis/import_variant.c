@@ -92,7 +92,6 @@ static const struct name {
     { "config", true },
     { "config_name", true },
     { "configuration", true },
-    { "variant", true },
     { "variation", true },
     { "scenario", true },
     { "profile", true },
@@ -196,20 +195,10 @@ static void add_value(struct evidence_cell *cell, const struct key *key)
     text_copy(cell->variant, sizeof cell->variant, text_string(&variant));
 }
 
-static bool is_marked(const struct evidence *evidence)
-{
-    for (size_t i = 0; i < evidence->cell_count; i++)
-        if (evidence->cells[i].variant[0] != '\0')
-            return true;
-    return false;
-}
-
 void import_mark_variants(struct evidence *evidence)
 {
     struct keys keys = { 0 };
 
-    if (is_marked(evidence))
-        return;
     find_keys(evidence, &keys);
     for (size_t k = 0; k < keys.count; k++) {
         if (!tells_runs_apart(evidence, &keys.at[k]))

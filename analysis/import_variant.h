@@ -6,6 +6,6 @@
 
 /* By the normalized name of a column or member. */
 bool import_is_variant(const char *name);
-/* Fills `variant` of every cell for which no importer did, from the originals: the members that
- * tell runs apart, where they differ between the cells. */
+/* Adds to `variant` of every cell, from the originals, the members that tell runs apart, where they
+ * differ between the cells. */
 void import_mark_variants(struct evidence *evidence);

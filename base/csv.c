@@ -6,10 +6,10 @@
 
 static char find_separator(const char *at, const char *end)
 {
-    static const char candidates[] = ",;\t";
+    static const char candidates[] = ",;\t|";
     size_t counts[sizeof candidates - 1] = { 0 }, best = 0;
 
-    for (; at < end && *at != '\n'; at++)
+    for (; at < end && *at != '\n' && *at != '\r'; at++)
         for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
             counts[i] += *at == candidates[i];
     for (size_t i = 1; i < sizeof counts / sizeof counts[0]; i++)
@@ -25,13 +25,16 @@ void csv_init(struct csv *csv, const char *bytes, size_t length)
     *csv = (struct csv){ .at = bytes, .end = bytes + length, .next_line = 1 };
     if (marked)
         csv->at += 3;
+    csv->lone_returns = length > 0 && memchr(bytes, '\n', length) == NULL;
     csv->separator = find_separator(csv->at, csv->end);
 }
 
-/* "\n", "\r\n", or the end of the bytes; a lone "\r" is none. */
+/* "\n", "\r\n", or the end of the bytes; a lone "\r" only where there is no "\n" at all. */
 static size_t line_end(const struct csv *csv)
 {
     if (csv->at < csv->end && *csv->at == '\n')
+        return 1;
+    if (csv->lone_returns && csv->at < csv->end && *csv->at == '\r')
         return 1;
     return csv->end - csv->at >= 2 && csv->at[0] == '\r' && csv->at[1] == '\n' ? 2 : 0;
 }

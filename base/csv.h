@@ -25,9 +25,11 @@ struct csv {
     const char *at, *end;
     int64_t next_line;
     char separator;
+    bool lone_returns; /* lines end in "\r" alone, as on old Macs: the file has no "\n" */
 };
 
-/* The bytes are borrowed until the last call. The separator is what the first line has most of. */
+/* The bytes are borrowed until the last call. The separator is what the first line has most of: a
+ * comma, semicolon, tab or bar. */
 void csv_init(struct csv *csv, const char *bytes, size_t length);
 /* *more is false behind the last row. INVALID, with the line: a quote that does not end or that
  * something follows, more than CSV_FIELDS_MAX fields, or what is not UTF-8. */

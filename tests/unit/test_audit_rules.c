@@ -469,6 +469,35 @@ static void the_readme_has_every_rule_beside_its_mistake(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* Where nobody says how many users there were, a long run is no burst. */
+static void a_duration_near_a_usual_timeout_is_none_of_its_own(void **state)
+{
+    struct trial *trial = *state;
+
+    for (size_t i = 0; i < trial->evidence.cell_count; i++) {
+        struct evidence_cell *cell = &trial->evidence.cells[i];
+
+        cell->concurrency_actual = cell->concurrency;
+        cell->request_rate_asked = (double)i + 1;
+        cell->concurrency = NAN;
+        cell->failed = cell->attempted / 2;
+        cell->succeeded = cell->attempted - cell->failed;
+        cell->success_rate = 0.5;
+        cell->duration_s = 60;
+        cell->request_throughput = cell->succeeded / 60;
+        cell->output_throughput = 64 * cell->request_throughput;
+    }
+    assert_int_equal(only(trial, "low_success")->cell_count, 6);
+}
+
+static void a_share_that_the_cache_served_is_found(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->evidence.cells[2].cached_share = 0.6;
+    says(&only(trial, "prefix_cache")->arithmetic, "up to 60 %");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -497,6 +526,8 @@ int main(void)
         TEST(finds_queues_in_front_of_the_server),
         TEST(finds_more_arithmetic_than_the_hardware_has),
         TEST(finds_weights_read_faster_than_the_memory_can),
+        TEST(a_duration_near_a_usual_timeout_is_none_of_its_own),
+        TEST(a_share_that_the_cache_served_is_found),
         TEST(tells_rows_and_spans),
         TEST(the_readme_has_every_rule_beside_its_mistake),
     };

@@ -138,7 +138,7 @@ static void csv_says_what_is_wrong(void **state)
     (void)state;
     refused("", NULL, "the file is empty");
     refused("colour,shape\nred,round\n", NULL, "fewer than two known columns");
-    refused("concurrency,rps\n", NULL, "holds no cell at all");
+    refused("concurrency,rps\n", NULL, "no row below it");
     refused("concurrency,rps\n1,\"2\n", NULL, "line 2: a quoted field does not end");
     refused("x", "xml", "there is no format \"xml\"");
 }

@@ -142,6 +142,16 @@ static void a_slow_first_request_is_found_in_its_own_run(void **state)
     assert_int_equal(trial->findings.at[0].cells[0], 0);
 }
 
+/* Without a context column too, what was asked for is part of the shape. */
+static void longer_answers_are_no_slow_first_request(void **state)
+{
+    struct trial *trial = *state;
+
+    text_add(&trial->file, "concurrency,max_tokens,avg_latency_s,req_per_s,attempted\n"
+                           "1,512,9,0.111111,200\n2,64,1,2,400\n4,64,1,4,800\n");
+    finds(trial, NULL, 0);
+}
+
 static void add_result(struct trial *trial, const char *model, int input, int output)
 {
     text_addf(&trial->file,
@@ -183,6 +193,7 @@ int main(void)
         TEST(a_label_of_each_row_makes_no_run),
         TEST(a_label_of_each_run_makes_them_two),
         TEST(a_slow_first_request_is_found_in_its_own_run),
+        TEST(longer_answers_are_no_slow_first_request),
         TEST(results_of_vllm_are_told_apart_by_what_was_seen),
         TEST(a_result_of_vllm_that_was_appended_again_is_found),
     };

@@ -95,6 +95,38 @@ static void an_old_result_tells_its_failures_by_what_is_missing(void **state)
     assert_float_equal(evidence.cells[0].success_rate, 0.25, 1e-12);
 }
 
+/* Before its version 0.4 it told its counts and model elsewhere. */
+static void an_old_guidellm_tells_counts_and_model(void **state)
+{
+    static const char file[] =
+        "{\"benchmarks\": [{\"args\": {\"strategy\": {\"type_\": \"concurrent\", \"streams\": 4}}, "
+        "\"run_stats\": {\"start_time\": 10.0, \"end_time\": 30.0, \"total_successful\": 90, "
+        "\"total_incomplete\": 2, \"total_errored\": 10}, \"worker\": {\"backend_model\": \"m\"}, "
+        "\"metrics\": {\"requests_per_second\": {\"successful\": {\"mean\": 4.5}}}}]}";
+    EVIDENCE_AUTO evidence;
+
+    (void)state;
+    read_all(file, strlen(file), &evidence);
+    assert_string_equal(evidence.facts.model, "m");
+    assert_float_equal(evidence.cells[0].concurrency, 4, 0);
+    assert_float_equal(evidence.cells[0].succeeded, 90, 0);
+    assert_float_equal(evidence.cells[0].failed, 10, 0);
+    assert_float_equal(evidence.cells[0].duration_s, 20, 0);
+}
+
+static void aiperf_tells_what_the_cache_served(void **state)
+{
+    static const char file[] =
+        "{\"request_latency\": {\"unit\": \"ms\", \"avg\": 10}, \"request_throughput\": {\"unit\": "
+        "\"requests/sec\", \"avg\": 5}, \"usage_prompt_tokens\": {\"avg\": 100, \"count\": 50}, "
+        "\"usage_prompt_cache_read_tokens\": {\"avg\": 80, \"count\": 25}}";
+    EVIDENCE_AUTO evidence;
+
+    (void)state;
+    read_all(file, strlen(file), &evidence);
+    assert_float_equal(evidence.cells[0].cached_share, 0.4, 1e-9);
+}
+
 static void a_mark_before_the_text_is_passed_over(void **state)
 {
     static const char json[] = "\xef\xbb\xbf" RESULT("1");
@@ -131,6 +163,8 @@ int main(void)
         cmocka_unit_test(not_a_number_is_not_known),
         cmocka_unit_test(numbers_written_as_text_are_numbers),
         cmocka_unit_test(an_old_result_tells_its_failures_by_what_is_missing),
+        cmocka_unit_test(an_old_guidellm_tells_counts_and_model),
+        cmocka_unit_test(aiperf_tells_what_the_cache_served),
         cmocka_unit_test(a_mark_before_the_text_is_passed_over),
         cmocka_unit_test(what_is_no_text_is_told_what_to_do),
     };
