@@ -113,3 +113,8 @@ enum failure failure_of_status(long status, const char *body, size_t body_length
         return FAILURE_TOO_LONG;
     return status < 500 ? FAILURE_REFUSED_400 : FAILURE_SERVER_ERROR;
 }
+
+enum failure failure_in_stream(const char *message, size_t length)
+{
+    return says_too_long(message, length) ? FAILURE_TOO_LONG : FAILURE_STREAM_ERROR;
+}

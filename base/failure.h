@@ -41,3 +41,5 @@ enum failure failure_find(const char *name);    /* FAILURE_NONE if unknown */
  * exceed_context_size_error), SGLang, TGI, llama-cpp-python
  * ("Requested tokens (N) exceed context window"). FAILURE_NONE for 2xx. */
 enum failure failure_of_status(long status, const char *body, size_t body_length);
+/* Of an error inside a stream, by its message: SGLang refuses what is too long so, and gateways. */
+enum failure failure_in_stream(const char *message, size_t length);

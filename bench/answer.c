@@ -9,7 +9,7 @@ static void take_error(struct request *request, const struct completion_event *e
 {
     if (request->failure != FAILURE_NONE)
         return;
-    request->failure = FAILURE_STREAM_ERROR;
+    request->failure = failure_in_stream(event->text, event->text_length);
     request->said_length = 0;
     snprintf(request->said, sizeof request->said, "%.*s", (int)event->text_length, event->text);
 }

@@ -84,7 +84,7 @@ static void on_event(void *context, const struct completion_event *event)
     if (event->error) {
         text_clear(&exchange->complaint);
         text_add_printable(&exchange->complaint, event->text, event->text_length, SHOWN_BYTES);
-        exchange->stopped = FAILURE_STREAM_ERROR;
+        exchange->stopped = failure_in_stream(event->text, event->text_length);
         return;
     }
     if (completion_event_has_output(event)) {

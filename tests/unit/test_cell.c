@@ -592,6 +592,29 @@ static void a_stream_of_another_type_counts_and_usage_of_zeros_does_not(void **s
     canned_stop(&server);
 }
 
+static void a_refusal_inside_a_stream_makes_a_point_infeasible(void **state)
+{
+    static const struct canned_answer answers[] = {
+        { "/v1/completions", .type = "text/event-stream",
+          .body =
+              "data: {\"error\":{\"message\":\"The input (64 tokens) is longer than the model's "
+              "context length (32 tokens).\",\"code\":400}}\n\ndata: [DONE]\n\n" },
+        { NULL }
+    };
+    static struct canned_server server;
+    struct trial trial;
+
+    (void)state;
+    canned_start(&server, answers);
+    set_up(&trial, NULL);
+    snprintf(trial.endpoint.url, sizeof trial.endpoint.url, "http://127.0.0.1:%d", server.port);
+    measure(&trial);
+    assert_int_equal(trial.result.state, CELL_INFEASIBLE);
+    assert_non_null(strstr(trial.result.reason, "too_long: The input (64 tokens) is longer"));
+    tear_down(&trial);
+    canned_stop(&server);
+}
+
 static void a_connection_that_went_stale_is_no_failure(void **state)
 {
     struct dropper dropper = { 0 };
@@ -643,6 +666,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_agree_with_the_servers_record),
         cmocka_unit_test(counts_what_it_sent_and_got),
+        cmocka_unit_test(a_refusal_inside_a_stream_makes_a_point_infeasible),
         cmocka_unit_test(a_stream_of_another_type_counts_and_usage_of_zeros_does_not),
         cmocka_unit_test(the_cold_request_is_kept_apart),
         cmocka_unit_test(tokens_are_not_chunks),

@@ -86,6 +86,17 @@ static void what_servers_say_of_a_prompt_too_long_is_known(void **state)
     }
 }
 
+static void an_error_inside_a_stream_may_say_too_long_as_well(void **state)
+{
+    static const char sglang[] = "The input (512 tokens) is longer than the model's context length "
+                                 "(300 tokens).";
+
+    (void)state;
+    assert_int_equal(failure_in_stream(sglang, sizeof sglang - 1), FAILURE_TOO_LONG);
+    assert_int_equal(failure_in_stream("CUDA error", 10), FAILURE_STREAM_ERROR);
+    assert_int_equal(failure_in_stream("", 0), FAILURE_STREAM_ERROR);
+}
+
 static void other_refusals_are_not_called_too_long(void **state)
 {
     static const char *const bodies[] = {
@@ -116,6 +127,7 @@ int main(void)
         cmocka_unit_test(every_class_has_a_name_of_its_own),
         cmocka_unit_test(statuses_have_classes),
         cmocka_unit_test(what_servers_say_of_a_prompt_too_long_is_known),
+        cmocka_unit_test(an_error_inside_a_stream_may_say_too_long_as_well),
         cmocka_unit_test(other_refusals_are_not_called_too_long),
         cmocka_unit_test(only_the_given_bytes_of_a_body_are_read),
     };
