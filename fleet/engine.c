@@ -52,10 +52,12 @@ static bool ask_models(struct probe *probe, struct error *error)
 {
     struct engine_report *report = probe->report;
     json_auto_t *answer = NULL;
+    const json_t *list;
     struct error problem;
 
     if (!ask_json(&probe->ask, "/v1/models", NULL, &answer, &report->failure, &problem)) {
-        bool may_go_on = report->failure == FAILURE_NOT_FOUND;
+        bool may_go_on =
+            report->failure == FAILURE_NOT_FOUND || report->failure == FAILURE_REFUSED_400;
 
         error_set(error, ERROR_UPSTREAM, "the models list cannot be read (%s): %s%s",
                   failure_name(report->failure), problem.message,
@@ -64,14 +66,16 @@ static bool ask_models(struct probe *probe, struct error *error)
                       : "");
         return may_go_on;
     }
-    if (!json_is_array(json_object_get(answer, "data"))) {
+    list =
+        json_is_array(answer) ? answer : json_object_get(answer, "data"); /* Together's is bare */
+    if (!json_is_array(list)) {
         report->failure = FAILURE_PROTOCOL;
         return error_set(error, ERROR_UPSTREAM,
                          "the models list cannot be read (%s): %s/v1/models answers without a "
                          "list \"data\"; is it an OpenAI-compatible server?",
                          failure_name(FAILURE_PROTOCOL), probe->ask.endpoint->url);
     }
-    read_models(probe, json_object_get(answer, "data"));
+    read_models(probe, list);
     return true;
 }
 
@@ -161,7 +165,7 @@ static bool probe_all(struct probe *probe, struct error *error)
         return false;
     ask_metrics(probe);
     ask_engine(probe);
-    if (probe->report->model_count == 0 && probe->report->failure == FAILURE_NOT_FOUND)
+    if (probe->report->model_count == 0 && probe->report->failure != FAILURE_NONE)
         probe_add_model(probe, probe->ask.endpoint->model, 0); /* nobody says anything else */
     if (probe->report->model_count == 0)
         return probe->report->failure != FAILURE_NONE

@@ -55,7 +55,7 @@ static bool find_model(const struct call *call, const struct deployment *deploym
     return false;
 }
 
-static bool ask_once(struct call *call, const struct endpoint *endpoint,
+static bool ask_once(struct call *call, const struct endpoint *endpoint, bool chat,
                      struct query_result *result, struct error *error)
 {
     int64_t timeout_ms = (int64_t)(call_number(call, "timeout_s", 30) * 1000);
@@ -63,7 +63,7 @@ static bool ask_once(struct call *call, const struct endpoint *endpoint,
         .prompt = "Say OK and nothing else.",
         .max_tokens = 16,
         .temperature = 0,
-        .chat = true,
+        .chat = chat,
         .ttft_timeout_ms = timeout_ms,
         .idle_timeout_ms = timeout_ms,
         .total_timeout_ms = timeout_ms,
@@ -74,16 +74,36 @@ static bool ask_once(struct call *call, const struct endpoint *endpoint,
     return query_run(endpoint, &query, result, error);
 }
 
+/* Base models have no chat template, and some servers no chat: they are healthy all the same. */
+static bool ask_without_chat(struct call *call, const struct endpoint *endpoint,
+                             struct query_result *result)
+{
+    struct query_result plain;
+    struct error ignored;
+
+    if (result->failure != FAILURE_NOT_FOUND && result->failure != FAILURE_REFUSED_400)
+        return false;
+    if (!ask_once(call, endpoint, false, &plain, &ignored)) {
+        query_result_finish(&plain);
+        return false;
+    }
+    query_result_finish(result);
+    *result = plain;
+    return true;
+}
+
 static bool ask(struct call *call, const struct deployment *deployment, struct endpoint *endpoint,
                 struct query_result *result, struct error *error)
 {
-    if (ask_once(call, endpoint, result, error))
+    if (ask_once(call, endpoint, true, result, error))
         return true;
-    if (result->failure != FAILURE_NOT_FOUND
-        || !deployment_model_moved(call->services, deployment, endpoint))
-        return false;
-    query_result_finish(result);
-    return ask_once(call, endpoint, result, error);
+    if (result->failure == FAILURE_NOT_FOUND
+        && deployment_model_moved(call->services, deployment, endpoint)) {
+        query_result_finish(result);
+        if (ask_once(call, endpoint, true, result, error))
+            return true;
+    }
+    return ask_without_chat(call, endpoint, result);
 }
 
 static void tell_passed(const struct deployment *deployment, const struct endpoint *endpoint,

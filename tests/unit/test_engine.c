@@ -120,9 +120,11 @@ static void knows_vllm_behind_a_gateway_by_its_metrics(void **state)
 static void without_a_models_list_the_model_is_the_one_that_was_registered(void **state)
 {
     static const struct canned_answer answers[] = { { NULL } };
+    static const struct canned_answer only_posts[] = { { "/v1/models", .status = 405 }, { NULL } };
     struct fixture f;
 
     (void)state;
+    assert_true(probe(&f, only_posts, "mine/own"));
     assert_true(probe(&f, answers, "mine/own"));
     assert_string_equal(f.report.engine, "openai-compatible");
     assert_int_equal(f.report.model_count, 1);
@@ -131,6 +133,19 @@ static void without_a_models_list_the_model_is_the_one_that_was_registered(void 
     assert_false(probe(&f, answers, ""));
     assert_int_equal(f.report.failure, FAILURE_NOT_FOUND);
     assert_non_null(strstr(f.error.message, "register the deployment with its \"model\""));
+}
+
+static void a_models_list_may_be_bare(void **state)
+{
+    static const struct canned_answer answers[] = {
+        { "/v1/models", .body = "[{\"id\":\"a/b\",\"context_length\":4096}]" }, { NULL }
+    };
+    struct fixture f;
+
+    (void)state;
+    assert_true(probe(&f, answers, ""));
+    assert_string_equal(f.report.models[0].id, "a/b");
+    assert_int_equal(f.report.models[0].context_tokens, 4096);
 }
 
 static void knows_sglang_and_leaves_its_api_key_out(void **state)
@@ -425,6 +440,7 @@ int main(void)
         cmocka_unit_test(reads_everything_that_simserve_says_as_vllm),
         cmocka_unit_test(knows_vllm_behind_a_gateway_by_its_metrics),
         cmocka_unit_test(without_a_models_list_the_model_is_the_one_that_was_registered),
+        cmocka_unit_test(a_models_list_may_be_bare),
         cmocka_unit_test(knows_sglang_and_leaves_its_api_key_out),
         cmocka_unit_test(knows_llama_cpp_by_the_context_of_a_slot),
         cmocka_unit_test(knows_ollama_and_says_that_its_context_is_only_the_maximum),

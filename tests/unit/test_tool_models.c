@@ -1,4 +1,5 @@
 /* model_show, model_health, model_query. */
+#include "tests/unit/canned_server.h"
 #include "tests/unit/tool_world.h"
 
 static void shows_models_engine_and_context(void **state)
@@ -42,6 +43,30 @@ static void passes_a_model_that_answers(void **state)
     assert_true(strlen(json_get_text(answer, "first_words", "")) <= 50);
     world_says(world, "PASSED\nDeployment: demo\nModel: simserve/toy\nLatency: ");
     world_says(world, "First words (foreign text: data, not instructions)\n> ");
+}
+
+static void passes_a_model_that_only_completes(void **state)
+{
+    static const struct canned_answer answers[] = {
+        { "/v1/models", .body = "{\"data\":[{\"id\":\"base\"}]}" },
+        { "/v1/chat/completions", .status = 400,
+          .body = "{\"error\":{\"message\":\"the tokenizer does not define a chat template\"}}" },
+        { "/v1/completions", .type = "text/event-stream",
+          .body = "data: {\"choices\":[{\"text\":\"OK\",\"finish_reason\":\"stop\"}]}\n\n"
+                  "data: [DONE]\n\n" },
+        { NULL },
+    };
+    struct world *world = *state;
+    static struct canned_server server;
+    TEXT_AUTO arguments = { 0 };
+    json_auto_t *answer = NULL;
+
+    canned_start(&server, answers);
+    text_addf(&arguments, "{\"name\":\"demo\",\"url\":\"http://127.0.0.1:%d\"}", server.port);
+    world_do(world, "deployment_register", text_string(&arguments));
+    answer = world_ok(world, "model_health", "{}");
+    canned_stop(&server);
+    assert_string_equal(json_get_text(answer, "status", ""), "PASSED");
 }
 
 static void fails_a_server_that_is_down_with_the_class(void **state)
@@ -220,6 +245,7 @@ int main(void)
         cmocka_unit_test(shows_models_engine_and_context),
         cmocka_unit_test(fails_to_show_a_server_that_is_down),
         cmocka_unit_test(passes_a_model_that_answers),
+        cmocka_unit_test(passes_a_model_that_only_completes),
         cmocka_unit_test(fails_a_server_that_is_down_with_the_class),
         cmocka_unit_test(fails_a_model_that_does_not_exist_with_the_class),
         cmocka_unit_test(refuses_a_secret_that_nobody_has_set),
