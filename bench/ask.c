@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/completion_stream.h"
 #include "base/json.h"
 
@@ -14,7 +15,8 @@
 struct call {
     const struct asker *asker;
     struct completion_stream *stream; /* NULL: the answer is kept */
-    bool broken, tells_usage, told_error;
+    bool broken, silent, tells_usage, told_error;
+    int64_t event_ns; /* the latest, or the call's begin; monotonic */
     int64_t events, chunks, told_chunks, tokens;
     char said[240];
 };
@@ -31,6 +33,7 @@ static void on_event(void *context, const struct completion_event *event)
     struct call *call = context;
 
     call->events++;
+    call->event_ns = clock_monotonic_ns();
     if (event->has_usage && event->completion_tokens > 0) {
         call->tells_usage = true;
         call->tokens = event->completion_tokens;
@@ -49,8 +52,11 @@ static bool on_bytes(void *context, const char *bytes, size_t length)
 {
     struct call *call = context;
 
+    int64_t limit_ns = call->asker->silence_limit_ms * 1000000;
+
     call->broken = !completion_stream_feed(call->stream, bytes, length, on_event, call);
-    return !call->broken;
+    call->silent = limit_ns > 0 && clock_monotonic_ns() - call->event_ns > limit_ns;
+    return !call->broken && !call->silent;
 }
 
 static bool perform(struct call *call, const char *path, const struct text *body,
@@ -100,17 +106,41 @@ static void write_request(const struct asker *asker, const struct workload *work
     text_add(out, workload_close(workload));
 }
 
+static void on_counted(void *context, const struct completion_event *event)
+{
+    int64_t *tokens = context;
+
+    if (event->has_usage && event->prompt_tokens > 0)
+        *tokens = event->prompt_tokens;
+}
+
+/* Some servers stream whether they are asked to or not. */
+static bool read_streamed_count(const struct text *body, int64_t *tokens)
+{
+    struct completion_stream *stream = completion_stream_create(true);
+    bool read = completion_stream_feed(stream, body->data, body->length, on_counted, tokens)
+                && completion_stream_end(stream, on_counted, tokens);
+
+    completion_stream_destroy(stream);
+    return read;
+}
+
 static bool read_count(const struct outbound_response *response, int64_t *tokens,
                        struct error *error)
 {
     json_auto_t *json = NULL;
     const json_t *usage;
 
+    *tokens = -1;
+    if (completion_stream_begins(response->body.data, response->body.length)
+        && read_streamed_count(&response->body, tokens))
+        return true;
     if (!json_parse(text_string(&response->body), response->body.length, &json, error))
         return error_set(error, ERROR_UPSTREAM, "the server's answer to a completion: %s",
                          error->message);
     usage = json_object_get(json, "usage");
-    *tokens = json_get_integer(usage, "prompt_tokens", -1);
+    if (json_get_integer(usage, "prompt_tokens", 0) > 0)
+        *tokens = json_get_integer(usage, "prompt_tokens", -1);
     return true;
 }
 
@@ -136,6 +166,10 @@ static bool judge_stream(const struct call *call, const struct outbound_response
     if (call->told_error)
         return error_set(error, ERROR_UPSTREAM, "the server sent an error inside its stream: %s",
                          call->said);
+    if (call->silent)
+        return error_set(error, ERROR_TIMEOUT,
+                         "the server's stream went silent but for comments after %ld events",
+                         call->events);
     if (call->broken || call->events == 0)
         return error_set(error, ERROR_UPSTREAM,
                          "the server does not stream: it answered a request for a stream with "
@@ -155,7 +189,9 @@ static bool stream(struct call *call, const struct workload *workload, int64_t o
 
     call->stream = completion_stream_create(false);
     write_request(asker, workload, NULL, STREAM_PIECES, output_tokens, true, &body);
-    done = perform(call, workload_path(workload->api), &body, &response, error) || call->broken;
+    call->event_ns = clock_monotonic_ns();
+    done = perform(call, workload_path(workload->api), &body, &response, error) || call->broken
+           || call->silent;
     *status = response.status;
     done = done && judge_stream(call, &response, error);
     completion_stream_destroy(call->stream);

@@ -9,7 +9,7 @@ struct asker {
     const struct endpoint *endpoint;
     bool (*stopped)(void *context); /* asked at least 5 times a second */
     void *context;
-    int64_t silence_limit_ms; /* a stream without a byte for so long has failed; 0: 5 minutes */
+    int64_t silence_limit_ms; /* a stream without an event for so long has failed; 0: 5 minutes */
 };
 
 /* POSTs JSON to `path`; outbound_perform's promise. */

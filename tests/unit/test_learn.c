@@ -290,6 +290,53 @@ static void a_stream_may_be_called_anything(void **state)
     assert_true(workload.tells_usage);
 }
 
+static void a_server_that_always_streams_is_learned(void **state)
+{
+    static const struct canned_answer answers[] = {
+        { "/v1/chat/completions", .type = "text/event-stream",
+          .body =
+              "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n"
+              "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":1}}\n\n"
+              "data: [DONE]\n\n" },
+        { NULL },
+    };
+    struct canned_server server;
+    struct workload workload;
+
+    (void)state;
+    canned_start(&server, answers);
+    learn(server.port, BENCH_CHAT, &workload);
+    canned_stop(&server);
+    assert_true(workload.tells_usage);
+    assert_string_equal(workload.source, "words, tokens not told");
+}
+
+#define PINGS ": ping\n\n: ping\n\n: ping\n\n: ping\n\n: ping\n\n: ping\n\n: ping\n\n: ping\n\n"
+
+/* A gateway goes on telling that it is there, long after its backend has died. */
+static void a_stream_of_nothing_but_comments_ends(void **state)
+{
+    static const struct canned_answer answers[] = {
+        { "/v1/chat/completions", .when = "\"stream\":true", .type = "text/event-stream",
+          .body = "data: {}\n\n" PINGS PINGS PINGS PINGS PINGS PINGS PINGS PINGS, .piece_bytes = 8,
+          .pause_ms = 100 },
+        { "/v1/chat/completions", .body = "{\"choices\":[]}" },
+        { NULL },
+    };
+    struct endpoint endpoint = { .model = "simserve/toy" };
+    const struct asker asker = { &endpoint, never, NULL, .silence_limit_ms = 300 };
+    struct canned_server server;
+    struct workload workload;
+    struct error error = { 0 };
+
+    (void)state;
+    canned_start(&server, answers);
+    snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", server.port);
+    assert_false(learn_workload(&asker, BENCH_CHAT, &workload, &error));
+    canned_stop(&server);
+    assert_non_null(strstr(error.message, "went silent but for comments after 1 events"));
+}
+
 static void a_missing_api_is_named_with_the_other_one(void **state)
 {
     static const struct canned_answer answers[] = { { NULL } };
@@ -344,6 +391,8 @@ int main(void)
         cmocka_unit_test(where_nothing_is_one_token_the_average_counts),
         cmocka_unit_test(fields_that_the_server_refuses_are_left_out),
         cmocka_unit_test(a_stream_may_be_called_anything),
+        cmocka_unit_test(a_server_that_always_streams_is_learned),
+        cmocka_unit_test(a_stream_of_nothing_but_comments_ends),
         cmocka_unit_test(a_missing_api_is_named_with_the_other_one),
         cmocka_unit_test(usage_in_every_chunk_is_asked_for_where_chunks_have_several_tokens),
         cmocka_unit_test(a_server_that_does_not_count_is_seen),
