@@ -32,12 +32,14 @@ void cell_set_phase(struct cell *cell, enum phase phase)
         shard_wake(cell->shards[i]);
 }
 
-/* Sleeps a tick; false where the caller wants it stopped. */
+/* Sleeps a tick, or until a thread has something to tell; false where the caller wants it stopped.
+ */
 bool cell_tick(struct cell *cell, const char *doing, struct error *error)
 {
-    const struct timespec pause = { .tv_nsec = TICK_NS };
+    int64_t until_ns = clock_monotonic_ns() + TICK_NS;
+    const struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
 
-    nanosleep(&pause, NULL);
+    sem_clockwait(&cell->load.news, CLOCK_MONOTONIC, &until);
     if (!cell->order->stopped(cell->order->context, doing, cell_seconds_since(cell->begun_ns)))
         return true;
     return error_set(error, ERROR_CANCELLED, "stopped while %s", doing);
@@ -137,6 +139,7 @@ static bool prepare(struct cell *cell, struct error *error)
         .window_start_ns = INT64_MAX,
         .window_end_ns = INT64_MAX,
     };
+    sem_init(&cell->load.news, 0, 0);
     tally_init(&cell->total, &cell->load);
     return start_shards(cell, error);
 }

@@ -2,6 +2,7 @@
  * thread moves on. */
 #pragma once
 
+#include <semaphore.h>
 #include <stdatomic.h>
 
 #include "base/endpoint.h"
@@ -43,6 +44,7 @@ struct load {
     atomic_int_fast64_t window_start_ns, window_end_ns;
     atomic_bool window_start_asked, window_end_asked;
     atomic_int_fast64_t window_left; /* > 0: the window ends with so many more requests */
+    sem_t news; /* what the controlling thread sleeps on; posted where it has something to see */
 };
 
 static inline bool load_in_window(const struct load *load, int64_t at_ns)
@@ -51,12 +53,25 @@ static inline bool load_in_window(const struct load *load, int64_t at_ns)
            && at_ns < atomic_load_explicit(&load->window_end_ns, memory_order_relaxed);
 }
 
+/* A probe or a thread ended, or a bound of the window was set. */
+static inline void load_tell(struct load *load)
+{
+    sem_post(&load->news);
+}
+
+static inline void load_start_window(struct load *load, int64_t at_ns)
+{
+    atomic_store(&load->window_start_ns, at_ns);
+    load_tell(load);
+}
+
 /* Once set, the window's end stays. */
 static inline void load_end_window(struct load *load, int64_t at_ns)
 {
     int_fast64_t unset = INT64_MAX;
 
     atomic_compare_exchange_strong(&load->window_end_ns, &unset, at_ns);
+    load_tell(load);
 }
 
 /* A request ended at at_ns (which then lies before the window, or in it). */
@@ -68,7 +83,7 @@ static inline void load_request_ended(struct load *load, int64_t at_ns)
         load_end_window(load, at_ns + 1);
     else if (atomic_load_explicit(&load->window_start_asked, memory_order_relaxed)
              && atomic_exchange(&load->window_start_asked, false))
-        atomic_store(&load->window_start_ns, at_ns + 1);
+        load_start_window(load, at_ns + 1);
     else if (atomic_load_explicit(&load->window_end_asked, memory_order_relaxed)
              && atomic_exchange(&load->window_end_asked, false))
         load_end_window(load, at_ns + 1);
