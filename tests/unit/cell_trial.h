@@ -2,6 +2,7 @@
 #pragma once
 
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,6 +28,8 @@ struct trial {
     struct cell_result result;
     struct error error;
     int64_t stop_ns; /* monotonic; 0: never */
+    pthread_t thread;
+    bool done;
 };
 
 static inline bool is_stopped(void *context, const char *doing, double elapsed_s)
@@ -65,8 +68,8 @@ static inline void set_up(struct trial *trial, const char *const *flags)
              trial->server.port);
     snprintf(trial->endpoint.model, sizeof trial->endpoint.model, "simserve/toy");
     make_workload(&trial->workload, BENCH_COMPLETIONS);
-    trial->plan = (struct plan){ .window_s = 0.6,
-                                 .warmup_limit_s = 0.5,
+    trial->plan = (struct plan){ .window_s = 0.3,
+                                 .warmup_limit_s = 0.2,
                                  .seed = 1,
                                  .ttft_timeout_s = 1,
                                  .idle_timeout_s = 1,
@@ -89,6 +92,37 @@ static inline struct measurement *measure(struct trial *trial)
     if (!cell_measure(&trial->order, &trial->result, &trial->error))
         fail_msg("%s", trial->error.message);
     return &trial->result.measurement;
+}
+
+static inline void *measure_aside(void *context)
+{
+    struct trial *trial = context;
+
+    trial->done = cell_measure(&trial->order, &trial->result, &trial->error);
+    return NULL;
+}
+
+/* On a thread of its own, so that several trials that wait more than they work take the time of
+ * one. */
+static inline void begin(struct trial *trial)
+{
+    assert_int_equal(pthread_create(&trial->thread, NULL, measure_aside, trial), 0);
+}
+
+/* What came of the trial that was begun. */
+static inline struct measurement *await(struct trial *trial)
+{
+    pthread_join(trial->thread, NULL);
+    if (!trial->done)
+        fail_msg("%s", trial->error.message);
+    return &trial->result.measurement;
+}
+
+/* The next measurement is one of its own. */
+static inline void again(struct trial *trial)
+{
+    cell_result_finish(&trial->result);
+    trial->order.nonce++;
 }
 
 static inline void tear_down(struct trial *trial)
