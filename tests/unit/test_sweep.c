@@ -2,6 +2,7 @@
 #include "bench/sweep.h"
 
 #include <stdatomic.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -28,6 +29,8 @@ struct rig {
     struct testimony says[16];
     size_t says_count, said;
     int64_t context_tokens;
+    int attempts;       /* begun so far, in this process's life of the sweep; of these */
+    atomic_int held_at; /* that one waits to be let go, or stopped; 0: none does */
 };
 
 static bool resolve(void *context, const struct deployment *deployment, struct endpoint *out,
@@ -63,9 +66,15 @@ static bool discover(void *context, const struct deployment *deployment,
 static void *witness_begin(void *context, const struct deployment *deployment,
                            const struct endpoint *endpoint, const struct witness_watch *watch)
 {
+    const struct timespec pause = { .tv_nsec = 5000000 };
+    struct rig *rig = context;
+
     assert_string_equal(endpoint->model, "simserve/toy");
     assert_true(deployment->id > 0);
-    assert_non_null(watch->stopped);
+    rig->attempts++;
+    while (rig->attempts == atomic_load(&rig->held_at)
+           && !watch->stopped(watch->context, "held by the test"))
+        nanosleep(&pause, NULL);
     return context;
 }
 
@@ -146,6 +155,17 @@ static struct sweep_row start_sweep(struct rig *rig, const char *plan_text)
     return start_sweep_of(rig, "demo", plan_text);
 }
 
+/* Holds that attempt at a cell before it sends anything, so that the cell is seen. */
+static void hold(struct rig *rig, int attempt)
+{
+    atomic_store(&rig->held_at, attempt);
+}
+
+static void let_go(struct rig *rig)
+{
+    atomic_store(&rig->held_at, 0);
+}
+
 /* Waits until the job is in the state and its message holds the words. */
 static struct job await(struct rig *rig, const char *id, enum job_state state, const char *words)
 {
@@ -197,7 +217,7 @@ static void tear_down(struct rig *rig)
         simserve_stop(&rig->other);
 }
 
-#define QUICK "\"output_tokens\":[4],\"window_s\":1,\"warmup_limit_s\":2"
+#define QUICK "\"output_tokens\":[4],\"requests\":4,\"warmup_limit_s\":0"
 
 static void check_cell(const struct cell_row *cell)
 {
@@ -228,8 +248,10 @@ static void measures_every_cell(void **state)
     set_up(&rig, state,
            (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", "--cached-tokens-in-usage", "true",
                              NULL });
+    hold(&rig, 2);
     row = start_sweep(&rig, "{\"concurrency\":[1,4],\"input_tokens\":[4,100]," QUICK "}");
     await(&rig, row.job_id, JOB_RUNNING, "cell 2 of 4: 4 users x 4 tokens");
+    let_go(&rig);
     job = await(&rig, row.job_id, JOB_COMPLETED, "");
     assert_non_null(strstr(job.outcome, "\"state\":\"completed\""));
     assert_non_null(strstr(job.outcome, "\"measured\":4"));
@@ -262,10 +284,11 @@ static void an_open_loop_is_measured_rate_by_rate(void **state)
     size_t count;
 
     set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    hold(&rig, 2);
     row = start_sweep(&rig, "{\"arrival\":\"gamma\",\"burstiness\":2,\"request_rate\":[50.5,20],"
-                            "\"input_tokens\":[16],\"output_tokens\":[4],\"window_s\":1,"
-                            "\"warmup_limit_s\":0}");
+                            "\"input_tokens\":[16]," QUICK "}");
     await(&rig, row.job_id, JOB_RUNNING, "cell 2 of 2: 50.5 requests/s x 16 tokens");
+    let_go(&rig);
     await(&rig, row.job_id, JOB_COMPLETED, "");
     cells = list_cells(&rig, &row, &count);
     assert_int_equal(count, 2);
@@ -435,10 +458,12 @@ static void stops_when_the_deployment_fails_steadily(void **state)
     size_t count;
 
     set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    hold(&rig, 2);
     row = start_sweep(&rig, "{\"concurrency\":[1,2,3,4,5,6],\"input_tokens\":[4]," QUICK "}");
     await(&rig, row.job_id, JOB_RUNNING, "cell 2 of 6: 2 users");
     simserve_stop(&rig.server);
     rig.port = 9; /* nobody listens there */
+    let_go(&rig);
     job = await(&rig, row.job_id, JOB_FAILED, "");
     assert_non_null(strstr(job.outcome, "3 cells in a row failed"));
     assert_non_null(strstr(job.outcome, "connect_refused"));
@@ -466,7 +491,7 @@ static void a_cancel_is_heard_within_the_cell(void **state)
 
     set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
     row = start_sweep(&rig, "{\"concurrency\":[2],\"input_tokens\":[4],\"output_tokens\":[4],"
-                            "\"window_s\":600}");
+                            "\"window_s\":600,\"warmup_limit_s\":0}");
     await(&rig, row.job_id, JOB_RUNNING, "measuring");
     asked_ns = clock_monotonic_ns();
     assert_ok(rig.ledger, jobs_cancel(rig.jobs, row.job_id, NULL, &job, &rig.ledger->error));
@@ -492,10 +517,12 @@ static void waits_in_line_under_any_name_of_this_machine(void **state)
     struct sweep_row first, second;
 
     set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    hold(&rig, 1);
     first = start_sweep(&rig, "{\"concurrency\":[1],\"input_tokens\":[4,8]," QUICK "}");
     await(&rig, first.job_id, JOB_RUNNING, "cell 1 of 2");
     second = start_sweep_of(&rig, "alias", "{\"concurrency\":[1],\"input_tokens\":[4]," QUICK "}");
     await(&rig, second.job_id, JOB_RUNNING, "held by alice");
+    let_go(&rig);
     await(&rig, first.job_id, JOB_COMPLETED, "");
     await(&rig, second.job_id, JOB_COMPLETED, "");
     sweep_row_finish(&first);
@@ -512,6 +539,7 @@ static void goes_on_after_a_shutdown_where_it_was(void **state)
     size_t count;
 
     set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    hold(&rig, 2);
     row = start_sweep(&rig, "{\"concurrency\":[1,2,3],\"input_tokens\":[4]," QUICK "}");
     await(&rig, row.job_id, JOB_RUNNING, "cell 2 of 3");
     jobs_destroy(rig.jobs, PATIENCE_MS);
@@ -546,6 +574,7 @@ static void does_not_go_on_with_another_model(void **state)
 
     set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
     rig.context_tokens = 4096;
+    hold(&rig, 1);
     row = start_sweep(&rig, "{\"concurrency\":[1],\"input_tokens\":[4]," QUICK "}");
     await(&rig, row.job_id, JOB_RUNNING, "cell 1 of 1");
     jobs_destroy(rig.jobs, PATIENCE_MS);
@@ -579,8 +608,7 @@ static void what_the_witness_rejects_is_measured_again_or_left(void **state)
     says(&rig, TESTIMONY_CONTAMINATED, "busy");
     says(&rig, TESTIMONY_NOTHING, "");
     says(&rig, TESTIMONY_OTHER_MODEL, "other");
-    row = start_sweep(&rig, "{\"concurrency\":[1,2,3],\"input_tokens\":[4],\"output_tokens\":[4],"
-                            "\"window_s\":1,\"warmup_limit_s\":0}");
+    row = start_sweep(&rig, "{\"concurrency\":[1,2,3],\"input_tokens\":[4]," QUICK "}");
     job = await(&rig, row.job_id, JOB_COMPLETED, "");
     assert_non_null(strstr(job.outcome, "other: start a new sweep"));
     find_sweep(&rig, &row);
@@ -623,10 +651,11 @@ static void an_adaptive_search_measures_what_tells_and_infers_the_rest(void **st
 
     set_up(&rig, state,
            (const char *[]){ "--ttft-ms", "20", "--step-ms", "4", "--max-running", "8", NULL });
+    hold(&rig, 3);
     row = start_sweep(&rig, "{\"concurrency\":[1,2,3,4,5,6,8,10,12,16,20,24,32,40,48,64],"
                             "\"input_tokens\":[4],\"search\":\"adaptive\",\"limit_percentile\":"
                             "\"p50\",\"limit_ttft_ms\":52,\"output_tokens\":[8],\"window_s\":1,"
-                            "\"warmup_limit_s\":1}");
+                            "\"warmup_limit_s\":0.4,\"requests\":64}");
     await(&rig, row.job_id, JOB_RUNNING, "cell 3, 0 of 16 inferred");
     jobs_destroy(rig.jobs, PATIENCE_MS);
     start_jobs(&rig);
@@ -659,10 +688,10 @@ static void stops_at_its_time_limit(void **state)
 
     set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
     row = start_sweep(&rig, "{\"concurrency\":[1],\"input_tokens\":[4],\"output_tokens\":[4],"
-                            "\"window_s\":600,\"time_limit_s\":2}");
+                            "\"window_s\":600,\"time_limit_s\":1}");
     job = await(&rig, row.job_id, JOB_COMPLETED, "");
     assert_non_null(strstr(job.outcome, "\"state\":\"stopped\""));
-    assert_non_null(strstr(job.outcome, "the time limit of 2 s passed"));
+    assert_non_null(strstr(job.outcome, "the time limit of 1 s passed"));
     cells = list_cells(&rig, &row, &count);
     assert_int_equal(cells[0].state, CELL_PENDING);
     cell_rows_free(cells, count);
@@ -671,8 +700,6 @@ static void stops_at_its_time_limit(void **state)
 }
 
 /* ---- Two deployments ---- */
-
-#define QUICKER "\"output_tokens\":[4],\"window_s\":1,\"warmup_limit_s\":0"
 
 static const char *const quick_server[] = { "--ttft-ms", "5", "--step-ms", "2", NULL };
 static const char *const slow_server[] = { "--ttft-ms", "60", "--step-ms", "2", NULL };
@@ -705,8 +732,9 @@ static void takes_turns_at_two_deployments_also_after_a_shutdown(void **state)
     set_up_two(&rig, state);
     const struct deployment a = ledger_deployment(rig.ledger, "demo"),
                             b = ledger_deployment(rig.ledger, "other");
+    hold(&rig, 2);
     row = start_sweep_over(
-        &rig, &a, &b, "{\"concurrency\":[1],\"input_tokens\":[4],\"repetitions\":2," QUICKER "}");
+        &rig, &a, &b, "{\"concurrency\":[1],\"input_tokens\":[4],\"repetitions\":2," QUICK "}");
     await(&rig, row.job_id, JOB_RUNNING, "cell 2 of 4: 1 user x 4 tokens on other");
     jobs_destroy(rig.jobs, PATIENCE_MS);
     start_jobs(&rig);
@@ -737,7 +765,7 @@ static void takes_turns_at_two_deployments_also_after_a_shutdown(void **state)
 
 static void sweeps_over_the_same_two_in_other_order_wait_for_one_another(void **state)
 {
-    static const char plan[] = "{\"concurrency\":[1],\"input_tokens\":[4]," QUICKER "}";
+    static const char plan[] = "{\"concurrency\":[1],\"input_tokens\":[4]," QUICK "}";
     struct rig rig;
     struct sweep_row first, second;
 
@@ -761,7 +789,7 @@ static void one_server_under_two_names_is_measured_in_turns(void **state)
     set_up(&rig, state, quick_server);
     const struct deployment a = ledger_deployment(rig.ledger, "demo"),
                             b = ledger_deployment(rig.ledger, "alias");
-    row = start_sweep_over(&rig, &a, &b, "{\"concurrency\":[1],\"input_tokens\":[4]," QUICKER "}");
+    row = start_sweep_over(&rig, &a, &b, "{\"concurrency\":[1],\"input_tokens\":[4]," QUICK "}");
     await(&rig, row.job_id, JOB_COMPLETED, "");
     find_sweep(&rig, &row);
     assert_int_equal(row.cells_done, 2);
@@ -785,7 +813,7 @@ static struct sweep_row start_sweep_of_prompts(struct rig *rig, const char *cand
     snprintf(plan, sizeof plan,
              "{\"concurrency\":[1],\"input_tokens\":[4],\"dataset\":\"chats\","
              "\"dataset_digest\":\"%s\",\"input_distribution\":\"dataset\","
-             "\"output_distribution\":\"dataset\",\"api\":\"chat\"," QUICKER "}",
+             "\"output_distribution\":\"dataset\",\"api\":\"chat\"," QUICK "}",
              digest);
     rig->context_tokens = 100;
     return start_sweep_over(rig, &a, &b, plan);
@@ -844,11 +872,12 @@ static void stops_when_one_of_two_deployments_fails_steadily(void **state)
     set_up_two(&rig, state);
     const struct deployment a = ledger_deployment(rig.ledger, "demo"),
                             b = ledger_deployment(rig.ledger, "other");
+    hold(&rig, 3);
     row = start_sweep_over(&rig, &a, &b,
-                           "{\"concurrency\":[1,2,3,4,5,6],\"input_tokens\":[4]," QUICKER "}");
+                           "{\"concurrency\":[1,2,3,4,5,6],\"input_tokens\":[4]," QUICK "}");
     await(&rig, row.job_id, JOB_RUNNING, "cell 3 of 12: 2 users");
     simserve_stop(&rig.other);
-    rig.other.pid = 0;
+    let_go(&rig);
     job = await(&rig, row.job_id, JOB_FAILED, "");
     assert_non_null(strstr(job.outcome, "3 cells in a row failed on other, the last with"));
     cells = list_cells(&rig, &row, &count);
