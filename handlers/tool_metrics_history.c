@@ -139,11 +139,32 @@ static bool choose_level(struct view *view, int64_t from_ms, struct error *error
     level_ms = scrape_level_ms(ask->level);
     if (ask->step_ms % level_ms == 0)
         return true;
-    text_addf(&view->note,
-              "Steps of %" PRId64 " s are not kept that far back: ", ask->step_ms / 1000);
+    text_addf(&view->note, "%sSteps of %" PRId64 " s are not kept that far back: ",
+              view->note.length > 0 ? " " : "", ask->step_ms / 1000);
     ask->step_ms = rounded_up(ask->step_ms, level_ms);
     text_addf(&view->note, "these are of %" PRId64 " s.", ask->step_ms / 1000);
     return true;
+}
+
+static bool is_summary(const struct view *view)
+{
+    return call_text(view->call, "metric") == NULL && call_text(view->call, "series") == NULL;
+}
+
+/* A summary has no pages: where all of it does not fit, the steps are longer than asked for. */
+static void choose_step(struct view *view, int64_t range_ms, int64_t points)
+{
+    int64_t fitting_s = pleasant_step_s(range_ms, points);
+    int64_t step_s = call_integer(view->call, "step_s", fitting_s);
+
+    if (is_summary(view) && step_s < fitting_s && step_s * 1000 * points < range_ms) {
+        text_addf(&view->note,
+                  "Steps of %" PRId64 " s would be more than the %" PRId64
+                  " of \"points\": these are of %" PRId64 " s.",
+                  step_s, points, fitting_s);
+        step_s = fitting_s;
+    }
+    view->ask.step_ms = step_s * 1000;
 }
 
 static bool read_cursor(const struct call *call, int64_t now_ms, int64_t *to_ms,
@@ -167,13 +188,13 @@ static bool choose_range(struct view *view, struct error *error)
     int64_t from_ms = end_ms - (int64_t)(call_number(call, "minutes", 60) * 60000), first_ms;
 
     from_ms = from_ms > 0 ? from_ms : 0;
-    ask->step_ms = call_integer(call, "step_s", pleasant_step_s(end_ms - from_ms, points)) * 1000;
+    choose_step(view, end_ms - from_ms, points);
     if (!choose_level(view, from_ms, error) || !read_cursor(call, view->now_ms, &end_ms, error))
         return false;
     from_ms -= from_ms % ask->step_ms;
     ask->to_ms = rounded_up(end_ms, ask->step_ms);
     first_ms = ask->to_ms - points * ask->step_ms;
-    ask->from_ms = first_ms > from_ms ? first_ms : from_ms;
+    ask->from_ms = first_ms > from_ms && !is_summary(view) ? first_ms : from_ms;
     if (ask->to_ms <= ask->from_ms)
         ask->to_ms = ask->from_ms + ask->step_ms;
     /* one step more where the range begins and ends within steps */
@@ -284,12 +305,6 @@ static int place_of(const char *name, const char *const *names)
     return -1;
 }
 
-static bool is_summary(const struct view *view)
-{
-    return call_text(view->call, "metric") == NULL && call_text(view->call, "series") == NULL;
-}
-
-/* Series may be missing from the answer that the server has. */
 static bool note_left_out(struct view *view, struct error *error)
 {
     const struct history_ask *ask = &view->ask;

@@ -74,7 +74,7 @@ static void add_points(const struct growth *growth, const struct source *source,
 
         if (!isnan(value)) {
             const struct scrape_point point =
-                point_of(stretch->at_ms[i], value, source->counter, before_ms, before);
+                point_of(stretch->at_ms[i], value, lane->counter, before_ms, before);
             point_merge(&lane->points[growth->places[i]], &point);
         }
         before_ms = isnan(value) ? -1 : stretch->at_ms[i];

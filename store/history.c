@@ -86,17 +86,31 @@ static void add_scrape(const struct scrape_range *range, struct reading *reading
 
 /* ---- What is packed ---- */
 
+/* Was packed as a counter, or not, and is the other now: what is known either way is `last`. */
+static void change_type(struct scrape_point *point, bool counter)
+{
+    *point =
+        (struct scrape_point){ .at_ms = point->at_ms, .count = point->count, .last = point->last };
+    if (!counter) {
+        point->min = point->max = point->last;
+        point->sum = point->last * point->count;
+    }
+}
+
 static void add_lane(const struct selection *selection, struct reading *reading,
                      const struct block *block, const struct lane *lane)
 {
     for (size_t i = 0; i < block->count; i++) {
-        const struct scrape_point *point = &lane->points[i];
+        struct scrape_point point = lane->points[i];
 
-        if (selection->level == SCRAPE_RAW)
-            add_scrape(selection->range, reading, point->at_ms,
-                       point->count > 0 ? point->last : NAN);
-        else if (point->count > 0)
-            add_point(selection->range, reading, point);
+        if (selection->level == SCRAPE_RAW) {
+            add_scrape(selection->range, reading, point.at_ms, point.count > 0 ? point.last : NAN);
+            continue;
+        }
+        if (lane->counter != reading->counter)
+            change_type(&point, reading->counter);
+        if (point.count > 0)
+            add_point(selection->range, reading, &point);
     }
 }
 
@@ -133,7 +147,8 @@ static bool read_block(struct connection *connection, struct selection *selectio
     return ok;
 }
 
-/* From the block on in which the range begins: growth needs the scrape before. */
+/* From the last block on that has a scrape before the range, which growth needs: a block begins at
+ * most BLOCK_EARLY_MS before its first scrape. */
 static bool read_blocks(struct connection *connection, struct selection *selection,
                         struct error *error)
 {
@@ -148,7 +163,7 @@ static bool read_blocks(struct connection *connection, struct selection *selecti
 
     sql_bind_integer(&sql, 1, range->deployment_id);
     sql_bind_integer(&sql, 2, selection->level);
-    sql_bind_integer(&sql, 3, range->from_ms);
+    sql_bind_integer(&sql, 3, range->from_ms - BLOCK_EARLY_MS);
     sql_bind_integer(&sql, 4, range->to_ms);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
         struct block block;

@@ -9,6 +9,8 @@
 #include "store/samples.h"
 #include "store/series.h"
 
+#define AHEAD_MS (60 * 60 * 1000LL)
+
 struct scrape {
     struct series_cache *series;
     int64_t deployment_id, at_ms;
@@ -181,8 +183,8 @@ bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
 
 /* Rolled up is rolled up: what comes with an older time (a clock that was set back) has no place.
  */
-static bool check_time(struct connection *connection, const struct scrape *scrape,
-                       struct error *error)
+static bool check_rolled_up(struct connection *connection, const struct scrape *scrape,
+                            struct error *error)
 {
     int64_t until_ms;
 
@@ -197,6 +199,27 @@ static bool check_time(struct connection *connection, const struct scrape *scrap
                         (long long)(until_ms - scrape->at_ms) / 1000);
 }
 
+/* Between scrapes that were stored before it, it would make counters fall and grow at random. What
+ * is further ahead may stand there for long: from a clock that was wrong then. */
+static bool check_order(struct connection *connection, const struct scrape *scrape,
+                        struct error *error)
+{
+    SQL_AUTO sql = sql_begin(connection, "SELECT max(at_ms) FROM samples WHERE deployment_id = ?1 "
+                                         "AND at_ms > ?2 AND at_ms <= ?3 HAVING count(*) > 0");
+    bool found;
+
+    sql_bind_integer(&sql, 1, scrape->deployment_id);
+    sql_bind_integer(&sql, 2, scrape->at_ms);
+    sql_bind_integer(&sql, 3, scrape->at_ms + AHEAD_MS);
+    if (!sql_find(&sql, &found, error))
+        return false;
+    return !found
+           || error_set(error, ERROR_CONFLICT,
+                        "the scrape's time is %lld ms before that of one that is stored already: "
+                        "the clock of this machine was set back",
+                        (long long)(sql_integer(&sql, 0) - scrape->at_ms));
+}
+
 static bool apply_scrape(struct connection *connection, void *context, struct error *error)
 {
     struct scrape *scrape = context;
@@ -205,8 +228,8 @@ static bool apply_scrape(struct connection *connection, void *context, struct er
     SQL_AUTO sql = sql_begin(connection, "INSERT OR REPLACE INTO samples (deployment_id, at_ms, "
                                          "data) VALUES (?1, ?2, ?3)");
 
-    if (!check_time(connection, scrape, error) || !apply_series(connection, scrape, error)
-        || !apply_left_out(connection, scrape, error))
+    if (!check_rolled_up(connection, scrape, error) || !check_order(connection, scrape, error)
+        || !apply_series(connection, scrape, error) || !apply_left_out(connection, scrape, error))
         return false;
     samples_pack(scrape->samples, scrape->count + scrape->extra, &data, &length);
     sql_bind_integer(&sql, 1, scrape->deployment_id);

@@ -30,8 +30,8 @@ struct scrape_left_out {
 /* From the first time on it is stored with each scrape: a gauge of this name per limit. */
 #define SCRAPE_LEFT_OUT "series_left_out"
 /* One scrape, one row; new series are told once. `left_out` (NULL: nobody
- * asks) has what the caller left out already, and is filled. CONFLICT: its time was rolled up
- * already. */
+ * asks) has what the caller left out already, and is filled. CONFLICT: its time
+ * was rolled up already, or lies less than an hour before that of another scrape. */
 bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
                 const struct scrape_value *values, size_t count, struct scrape_left_out *left_out,
                 struct error *error);

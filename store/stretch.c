@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "store/block.h"
 #include "store/samples.h"
 #include "store/sql.h"
 
 #define LONG_STRETCH_MS (60 * 60 * 1000LL)
-#define SHORT_STRETCH_MS (10 * 60 * 1000LL)
+#define SHORT_STRETCH_MS BLOCK_EARLY_MS
 #define SHORT_FROM_ROWS 120  /* in a short stretch: where there are more, stretches are short */
 #define GRACE_MS 30000       /* for scrapes that are still under way */
 #define VALUES_LOADED 524288 /* at once: 4 MiB */

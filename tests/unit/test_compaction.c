@@ -137,9 +137,9 @@ static void the_hour_that_is_not_over_waits(void **state)
     struct ledger *ledger = *state;
     struct scrape_series series;
 
-    scrape_one(ledger, START_MS + HOUR_MS - 1, "counter", 1);
+    scrape_one(ledger, START_MS + HOUR_MS - 2, "counter", 0);
     compact(ledger, START_MS + HOUR_MS);
-    scrape_one(ledger, START_MS + HOUR_MS - 2, "counter", 0); /* late, but in time */
+    scrape_one(ledger, START_MS + HOUR_MS - 1, "counter", 1); /* late, but in time */
     compact(ledger, START_MS + HOUR_MS + MINUTE_MS);
     assert_refused(ledger,
                    scrape_add(ledger->store, 1, START_MS + HOUR_MS - 3,
@@ -148,6 +148,71 @@ static void the_hour_that_is_not_over_waits(void **state)
                    ERROR_CONFLICT, "rolled up already");
     series = read_x(ledger, SCRAPE_RAW, 1);
     assert_int_equal(series.count, 2);
+    free(series.points);
+}
+
+static void a_clock_that_was_set_back_makes_no_growth(void **state)
+{
+    struct ledger *ledger = *state;
+    const struct scrape_value value = { "x", "", "counter", 130 };
+    struct scrape_series series;
+
+    for (int i = 0; i < 3; i++)
+        scrape_one(ledger, START_MS + 2 * HOUR_MS + i * MINUTE_MS, "counter", 100 + 10 * i);
+    for (int64_t back_ms = 1; back_ms <= HOUR_MS; back_ms += HOUR_MS - 1)
+        assert_refused(ledger,
+                       scrape_add(ledger->store, 1,
+                                  START_MS + 2 * HOUR_MS + 2 * MINUTE_MS - back_ms, &value, 1, NULL,
+                                  &ledger->error),
+                       ERROR_CONFLICT, "was set back");
+    series = read_x(ledger, SCRAPE_RAW, 3 * HOUR_MS);
+    assert_true(series.points[0].increase == 20);
+    free(series.points);
+    /* a time that was far ahead by mistake does not end it all */
+    scrape_one(ledger, START_MS, "counter", 140);
+}
+
+static void growth_counts_from_the_scrape_before_the_block(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scrape_range range = { 1, "x", START_MS + 4 * HOUR_MS, START_MS + 5 * HOUR_MS, HOUR_MS };
+    struct scrape_series *series;
+    size_t count;
+
+    for (int i = 0; i < 31; i++)
+        scrape_one(ledger, START_MS + (10 * i + 9) * MINUTE_MS, "counter", 10 * i);
+    compact(ledger, START_MS + 7 * HOUR_MS);
+    for (int i = 0; i < 2; i++) {
+        assert_ok(ledger, scrape_history(ledger->store, &range, SCRAPE_RAW, &series, &count,
+                                         &ledger->error));
+        assert_int_equal(count, 1);
+        assert_true(series[0].points[0].increase == 60);
+        assert_true(series[0].points[0].covered_ms == HOUR_MS);
+        scrape_series_free(series, count);
+        range.from_ms += 5 * MINUTE_MS; /* no scrape of the block is before that either */
+    }
+}
+
+static void a_series_whose_type_changes_keeps_its_values(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scrape_series series;
+
+    scrape_one(ledger, START_MS, "counter", 100);
+    scrape_one(ledger, START_MS + MINUTE_MS, "counter", 110);
+    compact(ledger, START_MS + 2 * HOUR_MS);
+    ledger_reopen(ledger); /* types are looked at anew */
+    scrape_one(ledger, START_MS + HOUR_MS, "gauge", 130);
+    compact(ledger, START_MS + 3 * HOUR_MS);
+    series = read_x(ledger, SCRAPE_1_MIN, MINUTE_MS);
+    assert_string_equal(series.type, "gauge");
+    assert_int_equal(series.count, 3);
+    for (int i = 0; i < 3; i++) {
+        const struct scrape_point *point = &series.points[i];
+
+        assert_true(point->sum == point->last && point->min == point->last
+                    && point->max == point->last);
+    }
     free(series.points);
 }
 
@@ -563,6 +628,9 @@ int main(void)
         cmocka_unit_test(a_gauge_keeps_its_extremes),
         cmocka_unit_test(what_is_no_number_is_left_out),
         cmocka_unit_test(the_hour_that_is_not_over_waits),
+        cmocka_unit_test(a_clock_that_was_set_back_makes_no_growth),
+        cmocka_unit_test(growth_counts_from_the_scrape_before_the_block),
+        cmocka_unit_test(a_series_whose_type_changes_keeps_its_values),
         cmocka_unit_test(many_scrapes_are_rolled_up_every_ten_minutes),
         cmocka_unit_test(refuses_more_series_than_anyone_can_keep),
         cmocka_unit_test(known_series_go_on_after_a_restart_however_many_there_are),

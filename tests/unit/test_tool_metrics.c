@@ -276,6 +276,18 @@ static void reads_long_times_from_rollups_page_by_page(void **state)
     assert_int_equal(json_array_size(json_object_get(second, "points")), 60);
 }
 
+static void a_summary_is_of_all_the_time_that_is_asked_for(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *answer = NULL;
+
+    store_day(world);
+    answer = world_ok(world, "metrics_history", "{\"minutes\":1380,\"step_s\":60}");
+    assert_true(json_get_integer(answer, "step_s", 0) >= 1380);
+    assert_true(told(answer, "requests_running", "points") >= 40);
+    world_says(world, "Steps of 60 s would be more than the 60 of \"points\"");
+}
+
 static void marks_the_step_that_is_not_over(void **state)
 {
     struct world *world = *state;
@@ -366,6 +378,7 @@ int main(void)
         cmocka_unit_test(says_between_which_limits_a_percentile_is),
         cmocka_unit_test(says_what_cannot_be_asked),
         cmocka_unit_test(reads_long_times_from_rollups_page_by_page),
+        cmocka_unit_test(a_summary_is_of_all_the_time_that_is_asked_for),
         cmocka_unit_test(marks_the_step_that_is_not_over),
         cmocka_unit_test(says_when_steps_are_no_longer_kept),
         cmocka_unit_test(says_which_series_are_not_stored),
