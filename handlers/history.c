@@ -152,16 +152,30 @@ static void add_value(struct history_value *sum, const struct history_value *mor
     sum->value += more->value;
 }
 
-static void add_series(const struct history_ask *ask, enum history_function function,
-                       const struct scrape_series *series, struct history_value *steps)
-{
-    for (size_t i = 0; i < series->count; i++) {
-        const struct scrape_point *point = &series->points[i];
-        struct history_value value;
+/* Steps that are being filled. */
+struct filling {
+    const struct history_ask *ask;
+    enum history_function function;
+    struct history_value *steps;
+};
 
-        if (value_of(function, point, &value))
-            add_value(&steps[(point->at_ms - ask->from_ms) / ask->step_ms], &value);
-    }
+static bool choose_series(void *context, const struct scrape_series *series, size_t *tag)
+{
+    const struct filling *filling = context;
+
+    (void)tag;
+    return history_matches(series, filling->ask->labels);
+}
+
+static void take_point(void *context, size_t tag, const struct scrape_point *point)
+{
+    const struct filling *filling = context;
+    const struct history_ask *ask = filling->ask;
+    struct history_value value;
+
+    (void)tag;
+    if (value_of(filling->function, point, &value))
+        add_value(&filling->steps[(point->at_ms - ask->from_ms) / ask->step_ms], &value);
 }
 
 /* Keeps the steps that have a value. */
@@ -188,16 +202,10 @@ static bool read_steps(struct store *store, const struct history_ask *ask, const
                        struct error *error)
 {
     const struct scrape_range range = range_of(ask, name);
-    struct scrape_series *series;
-    size_t count;
+    struct filling filling = { ask, function, steps };
+    const struct scrape_visitor visitor = { choose_series, take_point, &filling };
 
-    if (!scrape_history(store, &range, ask->level, &series, &count, error))
-        return false;
-    for (size_t i = 0; i < count; i++)
-        if (history_matches(&series[i], ask->labels))
-            add_series(ask, function, &series[i], steps);
-    scrape_series_free(series, count);
-    return true;
+    return scrape_visit(store, &range, ask->level, &visitor, error);
 }
 
 static bool read_plain(struct store *store, const struct history_ask *ask, const char *name,

@@ -14,8 +14,10 @@ struct bucket {
 };
 
 struct buckets {
+    const struct history_ask *ask;
     struct bucket *rows;
     size_t count, steps;
+    bool any; /* point */
 };
 
 static bool limit_of(const struct scrape_series *series, double *out)
@@ -30,32 +32,36 @@ static bool limit_of(const struct scrape_series *series, double *out)
     return end != text && *end == '\0' && !isnan(*out);
 }
 
-static struct bucket *bucket_at(struct buckets *buckets, double limit)
+static size_t bucket_at(struct buckets *buckets, double limit)
 {
     for (size_t i = 0; i < buckets->count; i++)
         if (buckets->rows[i].limit == limit)
-            return &buckets->rows[i];
+            return i;
     buckets->rows = memory_resize(buckets->rows, buckets->count + 1, sizeof *buckets->rows);
     buckets->rows[buckets->count] =
         (struct bucket){ limit, memory_zeroed(buckets->steps, sizeof(double)) };
-    return &buckets->rows[buckets->count++];
+    return buckets->count++;
 }
 
-/* Label sets of one limit (engines, replicas) are added up. */
-static void add_series(struct buckets *buckets, const struct history_ask *ask,
-                       const struct scrape_series *series)
+/* Label sets of one limit (engines, replicas) are added up: the tag is the bucket's place. */
+static bool choose_series(void *context, const struct scrape_series *series, size_t *tag)
 {
-    struct bucket *bucket;
+    struct buckets *buckets = context;
     double limit;
 
-    if (!limit_of(series, &limit) || !history_matches(series, ask->labels))
-        return;
-    bucket = bucket_at(buckets, limit);
-    for (size_t i = 0; i < series->count; i++) {
-        size_t step = (size_t)((series->points[i].at_ms - ask->from_ms) / ask->step_ms);
+    if (!limit_of(series, &limit) || !history_matches(series, buckets->ask->labels))
+        return false;
+    *tag = bucket_at(buckets, limit);
+    return true;
+}
 
-        bucket->grown[step] += series->points[i].increase;
-    }
+static void take_point(void *context, size_t tag, const struct scrape_point *point)
+{
+    struct buckets *buckets = context;
+    const struct history_ask *ask = buckets->ask;
+
+    buckets->any = true;
+    buckets->rows[tag].grown[(point->at_ms - ask->from_ms) / ask->step_ms] += point->increase;
 }
 
 static int by_limit(const void *a, const void *b)
@@ -119,23 +125,19 @@ bool history_percentile(struct store *store, const struct history_ask *ask, cons
     char name[160];
     const struct scrape_range range = { ask->deployment_id, name, ask->from_ms, ask->to_ms,
                                         ask->step_ms };
-    struct buckets buckets = { .steps = history_steps(ask) };
-    struct scrape_series *series;
-    size_t count;
+    struct buckets buckets = { .ask = ask, .steps = history_steps(ask) };
+    const struct scrape_visitor visitor = { choose_series, take_point, &buckets };
+    bool ok;
 
     snprintf(name, sizeof name, "%s_bucket", family);
-    if (!scrape_history(store, &range, ask->level, &series, &count, error))
-        return false;
-    for (size_t i = 0; i < count; i++)
-        add_series(&buckets, ask, &series[i]);
+    ok = scrape_visit(store, &range, ask->level, &visitor, error);
     if (buckets.count > 0)
         qsort(buckets.rows, buckets.count, sizeof *buckets.rows, by_limit);
-    *found = buckets.count > 0;
-    if (*found)
+    *found = buckets.any;
+    if (ok && buckets.any)
         take(&buckets, ask, scale, out);
     for (size_t i = 0; i < buckets.count; i++)
         free(buckets.rows[i].grown);
     free(buckets.rows);
-    scrape_series_free(series, count);
-    return true;
+    return ok;
 }

@@ -1,4 +1,4 @@
-/* Reads stored scrapes back as series over time: what is packed, then what is not yet. */
+/* Tells stored scrapes as series over time: what is packed, then what is not yet. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,77 +8,91 @@
 #include "store/private.h"
 #include "store/samples.h"
 
-/* One series as it is read: its answer so far, and the scrape before. */
+/* One series as it is read: the step that is not told yet, and the scrape before. */
 struct reading {
     int64_t id;
     bool counter;
-    struct scrape_series series;
-    int64_t before_ms; /* -1: it was absent */
+    size_t tag;
+    struct scrape_point step; /* count 0: there is none */
+    int64_t before_ms;        /* -1: it was absent */
     double before;
 };
 
 struct selection {
     const struct scrape_range *range;
     enum scrape_level level;
+    const struct scrape_visitor *visitor;
     int64_t family;
     struct reading *readings; /* by ascending id */
     size_t count;
 };
 
-static void read_series_row(const struct sql *sql, struct reading *out)
+static bool choose_series(const struct selection *selection, const struct sql *sql,
+                          struct reading *out)
 {
-    struct scrape_series *series = &out->series;
+    struct scrape_series series;
 
     *out = (struct reading){ .id = sql_integer(sql, 0), .before_ms = -1 };
-    sql_text(sql, 1, series->name, sizeof series->name);
-    sql_text(sql, 2, series->labels, sizeof series->labels);
-    sql_text(sql, 3, series->type, sizeof series->type);
-    out->counter = strcmp(series->type, "counter") == 0;
+    sql_text(sql, 1, series.name, sizeof series.name);
+    sql_text(sql, 2, series.labels, sizeof series.labels);
+    sql_text(sql, 3, series.type, sizeof series.type);
+    out->counter = strcmp(series.type, "counter") == 0;
+    return selection->visitor->choose(selection->visitor->context, &series, &out->tag);
 }
 
 static bool select_series(struct connection *connection, struct selection *selection,
                           struct error *error)
 {
     enum sql_step step;
+    struct reading reading;
     SQL_AUTO sql = sql_begin(connection, "SELECT id, name, labels, type, family FROM series "
                                          "WHERE deployment_id = ?1 AND name = ?2 ORDER BY id");
 
     sql_bind_integer(&sql, 1, selection->range->deployment_id);
     sql_bind_text(&sql, 2, selection->range->name);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        selection->family = sql_integer(&sql, 4);
+        if (!choose_series(selection, &sql, &reading))
+            continue;
         selection->readings =
             rows_grow(selection->readings, selection->count, sizeof *selection->readings);
-        read_series_row(&sql, &selection->readings[selection->count++]);
-        selection->family = sql_integer(&sql, 4);
+        selection->readings[selection->count++] = reading;
     }
     return step == SQL_DONE;
 }
 
-static void add_point(const struct scrape_range *range, struct reading *reading,
+static void tell_step(const struct selection *selection, struct reading *reading)
+{
+    if (reading->step.count > 0)
+        selection->visitor->take(selection->visitor->context, reading->tag, &reading->step);
+    reading->step.count = 0;
+}
+
+static void add_point(const struct selection *selection, struct reading *reading,
                       const struct scrape_point *point)
 {
-    struct scrape_series *series = &reading->series;
+    const struct scrape_range *range = selection->range;
     int64_t at_ms = point->at_ms - point->at_ms % range->step_ms;
 
     if (point->at_ms < range->from_ms || point->at_ms >= range->to_ms)
         return;
-    if (series->count > 0 && series->points[series->count - 1].at_ms == at_ms) {
-        point_merge(&series->points[series->count - 1], point);
+    if (reading->step.count > 0 && reading->step.at_ms == at_ms) {
+        point_merge(&reading->step, point);
         return;
     }
-    series->points = rows_grow(series->points, series->count, sizeof *series->points);
-    series->points[series->count] = *point;
-    series->points[series->count++].at_ms = at_ms;
+    tell_step(selection, reading);
+    reading->step = *point;
+    reading->step.at_ms = at_ms;
 }
 
 /* What is no number is as good as absent. */
-static void add_scrape(const struct scrape_range *range, struct reading *reading, int64_t at_ms,
+static void add_scrape(const struct selection *selection, struct reading *reading, int64_t at_ms,
                        double value)
 {
     if (isfinite(value)) {
         const struct scrape_point point =
             point_of(at_ms, value, reading->counter, reading->before_ms, reading->before);
-        add_point(range, reading, &point);
+        add_point(selection, reading, &point);
     }
     reading->before_ms = isfinite(value) ? at_ms : -1;
     reading->before = value;
@@ -104,13 +118,13 @@ static void add_lane(const struct selection *selection, struct reading *reading,
         struct scrape_point point = lane->points[i];
 
         if (selection->level == SCRAPE_RAW) {
-            add_scrape(selection->range, reading, point.at_ms, point.count > 0 ? point.last : NAN);
+            add_scrape(selection, reading, point.at_ms, point.count > 0 ? point.last : NAN);
             continue;
         }
         if (lane->counter != reading->counter)
             change_type(&point, reading->counter);
         if (point.count > 0)
-            add_point(selection->range, reading, &point);
+            add_point(selection, reading, &point);
     }
 }
 
@@ -197,7 +211,7 @@ static bool add_samples(struct selection *selection, int64_t at_ms, bool packed,
             at++;
         double value = at < count && samples[at].series == reading->id ? samples[at].value : NAN;
         if (!packed) {
-            add_scrape(selection->range, reading, at_ms, value);
+            add_scrape(selection, reading, at_ms, value);
             continue;
         }
         reading->before_ms = isfinite(value) ? at_ms : -1;
@@ -252,38 +266,17 @@ static bool read_at_once(struct connection *connection, struct selection *select
     return connection_run(connection, "COMMIT", ok ? error : &ignored) && ok;
 }
 
-static void take_series(struct selection *selection, struct scrape_series **out, size_t *count)
+bool scrape_visit(struct store *store, const struct scrape_range *range, enum scrape_level level,
+                  const struct scrape_visitor *visitor, struct error *error)
 {
-    struct scrape_series *series = memory_zeroed(selection->count, sizeof *series);
-    size_t kept = 0;
-
-    for (size_t i = 0; i < selection->count; i++)
-        if (selection->readings[i].series.count > 0)
-            series[kept++] = selection->readings[i].series;
-    *out = series;
-    *count = kept;
-}
-
-bool scrape_history(struct store *store, const struct scrape_range *range, enum scrape_level level,
-                    struct scrape_series **out, size_t *count, struct error *error)
-{
-    struct selection selection = { .range = range, .level = level };
+    struct selection selection = { .range = range, .level = level, .visitor = visitor };
     READER_AUTO reader = database_reader(store->scrapes);
     bool ok = read_at_once(reader.connection, &selection, error);
 
-    if (ok)
-        take_series(&selection, out, count);
-    for (size_t i = 0; !ok && i < selection.count; i++)
-        free(selection.readings[i].series.points);
+    for (size_t i = 0; ok && i < selection.count; i++)
+        tell_step(&selection, &selection.readings[i]);
     free(selection.readings);
     return ok;
-}
-
-void scrape_series_free(struct scrape_series *series, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        free(series[i].points);
-    free(series);
 }
 
 /* ---- Which level ---- */

@@ -149,33 +149,35 @@ static bool apply_left_out(struct connection *connection, struct scrape *scrape,
     return true;
 }
 
-static void take_most(const struct scrape_series *series, struct scrape_left_out *out)
+/* The tag is the limit's place. */
+static bool is_limit(void *context, const struct scrape_series *series, size_t *tag)
 {
-    for (size_t i = 0; i < LIMITS; i++) {
-        size_t *number = number_of(out, &limits[i]);
+    (void)context;
+    for (*tag = 0; *tag < LIMITS; (*tag)++)
+        if (strcmp(series->labels, limits[*tag].labels) == 0)
+            return true;
+    return false;
+}
 
-        if (strcmp(series->labels, limits[i].labels) != 0)
-            continue;
-        for (size_t j = 0; j < series->count; j++)
-            if (series->points[j].max > (double)*number)
-                *number = (size_t)series->points[j].max;
-    }
+static void take_most(void *context, size_t tag, const struct scrape_point *point)
+{
+    size_t *number = number_of(context, &limits[tag]);
+
+    if (point->max > (double)*number)
+        *number = (size_t)point->max;
 }
 
 bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
                           enum scrape_level level, struct scrape_left_out *out, struct error *error)
 {
+    struct scrape_left_out most = { 0 };
+    const struct scrape_visitor visitor = { is_limit, take_most, &most };
     struct scrape_range of = *range;
-    struct scrape_series *series;
-    size_t count;
 
     of.name = SCRAPE_LEFT_OUT;
-    if (!scrape_history(store, &of, level, &series, &count, error))
+    if (!scrape_visit(store, &of, level, &visitor, error))
         return false;
-    *out = (struct scrape_left_out){ 0 };
-    for (size_t i = 0; i < count; i++)
-        take_most(&series[i], out);
-    scrape_series_free(series, count);
+    *out = most;
     return true;
 }
 

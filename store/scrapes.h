@@ -54,8 +54,6 @@ struct scrape_point {
 };
 struct scrape_series {
     char name[SCRAPE_NAME_SIZE], labels[SCRAPE_LABELS_SIZE], type[16];
-    struct scrape_point *points; /* ascending; steps without a scrape are left out */
-    size_t count;
 };
 struct scrape_range {
     int64_t deployment_id;
@@ -63,12 +61,19 @@ struct scrape_range {
     int64_t from_ms, to_ms; /* to_ms not included */
     int64_t step_ms;        /* 1: each scrape by itself */
 };
-/* Series whose name is range->name, step by step, from what the level has and the scrapes not yet
- * rolled up. from_ms and step_ms must be multiples of scrape_level_ms(level). Series without a
- * point are left out. Free with scrape_series_free. */
-bool scrape_history(struct store *store, const struct scrape_range *range, enum scrape_level level,
-                    struct scrape_series **out, size_t *count, struct error *error);
-void scrape_series_free(struct scrape_series *series, size_t count);
+/* Who is told the points of a range. */
+struct scrape_visitor {
+    /* Of each series, once: false leaves it out. *tag (0 where it is not set) comes with each of
+     * its points. */
+    bool (*choose)(void *context, const struct scrape_series *series, size_t *tag);
+    void (*take)(void *context, size_t tag, const struct scrape_point *point);
+    void *context;
+};
+/* Tells the series whose name is range->name step by step, from what the level has and the scrapes
+ * not yet rolled up: the points of each ascending, steps without a scrape left out. from_ms and
+ * step_ms must be multiples of scrape_level_ms(level). Needs memory for a point per series. */
+bool scrape_visit(struct store *store, const struct scrape_range *range, enum scrape_level level,
+                  const struct scrape_visitor *visitor, struct error *error);
 /* The most that one scrape of the range left out (its name is not looked at). */
 bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
                           enum scrape_level level, struct scrape_left_out *out,

@@ -4,8 +4,8 @@
 #include <sqlite3.h>
 
 #include "base/random.h"
-#include "store/scrapes.h"
 #include "tests/unit/ledger.h"
+#include "tests/unit/scraped.h"
 
 #define SECOND_MS 1000LL
 #define MINUTE_MS 60000LL
@@ -30,21 +30,20 @@ static void compact(struct ledger *ledger, int64_t now_ms)
 }
 
 /* The only series named "x", whole. */
-static struct scrape_series read_x(struct ledger *ledger, enum scrape_level level, int64_t step_ms)
+static struct scraped read_x(struct ledger *ledger, enum scrape_level level, int64_t step_ms)
 {
     const struct scrape_range range = { 1, "x", 0, INT64_MAX, step_ms };
-    struct scrape_series *series, one;
+    struct scraped *series, one;
     size_t count;
 
-    assert_ok(ledger,
-              scrape_history(ledger->store, &range, level, &series, &count, &ledger->error));
+    assert_ok(ledger, scraped_read(ledger->store, &range, level, &series, &count, &ledger->error));
     assert_int_equal(count, 1);
     one = series[0];
     free(series);
     return one;
 }
 
-static void assert_same_points(const struct scrape_series *a, const struct scrape_series *b)
+static void assert_same_points(const struct scraped *a, const struct scraped *b)
 {
     assert_int_equal(a->count, b->count);
     for (size_t i = 0; i < a->count; i++) {
@@ -65,7 +64,7 @@ static void counts_growth_over_a_restart_of_the_server(void **state)
 {
     static const double totals[] = { 100, 160, 220, 30, 90 };
     struct ledger *ledger = *state;
-    struct scrape_series series;
+    struct scraped series;
 
     for (int i = 0; i < 5; i++)
         scrape_one(ledger, START_MS + i * 15 * SECOND_MS, "counter", totals[i]);
@@ -83,7 +82,7 @@ static void counts_growth_over_a_restart_of_the_server(void **state)
 static void a_gap_stays_a_gap_and_its_growth_counts_once(void **state)
 {
     struct ledger *ledger = *state;
-    struct scrape_series series;
+    struct scraped series;
 
     scrape_one(ledger, START_MS, "counter", 10);
     compact(ledger, START_MS + 2 * HOUR_MS);
@@ -100,7 +99,7 @@ static void a_gap_stays_a_gap_and_its_growth_counts_once(void **state)
 static void a_gauge_keeps_its_extremes(void **state)
 {
     struct ledger *ledger = *state;
-    struct scrape_series series;
+    struct scraped series;
 
     for (int i = 0; i < 8; i++)
         scrape_one(ledger, START_MS + i * 15 * SECOND_MS, "gauge", i == 2 ? 9.5 : i);
@@ -118,7 +117,7 @@ static void what_is_no_number_is_left_out(void **state)
 {
     struct ledger *ledger = *state;
     static const double values[] = { NAN, 5, INFINITY, 7, -INFINITY };
-    struct scrape_series before, after;
+    struct scraped before, after;
 
     for (int i = 0; i < 5; i++)
         scrape_one(ledger, START_MS + i * SECOND_MS, "gauge", values[i]);
@@ -135,7 +134,7 @@ static void what_is_no_number_is_left_out(void **state)
 static void the_hour_that_is_not_over_waits(void **state)
 {
     struct ledger *ledger = *state;
-    struct scrape_series series;
+    struct scraped series;
 
     scrape_one(ledger, START_MS + HOUR_MS - 2, "counter", 0);
     compact(ledger, START_MS + HOUR_MS);
@@ -155,7 +154,7 @@ static void a_clock_that_was_set_back_makes_no_growth(void **state)
 {
     struct ledger *ledger = *state;
     const struct scrape_value value = { "x", "", "counter", 130 };
-    struct scrape_series series;
+    struct scraped series;
 
     for (int i = 0; i < 3; i++)
         scrape_one(ledger, START_MS + 2 * HOUR_MS + i * MINUTE_MS, "counter", 100 + 10 * i);
@@ -176,19 +175,19 @@ static void growth_counts_from_the_scrape_before_the_block(void **state)
 {
     struct ledger *ledger = *state;
     struct scrape_range range = { 1, "x", START_MS + 4 * HOUR_MS, START_MS + 5 * HOUR_MS, HOUR_MS };
-    struct scrape_series *series;
+    struct scraped *series;
     size_t count;
 
     for (int i = 0; i < 31; i++)
         scrape_one(ledger, START_MS + (10 * i + 9) * MINUTE_MS, "counter", 10 * i);
     compact(ledger, START_MS + 7 * HOUR_MS);
     for (int i = 0; i < 2; i++) {
-        assert_ok(ledger, scrape_history(ledger->store, &range, SCRAPE_RAW, &series, &count,
-                                         &ledger->error));
+        assert_ok(ledger,
+                  scraped_read(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
         assert_int_equal(count, 1);
         assert_true(series[0].points[0].increase == 60);
         assert_true(series[0].points[0].covered_ms == HOUR_MS);
-        scrape_series_free(series, count);
+        scraped_free(series, count);
         range.from_ms += 5 * MINUTE_MS; /* no scrape of the block is before that either */
     }
 }
@@ -196,7 +195,7 @@ static void growth_counts_from_the_scrape_before_the_block(void **state)
 static void a_series_whose_type_changes_keeps_its_values(void **state)
 {
     struct ledger *ledger = *state;
-    struct scrape_series series;
+    struct scraped series;
 
     scrape_one(ledger, START_MS, "counter", 100);
     scrape_one(ledger, START_MS + MINUTE_MS, "counter", 110);
@@ -219,7 +218,7 @@ static void a_series_whose_type_changes_keeps_its_values(void **state)
 static void many_scrapes_are_rolled_up_every_ten_minutes(void **state)
 {
     struct ledger *ledger = *state;
-    struct scrape_series before, after;
+    struct scraped before, after;
 
     for (int i = 0; i < 1500; i++)
         scrape_one(ledger, START_MS + i * SECOND_MS, "counter", 3 * i);
@@ -244,7 +243,7 @@ static void refuses_more_series_than_anyone_can_keep(void **state)
     struct scrape_value *values = calloc(SCRAPE_SERIES_LIMIT + 10, sizeof *values);
     char(*labels)[24] = calloc(SCRAPE_SERIES_LIMIT + 10, sizeof *labels);
     const struct scrape_range range = { 1, "x", 0, INT64_MAX, 1 };
-    struct scrape_series *series;
+    struct scraped *series;
     size_t count;
 
     for (int i = 0; i < SCRAPE_SERIES_LIMIT + 10; i++) {
@@ -254,10 +253,10 @@ static void refuses_more_series_than_anyone_can_keep(void **state)
     scrape(ledger, START_MS, values, SCRAPE_SERIES_LIMIT + 10);
     scrape(ledger, START_MS + 1000, values + SCRAPE_SERIES_LIMIT - 1, 11);
     assert_ok(ledger,
-              scrape_history(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
+              scraped_read(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
     assert_int_equal(count, SCRAPE_SERIES_LIMIT);
     assert_int_equal(series[count - 1].count, 2); /* known ones go on */
-    scrape_series_free(series, count);
+    scraped_free(series, count);
     free(values);
     free(labels);
 }
@@ -280,12 +279,12 @@ static void scrape_many(struct ledger *ledger, int64_t at_ms, int first, int cou
 static size_t count_series(struct ledger *ledger, int64_t at_ms)
 {
     const struct scrape_range range = { 1, "x", at_ms, at_ms + 1, 1 };
-    struct scrape_series *series;
+    struct scraped *series;
     size_t count;
 
     assert_ok(ledger,
-              scrape_history(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
-    scrape_series_free(series, count);
+              scraped_read(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
+    scraped_free(series, count);
     return count;
 }
 
@@ -377,7 +376,7 @@ static void a_family_of_thousands_needs_some_megabytes(void **state)
 {
     struct ledger *ledger = *state;
     const struct scrape_range range = { 1, "x", START_MS, START_MS + 3 * HOUR_MS, HOUR_MS };
-    struct scrape_series *series;
+    struct scraped *series;
     size_t count;
     long before_kib;
 
@@ -387,11 +386,11 @@ static void a_family_of_thousands_needs_some_megabytes(void **state)
     assert_little_more(before_kib, "rolling up");
     before_kib = begin_measuring();
     assert_ok(ledger,
-              scrape_history(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
+              scraped_read(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
     assert_little_more(before_kib, "reading");
     assert_int_equal(count, LABEL_SETS);
     assert_true(series[7].points[0].count == 240 && series[7].points[1].count == 240);
-    scrape_series_free(series, count);
+    scraped_free(series, count);
 }
 
 /* ---- All at once, against what is never rolled up ---- */
@@ -414,12 +413,12 @@ static void compare_level(struct ledger *ledger, const char *name, enum scrape_l
     const struct scrape_range packed = { 1, name, from_ms, to_ms, step_ms };
     const struct scrape_range plain = { 2, name, from_ms + 1000 * DAY_MS, to_ms + 1000 * DAY_MS,
                                         step_ms };
-    struct scrape_series *a, *b;
+    struct scraped *a, *b;
     size_t a_count, b_count;
 
-    assert_ok(ledger, scrape_history(ledger->store, &packed, level, &a, &a_count, &ledger->error));
+    assert_ok(ledger, scraped_read(ledger->store, &packed, level, &a, &a_count, &ledger->error));
     assert_ok(ledger,
-              scrape_history(ledger->store, &plain, SCRAPE_RAW, &b, &b_count, &ledger->error));
+              scraped_read(ledger->store, &plain, SCRAPE_RAW, &b, &b_count, &ledger->error));
     assert_int_equal(a_count, b_count);
     for (size_t i = 0; i < a_count; i++) {
         for (size_t j = 0; j < b[i].count; j++)
@@ -427,8 +426,8 @@ static void compare_level(struct ledger *ledger, const char *name, enum scrape_l
         assert_string_equal(a[i].labels, b[i].labels);
         assert_same_points(&b[i], &a[i]);
     }
-    scrape_series_free(a, a_count);
-    scrape_series_free(b, b_count);
+    scraped_free(a, a_count);
+    scraped_free(b, b_count);
 }
 
 static void compare_all(struct ledger *ledger, int64_t from_ms, int64_t to_ms)
@@ -522,14 +521,13 @@ static void damage(struct ledger *ledger, const char *statement)
 static size_t count_points(struct ledger *ledger, int64_t deployment_id, enum scrape_level level)
 {
     const struct scrape_range range = { deployment_id, "x", 0, INT64_MAX, HOUR_MS };
-    struct scrape_series *series;
+    struct scraped *series;
     size_t count, points = 0;
 
-    assert_ok(ledger,
-              scrape_history(ledger->store, &range, level, &series, &count, &ledger->error));
+    assert_ok(ledger, scraped_read(ledger->store, &range, level, &series, &count, &ledger->error));
     for (size_t i = 0; i < count; i++)
         points += series[i].count;
-    scrape_series_free(series, count);
+    scraped_free(series, count);
     return points;
 }
 
@@ -567,7 +565,7 @@ static void damaged_blocks_are_told_as_such(void **state)
     };
     struct ledger *ledger = *state;
     const struct scrape_range range = { 1, "x", 0, INT64_MAX, 1 };
-    struct scrape_series *series;
+    struct scraped *series;
     size_t count;
 
     for (int64_t i = 0; i < 4; i++) {
@@ -575,7 +573,7 @@ static void damaged_blocks_are_told_as_such(void **state)
         compact(ledger, START_MS + (i * 8 + 2) * HOUR_MS);
         damage(ledger, damages[i]);
         assert_false(
-            scrape_history(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
+            scraped_read(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
         damage(ledger, "DELETE FROM blocks");
     }
 }
@@ -597,7 +595,7 @@ static void each_level_is_kept_for_its_own_time(void **state)
     compact(ledger, now_ms);
     assert_ok(ledger, store_retain(ledger->store, &retention, now_ms, &ledger->error));
     for (int i = 0; i < SCRAPE_LEVELS; i++) {
-        struct scrape_series series = read_x(ledger, (enum scrape_level)i, HOUR_MS);
+        struct scraped series = read_x(ledger, (enum scrape_level)i, HOUR_MS);
 
         days[i] = (now_ms - series.points[0].at_ms) / DAY_MS;
         free(series.points);

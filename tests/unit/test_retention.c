@@ -1,7 +1,7 @@
 #include "base/clock.h"
 #include "store/audit.h"
-#include "store/scrapes.h"
 #include "tests/unit/ledger.h"
+#include "tests/unit/scraped.h"
 
 #define DAY_MS (24 * 60 * 60 * 1000LL)
 
@@ -19,13 +19,13 @@ static size_t count_jobs(struct ledger *ledger)
 static size_t count_points(struct ledger *ledger)
 {
     const struct scrape_range range = { 1, "x", 0, INT64_MAX, 1 };
-    struct scrape_series *series;
+    struct scraped *series;
     size_t count, points;
 
     assert_ok(ledger,
-              scrape_history(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
+              scraped_read(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
     points = count == 0 ? 0 : series[0].count;
-    scrape_series_free(series, count);
+    scraped_free(series, count);
     return points;
 }
 

@@ -9,9 +9,9 @@
 #include "base/outbound.h"
 #include "fleet/scraper.h"
 #include "store/deployments.h"
-#include "store/scrapes.h"
 #include "tests/unit/canned_server.h"
 #include "tests/unit/folder.h"
+#include "tests/unit/scraped.h"
 
 #define DEADLINE_MS 10000
 
@@ -66,13 +66,13 @@ static int64_t watch(struct fixture *f, const char *name, int port, int64_t inte
     return added.id;
 }
 
-static struct scrape_series *read_series(struct fixture *f, int64_t deployment_id, const char *name,
-                                         size_t *count)
+static struct scraped *read_series(struct fixture *f, int64_t deployment_id, const char *name,
+                                   size_t *count)
 {
     const struct scrape_range range = { deployment_id, name, 0, INT64_MAX, 1 };
-    struct scrape_series *series = NULL;
+    struct scraped *series = NULL;
 
-    if (!scrape_history(f->store, &range, SCRAPE_RAW, &series, count, &f->error))
+    if (!scraped_read(f->store, &range, SCRAPE_RAW, &series, count, &f->error))
         fail_msg("%s", f->error.message);
     return series;
 }
@@ -80,11 +80,11 @@ static struct scrape_series *read_series(struct fixture *f, int64_t deployment_i
 static size_t count_points(struct fixture *f, int64_t deployment_id)
 {
     size_t count = 0, points = 0;
-    struct scrape_series *series = read_series(f, deployment_id, "requests_running", &count);
+    struct scraped *series = read_series(f, deployment_id, "requests_running", &count);
 
     for (size_t i = 0; i < count; i++)
         points += series[i].count;
-    scrape_series_free(series, count);
+    scraped_free(series, count);
     return points;
 }
 
@@ -116,7 +116,7 @@ static struct scrape_target target_of(struct fixture *f, int64_t deployment_id)
 static void keeps_what_a_server_tells_at_its_interval(void **state)
 {
     struct fixture *f = *state;
-    struct scrape_series *series = NULL;
+    struct scraped *series = NULL;
     struct canned_server server;
     int64_t id, span_ms;
     size_t count = 0;
@@ -132,13 +132,13 @@ static void keeps_what_a_server_tells_at_its_interval(void **state)
     span_ms = series[0].points[10].at_ms - series[0].points[0].at_ms;
     /* ten intervals; less where the first came late, more where the machine is slow */
     assert_in_range(span_ms, 500, 5000);
-    scrape_series_free(series, count);
+    scraped_free(series, count);
     assert_string_equal(target_of(f, id).last_error, "");
     series = read_series(f, id, "vllm:e2e_bucket", &count); /* the page as it is, too */
     assert_int_equal(count, 1);
     assert_string_equal(series[0].labels, "le=\"+Inf\"");
     assert_string_equal(series[0].type, "counter");
-    scrape_series_free(series, count);
+    scraped_free(series, count);
     canned_stop(&server);
 }
 
@@ -183,7 +183,7 @@ static void our_figures_are_kept_where_a_page_is_too_much(void **state)
     struct scrape_value *values = calloc(SCRAPE_SERIES_LIMIT, sizeof *values);
     char(*labels)[24] = calloc(SCRAPE_SERIES_LIMIT, sizeof *labels);
     struct scrape_left_out left_out;
-    struct scrape_series *series;
+    struct scraped *series;
     struct canned_server server;
     size_t count;
     int64_t id;
@@ -199,7 +199,7 @@ static void our_figures_are_kept_where_a_page_is_too_much(void **state)
     assert_true(wait_for_points(f, id, 1));
     series = read_series(f, id, "generation_tokens_total", &count);
     assert_int_equal(count, 1);
-    scrape_series_free(series, count);
+    scraped_free(series, count);
     assert_true(scrape_left_out_read(f->store, &(struct scrape_range){ id, NULL, 0, INT64_MAX, 1 },
                                      SCRAPE_RAW, &left_out, &f->error));
     assert_int_equal(left_out.by_deployment, 3); /* the page */

@@ -1,8 +1,8 @@
 #include <math.h>
 
 #include "store/audit.h"
-#include "store/scrapes.h"
 #include "tests/unit/ledger.h"
+#include "tests/unit/scraped.h"
 
 static void scrape(struct ledger *ledger, int64_t at_ms, double waiting, double total)
 {
@@ -16,14 +16,14 @@ static void scrape(struct ledger *ledger, int64_t at_ms, double waiting, double 
 }
 
 /* Of deployment 1, scrape by scrape. */
-static struct scrape_series *read_series(struct ledger *ledger, const char *name, int64_t from_ms,
-                                         int64_t to_ms, size_t *count)
+static struct scraped *read_series(struct ledger *ledger, const char *name, int64_t from_ms,
+                                   int64_t to_ms, size_t *count)
 {
     const struct scrape_range range = { 1, name, from_ms, to_ms, 1 };
-    struct scrape_series *series;
+    struct scraped *series;
 
     assert_ok(ledger,
-              scrape_history(ledger->store, &range, SCRAPE_RAW, &series, count, &ledger->error));
+              scraped_read(ledger->store, &range, SCRAPE_RAW, &series, count, &ledger->error));
     return series;
 }
 
@@ -31,7 +31,7 @@ static void reads_back_series_over_time(void **state)
 {
     struct ledger *ledger = *state;
     const struct scrape_range other = { 2, "waiting", 0, 9999, 1 };
-    struct scrape_series *series;
+    struct scraped *series;
     size_t count;
 
     for (int i = 0; i < 4; i++)
@@ -42,23 +42,23 @@ static void reads_back_series_over_time(void **state)
     assert_int_equal(series[0].count, 2);
     assert_int_equal(series[0].points[0].at_ms, 1000);
     assert_true(series[0].points[1].last == 1.0);
-    scrape_series_free(series, count);
+    scraped_free(series, count);
     series = read_series(ledger, "requests_total", 0, 9999, &count);
     assert_int_equal(count, 2);
     assert_string_equal(series[0].labels, "code=\"200\"");
     assert_true(series[0].points[3].last == 300);
     assert_true(series[0].points[3].increase == 100);
-    scrape_series_free(series, count);
+    scraped_free(series, count);
     assert_ok(ledger,
-              scrape_history(ledger->store, &other, SCRAPE_RAW, &series, &count, &ledger->error));
+              scraped_read(ledger->store, &other, SCRAPE_RAW, &series, &count, &ledger->error));
     assert_int_equal(count, 0);
-    scrape_series_free(series, count);
+    scraped_free(series, count);
 }
 
 static void the_same_series_has_the_same_id_after_a_restart(void **state)
 {
     struct ledger *ledger = *state;
-    struct scrape_series *series;
+    struct scraped *series;
     char(*names)[128];
     size_t count;
 
@@ -68,7 +68,7 @@ static void the_same_series_has_the_same_id_after_a_restart(void **state)
     series = read_series(ledger, "waiting", 0, 9999, &count);
     assert_int_equal(count, 1);
     assert_int_equal(series[0].count, 2);
-    scrape_series_free(series, count);
+    scraped_free(series, count);
     assert_ok(ledger, scrape_names(ledger->store, 1, &names, &count, &ledger->error));
     assert_int_equal(count, 2);
     assert_string_equal(names[0], "requests_total");
@@ -80,7 +80,7 @@ static void numbers_survive_and_what_is_none_is_left_out(void **state)
 {
     struct ledger *ledger = *state;
     const double values[] = { -0.0, -7, 0.1, 9007199254740993.0, 1e300, NAN, INFINITY, -INFINITY };
-    struct scrape_series *series;
+    struct scraped *series;
     size_t count;
 
     for (size_t i = 0; i < 8; i++)
@@ -89,7 +89,7 @@ static void numbers_survive_and_what_is_none_is_left_out(void **state)
     assert_int_equal(series[0].count, 5);
     for (size_t i = 0; i < 5; i++)
         assert_memory_equal(&series[0].points[i].last, &values[i], sizeof(double));
-    scrape_series_free(series, count);
+    scraped_free(series, count);
 }
 
 static struct scrape_left_out left_out_between(struct ledger *ledger, int64_t from_ms,
