@@ -149,7 +149,7 @@ void shard_count_unsent(struct shard *shard)
     if (!shard->loading || !shard_is_open(shard) || end_ns == INT64_MAX)
         return;
     for (; arrival_ns(shard) < end_ns; hand_step(&shard->hand))
-        tally_unsent(&shard->tally, arrival_ns(shard), now_ns);
+        tally_unsent(&shard->tally, arrival_ns(shard), now_ns, arrival_ns(shard) <= shard->full_ns);
 }
 
 int64_t shard_next_start_ns(const struct shard *shard)

@@ -395,15 +395,17 @@ void tally_request(struct tally *tally, const struct request *request, int64_t n
     note_record(tally, request, phase);
 }
 
-void tally_unsent(struct tally *tally, int64_t due_ns, int64_t now_ns)
+void tally_unsent(struct tally *tally, int64_t due_ns, int64_t now_ns, bool waited)
 {
     const struct request request = {
-        .due_ns = due_ns, .end_ns = now_ns, .waited = true, .failure = FAILURE_CANCELLED
+        .due_ns = due_ns, .end_ns = now_ns, .waited = waited, .failure = FAILURE_CANCELLED
     };
 
     if (!load_in_window(tally->load, due_ns))
         return;
     tally->unsent++;
+    if (!waited)
+        histogram_record(tally->start_lag, (uint64_t)(now_ns - due_ns));
     count_ended(tally, &request);
 }
 

@@ -116,8 +116,9 @@ void tally_chunk(struct tally *tally, struct request *request, int64_t now_ns, i
 void tally_connection(struct tally *tally, int64_t connect_ns, int64_t tls_ns);
 /* The request ended, well or not; in flight until now if it was sent. */
 void tally_request(struct tally *tally, const struct request *request, int64_t now_ns);
-/* In an open loop: what was due at due_ns was not sent when the cell ended. */
-void tally_unsent(struct tally *tally, int64_t due_ns, int64_t now_ns);
+/* In an open loop: what was due at due_ns was not sent when the cell ended. `waited`: as many as
+ * allowed were in flight; else we were late ourselves. */
+void tally_unsent(struct tally *tally, int64_t due_ns, int64_t now_ns, bool waited);
 /* Before merging: brings the time in flight up to the window's end. */
 void tally_close(struct tally *tally, int64_t now_ns);
 void tally_merge(struct tally *into, const struct tally *from);

@@ -68,14 +68,32 @@ static void in_an_open_loop_the_unanswered_count_as_attempted(void **state)
     tally_init(&tally, &load);
     count(&tally, 99 * S, 140 * S, FAILURE_CANCELLED); /* due before the window */
     count(&tally, 101 * S, 140 * S, FAILURE_CANCELLED);
-    tally_unsent(&tally, 129 * S, 140 * S);
-    tally_unsent(&tally, 130 * S, 140 * S); /* due behind it */
+    tally_unsent(&tally, 129 * S, 140 * S, true);
+    tally_unsent(&tally, 130 * S, 140 * S, true); /* due behind it */
     assert_int_equal(tally.attempted, 2);
     assert_int_equal(tally.unanswered, 2);
     assert_int_equal(tally.unsent, 1);
     assert_int_equal(tally.held, 0);
     assert_int_equal(histogram_censored(tally.latency[METRIC_E2E]), 2);
     assert_int_equal(histogram_min(tally.latency[METRIC_QUEUE]), 0);
+    tally_finish(&tally);
+}
+
+static void what_was_unsent_without_waiting_for_room_is_our_own_lateness(void **state)
+{
+    const struct arrivals arrivals = { .process = ARRIVAL_CONSTANT, .rate = 1 };
+    struct load load = of_window(&arrivals);
+    struct tally tally;
+
+    (void)state;
+    tally_init(&tally, &load);
+    tally_unsent(&tally, 120 * S, 140 * S, true);
+    assert_int_equal(tally.waited, 1);
+    assert_int_equal(histogram_count(tally.start_lag), 0);
+    tally_unsent(&tally, 121 * S, 140 * S, false);
+    assert_int_equal(tally.waited, 1);
+    assert_int_equal(histogram_count(tally.start_lag), 1);
+    assert_true(histogram_max(tally.start_lag) > 18 * S);
     tally_finish(&tally);
 }
 
@@ -101,6 +119,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(users_held_all_through_the_window_are_counted_apart),
         cmocka_unit_test(in_an_open_loop_the_unanswered_count_as_attempted),
+        cmocka_unit_test(what_was_unsent_without_waiting_for_room_is_our_own_lateness),
         cmocka_unit_test(long_windows_of_many_users_do_not_overflow),
     };
 
