@@ -86,72 +86,6 @@ void comparison_finish(struct comparison *comparison)
     *comparison = (struct comparison){ 0 };
 }
 
-/* ---- One quantity ---- */
-
-static enum verdict verdict_of(const struct estimate *estimate, double p, bool higher_is_better)
-{
-    if (!(p < COMPARE_SIGNIFICANCE))
-        return VERDICT_NO_EVIDENCE;
-    return (estimate->ratio > 1) == higher_is_better ? VERDICT_FASTER : VERDICT_SLOWER;
-}
-
-/* What is told of a difference of logarithms with this standard error and degrees of freedom. */
-static struct estimate estimate_of(double baseline, double difference, double error, double freedom,
-                                   bool higher_is_better)
-{
-    struct estimate estimate = {
-        .values = { exp(baseline), exp(baseline + difference) },
-        .ratio = exp(difference),
-        .low = NAN,
-        .high = NAN,
-        .p = NAN,
-        .p_corrected = NAN,
-        .verdict = VERDICT_NO_EVIDENCE,
-    };
-    double half;
-
-    if (!(error > 1e-12)) /* one run a side, or figures equal to the digit */
-        return estimate;
-    half = statistics_t_quantile(COMPARE_SIGNIFICANCE, freedom) * error;
-    estimate.low = exp(difference - half);
-    estimate.high = exp(difference + half);
-    estimate.p = estimate.p_corrected = statistics_t_p(difference / error, freedom);
-    estimate.verdict = verdict_of(&estimate, estimate.p, higher_is_better);
-    return estimate;
-}
-
-struct estimate compare_estimate_pairs(const double *baseline, const double *candidate,
-                                       size_t count, bool higher_is_better)
-{
-    double differences[COMPARE_RUNS_MAX], error;
-
-    for (size_t i = 0; i < count; i++)
-        differences[i] = candidate[i] - baseline[i];
-    error = statistics_deviation(differences, count) / sqrt((double)count);
-    return estimate_of(statistics_mean(baseline, count), statistics_mean(differences, count), error,
-                       (double)count - 1, higher_is_better);
-}
-
-/* Welch, B. L., Biometrika 34 (1947): t of two means whose variances need not be equal, with the
- * degrees of freedom of Welch and Satterthwaite. */
-struct estimate compare_estimate(const double *baseline, size_t baseline_count,
-                                 const double *candidate, size_t candidate_count,
-                                 bool higher_is_better)
-{
-    double means[SIDES] = { statistics_mean(baseline, baseline_count),
-                            statistics_mean(candidate, candidate_count) };
-    double deviations[SIDES] = { statistics_deviation(baseline, baseline_count),
-                                 statistics_deviation(candidate, candidate_count) };
-    double b = deviations[SIDE_BASELINE] * deviations[SIDE_BASELINE] / (double)baseline_count;
-    double c = deviations[SIDE_CANDIDATE] * deviations[SIDE_CANDIDATE] / (double)candidate_count;
-    double freedom =
-        (b + c) * (b + c)
-        / (b * b / (double)(baseline_count - 1) + c * c / (double)(candidate_count - 1));
-
-    return estimate_of(means[SIDE_BASELINE], means[SIDE_CANDIDATE] - means[SIDE_BASELINE],
-                       sqrt(b + c), freedom, higher_is_better);
-}
-
 /* ---- The grid ---- */
 
 struct comparing {
@@ -160,6 +94,10 @@ struct comparing {
     struct comparison *out;
     size_t run_count;
     bool by_output; /* every cell tells the output length that was asked for */
+    /* Each run's logarithms, over the cells in which every pair counts, and over the others; there
+     * only of the pairs that count. */
+    double sums[COMPARE_RUNS_MAX], disturbed_sums[COMPARE_RUNS_MAX];
+    bool spoiled[COMPARE_RUNS_MAX]; /* pairs that do not count in one of these others */
 };
 
 static bool alike(double a, double b)
@@ -289,65 +227,144 @@ static enum left_out find_cell(const struct comparing *comparing, const struct c
     return *found == NULL ? CELL_MISSING : why_not(comparing, *found);
 }
 
-static bool is_other_output(const struct comparing *comparing, const double *tokens)
+/* Not the servers' doing. What failed is theirs: to leave out that pair alone would hide it. */
+static bool is_disturbance(enum left_out why)
 {
-    const size_t *counts = comparing->input->counts;
-    double baseline = statistics_mean(tokens, counts[SIDE_BASELINE]);
-    double candidate = statistics_mean(tokens + counts[SIDE_BASELINE], counts[SIDE_CANDIDATE]);
+    return why == CELL_CLIENT_LIMITED || why == CELL_CONTAMINATED;
+}
 
+/* Of the n-th run: its pair, or itself. */
+static size_t pair_of(const struct comparing *comparing, size_t n)
+{
+    return comparing->input->paired ? n % comparing->input->counts[SIDE_BASELINE] : n;
+}
+
+/* Enough pairs, and most of them: what disturbs every other one is no accident. */
+static bool are_enough(const struct comparing *comparing, size_t without)
+{
+    size_t pairs = comparing->input->counts[SIDE_BASELINE];
+
+    return without == 0 || (pairs >= without + COMPARE_PAIRS_MIN && 2 * without < pairs);
+}
+
+/* Of one value per run, those that count, the baseline's first; how many each side has. */
+static void keep(const struct comparing *comparing, const double *values, const bool *spoiled,
+                 double *kept, size_t counts[SIDES])
+{
+    size_t baseline = comparing->input->counts[SIDE_BASELINE], count = 0;
+
+    counts[SIDE_BASELINE] = counts[SIDE_CANDIDATE] = 0;
+    for (size_t i = 0; i < comparing->run_count; i++) {
+        if (spoiled[pair_of(comparing, i)])
+            continue;
+        kept[count++] = values[i];
+        counts[i < baseline ? SIDE_BASELINE : SIDE_CANDIDATE]++;
+    }
+}
+
+static bool is_other_output(const struct comparing *comparing, const double *tokens,
+                            const bool *spoiled)
+{
+    double kept[COMPARE_RUNS_MAX], baseline, candidate;
+    size_t counts[SIDES];
+
+    keep(comparing, tokens, spoiled, kept, counts);
+    baseline = statistics_mean(kept, counts[SIDE_BASELINE]);
+    candidate = statistics_mean(kept + counts[SIDE_BASELINE], counts[SIDE_CANDIDATE]);
     return fabs(candidate / baseline - 1) > OUTPUT_TOLERANCE
            && !compare_is_named(comparing->input->factors, "output_length");
 }
 
 /* Of the logarithms of all runs, the baseline's first. */
-static struct estimate estimate(const struct comparing *comparing, const double *logarithms)
+static struct estimate estimate(const struct comparing *comparing, const double *logarithms,
+                                const bool *spoiled)
 {
-    const size_t *counts = comparing->input->counts;
-    const double *candidate = logarithms + counts[SIDE_BASELINE];
     bool higher_is_better = comparing->metric->higher_is_better;
+    double kept[COMPARE_RUNS_MAX], *candidate;
+    size_t counts[SIDES];
 
+    keep(comparing, logarithms, spoiled, kept, counts);
+    candidate = kept + counts[SIDE_BASELINE];
     if (comparing->input->paired)
-        return compare_estimate_pairs(logarithms, candidate, counts[SIDE_BASELINE],
-                                      higher_is_better);
-    return compare_estimate(logarithms, counts[SIDE_BASELINE], candidate, counts[SIDE_CANDIDATE],
+        return compare_estimate_pairs(kept, candidate, counts[SIDE_BASELINE], higher_is_better);
+    return compare_estimate(kept, counts[SIDE_BASELINE], candidate, counts[SIDE_CANDIDATE],
                             higher_is_better);
 }
 
-/* Adds the cell's logarithms to each run's sum. */
-static void compare_cell(struct comparing *comparing, struct compared_cell *cell, double *sums)
+static void add_to_sums(struct comparing *comparing, const struct compared_cell *cell,
+                        const double *logarithms, const bool *spoiled)
+{
+    double *sums = cell->pairs_left_out > 0 ? comparing->disturbed_sums : comparing->sums;
+
+    for (size_t i = 0; i < comparing->run_count; i++) {
+        if (spoiled[pair_of(comparing, i)])
+            comparing->spoiled[pair_of(comparing, i)] = true;
+        else
+            sums[i] += logarithms[i];
+    }
+    comparing->out->primary_cells += cell->pairs_left_out == 0;
+    comparing->out->compared++;
+    comparing->out->estimated += cell->estimated;
+}
+
+/* False where the cell cannot be compared at all. */
+static bool note_left_out(const struct comparing *comparing, struct compared_cell *cell,
+                          enum left_out why, const struct evidence *run, bool *spoiled)
+{
+    if (!comparing->input->paired || !is_disturbance(why)) {
+        cell->why = why;
+        cell->run = run->id;
+        return false;
+    }
+    if (cell->disturbed == CELL_COMPARED) {
+        cell->disturbed = why;
+        cell->run = run->id;
+    }
+    cell->pairs_left_out += !*spoiled;
+    *spoiled = true;
+    return true;
+}
+
+static void compare_cell(struct comparing *comparing, struct compared_cell *cell)
 {
     double logarithms[COMPARE_RUNS_MAX], tokens[COMPARE_RUNS_MAX];
+    bool spoiled[COMPARE_RUNS_MAX] = { false };
     const struct evidence_cell *found;
-    size_t estimated = 0;
+    const char *first_estimated = NULL;
+    size_t counted = 0, estimated = 0;
 
     for (size_t i = 0; i < comparing->run_count; i++) {
         const struct evidence *run = &comparing->input->runs[i];
+        enum left_out why = find_cell(comparing, cell, run, &found);
 
-        cell->why = find_cell(comparing, cell, run, &found);
-        if (cell->why != CELL_COMPARED) {
-            cell->run = run->id;
-            return;
+        if (why != CELL_COMPARED) {
+            if (!note_left_out(comparing, cell, why, run, &spoiled[pair_of(comparing, i)]))
+                return;
+            continue;
         }
         logarithms[i] = log(figure(comparing, found));
         tokens[i] = output_tokens(found);
+        counted++;
         if (comparing->metric->of_tokens && found->tokens_estimated && estimated++ == 0)
-            cell->run = run->id;
+            first_estimated = run->id;
     }
-    cell->estimated = estimated == comparing->run_count;
+    if (!are_enough(comparing, cell->pairs_left_out)) {
+        cell->why = cell->disturbed;
+        return;
+    }
+    cell->estimated = estimated == counted;
     if (estimated > 0 && !cell->estimated) {
         cell->why = CELL_OTHER_COUNT;
+        cell->run = first_estimated;
         return;
     }
-    cell->run = NULL;
-    if (is_other_output(comparing, tokens)) {
+    if (is_other_output(comparing, tokens, spoiled)) {
         cell->why = CELL_OTHER_OUTPUT;
+        cell->run = NULL;
         return;
     }
-    cell->estimate = estimate(comparing, logarithms);
-    for (size_t i = 0; i < comparing->run_count; i++)
-        sums[i] += logarithms[i];
-    comparing->out->compared++;
-    comparing->out->estimated += cell->estimated;
+    cell->estimate = estimate(comparing, logarithms, spoiled);
+    add_to_sums(comparing, cell, logarithms, spoiled);
 }
 
 /* ---- Many cells ---- */
@@ -377,7 +394,7 @@ static void correct_cells(struct comparing *comparing)
 
         least = fmax(least, fmin(1, estimate->p * (double)(count - i)));
         estimate->p_corrected = least;
-        estimate->verdict = verdict_of(estimate, least, comparing->metric->higher_is_better);
+        estimate->verdict = compare_verdict(estimate, least, comparing->metric->higher_is_better);
     }
 }
 
@@ -420,6 +437,30 @@ static void no_comparison(struct comparison *out, const char *reason)
     out->reason = reason;
 }
 
+/* Every pair is to count by the same cells: else a pair's ratio would tell which cells it has. */
+static void estimate_primary(struct comparing *comparing)
+{
+    static const bool none[COMPARE_RUNS_MAX];
+    struct comparison *out = comparing->out;
+    bool whole = out->primary_cells > 0;
+    double *sums = whole ? comparing->sums : comparing->disturbed_sums;
+    const bool *spoiled = whole ? none : comparing->spoiled;
+
+    for (size_t i = 0; i < comparing->input->counts[SIDE_BASELINE]; i++)
+        out->primary_pairs_left_out += spoiled[i];
+    if (!are_enough(comparing, out->primary_pairs_left_out)) {
+        no_comparison(out, "no cell counts in every pair, and too few pairs in every cell: see the "
+                           "cells");
+        return;
+    }
+    if (!whole)
+        out->primary_cells = out->compared;
+    for (size_t i = 0; i < comparing->run_count; i++)
+        sums[i] /= (double)out->primary_cells;
+    out->primary = estimate(comparing, sums, spoiled);
+    out->reason = reason_of(comparing->input, out);
+}
+
 void compare_runs(const struct compare_input *input, struct comparison *out)
 {
     const size_t *counts = input->counts;
@@ -427,7 +468,6 @@ void compare_runs(const struct compare_input *input, struct comparison *out)
                                    .metric = &compare_metrics[input->metric],
                                    .out = out,
                                    .run_count = counts[SIDE_BASELINE] + counts[SIDE_CANDIDATE] };
-    double sums[COMPARE_RUNS_MAX] = { 0 };
 
     compare_facts(input, out);
     if (out->refused > 0) {
@@ -438,15 +478,12 @@ void compare_runs(const struct compare_input *input, struct comparison *out)
         states_every_output(&comparing) && !compare_is_named(input->factors, "output_length");
     collect_cells(&comparing);
     for (size_t i = 0; i < out->cell_count; i++)
-        compare_cell(&comparing, &out->cells[i], sums);
+        compare_cell(&comparing, &out->cells[i]);
     correct_cells(&comparing);
     count_verdicts(out);
     if (out->compared == 0) {
         no_comparison(out, "no cell can be compared: see what was left out");
         return;
     }
-    for (size_t i = 0; i < comparing.run_count; i++)
-        sums[i] /= (double)out->compared;
-    out->primary = estimate(&comparing, sums);
-    out->reason = reason_of(input, out);
+    estimate_primary(&comparing);
 }

@@ -21,6 +21,7 @@ extern const struct compare_metric compare_metrics[];
 
 #define COMPARE_SIGNIFICANCE 0.05
 #define COMPARE_SUCCESS_RATE 0.99
+#define COMPARE_PAIRS_MIN 3     /* that must be left of a cell some pairs of which were disturbed */
 #define COMPARE_RUNS_MAX 40     /* of both sides together */
 #define COMPARE_CELLS_MAX 10000 /* of all runs together */
 
@@ -91,6 +92,12 @@ const char *left_out_help(enum left_out why); /* "a run does not have it" */
 struct compared_cell {
     double users, request_rate, input_length, output_tokens; /* as asked; NaN: not known */
     enum left_out why;
+    /* Of a compared cell: why some pairs do not count in it; CELL_COMPARED: all do. What disturbed
+     * them (CLIENT_LIMITED, CONTAMINATED) is judged alike on both sides, so that between equals
+     * what is left leans to neither; a failure is never left out in this way, for it is a result.
+     */
+    enum left_out disturbed;
+    size_t pairs_left_out;
     const char *run; /* the first for which that is so; NULL: all, or none; borrowed */
     bool estimated;  /* its tokens, which the metric counts, in every run */
     struct estimate estimate;
@@ -101,9 +108,12 @@ struct comparison {
     size_t difference_count, refused; /* refused: not allowed ones; then nothing else is here */
     struct compared_cell *cells;      /* in order of output, input, users */
     size_t cell_count, compared, verdicts[VERDICT_NOT_COMPARABLE];
-    size_t estimated;        /* of those compared */
-    struct estimate primary; /* of the runs' geometric means over the compared cells */
-    const char *reason;      /* why the primary verdict is none; NULL: it is one. Static */
+    size_t estimated; /* of those compared */
+    /* Of the runs' geometric means, of each over the same cells: those in which every pair counts.
+     * Where there is none: over all compared ones, in the pairs that count in each of these. */
+    struct estimate primary;
+    size_t primary_cells, primary_pairs_left_out;
+    const char *reason; /* why the primary verdict is none; NULL: it is one. Static */
 };
 #define COMPARISON_AUTO __attribute__((cleanup(comparison_finish))) struct comparison
 void comparison_finish(struct comparison *comparison);
@@ -123,6 +133,8 @@ struct estimate compare_estimate(const double *baseline, size_t baseline_count,
                                  bool higher_is_better);
 struct estimate compare_estimate_pairs(const double *baseline, const double *candidate,
                                        size_t count, bool higher_is_better);
+/* By a p that may be corrected. */
+enum verdict compare_verdict(const struct estimate *estimate, double p, bool higher_is_better);
 bool compare_is_named(const char *const *names, const char *name);
 
 /* Tables of ratios, rows users, columns context, at most 100 columns wide; those that would have

@@ -36,6 +36,14 @@ static const struct field left_out_fields[] = {
     { 0 },
 };
 
+static const struct field disturbed_fields[] = {
+    CELL_FIELDS,
+    { "why", VALUE_TEXT, .help = "client_limited or contaminated." },
+    { "run", VALUE_TEXT, .help = "The first run of which that holds." },
+    { "pairs_left_out", VALUE_INTEGER, .help = "Pairs that do not count in this cell." },
+    { 0 },
+};
+
 static const struct field cell_fields_compared[] = {
     CELL_FIELDS,
     { "baseline", VALUE_NUMBER, .help = "Geometric mean over the baseline's runs." },
@@ -58,7 +66,10 @@ const struct field comparison_fields[] = {
               "not_comparable." },
     { "reason", VALUE_TEXT, .optional = true, .help = "Why it is neither faster nor slower." },
     { "ratio", VALUE_NUMBER, .optional = true,
-      .help = "candidate / baseline, geometric mean over the compared cells." },
+      .help = "candidate / baseline, geometric mean over the compared cells in which every pair "
+              "counts; where there is none, over all, in the pairs that count in each." },
+    { "ratio_cells", VALUE_INTEGER, .help = "Over how many cells that is." },
+    { "ratio_pairs_left_out", VALUE_INTEGER, .help = "Pairs that do not count in it." },
     { "low", VALUE_NUMBER, .optional = true, .help = "95 % interval of the ratio." },
     { "high", VALUE_NUMBER, .optional = true, .help = "Its other end." },
     { "p", VALUE_NUMBER, .optional = true,
@@ -80,6 +91,10 @@ const struct field comparison_fields[] = {
     { "cells_left_out", VALUE_INTEGER, .help = "Cells that cannot be compared." },
     { "left_out", VALUE_LIST, .help = "The first 50 of them, with the reason.",
       .fields = left_out_fields },
+    { "disturbed", VALUE_LIST,
+      .help = "The first 50 compared cells in which some pairs do not count: at least 3 and most "
+              "of them do.",
+      .fields = disturbed_fields },
     { "differences", VALUE_LIST, .help = "Facts in which the runs differ, or that are unknown.",
       .fields = difference_fields },
     { "corrected", VALUE_LIST, .help = "Runs that were corrected by a later one: {run, by}." },
@@ -136,6 +151,25 @@ static json_t *left_out_json(const struct comparison *comparison)
         json_object_set_new(json, "why", json_string(left_out_name(cell->why)));
         if (cell->run != NULL)
             json_object_set_new(json, "run", json_string(cell->run));
+        json_array_append_new(list, json);
+    }
+    return list;
+}
+
+static json_t *disturbed_json(const struct comparison *comparison)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < comparison->cell_count && json_array_size(list) < LEFT_OUT_SHOWN; i++) {
+        const struct compared_cell *cell = &comparison->cells[i];
+        json_t *json;
+
+        if (cell->why != CELL_COMPARED || cell->pairs_left_out == 0)
+            continue;
+        json = cell_json(cell);
+        json_object_set_new(json, "why", json_string(left_out_name(cell->disturbed)));
+        json_object_set_new(json, "run", json_string(cell->run));
+        json_object_set_new(json, "pairs_left_out", json_integer((json_int_t)cell->pairs_left_out));
         json_array_append_new(list, json);
     }
     return list;
@@ -205,6 +239,10 @@ json_t *comparison_json(const struct compare_input *input, const struct comparis
         "differences", differences_json(comparison), "paired", input->paired, "corrected",
         corrected_json(input));
 
+    json_object_set_new(json, "ratio_cells", json_integer((json_int_t)comparison->primary_cells));
+    json_object_set_new(json, "ratio_pairs_left_out",
+                        json_integer((json_int_t)comparison->primary_pairs_left_out));
+    json_object_set_new(json, "disturbed", disturbed_json(comparison));
     if (detail)
         json_object_set_new(json, "cell_list", cells_json(comparison));
     return json;
@@ -229,7 +267,12 @@ static void describe_verdict(const struct compare_input *input, const struct com
     if (isnan(primary->ratio))
         return;
     text_addf(out, "Candidate / baseline: %.4g over %zu cells", primary->ratio,
-              comparison->compared);
+              comparison->primary_cells);
+    if (comparison->primary_pairs_left_out > 0)
+        text_addf(out, ", in the %zu pairs that count in each of them",
+                  input->counts[SIDE_BASELINE] - comparison->primary_pairs_left_out);
+    else if (comparison->primary_cells < comparison->compared)
+        text_add(out, ", those in which every pair counts");
     if (!isnan(primary->p))
         text_addf(out, ", 95 %% interval %.4g to %.4g, p %.2g", primary->low, primary->high,
                   primary->p);
@@ -311,24 +354,46 @@ static void describe_way_out(const struct comparison *comparison, bool unknown, 
     text_add(out, count > 0 ? "]\n" : "");
 }
 
+/* "- 4 users, context 128: the server worked for others meanwhile, run_..." */
+static void describe_cell(const struct compared_cell *cell, enum left_out why, struct text *out)
+{
+    text_addf(out, isnan(cell->request_rate) ? "- %.6g users" : "- %.6g requests/s",
+              isnan(cell->request_rate) ? cell->users : cell->request_rate);
+    text_addf(out, ", context %.6g: %s%s%s", cell->input_length, left_out_help(why),
+              cell->run == NULL ? "" : ", ", cell->run == NULL ? "" : cell->run);
+}
+
 static void describe_left_out(const struct comparison *comparison, struct text *out)
 {
     size_t left = comparison->cell_count - comparison->compared, shown = 0;
 
     for (size_t i = 0; i < comparison->cell_count && shown < LEFT_OUT_LINES; i++) {
-        const struct compared_cell *cell = &comparison->cells[i];
-
-        if (cell->why == CELL_COMPARED)
+        if (comparison->cells[i].why == CELL_COMPARED)
             continue;
         if (shown++ == 0)
             text_addf(out, "\nLeft out (x), %zu of %zu cells:\n", left, comparison->cell_count);
-        text_addf(out, isnan(cell->request_rate) ? "- %.6g users" : "- %.6g requests/s",
-                  isnan(cell->request_rate) ? cell->users : cell->request_rate);
-        text_addf(out, ", context %.6g: %s%s%s\n", cell->input_length, left_out_help(cell->why),
-                  cell->run == NULL ? "" : ", ", cell->run == NULL ? "" : cell->run);
+        describe_cell(&comparison->cells[i], comparison->cells[i].why, out);
+        text_add_char(out, '\n');
     }
     if (left > shown && shown > 0)
         text_addf(out, "- and %zu more\n", left - shown);
+}
+
+static void describe_disturbed(const struct compare_input *input,
+                               const struct comparison *comparison, struct text *out)
+{
+    size_t pairs = input->counts[SIDE_BASELINE], shown = 0;
+
+    for (size_t i = 0; i < comparison->cell_count && shown < LEFT_OUT_LINES; i++) {
+        const struct compared_cell *cell = &comparison->cells[i];
+
+        if (cell->why != CELL_COMPARED || cell->pairs_left_out == 0)
+            continue;
+        if (shown++ == 0)
+            text_add(out, "\nCompared by fewer pairs, without those that were disturbed:\n");
+        describe_cell(cell, cell->disturbed, out);
+        text_addf(out, ": %zu of %zu pairs count\n", pairs - cell->pairs_left_out, pairs);
+    }
 }
 
 void comparison_describe(const struct compare_input *input, const struct comparison *comparison,
@@ -355,6 +420,7 @@ void comparison_describe(const struct compare_input *input, const struct compari
                   "and stream chunks were counted.\n",
                   comparison->estimated);
     describe_left_out(comparison, out);
+    describe_disturbed(input, comparison, out);
     describe_differences(comparison, true, out);
     if (input->as_deployments && comparison->difference_count > 0)
         text_add(out, "This tells which of the two deployments is faster, not what makes it so.\n");

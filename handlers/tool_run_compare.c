@@ -313,7 +313,9 @@ const struct tool tool_run_compare = {
         "differences) unless the sides differ only in the `factors` you name; what is unknown is "
         "equal to nothing unless accepted by name. Answers with the ratio, its 95 % interval and "
         "faster, slower or no_evidence, over all common cells and for each, corrected for many "
-        "cells. Failed, client-limited or one-sided cells are left out and named. One run a side "
+        "cells. Failed, client-limited or one-sided cells are left out and named; of pairs, where "
+        "3 "
+        "and most of them remain, only the disturbed ones. One run a side "
         "is never evidence. Call run_audit on both first.",
     .params = params,
     .fields = comparison_fields,

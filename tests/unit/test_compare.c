@@ -12,7 +12,9 @@
 #include <math.h>
 
 #include "analysis/compare.h"
+#include "base/json.h"
 #include "base/random.h"
+#include "handlers/compare_answer.h"
 
 #define RUNS 10
 #define CELLS 8 /* 1, 2, 4 and 8 users at 128 and 1024 tokens */
@@ -26,6 +28,7 @@ struct trial {
     const char *factors[4], *accepted[4];
     bool paired, as_deployments;
     double drift; /* spread of what the runs of a pair share */
+    double limit; /* cells whose luck is more so many times CELL_SPREAD are client_limited; 0: no */
     struct comparison comparison;
 };
 
@@ -93,15 +96,20 @@ static int tear_down(void **state)
     return 0;
 }
 
+static struct compare_input input_of(const struct trial *trial)
+{
+    return (struct compare_input){ .runs = trial->runs,
+                                   .counts = { trial->repetitions, trial->repetitions },
+                                   .metric = trial->metric,
+                                   .factors = trial->factors,
+                                   .accepted = trial->accepted,
+                                   .paired = trial->paired,
+                                   .as_deployments = trial->as_deployments };
+}
+
 static const struct comparison *compare(struct trial *trial)
 {
-    const struct compare_input input = { .runs = trial->runs,
-                                         .counts = { trial->repetitions, trial->repetitions },
-                                         .metric = trial->metric,
-                                         .factors = trial->factors,
-                                         .accepted = trial->accepted,
-                                         .paired = trial->paired,
-                                         .as_deployments = trial->as_deployments };
+    const struct compare_input input = input_of(trial);
 
     comparison_finish(&trial->comparison);
     compare_runs(&input, &trial->comparison);
@@ -134,9 +142,10 @@ static void draw(struct trial *trial, struct generator *generator, double factor
 
         for (size_t j = 0; j < CELLS; j++) {
             struct evidence_cell *cell = &trial->runs[i].cells[j];
+            double own = normal(generator);
 
-            set_figures(cell,
-                        100 * cell->concurrency * exp(luck + CELL_SPREAD * normal(generator)));
+            set_figures(cell, 100 * cell->concurrency * exp(luck + CELL_SPREAD * own));
+            cell->client_limited = trial->limit > 0 && own > trial->limit;
         }
     }
 }
@@ -144,6 +153,7 @@ static void draw(struct trial *trial, struct generator *generator, double factor
 struct rates {
     double faster, slower, covered;  /* of the primary verdict */
     double some_faster, some_slower; /* at least one cell is said to be */
+    double compared;                 /* cells that were */
 };
 
 static struct rates simulate(struct trial *trial, int pairs, double factor, uint64_t seed)
@@ -159,14 +169,15 @@ static struct rates simulate(struct trial *trial, int pairs, double factor, uint
         draw(trial, &generator, factor);
         comparison = compare(trial);
         primary = &comparison->primary;
-        assert_int_equal(comparison->compared, CELLS);
+        assert_true(trial->limit > 0 || comparison->compared == CELLS);
+        rates.compared += (double)comparison->compared / CELLS;
         rates.faster += primary->verdict == VERDICT_FASTER;
         rates.slower += primary->verdict == VERDICT_SLOWER;
         rates.covered += primary->low < factor && factor < primary->high;
         rates.some_faster += comparison->verdicts[VERDICT_FASTER] > 0;
         rates.some_slower += comparison->verdicts[VERDICT_SLOWER] > 0;
     }
-    for (double *rate = &rates.faster; rate <= &rates.some_slower; rate++)
+    for (double *rate = &rates.faster; rate <= &rates.compared; rate++)
         *rate /= pairs;
     print_message("%zu runs a side, speed x %.2f: faster %.1f %%, slower %.1f %%, interval holds "
                   "it %.1f %%; some cell faster %.1f %%, slower %.1f %%\n",
@@ -208,6 +219,24 @@ static void pairs_of_equals_differ_in_one_of_twenty(void **state)
     assert_true(rates.faster + rates.slower >= 0.03 && rates.faster + rates.slower <= 0.07);
     assert_true(rates.covered >= 0.93 && rates.covered <= 0.97);
     assert_true(rates.some_faster + rates.some_slower <= 0.07);
+}
+
+/* Also where it is the fastest one in 15 cells that are limited by the client, for that leaves out
+ * their pairs whichever side was fast. 5 repetitions: half of the cells lose a pair. */
+static void what_disturbs_a_pair_makes_no_difference_between_equals(void **state)
+{
+    struct trial *trial = *state;
+    struct rates rates;
+
+    trial->paired = true;
+    trial->limit = 1.5;
+    trial->drift = 0.1;
+    rates = simulate(trial, 2000, 1, 6);
+    assert_true(rates.faster + rates.slower >= 0.03 && rates.faster + rates.slower <= 0.07);
+    assert_true(fabs(rates.faster - rates.slower) < 0.02);
+    assert_true(rates.covered >= 0.92 && rates.covered <= 0.97);
+    assert_true(rates.some_faster + rates.some_slower <= 0.07);
+    assert_true(rates.compared > 0.95);
 }
 
 /* A drift of 10 % between repetitions hides 5 % from two means, and not from pairs. */
@@ -616,6 +645,100 @@ static void leaves_out_what_a_run_has_twice(void **state)
     assert_int_equal(trial->comparison.cells[3].why, CELL_TWICE);
 }
 
+/* A ratio of 2, but for the pair that was disturbed. */
+static struct evidence_cell *disturb(struct trial *trial, size_t run, size_t cell)
+{
+    struct evidence_cell *one = &trial->runs[run].cells[cell];
+
+    one->contaminated = true;
+    set_figures(one, 7);
+    return one;
+}
+
+static void expect_disturbance_told(const struct trial *trial)
+{
+    const struct compare_input input = input_of(trial);
+    json_auto_t *json = comparison_json(&input, &trial->comparison, false);
+    const json_t *cell = json_array_get(json_object_get(json, "disturbed"), 0);
+    TEXT_AUTO text = { 0 };
+
+    comparison_describe(&input, &trial->comparison, &text);
+    assert_non_null(strstr(text_string(&text), "over 7 cells, those in which every pair counts"));
+    assert_non_null(strstr(text_string(&text), "- 1 users, context 128: the server worked for "
+                                               "others meanwhile, imp_2: 4 of 5 pairs count\n"));
+    assert_int_equal(json_get_integer(json, "ratio_cells", 0), 7);
+    assert_string_equal(json_get_text(cell, "why", ""), "contaminated");
+    assert_int_equal(json_get_integer(cell, "pairs_left_out", 0), 1);
+}
+
+static void a_disturbed_pair_is_left_out_of_its_cell_alone(void **state)
+{
+    struct trial *trial = *state;
+    struct generator generator;
+    const struct comparison *comparison;
+
+    trial->paired = true;
+    generator_init(&generator, 7);
+    draw(trial, &generator, 2);
+    disturb(trial, 7, 0); /* of the third pair */
+    disturb(trial, 2, 0); /* of the same */
+    comparison = compare(trial);
+    assert_int_equal(comparison->compared, CELLS);
+    assert_int_equal(comparison->primary_cells, CELLS - 1);
+    assert_int_equal(comparison->primary_pairs_left_out, 0);
+    assert_int_equal(comparison->cells[0].pairs_left_out, 1);
+    assert_int_equal(comparison->cells[0].disturbed, CELL_CONTAMINATED);
+    assert_string_equal(comparison->cells[0].run, trial->runs[2].id);
+    assert_true(fabs(comparison->cells[0].estimate.ratio - 2) < 0.2);
+    assert_int_equal(comparison->cells[1].pairs_left_out, 0);
+    assert_null(comparison->cells[1].run);
+    expect_disturbance_told(trial);
+    disturb(trial, 3, 0);
+    assert_int_equal(compare(trial)->cells[0].pairs_left_out, 2);
+    disturb(trial, 9, 0); /* two pairs are left of five */
+    assert_int_equal(compare(trial)->cells[0].why, CELL_CONTAMINATED);
+    assert_int_equal(trial->comparison.compared, CELLS - 1);
+    trial->paired = false;
+    disturb(trial, 9, 1);
+    assert_int_equal(compare(trial)->cells[1].why, CELL_CONTAMINATED);
+}
+
+static void a_failure_is_never_left_out_with_its_pair_alone(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->paired = true;
+    disturb(trial, 2, 0);
+    disturb(trial, 4, 0)->success_rate = 0.5;
+    assert_int_equal(compare(trial)->cells[0].why, CELL_LOW_SUCCESS);
+    assert_string_equal(trial->comparison.cells[0].run, trial->runs[4].id);
+}
+
+/* Every cell lacks a pair: the ratio is of those that none lacks. */
+static void the_ratio_counts_every_pair_by_the_same_cells(void **state)
+{
+    struct trial *trial = *state;
+    struct generator generator;
+    const struct comparison *comparison;
+
+    trial->paired = true;
+    generator_init(&generator, 8);
+    draw(trial, &generator, 2);
+    for (size_t i = 0; i < CELLS; i++)
+        disturb(trial, i % 2, i);
+    comparison = compare(trial);
+    assert_int_equal(comparison->compared, CELLS);
+    assert_int_equal(comparison->primary_cells, CELLS);
+    assert_int_equal(comparison->primary_pairs_left_out, 2);
+    assert_true(fabs(comparison->primary.ratio - 2) < 0.1);
+    assert_int_equal(comparison->primary.verdict, VERDICT_FASTER);
+    disturb(trial, 2, 0);
+    disturb(trial, 0, 0)->contaminated = false;
+    assert_int_equal(compare(trial)->compared, CELLS);
+    assert_int_equal(trial->comparison.primary.verdict, VERDICT_NOT_COMPARABLE);
+    assert_non_null(strstr(trial->comparison.reason, "too few pairs in every cell"));
+}
+
 static void says_so_when_no_cell_is_left(void **state)
 {
     struct trial *trial = *state;
@@ -666,6 +789,7 @@ int main(void)
         TRIAL(finds_a_difference_between_equals_in_one_of_twenty),
         TRIAL(sees_a_slowdown_of_five_percent_at_five_repetitions),
         TRIAL(pairs_of_equals_differ_in_one_of_twenty),
+        TRIAL(what_disturbs_a_pair_makes_no_difference_between_equals),
         TRIAL(pairs_see_through_a_drift_that_hides_a_slowdown),
         cmocka_unit_test(tests_pairs_as_student_did),
         TRIAL(finds_the_pairs_of_runs_that_were_measured_in_turns),
@@ -680,6 +804,9 @@ int main(void)
         cmocka_unit_test(leaves_out_cells_that_cannot_be_compared),
         TRIAL(tells_of_cells_whose_tokens_every_run_estimated),
         TRIAL(leaves_out_what_a_run_has_twice),
+        TRIAL(a_disturbed_pair_is_left_out_of_its_cell_alone),
+        TRIAL(a_failure_is_never_left_out_with_its_pair_alone),
+        TRIAL(the_ratio_counts_every_pair_by_the_same_cells),
         TRIAL(says_so_when_no_cell_is_left),
         TRIAL(takes_unknown_success_where_it_is_accepted),
         TRIAL(writes_tables_that_fit_a_terminal),
