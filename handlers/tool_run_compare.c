@@ -49,6 +49,19 @@ static void request_finish(struct request *request)
     sweep_row_finish(&request->sweep);
 }
 
+/* The same figures under two ids would be a repetition without any spread. */
+static bool is_new_file(const struct request *request, const struct evidence *run,
+                        struct error *error)
+{
+    for (const struct evidence *other = request->runs; other < run; other++)
+        if (run->imported && other->imported && strcmp(run->digest, other->digest) == 0)
+            return error_set(error, ERROR_INVALID,
+                             "the runs %s and %s are of the same file: its figures are one "
+                             "repetition, name one of the two",
+                             other->id, run->id);
+    return true;
+}
+
 static bool add_run(struct store *store, const char *id, struct request *request,
                     struct error *error)
 {
@@ -64,7 +77,8 @@ static bool add_run(struct store *store, const char *id, struct request *request
         return error_set(error, ERROR_INVALID, "these are more than %d runs: name fewer",
                          COMPARE_RUNS_MAX);
     evidence_init(&request->runs[request->count]);
-    if (!evidence_find(store, id, &request->runs[request->count++], error))
+    if (!evidence_find(store, id, &request->runs[request->count++], error)
+        || !is_new_file(request, &request->runs[request->count - 1], error))
         return false;
     cells += request->runs[request->count - 1].cell_count;
     return cells <= COMPARE_CELLS_MAX

@@ -272,6 +272,27 @@ static void shows_long_facts_from_where_they_differ(void **state)
     world_says(world, "; \"...two\" (imp_");
 }
 
+/* Facts that are stated later make a new run of the same figures. */
+static void one_file_is_one_run_however_often_it_was_imported(void **state)
+{
+    struct world *world = *state;
+    char first[ID_SIZE], other[ID_SIZE], again[ID_SIZE];
+    json_auto_t *answer = NULL;
+    TEXT_AUTO arguments = { 0 };
+
+    imported(world, "toy", first);
+    imported(world, "other", other);
+    text_addf(&arguments, "{\"run\":\"%s\",\"hardware\":\"L4\"}", first);
+    answer = world_ok(world, "run_import", text_string(&arguments));
+    snprintf(again, ID_SIZE, "%s", json_get_text(json_object_get(answer, "run"), "id", ""));
+    assert_string_not_equal(first, again);
+    text_clear(&arguments);
+    text_addf(&arguments, "{\"baseline\":[\"%s\",\"%s\"],\"candidate\":[\"%s\"]}", first, again,
+              other);
+    world_refused(world, "run_compare", text_string(&arguments), ERROR_INVALID,
+                  "are of the same file");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +304,7 @@ int main(void)
         cmocka_unit_test(compares_one_sweep_or_two_sides),
         cmocka_unit_test(compares_imports),
         cmocka_unit_test(shows_long_facts_from_where_they_differ),
+        cmocka_unit_test(one_file_is_one_run_however_often_it_was_imported),
         cmocka_unit_test(says_what_is_wrong_with_its_arguments),
     };
 
