@@ -297,6 +297,7 @@ static void tell_left_out(const struct contest *contest)
 static void tell_levels(const struct contest *contest)
 {
     double correlations = 0, ratios = 0;
+    size_t compared = 0;
 
     printf("output_throughput: p below");
     for (size_t level = 0; level < LEVELS; level++) {
@@ -309,11 +310,14 @@ static void tell_levels(const struct contest *contest)
     }
     for (size_t i = 0; i < contest->count; i++) {
         correlations += contest->outcomes[i].autocorrelation / (double)contest->count;
-        ratios += log(contest->outcomes[i].ratio) / (double)contest->count;
+        if (isnan(contest->outcomes[i].ratio)) /* no cell could be compared */
+            continue;
+        ratios += log(contest->outcomes[i].ratio);
+        compared++;
     }
     printf("\nmean ratio B / A %.4f; correlation of a pair with the one before %.3f (independent: "
            "%.3f)\n",
-           exp(ratios), correlations, -1 / (double)contest->plan.repetitions);
+           exp(ratios / (double)compared), correlations, -1 / (double)contest->plan.repetitions);
 }
 
 /* Exit status. */
