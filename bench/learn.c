@@ -249,6 +249,24 @@ static bool learn_limit(const struct asker *asker, struct workload *workload, st
     return ask_count(asker, workload, NULL, SHORT_PIECES, &tokens, &status, error);
 }
 
+/* Some servers refuse a temperature of 0, which is what is asked with where nothing else is. */
+static bool learn_to_ask(const struct asker *asker, const char *sampling, struct workload *workload,
+                         struct error *error)
+{
+    struct error said;
+
+    if (learn_limit(asker, workload, error))
+        return true;
+    if (strstr(error->message, "temperature") == NULL)
+        return false;
+    said = *error;
+    if (sampling[0] == '\0')
+        return error_set(error, ERROR_UPSTREAM, "plan another \"temperature\" than 0 (%.300s)",
+                         said.message);
+    text_copy(workload->sampling, sizeof workload->sampling, sampling);
+    return learn_limit(asker, workload, error);
+}
+
 /* All that are wanted; where the server refuses that, one by one those it takes. */
 static bool learn_fields(const struct asker *asker, struct workload *workload, struct error *error)
 {
@@ -299,12 +317,12 @@ static bool learn_chunks(const struct asker *asker, struct workload *workload, s
     return true;
 }
 
-bool learn_workload(const struct asker *asker, enum bench_api api, struct workload *out,
-                    struct error *error)
+bool learn_workload(const struct asker *asker, enum bench_api api, const char *sampling,
+                    struct workload *out, struct error *error)
 {
     struct workload workload = { .api = api };
 
-    if (!learn_limit(asker, &workload, error))
+    if (!learn_to_ask(asker, sampling, &workload, error))
         return false;
     if (api == BENCH_CHAT || !learn_ids(asker, &workload, error)) {
         if (api != BENCH_CHAT && error->kind == ERROR_CANCELLED)

@@ -10,6 +10,7 @@ bool learn_sampling(const struct asker *asker, const struct plan *plan, struct w
 
 /* In this order: token ids (completions only, where the server tells ids and takes them), words of
  * one token each, words by their average. UPSTREAM with the server's words where it does not answer
- * or does not stream. */
-bool learn_workload(const struct asker *asker, enum bench_api api, struct workload *out,
-                    struct error *error);
+ * or does not stream. `sampling`: the members of a request where a temperature of 0 is refused; "":
+ * none. */
+bool learn_workload(const struct asker *asker, enum bench_api api, const char *sampling,
+                    struct workload *out, struct error *error);

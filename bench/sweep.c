@@ -13,6 +13,7 @@
 #include "base/outbound.h"
 #include "bench/fingerprint.h"
 #include "bench/learn.h"
+#include "bench/plan_workload.h"
 
 #define STORE_RETRY_MS 1000
 #define RUNS_LOOKED_AT 100 /* of a deployment; their fingerprints are one */
@@ -192,6 +193,7 @@ static bool find_workload(struct sweep_work *work, struct subject *subject, cons
         .silence_limit_ms =
             (int64_t)(fmax(work->plan.ttft_timeout_s, work->plan.idle_timeout_s) * 1e3),
     };
+    TEXT_AUTO sampling = { 0 };
     json_auto_t *kept = NULL;
     struct error ignored;
 
@@ -203,7 +205,9 @@ static bool find_workload(struct sweep_work *work, struct subject *subject, cons
     }
     job_run_progress(work->run, (double)work->done, (double)work->count,
                      "finding out how prompts are made for this server");
-    return learn_workload(&asker, work->plan.api, &subject->workload, error)
+    if (work->plan.temperature > 0)
+        plan_sampling(&work->plan, &sampling);
+    return learn_workload(&asker, work->plan.api, text_string(&sampling), &subject->workload, error)
            && learn_sampling(&asker, &work->plan, &subject->workload, error);
 }
 

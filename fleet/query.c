@@ -340,7 +340,7 @@ static bool run_once(const struct endpoint *endpoint, const struct query *query,
     ok = settle(&exchange, ok, &transport, error);
     end_texts(&exchange);
     note_times(&exchange);
-    if (result->failure == FAILURE_REFUSED_400)
+    if (result->failure == FAILURE_REFUSED_400 || result->failure == FAILURE_SERVER_ERROR)
         *fields &= ~query_refused_field(*fields, text_string(&exchange.response.body),
                                         exchange.response.body.length);
     exchange_finish(&exchange);

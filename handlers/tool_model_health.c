@@ -62,7 +62,7 @@ static bool ask_once(struct call *call, const struct endpoint *endpoint, bool ch
     const struct query query = {
         .prompt = "Say OK and nothing else.",
         .max_tokens = 16,
-        .temperature = 0,
+        .temperature = -1, /* not every server takes 0 */
         .chat = chat,
         .ttft_timeout_ms = timeout_ms,
         .idle_timeout_ms = timeout_ms,

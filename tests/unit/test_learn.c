@@ -25,7 +25,7 @@ static void learn(int port, enum bench_api api, struct workload *out)
     struct error error = { 0 };
 
     snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", port);
-    if (!learn_workload(&asker, api, out, &error))
+    if (!learn_workload(&asker, api, "", out, &error))
         fail_msg("%s", error.message);
 }
 
@@ -37,7 +37,7 @@ static void must_not_learn(int port, enum bench_api api, const char *because)
     struct error error = { 0 };
 
     snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", port);
-    assert_false(learn_workload(&asker, api, &workload, &error));
+    assert_false(learn_workload(&asker, api, "", &workload, &error));
     if (strstr(error.message, because) == NULL)
         fail_msg("'%s' does not say '%s'", error.message, because);
 }
@@ -290,6 +290,31 @@ static void a_stream_may_be_called_anything(void **state)
     assert_true(workload.tells_usage);
 }
 
+static void where_a_temperature_of_0_is_refused_the_plans_is_used(void **state)
+{
+    static const struct canned_answer answers[] = {
+        { "/v1/chat/completions", .when = "\"temperature\":0,", .status = 422,
+          .body = "{\"error\":\"`temperature` must be strictly positive\"}" },
+        { "/v1/chat/completions", .when = "\"stream\":true", .type = "text/event-stream",
+          .body = "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\ndata: [DONE]\n\n" },
+        { "/v1/chat/completions", .body = "{\"choices\":[]}" },
+        { NULL },
+    };
+    struct endpoint endpoint = { .model = "simserve/toy" };
+    const struct asker asker = { &endpoint, never, NULL };
+    struct canned_server server;
+    struct workload workload;
+    struct error error = { 0 };
+
+    (void)state;
+    canned_start(&server, answers);
+    must_not_learn(server.port, BENCH_CHAT, "plan another \"temperature\" than 0");
+    snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", server.port);
+    if (!learn_workload(&asker, BENCH_CHAT, "\"temperature\":0.7", &workload, &error))
+        fail_msg("%s", error.message);
+    canned_stop(&server);
+}
+
 static void a_server_that_always_streams_is_learned(void **state)
 {
     static const struct canned_answer answers[] = {
@@ -332,7 +357,7 @@ static void a_stream_of_nothing_but_comments_ends(void **state)
     (void)state;
     canned_start(&server, answers);
     snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", server.port);
-    assert_false(learn_workload(&asker, BENCH_CHAT, &workload, &error));
+    assert_false(learn_workload(&asker, BENCH_CHAT, "", &workload, &error));
     canned_stop(&server);
     assert_non_null(strstr(error.message, "went silent but for comments after 1 events"));
 }
@@ -391,6 +416,7 @@ int main(void)
         cmocka_unit_test(where_nothing_is_one_token_the_average_counts),
         cmocka_unit_test(fields_that_the_server_refuses_are_left_out),
         cmocka_unit_test(a_stream_may_be_called_anything),
+        cmocka_unit_test(where_a_temperature_of_0_is_refused_the_plans_is_used),
         cmocka_unit_test(a_server_that_always_streams_is_learned),
         cmocka_unit_test(a_stream_of_nothing_but_comments_ends),
         cmocka_unit_test(a_missing_api_is_named_with_the_other_one),
