@@ -34,23 +34,21 @@ void answer_quote(struct text *out, const char *heading, const char *bytes, size
 #define PARAM_CURSOR                                                                               \
     {                                                                                              \
         "cursor", VALUE_TEXT, .low = 1, .high = 80,                                                \
-                              .help = "next_cursor of the page before; left out: from the start."  \
+                              .help = "next_cursor of the page before; left out: the first page."  \
     }
 #define FIELD_NEXT_CURSOR                                                                          \
     {                                                                                              \
-        "next_cursor", VALUE_TEXT,                                                                 \
-            .optional = true,                                                                      \
-            .help = "Pass it as `cursor` for the next page; null: this is the last."               \
+        "next_cursor", VALUE_TEXT, .optional = true,                                               \
+                                   .help = "`cursor` of the next page; null: this is the last."    \
     }
 
 /* Tools that start or change something take one; where doing it again changes nothing anyway it is
  * only accepted. */
 #define PARAM_IDEMPOTENCY_KEY                                                                      \
     {                                                                                              \
-        "idempotency_key", VALUE_TEXT,                                                             \
-            .low = 1, .high = 64,                                                                  \
-            .help = "Any text of your choice: the same call with the same key again does it only " \
-                    "once and gives the same answer. Use one when an answer may get lost."         \
+        "idempotency_key", VALUE_TEXT, .low = 1, .high = 64,                                       \
+                                       .help = "Any text of yours: the same call with the same "   \
+                                               "key does it once and gives the same answer."       \
     }
 
 size_t page_limit(const struct call *call);

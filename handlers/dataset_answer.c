@@ -19,7 +19,8 @@ static const struct field lengths_fields[] = {
       .help = "True: of texts, at 4 bytes a token; a sweep has the server's count." },
     { "repeated", VALUE_INTEGER, .help = "Prompts that stand in it once more." },
     { "input_tokens", VALUE_OBJECT, .help = "Of prompts.", .fields = range_fields },
-    { "output_tokens", VALUE_OBJECT, .help = "Of answers.", .fields = range_fields },
+    { "output_tokens", VALUE_OBJECT, .help = "Of answers.", .fields = range_fields,
+      .told_in = "input_tokens" },
     { 0 },
 };
 

@@ -7,11 +7,9 @@
 
 #define PARAM_DEPLOYMENT                                                                           \
     {                                                                                              \
-        "deployment", VALUE_TEXT,                                                                  \
-            .low = 1, .high = 63,                                                                  \
-            .help =                                                                                \
-                "Registered name of the deployment (see deployment_list). May be left out where "  \
-                "exactly one is registered."                                                       \
+        "deployment", VALUE_TEXT, .low = 1, .high = 63,                                            \
+                                  .help = "Registered name (see deployment_list); may be left "    \
+                                          "out where only one is registered."                      \
     }
 
 /* By the argument `deployment`; without it the only one there is. NOT_FOUND and INVALID say which

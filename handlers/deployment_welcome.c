@@ -6,7 +6,8 @@
 #include "handlers/values.h"
 
 const struct field deployment_welcome_fields[] = {
-    { "deployment", VALUE_OBJECT, .help = "As it is stored now.", .fields = deployment_fields },
+    { "deployment", VALUE_OBJECT, .help = "As it is stored now.", .fields = deployment_fields,
+      .told_in = "deployment_show" },
     { "changed", VALUE_BOOLEAN,
       .help = "False: it was stored like this already, nothing was written." },
     { "reachable", VALUE_BOOLEAN, .help = "Did the server list its models just now?" },

@@ -25,7 +25,8 @@ static const char *const ways[] = {
     "deployments, then run_compare with that sweep.",
     "Watch a server: metrics_show now; metrics_watch once, then metrics_history.",
     "Trouble: deployment_show, then model_health; who did what: audit_list.",
-    "All of it to read, with the terms: the resource opsbrain://guide; step by step: the prompts.",
+    "All of it to read, with the terms: the resource opsbrain://guide; what each member of an "
+    "answer means: opsbrain://answers; step by step: the prompts.",
 };
 
 static const char closing[] =

@@ -1,44 +1,53 @@
 /* The published schemas: written from a tool's rows, so that they cannot differ from the checks. */
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "handlers/values.h"
 
-static json_t *number(double value, bool whole)
+/* 600 and not 600.0: JSON Schema knows no difference, and it is shorter. */
+static json_t *number(double value)
 {
-    return whole ? json_integer((json_int_t)value) : json_real(value);
+    return trunc(value) == value ? json_integer((json_int_t)value) : json_real(value);
 }
 
 /* `low` and `high` both 0: no limits. */
-static void add_limits(json_t *schema, const char *least, const char *most, double low, double high,
-                       bool whole)
+static void add_limits(json_t *schema, double low, double high)
 {
     if (low == 0 && high == 0)
         return;
-    json_object_set_new(schema, least, number(low, whole));
-    json_object_set_new(schema, most, number(high, whole));
+    json_object_set_new(schema, "minimum", number(low));
+    json_object_set_new(schema, "maximum", number(high));
 }
 
+static void add_counts(json_t *schema, const char *least, const char *most,
+                       const struct param *param)
+{
+    if (param->low > 0)
+        json_object_set_new(schema, least, number(param->low));
+    if (param->high > 0)
+        json_object_set_new(schema, most, number(param->high));
+}
+
+/* Of texts none: theirs are bytes, JSON Schema's are characters, and a refusal tells them. */
 static void add_kind_limits(json_t *schema, const struct param *param)
 {
     switch (param->type) {
-    case VALUE_TEXT:
-        add_limits(schema, "minLength", "maxLength", param->low, param->high, true);
-        break;
     case VALUE_INTEGER:
     case VALUE_NUMBER:
-        add_limits(schema, "minimum", "maximum", param->low, param->high,
-                   param->type == VALUE_INTEGER);
+        add_limits(schema, param->low, param->high);
         break;
     case VALUE_INTEGERS:
     case VALUE_NUMBERS:
     case VALUE_TEXTS:
-        add_limits(schema, "minItems", "maxItems", param->low, param->high, true);
+        add_counts(schema, "minItems", "maxItems", param);
         break;
     case VALUE_TEXT_MAP:
-        add_limits(schema, "minProperties", "maxProperties", param->low, param->high, true);
+        add_counts(schema, "minProperties", "maxProperties", param);
         break;
+    case VALUE_TEXT:
     case VALUE_BOOLEAN:
     case VALUE_CHOICE:
     case VALUE_OBJECT:
@@ -63,20 +72,43 @@ static json_t *item_schema(const struct param *param)
 
     if (whole || param->type == VALUE_NUMBERS) {
         json_object_set_new(item, "type", json_string(whole ? "integer" : "number"));
-        add_limits(item, "minimum", "maximum", param->item_low, param->item_high, whole);
+        add_limits(item, param->item_low, param->item_high);
     } else {
         json_object_set_new(item, "type", json_string("string"));
-        add_limits(item, "minLength", "maxLength", param->item_low, param->item_high, true);
     }
     return item;
 }
 
-static json_t *param_schema(const struct param *param)
+static bool has_param(const struct tool *tool, const char *name)
 {
-    json_t *schema = json_object();
+    for (const struct param *param = tool->params; param->name != NULL; param++)
+        if (strcmp(param->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* NULL: none is published. */
+static json_t *param_help(const struct tool *tool, const struct param *param)
+{
+    const struct tool *teller =
+        tool->params_told_in == NULL ? NULL : tool_find(tool->params_told_in);
+    const char *rest = strstr(param->help, ". ");
+
+    if (teller == NULL || !has_param(teller, param->name))
+        return json_string(param->help);
+    if (param->initial != NULL)
+        return NULL;
+    return rest == NULL ? json_string(param->help)
+                        : json_stringn(param->help, (size_t)(rest + 1 - param->help));
+}
+
+static json_t *param_schema(const struct tool *tool, const struct param *param)
+{
+    json_t *schema = json_object(), *help = param_help(tool, param);
 
     json_object_set_new(schema, "type", json_string(value_kind(param->type)->schema_type));
-    json_object_set_new(schema, "description", json_string(param->help));
+    if (help != NULL)
+        json_object_set_new(schema, "description", help);
     if (param->type == VALUE_CHOICE)
         json_object_set_new(schema, "enum", choices_schema(param->choices));
     if (param->type == VALUE_INTEGERS || param->type == VALUE_NUMBERS || param->type == VALUE_TEXTS)
@@ -91,14 +123,14 @@ static json_t *param_schema(const struct param *param)
     return schema;
 }
 
-static json_t *params_schema(const struct param *params)
+static json_t *params_schema(const struct tool *tool)
 {
     json_t *properties = json_object(), *required = json_array();
     json_t *schema = json_pack("{s:s, s:o, s:b}", "type", "object", "properties", properties,
                                "additionalProperties", false);
 
-    for (const struct param *param = params; param->name != NULL; param++) {
-        json_object_set_new(properties, param->name, param_schema(param));
+    for (const struct param *param = tool->params; param->name != NULL; param++) {
+        json_object_set_new(properties, param->name, param_schema(tool, param));
         if (param->required)
             json_array_append_new(required, json_string(param->name));
     }
@@ -110,7 +142,7 @@ static json_t *params_schema(const struct param *params)
 
 json_t *tool_input_schema(const struct tool *tool)
 {
-    return tool->input_schema == NULL ? params_schema(tool->params)
+    return tool->input_schema == NULL ? params_schema(tool)
                                       : json_loads(tool->input_schema, 0, NULL);
 }
 
@@ -123,14 +155,21 @@ static json_t *field_type(const struct field *field)
     return field->optional ? json_pack("[s, s]", name, "null") : json_string(name);
 }
 
+static json_t *field_help(const struct field *field)
+{
+    return field->told_in == NULL ? json_string(field->help)
+                                  : json_sprintf("%s As in %s.", field->help, field->told_in);
+}
+
 static json_t *field_schema(const struct field *field)
 {
-    bool nested = field->fields != NULL;
+    bool nested = field->fields != NULL && field->told_in == NULL;
     json_t *schema =
         nested && field->type == VALUE_OBJECT ? fields_schema(field->fields) : json_object();
 
     json_object_set_new(schema, "type", field_type(field));
-    json_object_set_new(schema, "description", json_string(field->help));
+    if (field->type == VALUE_OBJECT || field->type == VALUE_LIST)
+        json_object_set_new(schema, "description", field_help(field));
     if (field->type == VALUE_INTEGERS)
         json_object_set_new(schema, "items", json_pack("{s:s}", "type", "integer"));
     if (field->type == VALUE_NUMBERS)
@@ -145,7 +184,8 @@ static json_t *field_schema(const struct field *field)
 }
 
 /* Members may be added later without breaking a client that kept an old schema: additional ones are
- * not forbidden here, though tool_conforms() knows none. */
+ * not forbidden here, though tool_conforms() knows none. Agents pay for every word of the list:
+ * plain members have names and types here, and opsbrain://answers explains each. */
 static json_t *fields_schema(const struct field *fields)
 {
     json_t *properties = json_object(), *required = json_array();

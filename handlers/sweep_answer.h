@@ -25,15 +25,9 @@ void sweep_describe(const struct sweep_row *sweep, struct text *out); /* a line 
 /* A row per cell: load, state, latencies, throughput; ">=" before what is only known to be at least
  * so. */
 void cells_table(const struct cell_row *cells, size_t count, struct text *out);
+#define FINDINGS_HELP                                                                              \
+    "Saturation point and largest load that meets the limits, as far as it is measured."
 /* Saturation and limits, of the cells of one deployment: the member `findings`, and a line per
  * context. */
 void findings_add(const struct report_input *input, struct answer *answer);
-#define FIELD_FINDINGS                                                                             \
-    {                                                                                              \
-        "findings", VALUE_LIST,                                                                    \
-            .optional = true,                                                                      \
-            .help = "Saturation point and largest load that meets the limits, as far as it is "    \
-                    "measured.",                                                                   \
-            .fields = finding_fields                                                               \
-    }
 void sweep_rows_free(struct sweep_row *rows, size_t count);

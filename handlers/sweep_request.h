@@ -23,41 +23,36 @@ extern const char *const bench_apis[], *const bench_arrivals[], *const bench_thi
       .high = PLAN_LEVELS,                                                                            \
       .item_low = 1,                                                                                  \
       .item_high = 10000,                                                                             \
-      .help =                                                                                         \
-          "Users at once, a list such as [1, 4, 16, 64]: each sends its next request when the "       \
-          "last one ended. 1 to 64 levels of 1 to 10000; needed unless `arrival` says otherwise. "    \
-          "In "                                                                                       \
-          "an open loop: one number, the most requests in flight (10000 if not given)." },            \
+      .help = "Users at once, a list such as [1, 4, 16, 64]: each sends its next request when "       \
+              "the last one ended. Needed in a closed loop; in an open loop one number, the most "    \
+              "requests in flight (10000 if not given)." },                                           \
         { "arrival", VALUE_CHOICE, .choices = bench_arrivals, .initial = "\"closed\"",                \
-          .help =                                                                                     \
-              "closed: `concurrency` users wait for their answers. Else an open loop: requests "      \
-              "come at `request_rate` whatever the server does, and latencies count from the "        \
-              "scheduled time; constant: equal gaps; poisson: independent of one another, as "        \
-              "from many people; gamma: with `burstiness`." },                                        \
+          .help = "closed: `concurrency` users wait for their answers; else an open loop: "           \
+                  "requests come at `request_rate` whatever the server does. Latencies then "         \
+                  "count from the scheduled time. constant: equal gaps; poisson: independent, as "    \
+                  "from many people; gamma: with `burstiness`." },                                    \
         { "request_rate",                                                                             \
           VALUE_NUMBERS,                                                                              \
           .low = 0,                                                                                   \
           .high = PLAN_LEVELS,                                                                        \
           .item_low = 0.001,                                                                          \
           .item_high = 20000,                                                                         \
-          .help =                                                                                     \
-              "Of an open loop: requests per second that arrive, a list such as [0.5, 2, 10]; "       \
-              "takes the place of the levels of concurrency. 1 to 64 of 0.001 to 20000." },           \
+          .help = "Of an open loop, in place of concurrency: requests per second, a list such as "    \
+                  "[0.5, 2, 10]." },                                                                  \
         { "burstiness",                                                                               \
           VALUE_NUMBER,                                                                               \
           .low = 0.01,                                                                                \
           .high = 100,                                                                                \
           .initial = "1",                                                                             \
-          .help = "Shape of gamma arrivals: 1 is poisson, below it they come in bursts, above it "    \
-                  "more evenly." },                                                                   \
+          .help = "Of gamma arrivals: 1 is poisson, below it they come in bursts, above it more "     \
+                  "evenly." },                                                                        \
         { "think_time_s",                                                                             \
           VALUE_NUMBER,                                                                               \
           .low = 0,                                                                                   \
           .high = 3600,                                                                               \
           .initial = "0",                                                                             \
-          .help =                                                                                     \
-              "Seconds that a user of a closed loop waits, on average, before the next request. "     \
-              "Fewer requests than users are then in flight." },                                      \
+          .help = "Seconds that a user of a closed loop waits, on average, before the next "          \
+                  "request." },                                                                       \
         { "think_time", VALUE_CHOICE, .choices = bench_thinks, .initial = "\"fixed\"",                \
           .help = "fixed: always that long; exponential: that long on average." },                    \
         { "ramp_s",                                                                                   \
@@ -65,18 +60,16 @@ extern const char *const bench_apis[], *const bench_arrivals[], *const bench_thi
           .low = 0,                                                                                   \
           .high = 3600,                                                                               \
           .initial = "0",                                                                             \
-          .help =                                                                                     \
-              "Seconds over which the users, or the rate, start, before the warm-up counts. 0: "      \
-              "users start over the time of one request, a rate at once." },                          \
+          .help = "Seconds over which the users, or the rate, start before the warm-up. 0: users "    \
+                  "over the time of one request, a rate at once." },                                  \
         { "input_tokens",                                                                             \
           VALUE_INTEGERS,                                                                             \
           .low = 1,                                                                                   \
           .high = PLAN_LEVELS,                                                                        \
           .item_low = 1,                                                                              \
           .item_high = 1000000,                                                                       \
-          .help = "Prompt lengths in tokens, a list such as [128, 1024]. 1 to 64 of 1 to "            \
-                  "1000000; needed unless a dataset is given. Longer than the model's context: "      \
-                  "the cell is told as infeasible." },                                                \
+          .help = "Prompt lengths in tokens, a list such as [128, 1024]; needed without a "           \
+                  "dataset. What is longer than the model's context is told as infeasible." },        \
         { "output_tokens",                                                                            \
           VALUE_INTEGERS,                                                                             \
           .low = 1,                                                                                   \
@@ -100,17 +93,15 @@ extern const char *const bench_apis[], *const bench_arrivals[], *const bench_thi
           .low = 0,                                                                                   \
           .high = 10000000,                                                                           \
           .initial = "0",                                                                             \
-          .help = "The window ends with so many requests instead of after window_s seconds, at "      \
-                  "window_limit_s at the latest; 0: it does not." },                                  \
+          .help = "The window ends with so many requests instead, at window_limit_s at the "          \
+                  "latest; 0: by window_s." },                                                        \
         { "ci_width",                                                                                 \
           VALUE_NUMBER,                                                                               \
           .low = 0,                                                                                   \
           .high = 1,                                                                                  \
           .initial = "0",                                                                             \
-          .help =                                                                                     \
-              "The window goes on until the 95 % confidence interval of the output tokens/s is "      \
-              "at most plus or minus this share of it (0.03: 3 %), to window_limit_s at most; "       \
-              "0: it does not." },                                                                    \
+          .help = "The window goes on until the 95 % interval of output tokens/s is within plus "     \
+                  "or minus this share (0.03: 3 %), to window_limit_s at most; 0: it does not." },    \
         { "window_limit_s",                                                                           \
           VALUE_NUMBER,                                                                               \
           .low = 0,                                                                                   \
@@ -123,20 +114,18 @@ extern const char *const bench_apis[], *const bench_arrivals[], *const bench_thi
           .low = 0,                                                                                   \
           .high = 600,                                                                                \
           .initial = "30",                                                                            \
-          .help = "Seconds of warm-up per cell at most; it ends sooner when two successive "          \
-                  "windows agree." },                                                                 \
+          .help =                                                                                     \
+              "Seconds of warm-up per cell at most; it ends when two successive windows agree." },    \
         { "api", VALUE_CHOICE, .choices = bench_apis, .initial = "\"completions\"",                   \
-          .help = "completions: /v1/completions with exact prompt lengths; chat: "                    \
-                  "/v1/chat/completions, with the chat template around the prompt." },                \
+          .help = "completions: exact prompt lengths; chat: with the chat template around the "       \
+                  "prompt." },                                                                        \
         { "http2_streams",                                                                            \
           VALUE_INTEGER,                                                                              \
           .low = 0,                                                                                   \
           .high = 1000,                                                                               \
           .initial = "0",                                                                             \
-          .help = "Above 0: HTTP/2, with so many requests on one connection at most, which is "       \
-                  "another "                                                                          \
-                  "test than HTTP/1.1 (0), where each request in flight has a connection of its "     \
-                  "own." },                                                                           \
+          .help = "0: HTTP/1.1, a connection for each request in flight; above: HTTP/2 with at "      \
+                  "most so many requests on a connection, which is another test." },                  \
         { "seed",         VALUE_INTEGER,                                                              \
           .low = 0,       .high = 9007199254740991.0,                                                 \
           .initial = "1", .help = "Makes the prompts: the same seed, the same prompts." },            \
@@ -158,28 +147,25 @@ extern const char *const bench_apis[], *const bench_arrivals[], *const bench_thi
           .low = 0,                                                                                   \
           .high = 3600000,                                                                            \
           .initial = "0",                                                                             \
-          .help = "Goodput counts answers whose first token came within so many milliseconds; 0: "    \
-                  "no such limit." },                                                                 \
+          .help = "Goodput counts answers whose first token came within this; 0: no limit." },        \
         { "goodput_tpot_ms",                                                                          \
           VALUE_NUMBER,                                                                               \
           .low = 0,                                                                                   \
           .high = 3600000,                                                                            \
           .initial = "0",                                                                             \
-          .help = "Goodput counts answers with at most so many milliseconds per output token; 0: "    \
-                  "no such limit." },                                                                 \
+          .help = "Goodput counts answers with at most this per output token; 0: no limit." },        \
         { "search", VALUE_CHOICE, .choices = bench_searches, .initial = "\"full\"",                   \
           .help =                                                                                     \
-              "full: every cell of the grid. adaptive: per context, only the loads that tell the "    \
-              "saturation point and the largest load that meets the limits; the others are told "     \
-              "as "                                                                                   \
-              "inferred, without figures. Worth it from some 10 loads on: give a fine list." },       \
+              "full: every cell. adaptive: per context only the loads that tell the saturation "      \
+              "point and the largest load within the limits; the others are told as inferred, "       \
+              "without figures. Worth it from some 10 loads on: give a fine list." },                 \
         { "limit_ttft_ms",                                                                            \
           VALUE_NUMBER,                                                                               \
           .low = 0,                                                                                   \
           .high = 3600000,                                                                            \
           .initial = "0",                                                                             \
-          .help = "Limit of time to first token, for the largest load that meets the limits; 0: "     \
-                  "none." },                                                                          \
+          .help =                                                                                     \
+              "Limit of time to first token, for the largest load within the limits; 0: none." },     \
         { "limit_itl_ms",  VALUE_NUMBER,   .low = 0,                                                  \
           .high = 3600000, .initial = "0", .help = "Limit of the gap between chunks; 0: none." },     \
         { "limit_tpot_ms",                                                                            \
@@ -203,12 +189,9 @@ extern const char *const bench_apis[], *const bench_arrivals[], *const bench_thi
     {                                                                                              \
         "candidate", VALUE_TEXT,                                                                   \
             .low = 1, .high = 63,                                                                  \
-            .help =                                                                                \
-                "Registered name of a second deployment: an A/B sweep. The two take turns cell "   \
-                "by "                                                                              \
-                "cell, so that what drifts hits both alike, each under its own go at the same "    \
-                "plan; run_compare with this sweep then tells whether the candidate is faster "    \
-                "than `deployment`. Give repetitions 5 or more."                                   \
+            .help = "A second deployment: an A/B sweep. The two take turns cell by cell at the "   \
+                    "same plan, so that what drifts hits both alike; run_compare with this sweep " \
+                    "then tells whether the candidate is faster. Give repetitions 5 or more."      \
     }
 
 struct sweep_request {

@@ -47,6 +47,8 @@ struct field {
     bool optional; /* may be left out or null */
     const char *help;
     const struct field *fields; /* OBJECT and LIST; ends with a NULL name */
+    const char *told_in; /* the tool, or this one's member, whose schema tells these `fields`: here
+                            they are only checked; NULL: told here */
 };
 
 struct call;
@@ -72,6 +74,8 @@ struct tool {
     const char *title;
     const char *help;           /* for an agent that has never seen the product */
     const struct param *params; /* ends with a NULL name */
+    const char *params_told_in; /* the tool that explains the params they share: here those without
+                                   a default get a sentence, the others none; NULL: no such */
     const char *input_schema;   /* published instead of the params, then unchecked; NULL: params */
     const struct field *fields; /* ends with a NULL name; NULL: it answers no structure */
     enum role role;             /* the least that may call it */

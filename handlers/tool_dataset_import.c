@@ -25,7 +25,8 @@ static const struct param params[] = {
 };
 
 static const struct field fields[] = {
-    { "dataset", VALUE_OBJECT, .help = "The dataset.", .fields = dataset_fields },
+    { "dataset", VALUE_OBJECT, .help = "The dataset.", .fields = dataset_fields,
+      .told_in = "dataset_list" },
     { "already_known", VALUE_BOOLEAN, .help = "True: it was there before, the same." },
     { "next_step", VALUE_TEXT, .help = "What to call next." },
     { 0 },

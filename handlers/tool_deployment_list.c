@@ -15,7 +15,8 @@ static const struct param params[] = {
 };
 
 static const struct field fields[] = {
-    { "deployments", VALUE_LIST, .help = "In order of name.", .fields = deployment_fields },
+    { "deployments", VALUE_LIST, .help = "In order of name.", .fields = deployment_fields,
+      .told_in = "deployment_show" },
     FIELD_NEXT_CURSOR,
     { 0 },
 };

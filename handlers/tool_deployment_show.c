@@ -75,7 +75,7 @@ static const struct field fields[] = {
     { "lease", VALUE_OBJECT, .optional = true, .help = "Who measures on it; null: nobody.",
       .fields = lease_fields },
     { "last_sweep", VALUE_OBJECT, .optional = true, .help = "Its newest sweep; null: none.",
-      .fields = sweep_fields },
+      .fields = sweep_fields, .told_in = "sweep_show" },
     { "next_step", VALUE_TEXT, .help = "What to call next." },
     { 0 },
 };

@@ -60,9 +60,11 @@ const struct tool tool_deployment_update = {
         "Changes what is registered of a deployment: URL, model, secret's name, hardware, labels, "
         "limits. Only what you name changes; a text given as \"\" is cleared. The change is a new "
         "revision: results measured before keep pointing at the old one. It does not touch the "
-        "server itself. Moving a deployment that has a secret to another host needs the secret "
+        "server itself. The settings are told in full by deployment_register. Moving a deployment "
+        "that has a secret to another host needs the secret "
         "named again, or an admin.",
     .params = params,
+    .params_told_in = "deployment_register",
     .fields = deployment_welcome_fields,
     .role = ROLE_OPERATOR,
     .placement = PLACE_WAITING,

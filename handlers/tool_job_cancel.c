@@ -8,7 +8,8 @@ static const struct param params[] = {
 };
 
 static const struct field fields[] = {
-    { "job", VALUE_OBJECT, .help = "The job as it is now.", .fields = job_fields },
+    { "job", VALUE_OBJECT, .help = "The job as it is now.", .fields = job_fields,
+      .told_in = "job_show" },
     { 0 },
 };
 

@@ -17,7 +17,7 @@ static const struct param params[] = {
 };
 
 static const struct field fields[] = {
-    { "jobs", VALUE_LIST, .help = "Newest first.", .fields = job_fields },
+    { "jobs", VALUE_LIST, .help = "Newest first.", .fields = job_fields, .told_in = "job_show" },
     FIELD_NEXT_CURSOR,
     { 0 },
 };

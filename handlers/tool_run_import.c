@@ -48,11 +48,12 @@ static const struct param params[] = {
 };
 
 static const struct field fields[] = {
-    { "run", VALUE_OBJECT, .help = "The imported run.", .fields = run_fields },
+    { "run", VALUE_OBJECT, .help = "The imported run.", .fields = run_fields,
+      .told_in = "run_show" },
     { "already_known", VALUE_BOOLEAN,
       .help = "True: the same file was imported before, and this is that run." },
     { "import", VALUE_OBJECT, .help = "What is known of it; its cells: run_show.",
-      .fields = import_fields },
+      .fields = import_fields, .told_in = "run_show" },
     { 0 },
 };
 

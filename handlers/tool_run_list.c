@@ -21,7 +21,7 @@ static const struct param params[] = {
 };
 
 static const struct field fields[] = {
-    { "runs", VALUE_LIST, .help = "Newest first.", .fields = run_fields },
+    { "runs", VALUE_LIST, .help = "Newest first.", .fields = run_fields, .told_in = "run_show" },
     FIELD_NEXT_CURSOR,
     { 0 },
 };

@@ -27,8 +27,9 @@ static const struct param params[] = {
 
 static const struct field fields[] = {
     { "sweep", VALUE_OBJECT, .optional = true, .help = "The sweep; null: an imported run.",
-      .fields = sweep_fields },
-    { "runs", VALUE_LIST, .help = "The runs that the report is of.", .fields = run_fields },
+      .fields = sweep_fields, .told_in = "sweep_show" },
+    { "runs", VALUE_LIST, .help = "The runs that the report is of.", .fields = run_fields,
+      .told_in = "run_show" },
     { "report", VALUE_OBJECT,
       .help = "The report's figures: matrices of latency and throughput, peak, saturation, "
               "failures, warnings." },

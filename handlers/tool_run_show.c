@@ -45,8 +45,10 @@ static const struct field fields[] = {
       .help = "What was measured: model, engine, hardware, limits, workload; {} before the first "
               "cell." },
     { "provenance", VALUE_OBJECT, .help = "Who measured it, with what, from where." },
-    { "cells", VALUE_LIST, .help = "Cells in order of measuring.", .fields = cell_fields },
-    FIELD_FINDINGS,
+    { "cells", VALUE_LIST, .help = "Cells in order of measuring.", .fields = cell_fields,
+      .told_in = "sweep_show" },
+    { "findings", VALUE_LIST, .optional = true, .help = FINDINGS_HELP, .fields = finding_fields,
+      .told_in = "sweep_show" },
     { "detail", VALUE_OBJECT, .optional = true, .help = "Of the cell that was asked for.",
       .fields = detail_fields },
     { "import", VALUE_OBJECT, .optional = true,

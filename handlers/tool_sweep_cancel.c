@@ -10,8 +10,10 @@ static const struct param params[] = {
 };
 
 static const struct field fields[] = {
-    { "sweep", VALUE_OBJECT, .help = "The sweep as it is now.", .fields = sweep_fields },
-    { "job", VALUE_OBJECT, .help = "Its job as it is now.", .fields = job_fields },
+    { "sweep", VALUE_OBJECT, .help = "The sweep as it is now.", .fields = sweep_fields,
+      .told_in = "sweep_show" },
+    { "job", VALUE_OBJECT, .help = "Its job as it is now.", .fields = job_fields,
+      .told_in = "job_show" },
     { 0 },
 };
 

@@ -15,7 +15,8 @@ static const struct param params[] = {
 };
 
 static const struct field fields[] = {
-    { "sweeps", VALUE_LIST, .help = "Newest first.", .fields = sweep_fields },
+    { "sweeps", VALUE_LIST, .help = "Newest first.", .fields = sweep_fields,
+      .told_in = "sweep_show" },
     FIELD_NEXT_CURSOR,
     { 0 },
 };

@@ -33,7 +33,8 @@ static const struct field left_fields[] = {
 };
 
 static const struct field fields[] = {
-    { "sweep", VALUE_OBJECT, .help = "The sweep as it is now.", .fields = sweep_fields },
+    { "sweep", VALUE_OBJECT, .help = "The sweep as it is now.", .fields = sweep_fields,
+      .told_in = "sweep_show" },
     { "job", VALUE_TEXT, .help = "The new job that works on it: for job_show." },
     { "left_failed", VALUE_INTEGER, .optional = true,
       .help = "Cells that failed or were skipped, and that this job leaves as they are." },

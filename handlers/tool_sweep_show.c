@@ -34,7 +34,8 @@ static const struct field attempt_fields[] = {
 
 static const struct field fields[] = {
     { "sweep", VALUE_OBJECT, .help = "The sweep.", .fields = sweep_fields },
-    { "job", VALUE_OBJECT, .help = "The job that works on it.", .fields = job_fields },
+    { "job", VALUE_OBJECT, .help = "The job that works on it.", .fields = job_fields,
+      .told_in = "job_show" },
     { "cells", VALUE_LIST, .help = "Cells in order of measuring.", .fields = cell_fields },
     { "interrupted", VALUE_LIST,
       .help = "Attempts that were cut off (a crash, a restart, a cancel); they count for nothing.",
@@ -43,8 +44,8 @@ static const struct field fields[] = {
       .help = "Attempts that the server's own metrics spoke against (others' work, a restart, "
               "another model) or that were measured again because they failed; they count for "
               "nothing.",
-      .fields = attempt_fields },
-    FIELD_FINDINGS,
+      .fields = attempt_fields, .told_in = "interrupted" },
+    { "findings", VALUE_LIST, .optional = true, .help = FINDINGS_HELP, .fields = finding_fields },
     FIELD_NEXT_CURSOR,
     { "next_step", VALUE_TEXT, .help = "What to call next." },
     { 0 },

@@ -34,7 +34,8 @@ static const struct param params[] = {
 };
 
 static const struct field fields[] = {
-    { "sweep", VALUE_OBJECT, .help = "The sweep as it is stored.", .fields = sweep_fields },
+    { "sweep", VALUE_OBJECT, .help = "The sweep as it is stored.", .fields = sweep_fields,
+      .told_in = "sweep_show" },
     { "job", VALUE_TEXT, .help = "The job that measures it: for job_show." },
     { "started", VALUE_BOOLEAN, .optional = true,
       .help = "False: the idempotency key was used before; this is the sweep it started." },
@@ -174,12 +175,14 @@ const struct tool tool_sweep_start = {
         "Starts a benchmark of a deployment over a grid of concurrency x input tokens x output "
         "tokens x repetitions, and answers at once with the sweep and its job. The job survives "
         "restarts, every finished cell is kept, and only one sweep measures on an endpoint at a "
-        "time (others wait in line). It puts load on the model server. Call sweep_plan first; "
+        "time (others wait in line). It puts load on the model server. Call sweep_plan first (it "
+        "also tells in full what the arguments mean); "
         "over 60 minutes or 10 million tokens its plan_digest is needed. Wait with job_show, "
         "then call run_report. With `candidate` it takes turns at two deployments: the fair way "
         "to find out which is faster, with run_compare of the one sweep. With `corrects` it "
         "stands in for an earlier run or sweep, which stays: nothing changes a finished run.",
     .params = params,
+    .params_told_in = "sweep_plan",
     .fields = fields,
     .role = ROLE_OPERATOR,
     .placement = PLACE_WAITING,

@@ -8,44 +8,40 @@ extern const char *const length_distributions[]; /* ends with NULL */
 
 #define PARAMS_WORKLOAD                                                                                \
     { "input_distribution", VALUE_CHOICE, .choices = length_distributions, .initial = "\"fixed\"",     \
-      .help =                                                                                          \
-          "How prompt lengths lie around input_tokens, request by request: fixed; uniform: from "      \
-          "mean x (1 - input_spread) to mean x (1 + input_spread); lognormal: a few long ones. "       \
-          "Drawn by the seed: every repetition and deployment gets the same lengths. dataset is "      \
-          "set by giving one." },                                                                      \
+      .help = "Prompt lengths around input_tokens: fixed; uniform: mean x (1 - input_spread) to "      \
+              "mean x (1 + input_spread); lognormal: a few long ones. Drawn by the seed: every "       \
+              "repetition and deployment gets the same. dataset is set by giving one." },              \
         { "input_spread",                                                                              \
           VALUE_NUMBER,                                                                                \
           .low = 0,                                                                                    \
           .high = 2,                                                                                   \
           .initial = "0",                                                                              \
           .help = "uniform: half the range as a part of the mean, at most 1; lognormal: standard "     \
-                  "deviation / mean, at most 2." },                                                    \
+                  "deviation / mean." },                                                               \
         { "output_distribution", VALUE_CHOICE, .choices = length_distributions,                        \
           .initial = "\"fixed\"",                                                                      \
           .help = "The same of answer lengths around output_tokens; dataset: as long as the "          \
-                  "answers in the dataset, instead of output_tokens." },                               \
+                  "dataset's answers." },                                                              \
         { "output_spread", VALUE_NUMBER,   .low = 0,                                                   \
           .high = 2,       .initial = "0", .help = "As input_spread." },                               \
         { "dataset", VALUE_TEXT, .low = 1, .high = 63,                                                 \
-          .help = "Name of a dataset of dataset_list: its prompts are sent instead of made-up "        \
-                  "ones, in an order that is the seed's, or prompts of the lengths in it. Those "      \
-                  "that do not fit the context with their answer are left out and counted. Leave "     \
-                  "input_tokens out." },                                                               \
+          .help = "A dataset of dataset_list, in place of input_tokens: its prompts are sent, in "     \
+                  "the seed's order, or made-up ones of its lengths. What does not fit the "           \
+                  "context is left out and counted." },                                                \
         { "unique_prompts", VALUE_BOOLEAN, .initial = "false",                                         \
-          .help = "Of a dataset: each prompt gets 16 hexadecimal digits in front, so that the "        \
-                  "server has none of them cached when prompts come again, in this cell or a "         \
-                  "later one. Without, such requests are counted and the cell is marked." },           \
+          .help = "Of a dataset: 16 hexadecimal digits in front of each prompt, so that the "          \
+                  "server has none cached when prompts come again. Without, such requests are "        \
+                  "counted and the cell is marked." },                                                 \
         { "shared_prefix_tokens",                                                                      \
           VALUE_INTEGER,                                                                               \
           .low = 0,                                                                                    \
           .high = 1000000,                                                                             \
           .initial = "0",                                                                              \
-          .help = "So many of each prompt's input_tokens are a prefix that other prompts begin "       \
-                  "with too, as with a system prompt: measures with a warm prefix cache. 0: "          \
-                  "every prompt is unique." },                                                         \
+          .help = "So many of input_tokens are a prefix that other prompts begin with too, as "        \
+                  "with a system prompt: a warm prefix cache. 0: every prompt is unique." },           \
         { "prefix_pools", VALUE_INTEGER,                                                               \
           .low = 1,       .high = 100000,                                                              \
-          .initial = "1", .help = "Different shared prefixes; each prompt begins with one of them." }, \
+          .initial = "1", .help = "Different shared prefixes; each prompt begins with one." },         \
         { "temperature",                                                                               \
           VALUE_NUMBER,                                                                                \
           .low = 0,                                                                                    \
@@ -68,7 +64,7 @@ extern const char *const length_distributions[]; /* ends with NULL */
     {                                                                                                  \
         "natural_output", VALUE_BOOLEAN,                                                               \
             .initial = "false",                                                                        \
-            .help = "false: answers have exactly output_tokens (by ignore_eos and min_tokens, "        \
-                    "where the server has them; shorter ones are failures). true: the model ends "     \
-                    "them, and output_tokens is the limit."                                            \
+            .help = "false: answers have exactly output_tokens (ignore_eos and min_tokens, where "     \
+                    "the server has them; shorter ones are failures). true: the model ends them, "     \
+                    "and output_tokens is the limit."                                                  \
     }

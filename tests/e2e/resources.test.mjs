@@ -65,6 +65,7 @@ forEachClient('what was measured can be listed, read and completed', async (t, k
         listed.map((resource) => resource.uri),
         [
             'opsbrain://guide',
+            'opsbrain://answers',
             'opsbrain://deployments/sim',
             'opsbrain://deployments/sim/metrics',
             `opsbrain://sweeps/${sweep.id}`,

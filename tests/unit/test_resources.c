@@ -162,7 +162,7 @@ static void lists_everything_there_is_once(void **state)
     measured(world, sweep, run, job);
     uris = list_uris(world, &pages);
     assert_int_equal(pages, 1);
-    assert_int_equal(json_array_size(uris), 8);
+    assert_int_equal(json_array_size(uris), 9);
     for (size_t i = 0; resources[i] != NULL; i++) {
         const struct instances *of = resources[i]->instances;
 
@@ -192,11 +192,11 @@ static void lists_more_than_a_page_without_loss_or_repetition(void **state)
         world_register(world, name);
     }
     uris = list_uris(world, &pages);
-    assert_int_equal(json_array_size(uris), 261);
+    assert_int_equal(json_array_size(uris), 262);
     assert_in_range(pages, 3, 6);
     for (size_t i = 0; i < json_array_size(uris); i++)
         json_object_set_new(seen, json_string_value(json_array_get(uris, i)), json_true());
-    assert_int_equal(json_object_size(seen), 261);
+    assert_int_equal(json_object_size(seen), 262);
 }
 
 static void refuses_cursors_that_are_none_of_its_own(void **state)
@@ -300,6 +300,19 @@ static void guides_by_every_table(void **state)
     world_says(world, "saturation");
 }
 
+static void explains_every_member_of_every_answer(void **state)
+{
+    struct world *world = *state;
+
+    assert_true(read_uri(world, "opsbrain://answers"));
+    for (size_t i = 0; tools[i] != NULL; i++)
+        for (const struct field *field = tools[i]->fields; field->name != NULL; field++)
+            world_says(world, field->help);
+    world_says(world, "## sweep_show\n\n- `sweep`: The sweep.\n- `sweep.id`: Id of the sweep.");
+    world_says(world, "- `job`: The job that works on it. As in job_show.\n- `cells`: ");
+    world_says(world, "- `cells.ttft_p99_ms`: Time to first token, p99.");
+}
+
 static void says_what_there_is_not_and_keeps_it_in_the_audit(void **state)
 {
     struct world *world = *state;
@@ -359,6 +372,7 @@ int main(void)
         cmocka_unit_test(reads_sweep_run_report_and_job),
         cmocka_unit_test(tells_cells_as_a_line_each),
         cmocka_unit_test(guides_by_every_table),
+        cmocka_unit_test(explains_every_member_of_every_answer),
         cmocka_unit_test(says_what_there_is_not_and_keeps_it_in_the_audit),
         cmocka_unit_test(refuses_a_role_that_is_not_enough),
     };

@@ -78,22 +78,20 @@ static void publishes_types_limits_choices_and_defaults(void **state)
         tool_input_schema(&tool),
         "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"deployment\"],"
         "\"properties\":{"
-        "\"deployment\":{\"type\":\"string\",\"description\":\"which\",\"minLength\":1,"
-        "\"maxLength\":8},"
+        "\"deployment\":{\"type\":\"string\",\"description\":\"which\"},"
         "\"concurrency\":{\"type\":\"array\",\"description\":\"users\",\"items\":{\"type\":"
         "\"integer\",\"minimum\":1,\"maximum\":4096},\"minItems\":1,\"maxItems\":3,"
         "\"default\":[1,4]},"
-        "\"window_s\":{\"type\":\"number\",\"description\":\"seconds\",\"minimum\":1.0,"
-        "\"maximum\":600.0,\"default\":5},"
+        "\"window_s\":{\"type\":\"number\",\"description\":\"seconds\",\"minimum\":1,"
+        "\"maximum\":600,\"default\":5},"
         "\"seed\":{\"type\":\"integer\",\"description\":\"any\"},"
         "\"api\":{\"type\":\"string\",\"description\":\"which\",\"enum\":[\"completions\","
         "\"chat\"],\"default\":\"completions\"},"
         "\"stats\":{\"type\":\"boolean\",\"description\":\"more\"},"
         "\"labels\":{\"type\":\"object\",\"description\":\"labels\",\"additionalProperties\":{"
-        "\"type\":\"string\",\"minLength\":0,\"maxLength\":5},\"minProperties\":0,"
-        "\"maxProperties\":2},"
-        "\"factors\":{\"type\":\"array\",\"description\":\"names\",\"items\":{\"type\":\"string\","
-        "\"minLength\":1,\"maxLength\":5},\"minItems\":0,\"maxItems\":2}}}");
+        "\"type\":\"string\"},\"maxProperties\":2},"
+        "\"factors\":{\"type\":\"array\",\"description\":\"names\",\"items\":{\"type\":\"string\"},"
+        "\"maxItems\":2}}}");
 }
 
 static void publishes_the_shape_of_answers(void **state)
@@ -101,13 +99,28 @@ static void publishes_the_shape_of_answers(void **state)
     (void)state;
     expect_schema(tool_output_schema(&tool),
                   "{\"type\":\"object\",\"required\":[\"count\",\"rows\"],\"properties\":{"
-                  "\"count\":{\"type\":\"integer\",\"description\":\"how many\"},"
-                  "\"speed\":{\"type\":[\"number\",\"null\"],\"description\":\"tokens per second\"}"
+                  "\"count\":{\"type\":\"integer\"},"
+                  "\"speed\":{\"type\":[\"number\",\"null\"]}"
                   ",\"rows\":{\"type\":\"array\",\"description\":\"rows\",\"items\":{\"type\":"
-                  "\"object\",\"required\":[\"id\"],\"properties\":{\"id\":{\"type\":\"string\","
-                  "\"description\":\"its id\"},\"users\":{\"type\":[\"array\",\"null\"],"
-                  "\"description\":\"users\",\"items\":{\"type\":\"integer\"}}}}},"
+                  "\"object\",\"required\":[\"id\"],\"properties\":{\"id\":{\"type\":\"string\"},"
+                  "\"users\":{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"integer\"}}}}},"
                   "\"free\":{\"type\":[\"object\",\"null\"],\"description\":\"anything\"}}}");
+}
+
+static void refers_to_where_a_record_is_told(void **state)
+{
+    static const struct field referring[] = {
+        { "rows", VALUE_LIST, .help = "Rows.", .fields = row_fields, .told_in = "sample" }, { 0 }
+    };
+    const struct tool other = { .name = "other", .fields = referring };
+    json_auto_t *wrong = parse("{\"rows\":[{}]}");
+    struct error error;
+
+    (void)state;
+    expect_schema(tool_output_schema(&other),
+                  "{\"type\":\"object\",\"required\":[\"rows\"],\"properties\":{\"rows\":{"
+                  "\"type\":\"array\",\"description\":\"Rows. As in sample.\"}}}");
+    assert_false(tool_conforms(&other, wrong, &error));
 }
 
 static void fills_in_defaults_and_takes_null_as_left_out(void **state)
@@ -261,6 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(publishes_types_limits_choices_and_defaults),
         cmocka_unit_test(publishes_the_shape_of_answers),
+        cmocka_unit_test(refers_to_where_a_record_is_told),
         cmocka_unit_test(fills_in_defaults_and_takes_null_as_left_out),
         cmocka_unit_test(names_what_is_missing),
         cmocka_unit_test(names_the_nearest_argument_for_an_unknown_one),

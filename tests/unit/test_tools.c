@@ -1,6 +1,8 @@
 /* The table of tools: what an agent sees of each before it ever calls one. */
 #include <ctype.h>
 
+#include "base/json.h"
+#include "base/memory.h"
 #include "bench/plan.h"
 #include "tests/unit/tool_world.h"
 
@@ -62,6 +64,76 @@ static void explains_every_argument_and_every_member_of_an_answer(void **state)
             check_help(tools[i]->name, param->name, param->help);
         check_fields(tools[i]->name, tools[i]->fields);
     }
+}
+
+static bool tells(const struct field *fields, const struct field *record)
+{
+    for (; fields->name != NULL; fields++)
+        if (fields->told_in == NULL && fields->fields != NULL
+            && (fields->fields == record || tells(fields->fields, record)))
+            return true;
+    return false;
+}
+
+/* Each `told_in` names a tool, or a member beside it, that tells the very record. */
+static void check_references(const struct tool *tool, const struct field *fields)
+{
+    for (const struct field *field = fields; field->name != NULL; field++) {
+        const struct tool *teller = field->told_in == NULL ? NULL : tool_find(field->told_in);
+
+        if (field->told_in != NULL
+            && !tells(teller == NULL ? fields : teller->fields, field->fields))
+            fail_msg("%s: %s is not told in %s", tool->name, field->name, field->told_in);
+        if (field->told_in == NULL && field->fields != NULL)
+            check_references(tool, field->fields);
+    }
+}
+
+static void tells_every_record_somewhere(void **state)
+{
+    (void)state;
+    for (size_t i = 0; tools[i] != NULL; i++)
+        check_references(tools[i], tools[i]->fields);
+}
+
+static const struct param *param_of(const struct tool *tool, const char *name)
+{
+    for (const struct param *param = tool->params; param->name != NULL; param++)
+        if (strcmp(param->name, name) == 0)
+            return param;
+    return NULL;
+}
+
+/* An argument without a description of its own is described by the tool that is referred to. */
+static void describes_every_argument_somewhere(void **state)
+{
+    (void)state;
+    for (size_t i = 0; tools[i] != NULL; i++) {
+        json_auto_t *schema = tool_input_schema(tools[i]);
+        const char *name;
+        json_t *property;
+
+        if (tools[i]->params_told_in != NULL)
+            assert_non_null(strstr(tools[i]->help, tools[i]->params_told_in));
+        json_object_foreach(json_object_get(schema, "properties"), name,
+                            property) if (json_object_get(property, "description") == NULL)
+            assert_non_null(param_of(tool_find(tools[i]->params_told_in), name));
+    }
+}
+
+/* Agents carry the list in their context: what grows it has to be worth that. */
+static void keeps_the_list_short(void **state)
+{
+    size_t bytes = 0;
+
+    (void)state;
+    for (size_t i = 0; tools[i] != NULL; i++) {
+        json_auto_t *input = tool_input_schema(tools[i]), *output = tool_output_schema(tools[i]);
+        FREE_AUTO char *input_text = json_write(input), *output_text = json_write(output);
+
+        bytes += strlen(tools[i]->help) + strlen(input_text) + strlen(output_text);
+    }
+    assert_true(bytes < 75000);
 }
 
 static void publishes_defaults_that_its_own_check_accepts(void **state)
@@ -167,6 +239,9 @@ int main(void)
         cmocka_unit_test(lists_every_tool_of_the_main_job_in_order_of_name),
         cmocka_unit_test(describes_every_tool_for_who_has_never_seen_it),
         cmocka_unit_test(explains_every_argument_and_every_member_of_an_answer),
+        cmocka_unit_test(tells_every_record_somewhere),
+        cmocka_unit_test(describes_every_argument_somewhere),
+        cmocka_unit_test(keeps_the_list_short),
         cmocka_unit_test(publishes_defaults_that_its_own_check_accepts),
         cmocka_unit_test(needs_an_admin_to_destroy_and_more_than_a_viewer_to_write),
         cmocka_unit_test(plans_with_the_defaults_that_its_rows_tell),

@@ -1,0 +1,49 @@
+/* opsbrain://answers: what each member of each tool's answer means, written from the tools' rows.
+ * tools/list has only their names and types, for agents carry that in their context. */
+
+#include <stdio.h>
+
+#include "handlers/resource_answer.h"
+
+#define PATH_SIZE 128
+
+/* `record`: what the members are of, with a dot behind it; "" for the answer itself. */
+static void add_members(struct text *out, const char *record, const struct field *fields)
+{
+    for (const struct field *field = fields; field->name != NULL; field++) {
+        char nested[PATH_SIZE];
+
+        text_addf(out, "- `%s%s`: %s", record, field->name, field->help);
+        if (field->told_in != NULL)
+            text_addf(out, " As in %s.", field->told_in);
+        text_add_char(out, '\n');
+        snprintf(nested, sizeof nested, "%s%s.", record, field->name);
+        if (field->fields != NULL && field->told_in == NULL)
+            add_members(out, nested, field->fields);
+    }
+}
+
+static bool read(struct call *call, const char *value, struct text *out, struct error *error)
+{
+    (void)call;
+    (void)value;
+    (void)error;
+    text_add(out, "# What the members of answers mean\n");
+    for (size_t i = 0; tools[i] != NULL; i++) {
+        text_addf(out, "\n## %s\n\n", tools[i]->name);
+        add_members(out, "", tools[i]->fields);
+    }
+    return true;
+}
+
+const struct resource resource_answers = {
+    .name = "answers",
+    .uri = "opsbrain://answers",
+    .title = "What the members of answers mean",
+    .help = "Each member of each tool's structured answer, explained: for figures and marks whose "
+            "name alone does not say enough.",
+    .mime_type = "text/markdown",
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .read = read,
+};
