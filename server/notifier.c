@@ -5,13 +5,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "handlers/resource.h"
 #include "server/server.h"
 #include "server/session.h"
-#include "server/stream.h"
+#include "server/subscribers.h"
 #include "server/task_followers.h"
 #include "server/thread.h"
 #include "store/sweeps.h"
@@ -19,21 +17,6 @@
 #define ROUND_S 1
 #define NAMES_LIMIT 1024 /* of what moved within a round; beyond it, everybody is told */
 #define RUNS_LIMIT 1000  /* of a sweep */
-
-struct subscription {
-    char *uri;
-    char value[INSTANCE_VALUE_SIZE]; /* the name or id in it; "" without one */
-};
-
-struct subscriber {
-    struct subscriber *next;
-    struct session *session; /* a reference; or NULL, and: */
-    struct stream *stream;   /* a reference */
-    char *meta;
-    unsigned lists;
-    struct subscription *subscriptions;
-    size_t count;
-};
 
 struct names {
     char (*at)[INSTANCE_VALUE_SIZE];
@@ -56,8 +39,7 @@ struct notifier {
     pthread_mutex_t lock; /* over the rest */
     pthread_cond_t woken;
     bool stopping;
-    struct subscriber *subscribers;
-    size_t subscription_count; /* of all of them */
+    struct subscribers *subscribers;
     struct news news;
 };
 
@@ -67,6 +49,7 @@ struct notifier *notifier_create(struct server *server)
     pthread_condattr_t monotonic;
 
     notifier->server = server;
+    notifier->subscribers = subscribers_create(server);
     notifier->task_followers = task_followers_create(server);
     pthread_mutex_init(&notifier->lock, NULL);
     pthread_condattr_init(&monotonic);
@@ -76,113 +59,12 @@ struct notifier *notifier_create(struct server *server)
     return notifier;
 }
 
-/* ---- Subscribers; all under the lock ---- */
-
-static void subscriber_free(struct subscriber *subscriber)
-{
-    for (size_t i = 0; i < subscriber->count; i++)
-        free(subscriber->subscriptions[i].uri);
-    free(subscriber->subscriptions);
-    free(subscriber->meta);
-    session_release(subscriber->session);
-    stream_release(subscriber->stream);
-    free(subscriber);
-}
-
-static bool is_gone(const struct subscriber *subscriber)
-{
-    return subscriber->session != NULL ? session_is_over(subscriber->session)
-                                       : !stream_is_open(subscriber->stream);
-}
-
-static void forget_gone(struct notifier *notifier)
-{
-    struct subscriber **at = &notifier->subscribers;
-
-    while (*at != NULL) {
-        struct subscriber *subscriber = *at;
-
-        if (!is_gone(subscriber)) {
-            at = &subscriber->next;
-            continue;
-        }
-        *at = subscriber->next;
-        notifier->subscription_count -= subscriber->count;
-        subscriber_free(subscriber);
-    }
-}
-
-static struct subscriber *add_subscriber(struct notifier *notifier)
-{
-    struct subscriber *subscriber = memory_zeroed(1, sizeof *subscriber);
-
-    subscriber->next = notifier->subscribers;
-    notifier->subscribers = subscriber;
-    return subscriber;
-}
-
-static struct subscriber *find_session(struct notifier *notifier, const struct session *session)
-{
-    struct subscriber *subscriber = notifier->subscribers;
-
-    while (subscriber != NULL && subscriber->session != session)
-        subscriber = subscriber->next;
-    return subscriber;
-}
-
-static struct subscription *find_uri(struct subscriber *subscriber, const char *uri)
-{
-    for (size_t i = 0; i < subscriber->count; i++)
-        if (strcmp(subscriber->subscriptions[i].uri, uri) == 0)
-            return &subscriber->subscriptions[i];
-    return NULL;
-}
-
-static void add_uri(struct notifier *notifier, struct subscriber *subscriber, const char *uri)
-{
-    const struct resource *resource;
-    struct subscription *added;
-    struct error ignored;
-
-    if (find_uri(subscriber, uri) != NULL)
-        return;
-    subscriber->subscriptions = memory_resize(subscriber->subscriptions, subscriber->count + 1,
-                                              sizeof *subscriber->subscriptions);
-    added = &subscriber->subscriptions[subscriber->count++];
-    *added = (struct subscription){ .uri = memory_copy_text(uri) };
-    resource_match(notifier->server->resources, uri, &resource, added->value, &ignored);
-    notifier->subscription_count++;
-}
-
-/* False: it follows too many. */
-static bool follow(struct notifier *notifier, struct session *session, const char *uri)
-{
-    struct subscriber *subscriber = find_session(notifier, session);
-
-    if (subscriber == NULL) {
-        subscriber = add_subscriber(notifier);
-        subscriber->session = session_retain(session);
-    }
-    if (find_uri(subscriber, uri) == NULL && subscriber->count == SUBSCRIPTIONS_LIMIT)
-        return false;
-    add_uri(notifier, subscriber, uri);
-    return true;
-}
+/* ---- Subscribers ---- */
 
 static void unfollow(struct notifier *notifier, const struct session *session, const char *uri)
 {
-    struct subscriber *subscriber;
-    struct subscription *found = NULL;
-
     pthread_mutex_lock(&notifier->lock);
-    subscriber = find_session(notifier, session);
-    if (subscriber != NULL)
-        found = find_uri(subscriber, uri);
-    if (found != NULL) {
-        free(found->uri);
-        *found = subscriber->subscriptions[--subscriber->count];
-        notifier->subscription_count--;
-    }
+    subscribers_unfollow(notifier->subscribers, session, uri);
     pthread_mutex_unlock(&notifier->lock);
 }
 
@@ -192,8 +74,7 @@ bool notifier_subscribe(struct notifier *notifier, struct session *session, cons
     bool fits;
 
     pthread_mutex_lock(&notifier->lock);
-    forget_gone(notifier);
-    fits = follow(notifier, session, uri);
+    fits = subscribers_follow(notifier->subscribers, session, uri);
     pthread_mutex_unlock(&notifier->lock);
     if (!fits)
         return error_set(error, ERROR_BUSY,
@@ -226,7 +107,7 @@ static bool restore(struct notifier *notifier, struct error *error)
         struct session *session = sessions_find(server->sessions, rows[i].session);
 
         if (session != NULL)
-            follow(notifier, session, rows[i].uri);
+            subscribers_follow(notifier->subscribers, session, rows[i].uri);
         session_release(session);
     }
     pthread_mutex_unlock(&notifier->lock);
@@ -237,16 +118,8 @@ static bool restore(struct notifier *notifier, struct error *error)
 void notifier_listen(struct notifier *notifier, struct stream *stream, const char *meta,
                      unsigned lists, const char *const *uris, size_t count)
 {
-    struct subscriber *subscriber;
-
     pthread_mutex_lock(&notifier->lock);
-    forget_gone(notifier);
-    subscriber = add_subscriber(notifier);
-    subscriber->stream = stream_retain(stream);
-    subscriber->meta = memory_copy_text(meta);
-    subscriber->lists = lists;
-    for (size_t i = 0; i < count && i < SUBSCRIPTIONS_LIMIT; i++)
-        add_uri(notifier, subscriber, uris[i]);
+    subscribers_listen(notifier->subscribers, stream, meta, lists, uris, count);
     pthread_mutex_unlock(&notifier->lock);
 }
 
@@ -280,7 +153,7 @@ static void add_name(struct names *names, const char *name)
 static void note(struct notifier *notifier, struct names *names, const char *name)
 {
     pthread_mutex_lock(&notifier->lock);
-    if ((notifier->subscription_count > 0 || task_followers_any(notifier->task_followers))
+    if ((subscribers_any(notifier->subscribers) || task_followers_any(notifier->task_followers))
         && !has_name(names, name)) {
         if (names->count < NAMES_LIMIT)
             add_name(names, name);
@@ -350,73 +223,29 @@ static void find_moved(struct store *store, const struct names *jobs, struct nam
     }
 }
 
-static void push(const struct subscriber *subscriber, const char *method, const char *uri)
-{
-    TEXT_AUTO json = { 0 };
-
-    text_addf(&json, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{", method);
-    if (subscriber->meta != NULL)
-        text_addf(&json, "\"_meta\":%s%s", subscriber->meta, uri != NULL ? "," : "");
-    if (uri != NULL) {
-        text_add(&json, "\"uri\":");
-        json_add_string(&json, uri, strlen(uri));
-    }
-    text_add(&json, "}}");
-    if (subscriber->session != NULL)
-        session_tell(subscriber->session, text_string(&json), json.length);
-    else
-        stream_push(subscriber->stream, text_string(&json), json.length);
-}
-
-static const struct {
-    unsigned list;
-    const char *method;
-} list_methods[] = {
-    { NOTIFIER_TOOLS, "notifications/tools/list_changed" },
-    { NOTIFIER_PROMPTS, "notifications/prompts/list_changed" },
-    { NOTIFIER_RESOURCES, "notifications/resources/list_changed" },
+struct change_set {
+    const struct names *moved, *things;
+    bool all;
 };
 
-static void tell(const struct subscriber *subscriber, const struct news *news,
-                 const struct names *moved)
+static bool has_changed(const void *context, const char *value)
 {
-    for (size_t i = 0; i < sizeof list_methods / sizeof *list_methods; i++)
-        if ((subscriber->lists & news->lists & list_methods[i].list) != 0)
-            push(subscriber, list_methods[i].method, NULL);
-    for (size_t i = 0; i < subscriber->count; i++) {
-        const struct subscription *subscription = &subscriber->subscriptions[i];
+    const struct change_set *set = context;
 
-        if (news->all || has_name(moved, subscription->value)
-            || has_name(&news->things, subscription->value))
-            push(subscriber, "notifications/resources/updated", subscription->uri);
-    }
-}
-
-/* Sessions hear of lists without asking: their era has no way to ask. */
-static void tell_sessions(struct notifier *notifier, unsigned lists)
-{
-    for (size_t i = 0; i < sizeof list_methods / sizeof *list_methods; i++) {
-        TEXT_AUTO json = { 0 };
-
-        if ((lists & list_methods[i].list) == 0)
-            continue;
-        text_addf(&json, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\"}", list_methods[i].method);
-        sessions_tell(notifier->server->sessions, text_string(&json), json.length);
-    }
+    return set->all || has_name(set->moved, value) || has_name(set->things, value);
 }
 
 static void tell_all(struct notifier *notifier, const struct news *news)
 {
     struct names moved = { 0 };
+    const struct change_set changes = { &moved, &news->things, news->all };
 
     find_moved(notifier->server->services->store, &news->jobs, &moved);
     pthread_mutex_lock(&notifier->lock);
-    forget_gone(notifier);
-    for (struct subscriber *at = notifier->subscribers; at != NULL; at = at->next)
-        tell(at, news, &moved);
+    subscribers_tell(notifier->subscribers, news->lists, has_changed, &changes);
     pthread_mutex_unlock(&notifier->lock);
     task_followers_tell(notifier->task_followers, news->jobs.at, news->jobs.count, news->all);
-    tell_sessions(notifier, news->lists);
+    subscribers_tell_sessions(notifier->subscribers, news->lists);
     free(moved.at);
 }
 
@@ -496,12 +325,7 @@ void notifier_destroy(struct notifier *notifier)
     if (notifier == NULL)
         return;
     notifier_stop(notifier);
-    while (notifier->subscribers != NULL) {
-        struct subscriber *next = notifier->subscribers->next;
-
-        subscriber_free(notifier->subscribers);
-        notifier->subscribers = next;
-    }
+    subscribers_destroy(notifier->subscribers);
     news_free(&notifier->news);
     task_followers_destroy(notifier->task_followers);
     pthread_cond_destroy(&notifier->woken);

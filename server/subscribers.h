@@ -1,0 +1,32 @@
+/* Who wants to hear of what: sessions that follow resources, and streams that listen to lists and
+ * resources. The notifier's, under whose lock all of this is called. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct server;
+struct session;
+struct stream;
+struct subscribers;
+
+struct subscribers *subscribers_create(struct server *server);
+void subscribers_destroy(struct subscribers *subscribers); /* NULL is fine */
+
+bool subscribers_any(const struct subscribers *subscribers); /* does anybody follow a resource? */
+
+/* False: the session follows SUBSCRIPTIONS_LIMIT resources already. */
+bool subscribers_follow(struct subscribers *subscribers, struct session *session, const char *uri);
+void subscribers_unfollow(struct subscribers *subscribers, const struct session *session,
+                          const char *uri);
+/* As notifier_listen. */
+void subscribers_listen(struct subscribers *subscribers, struct stream *stream, const char *meta,
+                        unsigned lists, const char *const *uris, size_t count);
+
+/* Did what a subscription is to change? `value` is the name or id in its URI, "" without one. */
+typedef bool subscription_match(const void *context, const char *value);
+/* Tells everybody of those lists (bits of enum notifier_list) and of the resources that match. */
+void subscribers_tell(struct subscribers *subscribers, unsigned lists, subscription_match *match,
+                      const void *context);
+/* Sessions hear of lists without asking: their era has no way to ask. Needs no lock. */
+void subscribers_tell_sessions(const struct subscribers *subscribers, unsigned lists);
