@@ -278,14 +278,17 @@ static void close_if_open(int fd)
 void responder_destroy(struct responder *responder)
 {
     const uint64_t one = 1;
+    struct client *next;
 
     if (responder == NULL)
         return;
     atomic_store(&responder->stop, true);
     if (responder->has_thread && write(responder->wake, &one, sizeof one) == sizeof one)
         pthread_join(responder->thread, NULL);
-    while (!LIST_EMPTY(&responder->clients))
-        forget(responder, LIST_FIRST(&responder->clients));
+    for (struct client *client = LIST_FIRST(&responder->clients); client != NULL; client = next) {
+        next = LIST_NEXT(client, link);
+        forget(responder, client);
+    }
     close_if_open(responder->listener);
     close_if_open(responder->epoll);
     close_if_open(responder->wake);

@@ -113,26 +113,24 @@ static bool is_of(const struct part *part, const char *run, const char *deployme
            && (part->deployment[0] == '\0' || strcmp(part->deployment, deployment) == 0);
 }
 
-/* Copies of rows whose heap stays with the material: free the arrays alone. */
-static struct report_input part_of(const struct material *material, const struct part *part)
+/* Copies of rows whose heap stays with the whole: free the arrays alone. */
+static struct material part_of(const struct material *material, const struct part *part)
 {
-    struct run_row *runs = memory_zeroed(material->run_count + 1, sizeof *runs);
-    struct cell_row *cells = memory_zeroed(material->cell_count + 1, sizeof *cells);
-    struct attempt_row *interrupted =
-        memory_zeroed(material->interrupted_count + 1, sizeof *interrupted);
-    struct report_input out = {
-        .sweep = &material->sweep, .runs = runs, .cells = cells, .interrupted = interrupted
+    struct material out = {
+        .runs = memory_zeroed(material->run_count + 1, sizeof *out.runs),
+        .cells = memory_zeroed(material->cell_count + 1, sizeof *out.cells),
+        .interrupted = memory_zeroed(material->interrupted_count + 1, sizeof *out.interrupted),
     };
 
     for (size_t i = 0; i < material->run_count; i++)
         if (is_of(part, material->runs[i].id, material->runs[i].deployment))
-            runs[out.run_count++] = material->runs[i];
+            out.runs[out.run_count++] = material->runs[i];
     for (size_t i = 0; i < material->cell_count; i++)
         if (is_of(part, material->cells[i].run_id, material->cells[i].deployment))
-            cells[out.cell_count++] = material->cells[i];
+            out.cells[out.cell_count++] = material->cells[i];
     for (size_t i = 0; i < material->interrupted_count; i++)
         if (is_of(part, material->interrupted[i].run_id, material->interrupted[i].deployment))
-            interrupted[out.interrupted_count++] = material->interrupted[i];
+            out.interrupted[out.interrupted_count++] = material->interrupted[i];
     return out;
 }
 
@@ -140,7 +138,16 @@ static struct report_input part_of(const struct material *material, const struct
 static void write_part(const struct material *material, const struct part *part, json_t *runs,
                        struct answer *answer)
 {
-    struct report_input input = part_of(material, part);
+    struct material own = part_of(material, part);
+    const struct report_input input = {
+        .sweep = &material->sweep,
+        .runs = own.runs,
+        .run_count = own.run_count,
+        .cells = own.cells,
+        .cell_count = own.cell_count,
+        .interrupted = own.interrupted,
+        .interrupted_count = own.interrupted_count,
+    };
     bool first = json_array_size(runs) == 0;
 
     for (size_t i = 0; i < input.run_count; i++)
@@ -150,9 +157,9 @@ static void write_part(const struct material *material, const struct part *part,
     report_markdown(&input, &answer->text);
     json_object_set_new(answer->structured, first ? "report" : "candidate_report",
                         report_json(&input));
-    free((void *)(uintptr_t)input.runs);
-    free((void *)(uintptr_t)input.cells);
-    free((void *)(uintptr_t)input.interrupted);
+    free(own.runs);
+    free(own.cells);
+    free(own.interrupted);
 }
 
 static bool read_material(const struct call *call, char only_run[ID_SIZE],

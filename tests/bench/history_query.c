@@ -4,6 +4,7 @@
  *     bench_history_query FOLDER PROMETHEUS_URL DEPLOYMENTS END_S ROUNDS
  *
  * Where the URL is empty only opsbrain is asked. */
+#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -119,9 +120,10 @@ static void ask_prometheus(const char *url, const struct question *question, int
     snprintf(expression, sizeof expression, question->expression, deployment,
              (int)question->step_s);
 #pragma GCC diagnostic pop
-    text_addf(&full, "%s/api/v1/query_range?stats=all&start=%lld&end=%lld&step=%lld&query=", url,
-              (long long)(from_s + question->step_s), (long long)end_s,
-              (long long)question->step_s);
+    text_addf(&full,
+              "%s/api/v1/query_range?stats=all&start=%" PRId64 "&end=%" PRId64 "&step=%" PRId64
+              "&query=",
+              url, from_s + question->step_s, end_s, question->step_s);
     add_encoded(&full, expression);
     const struct outbound_request request = { .url = full.data };
     start_ns = clock_monotonic_ns();
@@ -203,8 +205,8 @@ int main(int argc, char **argv)
     printf("%-30s %8s %8s  %8s %8s  %8s %8s  %7s %7s %6s\n", "", "p50", "p99", "p50", "p99", "p50",
            "p99", "p50", "p99", "sided");
     for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
-        compare(&questions[i], store, argv[2], atoi(argv[3]), strtoll(argv[4], NULL, 10),
-                atoi(argv[5]));
+        compare(&questions[i], store, argv[2], (int)strtol(argv[3], NULL, 10),
+                strtoll(argv[4], NULL, 10), (int)strtol(argv[5], NULL, 10));
     store_close(store);
     return 0;
 }

@@ -592,8 +592,8 @@ static void add_chunk(struct generator *generator, struct text *out)
         { "created", { "1790000000" } },
         { "usage",
           { "null", "null", "{\"prompt_tokens\":3,\"completion_tokens\":4}",
-            "{\"prompt_tokens\":3,\"prompt_tokens_details\":{\"cached_tokens\":2},"
-            "\"completion_tokens_details\":null}",
+            ("{\"prompt_tokens\":3,\"prompt_tokens_details\":{\"cached_tokens\":2},"
+             "\"completion_tokens_details\":null}"),
             "{\"completion_tokens\":4.0,\"total_tokens\":12345678901234567890}",
             "{\"prompt_tokens\":03,\"completion_tokens\":-4}",
             "{\"completion_tokens\":{},\"reasoning_tokens\":7}" } },
