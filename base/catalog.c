@@ -22,11 +22,6 @@ static const char *const formats[] = {
     [FORMAT_INT8] = "int8", [FORMAT_FP4] = "fp4",   [FORMAT_W4A16] = "w4a16",
 };
 
-const char *number_format_name(enum number_format format)
-{
-    return formats[format];
-}
-
 /* ---- Reading ---- */
 
 /* A row while it is read: the first member that is not as it must be is told. */

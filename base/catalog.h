@@ -40,8 +40,6 @@ struct model {
     const char *source, *as_of;
 };
 
-const char *number_format_name(enum number_format format); /* "bf16" */
-
 /* Reads the embedded files. INTERNAL: a row that is not whole, named. */
 bool catalog_create(struct catalog **out, struct error *error);
 /* The same from texts, for tests; both are JSON arrays. INVALID names the row and the member. */

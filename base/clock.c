@@ -21,11 +21,6 @@ int64_t clock_monotonic_ns(void)
     return read_ns(CLOCK_MONOTONIC);
 }
 
-int64_t clock_thread_cpu_ns(void)
-{
-    return read_ns(CLOCK_THREAD_CPUTIME_ID);
-}
-
 /* Days since 1970 as a date of the Gregorian calendar (Hinnant, "chrono-compatible low-level date
  * algorithms"): years begin in March, eras of 400 years have 146,097 days. */
 static void split_days(int64_t days, int *year, int *month, int *day)

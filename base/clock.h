@@ -4,9 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-int64_t clock_utc_ms(void);        /* milliseconds since 1970 */
-int64_t clock_monotonic_ns(void);  /* CLOCK_MONOTONIC */
-int64_t clock_thread_cpu_ns(void); /* CPU time this thread has used */
+int64_t clock_utc_ms(void);       /* milliseconds since 1970 */
+int64_t clock_monotonic_ns(void); /* CLOCK_MONOTONIC */
 
 #define CLOCK_TEXT_SIZE 32
 /* "2026-11-21T03:11:26.123Z" for UTC milliseconds; returns `out`. */

@@ -38,14 +38,6 @@ const char *failure_name(enum failure failure)
     return names[failure];
 }
 
-enum failure failure_find(const char *name)
-{
-    for (enum failure i = FAILURE_NONE; i < FAILURE_COUNT; i++)
-        if (strcmp(names[i], name) == 0)
-            return i;
-    return FAILURE_NONE;
-}
-
 /* What servers write when a prompt, or prompt and answer together, do not fit the model. Lower
  * case, without what JSON may escape. */
 static const char *const too_long_phrases[] = {

@@ -35,7 +35,6 @@ enum failure {
 };
 
 const char *failure_name(enum failure failure); /* "too_long", ...; static */
-enum failure failure_find(const char *name);    /* FAILURE_NONE if unknown */
 /* Class of an HTTP error status, with the start of its body to tell too_long from refused_400: vLLM
  * ("maximum context length"), llama.cpp ("exceeds the available context size",
  * exceed_context_size_error), SGLang, TGI, llama-cpp-python

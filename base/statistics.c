@@ -1,7 +1,6 @@
 #include "base/statistics.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 double statistics_mean(const double *values, size_t count)
 {
@@ -21,23 +20,6 @@ double statistics_deviation(const double *values, size_t count)
     for (size_t i = 0; i < count; i++)
         squares += (values[i] - mean) * (values[i] - mean);
     return sqrt(squares / (double)(count - 1));
-}
-
-static int compare(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-
-    return (left > right) - (left < right);
-}
-
-double statistics_median(double *values, size_t count)
-{
-    if (count == 0)
-        return NAN;
-    qsort(values, count, sizeof *values, compare);
-    if (count % 2 == 1)
-        return values[count / 2];
-    return values[count / 2 - 1] / 2 + values[count / 2] / 2;
 }
 
 double statistics_t95(size_t degrees_of_freedom)

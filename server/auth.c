@@ -167,11 +167,6 @@ bool authority_refresh(struct authority *authority, struct error *error)
     return update_needs_keys(authority, error);
 }
 
-bool authority_needs_keys(struct authority *authority)
-{
-    return atomic_load(&authority->needs_keys);
-}
-
 void key_generate(char out[KEY_SIZE], char digest[DIGEST_TEXT_SIZE])
 {
     uint8_t bytes[32];

@@ -23,7 +23,6 @@ bool authority_check(struct authority *authority, const char *authorization, str
                      struct error *error);
 /* Keys were added or revoked: forget what is remembered. */
 bool authority_refresh(struct authority *authority, struct error *error);
-bool authority_needs_keys(struct authority *authority);
 
 /* A new key, and its digest as lower-case hex. */
 void key_generate(char out[KEY_SIZE], char digest[DIGEST_TEXT_SIZE]);

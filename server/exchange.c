@@ -48,7 +48,7 @@ struct exchange *exchange_retain(struct exchange *exchange)
     return exchange;
 }
 
-void exchange_drop_request(struct exchange *exchange)
+static void drop_request(struct exchange *exchange)
 {
     if (exchange->request_finish != NULL)
         exchange->request_finish(exchange->request);
@@ -69,7 +69,7 @@ void exchange_settle(struct exchange *exchange)
     if (!exchange->standing)
         return;
     stop_counting(exchange);
-    exchange_drop_request(exchange);
+    drop_request(exchange);
 }
 
 void exchange_release(struct exchange *exchange)
@@ -77,7 +77,7 @@ void exchange_release(struct exchange *exchange)
     if (atomic_fetch_sub(&exchange->references, 1) > 1)
         return;
     stop_counting(exchange);
-    exchange_drop_request(exchange);
+    drop_request(exchange);
     for (size_t i = 0; i < exchange->reply.header_count; i++)
         free(exchange->reply.headers[i].value);
     text_finish(&exchange->reply.body);

@@ -131,7 +131,6 @@ void exchange_abandon(struct exchange *exchange); /* the client left, or as if i
 /* For exchange_*.c, on the loop's thread. */
 struct exchange *exchange_create(struct http_loop *loop, struct MHD_Connection *mhd,
                                  const char *verb);
-void exchange_drop_request(struct exchange *exchange);
 /* One that stands is not waited for, and needs its request no more. */
 void exchange_settle(struct exchange *exchange);
 void exchange_suspend(struct exchange *exchange);

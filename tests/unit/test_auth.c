@@ -61,7 +61,6 @@ static void without_keys_loopback_is_local_with_every_right(void **state)
 
     (void)state;
     assert_true(create("auto", true, &error));
-    assert_false(authority_needs_keys(authority));
     assert_true(authority_check(authority, NULL, &who, &error));
     assert_string_equal(who.name, "local");
     assert_int_equal(who.role, ROLE_ADMIN);

@@ -25,9 +25,9 @@ static void every_class_has_a_name_of_its_own(void **state)
     (void)state;
     for (enum failure i = FAILURE_NONE; i < FAILURE_COUNT; i++) {
         assert_non_null(failure_name(i));
-        assert_int_equal(failure_find(failure_name(i)), i);
+        for (enum failure j = FAILURE_NONE; j < i; j++)
+            assert_string_not_equal(failure_name(j), failure_name(i));
     }
-    assert_int_equal(failure_find("no_such_thing"), FAILURE_NONE);
 }
 
 static void statuses_have_classes(void **state)
