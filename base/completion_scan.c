@@ -2,215 +2,11 @@
 
 #include <string.h>
 
-#include "base/text.h"
-
-#define SCAN_DEPTH 16
-#define SCAN_DIGITS 15 /* any integer of so many digits fits */
-
-struct cursor {
-    const char *at, *end;
-};
-
-struct span {
-    const char *start;
-    size_t length;
-    bool escaped;
-};
-
-static void skip_blanks(struct cursor *cursor)
-{
-    while (cursor->at < cursor->end
-           && (*cursor->at == ' ' || *cursor->at == '\t' || *cursor->at == '\r'
-               || *cursor->at == '\n'))
-        cursor->at++;
-}
-
-/* Takes `c` behind blanks, if it is there. */
-static bool take(struct cursor *cursor, char c)
-{
-    skip_blanks(cursor);
-    if (cursor->at == cursor->end || *cursor->at != c)
-        return false;
-    cursor->at++;
-    return true;
-}
-
-static bool take_word(struct cursor *cursor, const char *word)
-{
-    size_t length = strlen(word);
-
-    if ((size_t)(cursor->end - cursor->at) < length || memcmp(cursor->at, word, length) != 0)
-        return false;
-    cursor->at += length;
-    return true;
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_hex(char c)
-{
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-/* Behind a backslash. A surrogate (d800 to dfff) or NUL is the library's to judge. */
-static bool scan_escape(struct cursor *cursor)
-{
-    const char *hex = cursor->at + 1;
-
-    if (cursor->at == cursor->end)
-        return false;
-    if (*cursor->at != '\0' && strchr("\"\\/bfnrt", *cursor->at) != NULL) {
-        cursor->at++;
-        return true;
-    }
-    if (*cursor->at != 'u' || cursor->end - hex < 4)
-        return false;
-    for (int i = 0; i < 4; i++)
-        if (!is_hex(hex[i]))
-            return false;
-    if (memcmp(hex, "0000", 4) == 0 || ((hex[0] | 0x20) == 'd' && hex[1] >= '8'))
-        return false;
-    cursor->at = hex + 4;
-    return true;
-}
-
-static bool is_plain(char c)
-{
-    return (signed char)c >= 0x20 && c != '"' && c != '\\';
-}
-
-/* The byte of a string that is not plain: the end, an escape, or a longer UTF-8 sequence. */
-static bool scan_special(struct cursor *cursor, struct span *out)
-{
-    size_t size;
-
-    if (*cursor->at == '\\') {
-        cursor->at++;
-        out->escaped = true;
-        return scan_escape(cursor);
-    }
-    size = (unsigned char)*cursor->at < 0x80
-               ? 0
-               : text_utf8_sequence(cursor->at, (size_t)(cursor->end - cursor->at));
-    cursor->at += size;
-    return size > 0;
-}
-
-/* A string with its quotes, behind blanks. */
-static bool scan_string(struct cursor *cursor, struct span *out)
-{
-    if (!take(cursor, '"'))
-        return false;
-    *out = (struct span){ .start = cursor->at };
-    for (;;) {
-        while (cursor->at < cursor->end && is_plain(*cursor->at))
-            cursor->at++;
-        if (cursor->at == cursor->end)
-            return false;
-        if (*cursor->at == '"')
-            break;
-        if (!scan_special(cursor, out))
-            return false;
-    }
-    out->length = (size_t)(cursor->at++ - out->start);
-    return true;
-}
-
-static size_t scan_digits(struct cursor *cursor)
-{
-    const char *start = cursor->at;
-
-    while (cursor->at < cursor->end && is_digit(*cursor->at))
-        cursor->at++;
-    return (size_t)(cursor->at - start);
-}
-
-/* No exponents: whether they overflow is the library's to say. */
-static bool scan_number(struct cursor *cursor)
-{
-    const char *start;
-    size_t digits;
-
-    if (*cursor->at == '-')
-        cursor->at++;
-    start = cursor->at;
-    digits = scan_digits(cursor);
-    if (digits == 0 || digits > SCAN_DIGITS || (digits > 1 && *start == '0'))
-        return false;
-    if (cursor->at < cursor->end && *cursor->at == '.') {
-        cursor->at++;
-        if (scan_digits(cursor) == 0)
-            return false;
-    }
-    return cursor->at == cursor->end || (*cursor->at != 'e' && *cursor->at != 'E');
-}
-
-static bool skip_value(struct cursor *cursor, int depth);
-
-static bool skip_members(struct cursor *cursor, int depth)
-{
-    struct span key;
-
-    if (take(cursor, '}'))
-        return true;
-    do {
-        if (!scan_string(cursor, &key) || key.escaped || !take(cursor, ':')
-            || !skip_value(cursor, depth))
-            return false;
-    } while (take(cursor, ','));
-    return take(cursor, '}');
-}
-
-static bool skip_elements(struct cursor *cursor, int depth)
-{
-    if (take(cursor, ']'))
-        return true;
-    do {
-        if (!skip_value(cursor, depth))
-            return false;
-    } while (take(cursor, ','));
-    return take(cursor, ']');
-}
-
-static bool skip_value(struct cursor *cursor, int depth)
-{
-    struct span string;
-
-    skip_blanks(cursor);
-    if (cursor->at == cursor->end || depth > SCAN_DEPTH)
-        return false;
-    switch (*cursor->at) {
-    case '"':
-        return scan_string(cursor, &string);
-    case '{':
-        cursor->at++;
-        return skip_members(cursor, depth + 1);
-    case '[':
-        cursor->at++;
-        return skip_elements(cursor, depth + 1);
-    case 'n':
-        return take_word(cursor, "null");
-    case 't':
-        return take_word(cursor, "true");
-    case 'f':
-        return take_word(cursor, "false");
-    default:
-        return (*cursor->at == '-' || is_digit(*cursor->at)) && scan_number(cursor);
-    }
-}
-
-static bool take_null(struct cursor *cursor)
-{
-    skip_blanks(cursor);
-    return take_word(cursor, "null");
-}
+#include "base/json_cursor.h"
 
 /* The members that mean something, each with what it must be for a plain chunk. */
 struct scan {
-    struct cursor cursor;
+    struct json_cursor cursor;
     bool want_text;
     struct completion_event *event;
 };
@@ -231,64 +27,67 @@ struct member {
 static bool scan_object(struct scan *scan, const struct member *members, int depth)
 {
     unsigned seen = 0;
-    struct span key;
+    struct json_span key;
     int i;
 
-    if (!take(&scan->cursor, '{'))
+    if (!json_take(&scan->cursor, '{'))
         return false;
-    if (take(&scan->cursor, '}'))
+    if (json_take(&scan->cursor, '}'))
         return true;
     do {
-        if (!scan_string(&scan->cursor, &key) || key.escaped || !take(&scan->cursor, ':'))
+        if (!json_take_string(&scan->cursor, &key) || key.escaped || !json_take(&scan->cursor, ':'))
             return false;
         for (i = 0; members[i].name != NULL; i++)
             if (members[i].length == key.length
                 && memcmp(members[i].name, key.start, key.length) == 0)
                 break;
         if (members[i].name == NULL) {
-            if (!skip_value(&scan->cursor, depth))
+            if (!json_skip_value(&scan->cursor, depth))
                 return false;
             continue;
         }
         if ((seen & 1U << i) != 0 || !members[i].read(scan))
             return false;
         seen |= 1U << i;
-    } while (take(&scan->cursor, ','));
-    return take(&scan->cursor, '}');
+    } while (json_take(&scan->cursor, ','));
+    return json_take(&scan->cursor, '}');
 }
 
 static bool read_null(struct scan *scan)
 {
-    return take_null(&scan->cursor);
+    return json_take_null(&scan->cursor);
 }
 
 static bool is_null_next(struct scan *scan)
 {
-    skip_blanks(&scan->cursor);
+    json_skip_blanks(&scan->cursor);
     return scan->cursor.at < scan->cursor.end && *scan->cursor.at == 'n';
 }
 
 /* null, or "". */
 static bool read_unsaid(struct scan *scan)
 {
-    return is_null_next(scan) ? take_null(&scan->cursor)
-                              : take(&scan->cursor, '"') && take_word(&scan->cursor, "\"");
+    struct json_span text;
+
+    if (is_null_next(scan))
+        return json_take_null(&scan->cursor);
+    return json_take_string(&scan->cursor, &text) && text.length == 0;
 }
 
 /* A string or null. False where its text is wanted and has to be unescaped. */
-static bool read_text(struct scan *scan, struct span *out)
+static bool read_text(struct scan *scan, struct json_span *out)
 {
-    skip_blanks(&scan->cursor);
-    *out = (struct span){ .start = NULL };
+    json_skip_blanks(&scan->cursor);
+    *out = (struct json_span){ .start = NULL };
     if (scan->cursor.at < scan->cursor.end && *scan->cursor.at == 'n')
-        return take_null(&scan->cursor);
-    return scan_string(&scan->cursor, out) && !(out->escaped && scan->want_text);
+        return json_take_null(&scan->cursor);
+    return json_take_string(&scan->cursor, out) && !(out->escaped && scan->want_text);
 }
 
 static bool read_content(struct scan *scan)
 {
     struct completion_event *event = scan->event;
-    struct span text;
+    struct json_span text;
 
     if (!read_text(scan, &text))
         return false;
@@ -307,7 +106,7 @@ static bool read_content(struct scan *scan)
 static bool read_reasoning(struct scan *scan)
 {
     struct completion_event *event = scan->event;
-    struct span text;
+    struct json_span text;
 
     if (!read_text(scan, &text))
         return false;
@@ -326,7 +125,7 @@ static bool read_reasoning(struct scan *scan)
 /* An object, or null. */
 static bool read_object(struct scan *scan, const struct member *members, int depth)
 {
-    return is_null_next(scan) ? take_null(&scan->cursor) : scan_object(scan, members, depth);
+    return is_null_next(scan) ? json_take_null(&scan->cursor) : scan_object(scan, members, depth);
 }
 
 static bool read_delta(struct scan *scan)
@@ -350,16 +149,16 @@ static bool read_ids(struct scan *scan)
     int64_t count = 0;
 
     if (is_null_next(scan))
-        return take_null(&scan->cursor);
-    if (!take(&scan->cursor, '['))
+        return json_take_null(&scan->cursor);
+    if (!json_take(&scan->cursor, '['))
         return false;
-    if (!take(&scan->cursor, ']')) {
+    if (!json_take(&scan->cursor, ']')) {
         do {
-            if (!skip_value(&scan->cursor, 4))
+            if (!json_skip_value(&scan->cursor, 4))
                 return false;
             count++;
-        } while (take(&scan->cursor, ','));
-        if (!take(&scan->cursor, ']'))
+        } while (json_take(&scan->cursor, ','));
+        if (!json_take(&scan->cursor, ']'))
             return false;
     }
     scan->event->token_ids = count;
@@ -375,11 +174,11 @@ static bool read_choices(struct scan *scan)
         MEMBER("finish_reason", read_unsaid), { NULL, 0, NULL },
     };
 
-    if (!take(&scan->cursor, '['))
+    if (!json_take(&scan->cursor, '['))
         return false;
-    if (take(&scan->cursor, ']'))
+    if (json_take(&scan->cursor, ']'))
         return true;
-    return scan_object(scan, members, 2) && take(&scan->cursor, ']');
+    return scan_object(scan, members, 2) && json_take(&scan->cursor, ']');
 }
 
 /* ---- Usage: servers that tell it at all may tell it in every chunk ---- */
@@ -390,12 +189,12 @@ static bool read_count(struct scan *scan, int64_t *out)
     const char *digits;
     int64_t count = 0;
 
-    skip_blanks(&scan->cursor);
+    json_skip_blanks(&scan->cursor);
     digits = scan->cursor.at;
-    if (digits == scan->cursor.end || !is_digit(*digits) || !scan_number(&scan->cursor))
+    if (digits == scan->cursor.end || !json_is_digit(*digits) || !json_take_number(&scan->cursor))
         return false;
     for (; digits < scan->cursor.at; digits++) {
-        if (!is_digit(*digits))
+        if (!json_is_digit(*digits))
             return false;
         count = 10 * count + (*digits - '0');
     }
@@ -467,7 +266,7 @@ static bool read_usage(struct scan *scan)
     };
 
     if (is_null_next(scan))
-        return take_null(&scan->cursor);
+        return json_take_null(&scan->cursor);
     scan->event->has_usage = true;
     return scan_object(scan, members, 2);
 }
@@ -475,9 +274,9 @@ static bool read_usage(struct scan *scan)
 /* "object" is "error" in older error events. */
 static bool read_kind(struct scan *scan)
 {
-    struct span kind;
+    struct json_span kind;
 
-    return scan_string(&scan->cursor, &kind) && !kind.escaped
+    return json_take_string(&scan->cursor, &kind) && !kind.escaped
            && !(kind.length == 5 && memcmp(kind.start, "error", 5) == 0);
 }
 
@@ -507,7 +306,7 @@ bool completion_scan(const char *json, size_t length, bool want_text, struct com
     completion_event_clear(&event);
     if (!scan_object(&scan, members, 1))
         return false;
-    skip_blanks(&scan.cursor);
+    json_skip_blanks(&scan.cursor);
     if (scan.cursor.at != scan.cursor.end)
         return false;
     *out = event;
