@@ -2,104 +2,14 @@
 
 #include <math.h>
 
+#include "bench/search_view.h"
+
 #define BOUND_MARGIN                                                                               \
     0.05                 /* a bound by Little's law must clear what it is held against by so much */
 #define HINT_PEAK 0.99   /* so near its peak is a load good enough to stand for it elsewhere */
 #define PEAK_DOUBT 0.015 /* how much greater a peak may be than the load that stands for it */
 #define STILL_RISING 0.7 /* of what Little's law allows: more users may still give more */
-#define STRAIN_NOISE 0.03  /* a limit missed by less may be met by the next load */
-#define GUESSES 8          /* known levels, from which on halves are taken instead of guesses */
 #define NOTHING_SUCCEEDS 3 /* known levels without a sound one: enough */
-
-/* One search, as it is seen in one step. */
-struct view {
-    const struct search_level *levels;
-    size_t count;
-    const struct search_hint *hint;
-    struct search_step earlier; /* what the hint's levels tell; nothing without a hint */
-};
-
-/* ---- Levels ---------------------------------------------------------------------------------- */
-
-static bool is_known(const struct view *view, size_t level)
-{
-    return view->levels[level].state != LEVEL_UNKNOWN;
-}
-
-static bool is_sound(const struct view *view, size_t level)
-{
-    return view->levels[level].state == LEVEL_SOUND;
-}
-
-static double tokens(const struct view *view, size_t level)
-{
-    return view->levels[level].tokens_per_s;
-}
-
-static double load(const struct view *view, size_t level)
-{
-    return view->levels[level].load;
-}
-
-static size_t count_known(const struct view *view)
-{
-    size_t known = 0;
-
-    for (size_t i = 0; i < view->count; i++)
-        known += is_known(view, i);
-    return known;
-}
-
-/* The nearest sound level below, SEARCH_NONE if there is none. */
-static size_t sound_below(const struct view *view, size_t level)
-{
-    for (size_t i = level; i > 0; i--)
-        if (is_sound(view, i - 1))
-            return i - 1;
-    return SEARCH_NONE;
-}
-
-static size_t sound_above(const struct view *view, size_t level)
-{
-    for (size_t i = level + 1; i < view->count; i++)
-        if (is_sound(view, i))
-            return i;
-    return SEARCH_NONE;
-}
-
-static size_t lowest_sound(const struct view *view)
-{
-    return is_sound(view, 0) ? 0 : sound_above(view, 0);
-}
-
-static size_t known_above(const struct view *view, size_t level)
-{
-    for (size_t i = level + 1; i < view->count; i++)
-        if (is_known(view, i))
-            return i;
-    return SEARCH_NONE;
-}
-
-static size_t find_peak(const struct view *view)
-{
-    size_t peak = SEARCH_NONE;
-
-    for (size_t i = 0; i < view->count; i++)
-        if (is_sound(view, i) && (peak == SEARCH_NONE || tokens(view, i) > tokens(view, peak)))
-            peak = i;
-    return peak;
-}
-
-static size_t clamp(size_t level, size_t low, size_t high)
-{
-    return level < low ? low : level > high ? high : level;
-}
-
-static bool ask(struct search_step *out, size_t level)
-{
-    out->next = level;
-    return true;
-}
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 
@@ -174,21 +84,6 @@ static bool ask_for_any_sound(const struct view *view, struct search_step *out)
 }
 
 /* ---- The peak -------------------------------------------------------------------------------- */
-
-/* Between two levels; nearer to the lower one after some lost levels: loads that break the server
- * one after the other look as if it were down, and end the sweep. */
-static size_t middle_of(const struct view *view, size_t low, size_t high)
-{
-    size_t lost = 0, sound = 0, quarter = (high - low) / 4;
-
-    for (size_t i = 0; i < view->count; i++) {
-        lost += view->levels[i].state == LEVEL_LOST;
-        sound += is_sound(view, i);
-    }
-    if (lost <= sound)
-        return low + (high - low) / 2;
-    return low + (quarter > 0 ? quarter : 1);
-}
 
 /* The unknown level between two that is nearest to the middle, if there is one. */
 static bool ask_between(const struct view *view, size_t low, size_t high, struct search_step *out)
@@ -355,93 +250,6 @@ static bool ask_behind(const struct view *view, struct search_step *out)
            && ask(out, next);
 }
 
-/* ---- The limits ------------------------------------------------------------------------------ */
-
-static bool is_met(const struct view *view, size_t level)
-{
-    return is_known(view, level) && view->levels[level].strain <= 1;
-}
-
-static void find_limit(const struct view *view, struct search_step *out)
-{
-    for (size_t i = 0; i < view->count; i++)
-        if (is_met(view, i))
-            out->limit = i;
-    out->miss = known_above(view, out->limit == SEARCH_NONE ? 0 : out->limit);
-    if (out->limit == SEARCH_NONE && is_known(view, 0))
-        out->miss = 0;
-}
-
-/* Where waiting begins, by Little's law: the peak's tokens/s at the pace of the smallest load. */
-static double find_knee(const struct view *view, const struct search_step *out)
-{
-    size_t alone = lowest_sound(view);
-
-    if (alone == SEARCH_NONE)
-        return 0;
-    return tokens(view, out->peak) * load(view, alone) / tokens(view, alone);
-}
-
-/* The strain stays up to the knee and grows in proportion to the load behind it. */
-static size_t guess_limit(const struct view *view, const struct search_step *out)
-{
-    double low = view->levels[out->limit].strain, high = view->levels[out->miss].strain;
-    double from = fmax(load(view, out->limit), find_knee(view, out)), to = load(view, out->miss);
-    size_t guess = out->limit;
-
-    if (!isfinite(high) || count_known(view) >= GUESSES)
-        return middle_of(view, out->limit, out->miss);
-    if (from >= to)
-        from = load(view, out->limit);
-    while (guess + 1 < out->miss
-           && load(view, guess + 1) <= from + (1 - low) / (high - low) * (to - from))
-        guess++;
-    if (view->earlier.limit != SEARCH_NONE && guess > view->earlier.limit)
-        guess = view->earlier.limit;
-    return clamp(guess, out->limit + 1, out->miss - 1);
-}
-
-/* The smallest load alone may have been unlucky, unless a shorter context met no limit either. */
-static bool ask_for_met(const struct view *view, struct search_step *out)
-{
-    if (!is_known(view, 0))
-        return ask(out, 0);
-    if (view->hint != NULL && view->earlier.miss == 0)
-        return false;
-    return view->count > 1 && !is_known(view, 1) && ask(out, 1);
-}
-
-/* How far above what is met already. */
-static bool ask_for_miss(const struct view *view, struct search_step *out)
-{
-    size_t before = view->earlier.miss;
-
-    if (out->limit + 1 == view->count)
-        return false;
-    return ask(out, before != SEARCH_NONE && before > out->limit ? before : view->count - 1);
-}
-
-static bool ask_for_limit(const struct view *view, struct search_step *out)
-{
-    find_limit(view, out);
-    if (out->limit == SEARCH_NONE)
-        return ask_for_met(view, out);
-    if (out->miss == SEARCH_NONE)
-        return ask_for_miss(view, out);
-    if (out->miss > out->limit + 1)
-        return ask(out, guess_limit(view, out));
-    return view->levels[out->miss].strain <= 1 + STRAIN_NOISE && out->miss + 1 < view->count
-           && !is_known(view, out->miss + 1) && ask(out, out->miss + 1);
-}
-
-static bool has_limits(const struct view *view)
-{
-    for (size_t i = 0; i < view->count; i++)
-        if (is_known(view, i) && !isnan(view->levels[i].strain))
-            return true;
-    return false;
-}
-
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
 static bool ask_next(const struct view *view, struct search_step *out)
@@ -453,7 +261,7 @@ static bool ask_next(const struct view *view, struct search_step *out)
         && (ask_for_peak(view, out) || ask_for_saturation(view, out) || ask_for_top(view, out)
             || ask_behind(view, out)))
         return true;
-    return has_limits(view) && ask_for_limit(view, out);
+    return search_has_limits(view) && search_ask_for_limit(view, out);
 }
 
 static void clear(struct search_step *out)
@@ -472,8 +280,8 @@ static void read_levels(const struct view *view, struct search_step *out)
     out->peak = find_peak(view);
     if (out->peak != SEARCH_NONE)
         out->saturation = find_bracket(view, out->peak).high;
-    if (has_limits(view))
-        find_limit(view, out);
+    if (search_has_limits(view))
+        search_find_limit(view, out);
 }
 
 void search_step(const struct search_level *levels, size_t count, const struct search_hint *hint,
