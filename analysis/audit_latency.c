@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/audit_parts.h"
+#include "base/memory.h"
 
 #define FIRST_SHAPE_TIMES 3 /* a first request so much slower than the next level's */
 #define FIRST_SHAPE_MS 1000 /* and by so much */
@@ -12,78 +13,119 @@
 #define PAST_TIMEOUT 1.1
 #define ROUNDS_OF_A_BURST 1.5 /* requests per user */
 
-static bool same_output(const struct evidence_cell *a, const struct evidence_cell *b)
+/* What rules that hold cells against one another need of them, close together: a file may have
+ * twenty thousand, each held against all. */
+struct place {
+    bool is_measured;
+    double users, length, output, mean_ms;
+    const struct evidence_cell *cell;
+};
+struct places {
+    struct place *at;
+    size_t count;
+};
+
+static void places_finish(struct places *places)
 {
-    return isnan(a->output_tokens_asked) || isnan(b->output_tokens_asked)
-           || fabs(a->output_tokens_asked - b->output_tokens_asked) < 0.5;
+    free(places->at);
+}
+#define PLACES_AUTO __attribute__((cleanup(places_finish))) struct places
+
+static struct places places_of(const struct evidence *evidence)
+{
+    struct places places = { memory_zeroed(evidence->cell_count + 1, sizeof *places.at),
+                             evidence->cell_count };
+
+    for (size_t i = 0; i < places.count; i++) {
+        const struct evidence_cell *cell = &evidence->cells[i];
+
+        places.at[i] =
+            (struct place){ cell_is_measured(cell),    cell_users(cell),   cell->input_length,
+                            cell->output_tokens_asked, cell_mean_ms(cell), cell };
+    }
+    return places;
+}
+
+static bool same_length(const struct place *a, const struct place *b)
+{
+    if (!isnan(a->length) || !isnan(b->length))
+        return fabs(a->length - b->length) < 0.5;
+    return cells_same_length(a->cell, b->cell);
+}
+
+static bool same_run(const struct place *a, const struct place *b)
+{
+    return cells_same_run(a->cell, b->cell);
+}
+
+static bool same_output(const struct place *a, const struct place *b)
+{
+    return isnan(a->output) || isnan(b->output) || fabs(a->output - b->output) < 0.5;
 }
 
 /* Cells that differ in nothing but their users. */
-static bool same_shape(const struct evidence_cell *a, const struct evidence_cell *b)
+static bool same_shape(const struct place *a, const struct place *b)
 {
-    return cells_same_length(a, b) && same_output(a, b) && cells_same_run(a, b);
+    return same_length(a, b) && same_output(a, b) && same_run(a, b);
 }
 
 /* The measured cell of the same context at the next level, or NULL. */
-static const struct evidence_cell *next_level(const struct evidence *evidence,
-                                              const struct evidence_cell *cell)
+static const struct place *next_level(const struct places *places, const struct place *cell)
 {
-    const struct evidence_cell *next = NULL;
+    const struct place *next = NULL;
 
-    for (size_t i = 0; i < evidence->cell_count; i++) {
-        const struct evidence_cell *other = &evidence->cells[i];
+    for (size_t i = 0; i < places->count; i++) {
+        const struct place *other = &places->at[i];
 
-        if (cell_is_measured(other) && same_shape(other, cell)
-            && cell_users(other) > cell_users(cell)
-            && (next == NULL || cell_users(other) < cell_users(next)))
+        if (other->is_measured && other->users > cell->users
+            && (next == NULL || other->users < next->users) && same_shape(other, cell))
             next = other;
     }
     return next;
 }
 
-static bool is_lowest_level(const struct evidence *evidence, const struct evidence_cell *cell)
+static bool is_lowest_level(const struct places *places, const struct place *cell)
 {
-    for (size_t i = 0; i < evidence->cell_count; i++)
-        if (same_shape(&evidence->cells[i], cell)
-            && cell_users(&evidence->cells[i]) < cell_users(cell))
+    for (size_t i = 0; i < places->count; i++)
+        if (places->at[i].users < cell->users && same_shape(&places->at[i], cell))
             return false;
     return true;
 }
 
-static bool is_first_shape(const struct evidence *evidence, const struct evidence_cell *cell)
+static bool is_first_shape(const struct places *places, const struct place *cell)
 {
-    const struct evidence_cell *next;
+    const struct place *next;
 
-    if (!cell_is_measured(cell) || !is_lowest_level(evidence, cell))
+    if (!cell->is_measured || !(cell->mean_ms > FIRST_SHAPE_MS) || !is_lowest_level(places, cell))
         return false;
-    next = next_level(evidence, cell);
-    return next != NULL && cell_mean_ms(cell) > FIRST_SHAPE_TIMES * cell_mean_ms(next)
-           && cell_mean_ms(cell) > cell_mean_ms(next) + FIRST_SHAPE_MS;
+    next = next_level(places, cell);
+    return next != NULL && cell->mean_ms > FIRST_SHAPE_TIMES * next->mean_ms
+           && cell->mean_ms > next->mean_ms + FIRST_SHAPE_MS;
 }
 
 void check_first_shape(struct audit *audit)
 {
-    const struct evidence *evidence = audit->evidence;
-    const struct evidence_cell *worst = NULL;
+    PLACES_AUTO places = places_of(audit->evidence);
+    const struct place *worst = NULL;
     struct finding *finding = NULL;
 
-    for (size_t i = 0; i < evidence->cell_count; i++) {
-        const struct evidence_cell *cell = &evidence->cells[i];
+    for (size_t i = 0; i < places.count; i++) {
+        const struct place *cell = &places.at[i];
 
-        if (!is_first_shape(evidence, cell))
+        if (!is_first_shape(&places, cell))
             continue;
         if (finding == NULL)
             finding = audit_find(audit, FINDING_WRONG);
         finding_add_cell(finding, i);
-        if (worst == NULL || cell_mean_ms(cell) > cell_mean_ms(worst))
+        if (worst == NULL || cell->mean_ms > worst->mean_ms)
             worst = cell;
     }
     if (worst == NULL)
         return;
-    text_addf(
-        &finding->arithmetic, "%.4g s at %.15g users (row %lld), where %.15g users took %.4g s",
-        cell_mean_ms(worst) / 1000, cell_users(worst), (long long)worst->row,
-        cell_users(next_level(evidence, worst)), cell_mean_ms(next_level(evidence, worst)) / 1000);
+    text_addf(&finding->arithmetic,
+              "%.4g s at %.15g users (row %lld), where %.15g users took %.4g s",
+              worst->mean_ms / 1000, worst->users, (long long)worst->cell->row,
+              next_level(&places, worst)->users, next_level(&places, worst)->mean_ms / 1000);
     text_add(
         &finding->consequence,
         "The first request of a shape waited for its compilation: these cells are cold starts, "
@@ -93,82 +135,79 @@ void check_first_shape(struct audit *audit)
 /* ---- Less work that took longer ---- */
 
 /* Is `less` less work than `more`, and was it slower beyond what may be chance? */
-static bool contradicts(const struct evidence_cell *less, const struct evidence_cell *more)
+static bool contradicts(const struct place *less, const struct place *more)
 {
-    bool same_length = cells_same_length(less, more);
-    bool smaller = (same_length || less->input_length < more->input_length)
-                   && cell_users(less) <= cell_users(more)
-                   && (!same_length || cell_users(less) < cell_users(more));
+    bool same, smaller;
 
-    return smaller && same_output(less, more)
-           && cell_mean_ms(less) > DISORDER_TIMES * cell_mean_ms(more)
-           && cell_mean_ms(less) > cell_mean_ms(more) + DISORDER_MS;
+    if (!(less->mean_ms > DISORDER_TIMES * more->mean_ms
+          && less->mean_ms > more->mean_ms + DISORDER_MS))
+        return false;
+    same = same_length(less, more);
+    smaller = (same || less->length < more->length) && less->users <= more->users
+              && (!same || less->users < more->users);
+    return smaller && same_output(less, more);
 }
 
-static bool is_neighbour(const struct evidence_cell *a, const struct evidence_cell *b)
+static bool is_neighbour(const struct place *a, const struct place *b)
 {
-    return cells_same_run(a, b)
-           && (cells_same_length(a, b) || fabs(cell_users(a) - cell_users(b)) < 0.5);
+    return same_run(a, b) && (same_length(a, b) || fabs(a->users - b->users) < 0.5);
 }
 
-static const struct evidence_cell *contradicted_by(const struct evidence *evidence,
-                                                   const struct evidence_cell *cell)
+static const struct place *contradicted_by(const struct places *places, const struct place *cell)
 {
-    const struct evidence_cell *found = NULL;
+    const struct place *found = NULL;
 
-    for (size_t i = 0; i < evidence->cell_count; i++) {
-        const struct evidence_cell *other = &evidence->cells[i];
+    for (size_t i = 0; i < places->count; i++) {
+        const struct place *other = &places->at[i];
 
-        if (cell_is_measured(other) && is_neighbour(cell, other) && contradicts(cell, other)
-            && (found == NULL || cell_mean_ms(other) < cell_mean_ms(found)))
+        if (other->is_measured && contradicts(cell, other) && is_neighbour(cell, other)
+            && (found == NULL || other->mean_ms < found->mean_ms))
             found = other;
     }
     return found;
 }
 
-static void add_place(const struct evidence_cell *cell, struct text *out)
+static void add_place(const struct place *cell, struct text *out)
 {
-    text_addf(out, "%.15g users", cell_users(cell));
-    if (!isnan(cell->input_length))
-        text_addf(out, " and %.15g of context", cell->input_length);
-    text_addf(out, " (row %lld)", (long long)cell->row);
+    text_addf(out, "%.15g users", cell->users);
+    if (!isnan(cell->length))
+        text_addf(out, " and %.15g of context", cell->length);
+    text_addf(out, " (row %lld)", (long long)cell->cell->row);
 }
 
 void check_monotone(struct audit *audit)
 {
-    const struct evidence *evidence = audit->evidence;
-    const struct evidence_cell *worst = NULL, *against = NULL;
+    PLACES_AUTO places = places_of(audit->evidence);
+    const struct place *worst = NULL, *against = NULL;
     struct finding *finding = NULL;
 
-    for (size_t i = 0; i < evidence->cell_count; i++) {
-        const struct evidence_cell *cell = &evidence->cells[i], *other;
+    for (size_t i = 0; i < places.count; i++) {
+        const struct place *cell = &places.at[i], *other;
 
-        if (!cell_is_measured(cell) || is_first_shape(evidence, cell))
+        if (!cell->is_measured || is_first_shape(&places, cell))
             continue;
-        other = contradicted_by(evidence, cell);
+        other = contradicted_by(&places, cell);
         if (other == NULL)
             continue;
         if (finding == NULL)
             finding = audit_find(audit, FINDING_CAUTION);
         finding_add_cell(finding, i);
-        if (worst == NULL
-            || cell_mean_ms(cell) / cell_mean_ms(other)
-                   > cell_mean_ms(worst) / cell_mean_ms(against)) {
+        if (worst == NULL || cell->mean_ms / other->mean_ms > worst->mean_ms / against->mean_ms) {
             worst = cell;
             against = other;
         }
     }
     if (worst == NULL)
         return;
-    text_addf(&finding->arithmetic, "widest: %.4g s at ", cell_mean_ms(worst) / 1000);
+    text_addf(&finding->arithmetic, "widest: %.4g s at ", worst->mean_ms / 1000);
     add_place(worst, &finding->arithmetic);
-    text_addf(&finding->arithmetic, ", but %.4g s at ", cell_mean_ms(against) / 1000);
+    text_addf(&finding->arithmetic, ", but %.4g s at ", against->mean_ms / 1000);
     add_place(against, &finding->arithmetic);
     text_addf(
         &finding->consequence,
         "Single measurements differ by a factor of %.1f here for no reason: differences below "
         "it say nothing.",
-        cell_mean_ms(worst) / cell_mean_ms(against));
+        worst->mean_ms / against->mean_ms);
 }
 
 /* ---- Timeouts ---- */

@@ -8,6 +8,7 @@
 #define LOAD_SHORT 0.95 /* of the users, at least so much must have been in flight on average */
 #define PLATEAU_WITHIN 0.15
 #define PLATEAU_LEVELS 3
+#define RUNS_MAX 100   /* of one file that are looked at */
 #define BURST_ROUNDS 2 /* requests per user below which there is no steady state */
 
 /* Measured where we measured; else Little's law: throughput x mean latency = requests in flight. */
@@ -168,9 +169,13 @@ static bool is_first_of_run(const struct evidence *evidence, size_t index)
 /* With more users there is more in flight, unless something lets no more in. */
 void check_plateau(struct audit *audit)
 {
-    for (size_t i = 0; i < audit->evidence->cell_count; i++)
-        if (is_first_of_run(audit->evidence, i))
+    size_t runs = 0;
+
+    for (size_t i = 0; i < audit->evidence->cell_count && runs < RUNS_MAX; i++)
+        if (is_first_of_run(audit->evidence, i)) {
             check_run_plateau(audit, &audit->evidence->cells[i]);
+            runs++;
+        }
 }
 
 /* ---- Requests ---- */

@@ -243,6 +243,14 @@ void check_success(struct audit *audit)
 
 /* ---- Failures by another name ---- */
 
+static bool sounds_too_long(const char *text)
+{
+    return text != NULL
+           && (strstr(text, "400") != NULL || strcasestr(text, "context length") != NULL
+               || strcasestr(text, "context window") != NULL || strcasestr(text, "too long") != NULL
+               || strcasestr(text, "max_model_len") != NULL);
+}
+
 static bool sounds_like_memory(const char *text)
 {
     return text != NULL
@@ -258,7 +266,7 @@ void check_misnamed(struct audit *audit)
         const struct evidence_cell *cell = &audit->evidence->cells[i];
         bool too_long = cell->input_length >= limit && cell->state == EVIDENCE_FAILED;
         bool memory = sounds_like_memory(cell->status) || sounds_like_memory(cell->error);
-        bool refused = cell->error != NULL && strstr(cell->error, "400") != NULL;
+        bool refused = sounds_too_long(cell->error);
 
         if (!too_long && !(memory && refused))
             continue;
@@ -269,7 +277,7 @@ void check_misnamed(struct audit *audit)
     if (finding == NULL)
         return;
     if (isnan(limit))
-        text_add(&finding->arithmetic, "refused with 400, and told as out of memory");
+        text_add(&finding->arithmetic, "refused as too long, and told as out of memory");
     else
         text_addf(&finding->arithmetic, "the context as served ends at %.15g tokens", limit);
     text_add(&finding->consequence,

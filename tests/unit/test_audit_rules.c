@@ -246,7 +246,7 @@ static void finds_what_was_too_long_and_called_a_failure(void **state)
     cell->input_length = 16384;
     cell->error = strdup("HTTP 400: context length");
     snprintf(cell->status, sizeof cell->status, "OOM");
-    says(&only(trial, "misnamed_failure")->arithmetic, "refused with 400");
+    says(&only(trial, "misnamed_failure")->arithmetic, "refused as too long");
     trial->evidence.facts.context_limit_tokens = 16384;
     says(&only(trial, "misnamed_failure")->arithmetic, "ends at 16384 tokens");
 }
@@ -490,6 +490,18 @@ static void a_duration_near_a_usual_timeout_is_none_of_its_own(void **state)
     assert_int_equal(only(trial, "low_success")->cell_count, 6);
 }
 
+/* Four thousand cells, each held against all. */
+static void a_large_grid_of_one_run_is_clean(void **state)
+{
+    struct trial *trial = *state;
+
+    for (int users = 20; users < 60; users++)
+        for (int length = 2000; length < 2100; length++)
+            add(trial, users, length, 300 + length / 10.0 + users * 5);
+    audit(trial);
+    assert_int_equal(trial->findings.count, 0);
+}
+
 static void a_share_that_the_cache_served_is_found(void **state)
 {
     struct trial *trial = *state;
@@ -527,6 +539,7 @@ int main(void)
         TEST(finds_more_arithmetic_than_the_hardware_has),
         TEST(finds_weights_read_faster_than_the_memory_can),
         TEST(a_duration_near_a_usual_timeout_is_none_of_its_own),
+        TEST(a_large_grid_of_one_run_is_clean),
         TEST(a_share_that_the_cache_served_is_found),
         TEST(tells_rows_and_spans),
         TEST(the_readme_has_every_rule_beside_its_mistake),
