@@ -148,15 +148,25 @@ static double witnessed(const struct cell_row *cell, const char *name)
     return json_is_true(json_object_get(witness, name)) ? 1 : json_get_number(witness, name, 0);
 }
 
-/* The witness saw one of several instances, or they took turns. */
-static bool is_partly_witnessed(const struct cell_row *cell)
+static bool is_witness(const struct cell_row *cell, const char *state)
 {
     json_auto_t *witness = NULL;
     struct error error;
 
     return cell->witness != NULL
            && json_parse(cell->witness, strlen(cell->witness), &witness, &error)
-           && strcmp(json_get_text(witness, "state", ""), "partial") == 0;
+           && strcmp(json_get_text(witness, "state", ""), state) == 0;
+}
+
+/* The witness saw one of several instances, or they took turns. */
+static bool is_partly_witnessed(const struct cell_row *cell)
+{
+    return is_witness(cell, "partial");
+}
+
+static bool is_not_witnessed(const struct cell_row *cell)
+{
+    return is_witness(cell, "absent");
 }
 
 static bool saw_preemptions(const struct cell_row *cell)
@@ -257,6 +267,9 @@ const struct warning warnings[] = {
       "the server's own counters are not those of all that was sent (several instances?): nobody "
       "says that it worked for us alone",
       false, is_partly_witnessed, NULL },
+    { "witness_absent",
+      "the server's own counters could not be read: nobody says that it worked for us alone", false,
+      is_not_witnessed, NULL },
     { "preempted", "the server preempted requests: its KV cache was full", false, saw_preemptions,
       NULL },
 };

@@ -25,9 +25,10 @@ static const struct param params[] = {
 
 static const struct field detail_fields[] = {
     { "position", VALUE_INTEGER, .help = "Which cell." },
-    { "measurement", VALUE_OBJECT,
+    { "state", VALUE_TEXT, .optional = true, .help = "pending, measured, failed, ..." },
+    { "measurement", VALUE_OBJECT, .optional = true,
       .help = "Groups window, requests, failures, load, tokens, rates, client, latency; "
-              "milliseconds, seconds and counts as the names say." },
+              "milliseconds, seconds and counts as the names say; null: not measured." },
     { "witness", VALUE_OBJECT, .optional = true,
       .help =
           "What the server's own metrics said: state full, partial or absent, and why; counts "
@@ -75,8 +76,12 @@ static void view_finish(struct view *view)
 
 static json_t *detail_json(const struct cell_row *cell)
 {
-    return json_pack("{s:I, s:o, s:o, s:o}", "position", (json_int_t)cell->position, "measurement",
-                     measurement_to_json(&cell->measurement), "witness",
+    bool has_figures = cell->state == CELL_MEASURED || cell->state == CELL_FAILED
+                       || cell->state == CELL_INFEASIBLE;
+
+    return json_pack("{s:I, s:s, s:o, s:o, s:o}", "position", (json_int_t)cell->position, "state",
+                     cell_state_name(cell->state), "measurement",
+                     has_figures ? measurement_to_json(&cell->measurement) : json_null(), "witness",
                      cell->witness == NULL ? json_null() : json_stored(cell->witness),
                      "workload_digest", json_text_or_null(cell->workload_digest));
 }

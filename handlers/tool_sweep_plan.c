@@ -88,6 +88,13 @@ static void warn_of_comparison(const struct sweep_request *request, json_t *warn
                                   "model too, this is an A/A sweep, and what it shows is noise"));
 }
 
+/* A user's second request is the first of a steady load. */
+static bool is_burst(const struct plan *plan)
+{
+    return plan->requests > 0 && plan->arrival == ARRIVAL_CLOSED
+           && plan->requests < 2 * plan->concurrency[plan->concurrency_count - 1];
+}
+
 static json_t *list_warnings(const struct sweep_request *request, int64_t infeasible)
 {
     const struct plan *plan = &request->plan;
@@ -103,6 +110,11 @@ static json_t *list_warnings(const struct sweep_request *request, int64_t infeas
                                   "difference"));
     if (plan->window_s < 5)
         json_array_append_new(warnings, json_string("a window under 5 s holds few long requests"));
+    if (is_burst(plan))
+        json_array_append_new(warnings,
+                              json_string("\"requests\" is less than two for each user of the "
+                                          "greatest concurrency: such a window sees a burst, no "
+                                          "steady load"));
     if (plan->search == SEARCH_ADAPTIVE && plan_levels(plan) < WORTH_SEARCHING)
         json_array_append_new(warnings,
                               json_string("an adaptive search saves little below 10 loads: give a "

@@ -136,6 +136,25 @@ static void every_answer_says_which_tokens_are_estimates(void **state)
     world_says(world, "the server gives no usage: tokens are counted from stream chunks");
 }
 
+static void shows_no_figures_of_a_cell_that_was_not_measured(void **state)
+{
+    struct world *world = *state;
+    char sweep[ID_SIZE];
+    TEXT_AUTO arguments = { 0 };
+    json_auto_t *list = NULL, *answer = NULL;
+    const json_t *detail;
+
+    world_register(world, "demo");
+    sweep_started(world, "", sweep);
+    list = world_ok(world, "run_list", "{}");
+    text_addf(&arguments, "{\"run\":\"%s\",\"cell\":0}",
+              json_get_text(json_array_get(json_object_get(list, "runs"), 0), "id", ""));
+    answer = world_ok(world, "run_show", text_string(&arguments));
+    detail = json_object_get(answer, "detail");
+    assert_string_equal(json_get_text(detail, "state", ""), "pending");
+    assert_true(json_is_null(json_object_get(detail, "measurement")));
+}
+
 static void reports_the_newest_sweep_or_the_one_named(void **state)
 {
     struct world *world = *state;
@@ -203,6 +222,7 @@ int main(void)
         cmocka_unit_test(shows_what_was_measured_and_by_whom),
         cmocka_unit_test(shows_every_figure_of_one_cell),
         cmocka_unit_test(every_answer_says_which_tokens_are_estimates),
+        cmocka_unit_test(shows_no_figures_of_a_cell_that_was_not_measured),
         cmocka_unit_test(reports_the_newest_sweep_or_the_one_named),
         cmocka_unit_test(reports_a_sweep_that_has_measured_nothing_yet),
         cmocka_unit_test(reports_one_run_alone),

@@ -35,6 +35,21 @@ static void counts_cells_that_do_not_fit_the_context(void **state)
     world_says(world, "Warning: some cells are longer than the model's context");
 }
 
+static void warns_of_windows_that_see_a_burst(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *burst = NULL, *steady = NULL;
+
+    world_register(world, "demo");
+    burst = world_ok(world, "sweep_plan",
+                     "{\"concurrency\":[1,8],\"input_tokens\":[16],\"requests\":15}");
+    world_says(world, "Warning: \"requests\" is less than two for each user");
+    steady = world_ok(world, "sweep_plan",
+                      "{\"concurrency\":[1,8],\"input_tokens\":[16],\"requests\":16}");
+    assert_int_equal(json_array_size(json_object_get(steady, "warnings")) + 1,
+                     json_array_size(json_object_get(burst, "warnings")));
+}
+
 static void refuses_a_grid_out_of_range_with_the_limits(void **state)
 {
     struct world *world = *state;
@@ -605,6 +620,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_without_a_word_to_the_server),
         cmocka_unit_test(counts_cells_that_do_not_fit_the_context),
+        cmocka_unit_test(warns_of_windows_that_see_a_burst),
         cmocka_unit_test(refuses_a_grid_out_of_range_with_the_limits),
         cmocka_unit_test(starts_at_once_with_sweep_and_job),
         cmocka_unit_test(starts_no_second_sweep_for_the_same_key),

@@ -122,6 +122,7 @@ static void the_servers_own_metrics_are_heard(void **state)
     static char preempted[] = "{\"restarted\":false,\"preemptions\":3}";
     static char restarted[] = "{\"seconds\":5,\"restarted\":true}";
     static char partial[] = "{\"state\":\"partial\",\"why\":\"several\"}";
+    static char absent[] = "{\"state\":\"absent\",\"why\":\"404\"}";
     static char broken[] = "{";
     struct cells cells = good();
 
@@ -132,6 +133,8 @@ static void the_servers_own_metrics_are_heard(void **state)
     assert_only(&cells, "restarted ");
     cells.rows[0].witness = partial;
     assert_only(&cells, "witness_partial ");
+    cells.rows[0].witness = absent;
+    assert_only(&cells, "witness_absent ");
     cells.rows[0].witness = broken;
     assert_only(&cells, "");
 }
