@@ -99,6 +99,21 @@ static bool read_marked(const char *bytes, size_t length, const char *format, st
     return importer->read(bytes + mark, length - mark, out, error);
 }
 
+/* A document of another kind in a named format has cells of which nothing is known. Of a table the
+ * columns are known, and what is wrong with their values is told. */
+static bool tells_nothing(const struct evidence *evidence)
+{
+    if (strcmp(evidence->format, "csv") == 0)
+        return false;
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        const struct evidence_cell *cell = &evidence->cells[i];
+
+        if (cell->state != EVIDENCE_UNKNOWN || cell->status[0] != '\0' || cell->attempted > 0)
+            return false;
+    }
+    return true;
+}
+
 bool import_read(const char *bytes, size_t length, const char *format, struct evidence *out,
                  struct error *error)
 {
@@ -109,6 +124,11 @@ bool import_read(const char *bytes, size_t length, const char *format, struct ev
         return false;
     if (out->cell_count == 0)
         return error_set(error, ERROR_INVALID, "the %s file holds no cell at all", out->format);
+    if (tells_nothing(out))
+        return error_set(error, ERROR_INVALID,
+                         "the %s file tells no requests, no rate and no latency: is it of that "
+                         "format? Leave `format` out to have it found",
+                         out->format);
     import_mark_variants(out);
     return true;
 }

@@ -295,12 +295,15 @@ static void aiperf_records_become_one_cell(void **state)
     remarked(&evidence, "1 requests of the warm-up were left out");
 }
 
+#define RATE "{\"requests_per_second\": {\"successful\": {\"mean\": 2}}}"
+
 static void guidellm_tells_what_was_asked_for(void **state)
 {
     static const char OLDER[] = "{\"args\": {\"data\": [\"prompt_tokens=256,output_tokens=64\"]}, "
-                                "\"benchmarks\": [{\"metrics\": {}}]}";
-    static const char TWO[] = "{\"args\": {\"data\": [{\"prompt_tokens\": 1}, "
-                              "{\"prompt_tokens\": 2}]}, \"benchmarks\": [{\"metrics\": {}}]}";
+                                "\"benchmarks\": [{\"metrics\": " RATE "}]}";
+    static const char TWO[] =
+        "{\"args\": {\"data\": [{\"prompt_tokens\": 1}, "
+        "{\"prompt_tokens\": 2}]}, \"benchmarks\": [{\"metrics\": " RATE "}]}";
     EVIDENCE_AUTO evidence, older, two;
 
     (void)state;
@@ -404,6 +407,8 @@ static void json_says_where_it_is_wrong(void **state)
     refused("{\"benchmarks\": []}", NULL, "holds no cell at all");
     refused("{\"a\":1}\n{\"b\":", "vllm", "begins at line 2");
     refused("{\"a\": 1}", NULL, "none of the formats");
+    refused("{\"a\": 1}", "vllm", "the vllm file tells no requests, no rate and no latency");
+    refused("{}", "aiperf", "the aiperf file tells no requests, no rate and no latency");
     refused("{\"schema_version\": \"1.1\", \"throughput\": {}} x", NULL, "something stands behind");
 }
 
