@@ -92,6 +92,14 @@ static void settle_facts(const struct table *table)
     }
 }
 
+/* Where a table tells no failures: what was asked for and did not succeed. */
+static void settle_failures(struct evidence_cell *cell)
+{
+    if (isnan(cell->attempted) && isnan(cell->failed) && isnan(cell->success_rate)
+        && cell->requests_asked >= cell->succeeded)
+        cell->attempted = cell->requests_asked;
+}
+
 void table_settle(struct table *table)
 {
     struct evidence *out = table->out;
@@ -99,8 +107,10 @@ void table_settle(struct table *table)
     settle_shares(table);
     settle_throughput(table);
     settle_facts(table);
-    for (size_t i = 0; i < out->cell_count; i++)
+    for (size_t i = 0; i < out->cell_count; i++) {
+        settle_failures(&out->cells[i]);
         import_settle(&out->cells[i]);
+    }
     if (table->odd_rows > TABLE_REMARKS_MAX)
         evidence_remark(out, "%zu more rows or figures did not fit",
                         table->odd_rows - TABLE_REMARKS_MAX);

@@ -107,6 +107,18 @@ static void csv_takes_units_from_the_names_of_columns(void **state)
     remarked(&evidence, "requests per second, since at 1 user it is the inverse");
 }
 
+static void csv_without_failures_has_those_that_did_not_succeed(void **state)
+{
+    static const char TABLE[] = "concurrency,num_requests,completed,failed,req_per_s\n"
+                                "4,200,75,,4\n4,200,75,5,4\n";
+    EVIDENCE_AUTO evidence;
+
+    (void)state;
+    read_bytes(TABLE, strlen(TABLE), NULL, &evidence);
+    near(evidence.cells[0].success_rate, 0.375);
+    near(evidence.cells[1].success_rate, 75.0 / 80); /* the others were not sent */
+}
+
 static void csv_does_not_guess_what_a_throughput_counts(void **state)
 {
     static const char table[] = "concurrency,throughput,avg_latency_s,success_rate\n"
@@ -447,6 +459,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(csv_keeps_a_grid_that_was_appended_to_itself),
         cmocka_unit_test(csv_takes_units_from_the_names_of_columns),
+        cmocka_unit_test(csv_without_failures_has_those_that_did_not_succeed),
         cmocka_unit_test(csv_does_not_guess_what_a_throughput_counts),
         cmocka_unit_test(csv_rows_of_several_models_have_no_one_model),
         cmocka_unit_test(csv_says_what_is_wrong),
