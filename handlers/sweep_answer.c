@@ -383,6 +383,39 @@ static void cell_table_row(struct table *table, const struct cell_row *cell, boo
     state_cell(table, cell);
 }
 
+#define REASONS_SHOWN 12
+
+static size_t count_alike(const struct cell_row *cells, size_t count, const struct cell_row *cell)
+{
+    size_t alike = 0;
+
+    for (size_t i = 0; i < count; i++)
+        alike += cells[i].state == cell->state && strcmp(cells[i].reason, cell->reason) == 0;
+    return alike;
+}
+
+/* Why cells have no figures, each reason once. It may have the server's words. */
+static void add_reasons(const struct cell_row *cells, size_t count, struct text *out)
+{
+    char load[CELL_LOAD_SIZE];
+    size_t told = 0;
+
+    for (size_t i = 0; i < count && told < REASONS_SHOWN; i++) {
+        const struct cell_row *cell = &cells[i];
+        size_t alike = count_alike(cells + i, count - i, cell);
+
+        if (cell->reason[0] == '\0' || count_alike(cells, i, cell) > 0)
+            continue;
+        text_addf(out, "%s- %s: ", told++ == 0 ? "\n" : "", cell_state_name(cell->state));
+        if (alike > 1)
+            text_addf(out, "%zu cells, the first with ", alike);
+        text_addf(out, "%s x %" PRId64 " tokens: ",
+                  cell_load_text(cell->concurrency, cell->request_rate, load), cell->input_tokens);
+        text_add_printable(out, cell->reason, strlen(cell->reason), sizeof cell->reason);
+        text_add_char(out, '\n');
+    }
+}
+
 void cells_table(const struct cell_row *cells, size_t count, struct text *out)
 {
     static const char *const headings[] = { "Rep", "Users",      "In",  "Out",      "TTFT p50 ms",
@@ -402,6 +435,7 @@ void cells_table(const struct cell_row *cells, size_t count, struct text *out)
         cell_table_row(table, &cells[i], named);
     table_render(table, out);
     table_destroy(table);
+    add_reasons(cells, count, out);
 }
 
 const struct field finding_fields[] = {

@@ -1,4 +1,5 @@
 /* sweep_plan, _start, _show, _list, _cancel, _resume. */
+#include "handlers/sweep_answer.h"
 #include "tests/unit/tool_sweeps.h"
 
 #define LARGE_GRID                                                                                 \
@@ -184,6 +185,24 @@ static void shows_cells_page_by_page(void **state)
     assert_null(json_object_get(cell, "ttft_p50_ms"));
     assert_true(json_is_null(json_object_get(second, "next_cursor")));
     world_refused(world, "sweep_show", "{\"sweep\":\"swp_nobody\"}", ERROR_NOT_FOUND, "swp_nobody");
+}
+
+static void says_once_why_cells_have_no_figures(void **state)
+{
+    struct cell_row cells[] = {
+        { .concurrency = 1, .input_tokens = 64, .state = CELL_MEASURED },
+        { .concurrency = 2, .input_tokens = 64, .state = CELL_INFERRED, .reason = "it is under" },
+        { .concurrency = 3, .input_tokens = 64, .state = CELL_INFERRED, .reason = "it is under" },
+        { .concurrency = 4, .input_tokens = 64, .state = CELL_FAILED, .reason = "no room" },
+    };
+    TEXT_AUTO text = { 0 };
+
+    (void)state;
+    cells_table(cells, 4, &text);
+    assert_non_null(
+        strstr(text_string(&text),
+               "\n\n- inferred: 2 cells, the first with 2 users x 64 tokens: it is under\n"
+               "- failed: 4 users x 64 tokens: no room\n"));
 }
 
 static void lists_sweeps_newest_first(void **state)
@@ -628,6 +647,7 @@ int main(void)
         cmocka_unit_test(leaves_no_sweep_behind_where_the_server_is_down),
         cmocka_unit_test(leaves_no_sweep_behind_where_the_model_does_not_exist),
         cmocka_unit_test(shows_cells_page_by_page),
+        cmocka_unit_test(says_once_why_cells_have_no_figures),
         cmocka_unit_test(lists_sweeps_newest_first),
         cmocka_unit_test(cancels_its_own_sweep_but_not_anothers),
         cmocka_unit_test(lets_an_admin_cancel_anothers_sweep),
