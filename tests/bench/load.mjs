@@ -1,9 +1,8 @@
-// ./run bench load    what an event costs the load generator, next to node:http, guidellm and aiperf (15 minutes)
+// ./run bench load    what an event costs the load generator, next to node:http, guidellm, aiperf and vLLM (15 minutes)
 //
 // All run the same closed loop against simserve, one after the other, each on one core and the server on another where there
 // are two; simserve's own record of its writes is the truth. The official tools come from PyPI once (some gigabytes) and are
-// left out where that cannot be reached, or with --no-python. vLLM's `bench serve` is not among them: its script needs the
-// whole of vLLM, with a GPU's libraries.
+// left out where that cannot be reached, or with --no-python.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
@@ -94,7 +93,7 @@ async function withServer({ stepMs }, step) {
 
 async function compareTool(name, load, ours) {
     const got = await withServer(load, (url) =>
-        measure(name, { url, users: load.users, tokens: TOKENS, seconds: TOOL_S }, pin),
+        measure(name, { url, users: load.users, stepMs: load.stepMs, tokens: TOKENS, seconds: TOOL_S }, pin),
     );
     if (typeof got === 'string') console.log(`  ${got}`);
     else line(name, got, ours);

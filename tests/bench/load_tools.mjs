@@ -6,10 +6,9 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const HOME = path.resolve('build/loadgens');
-const TOKENIZER = path.join(HOME, 'tokenizer');
 const PROMPTS = path.join(HOME, 'prompts.jsonl');
 const PROMPT_WORDS = 128;
-const INSTALL_MS = 900_000; // guidellm brings a deep learning library of some gigabytes
+const INSTALL_MS = 1_800_000; // guidellm and vllm bring deep learning libraries of some gigabytes
 const BEGIN_MS = 120_000; // until tokens come,
 const TOKENS_PER_USER = 4; // more than those of requests that try whether the server is there
 const SETTLE_MS = 5000;
@@ -19,34 +18,61 @@ mkdirSync('build/log', { recursive: true });
 mkdirSync(HOME, { recursive: true });
 
 const figures = (file) => JSON.parse(readFileSync(file, 'utf8'));
+const program = (name, file) => path.join(HOME, name, 'bin', file);
+const tokenizerOf = (name) => path.join(HOME, name, 'tokenizer'); // each wants the form of its own library
+
+// vLLM's command line wants an accelerator; the script behind `vllm bench serve` does not.
+const VLLM_SCRIPT =
+    'import argparse\n' +
+    'from vllm.benchmarks.serve import add_cli_args, main\n' +
+    'parser = argparse.ArgumentParser()\n' +
+    'add_cli_args(parser)\n' +
+    'main(parser.parse_args())';
 
 // What each is told: a closed loop of users for some seconds, 128 tokens in and out; and where it puts TTFT, in ms.
 export const TOOLS = {
     guidellm: {
-        version: '0.8.1',
+        packages: ['guidellm==0.8.1'],
+        command: [program('guidellm', 'guidellm')],
         environment: { HF_HUB_OFFLINE: '1' }, // the tokenizer is a folder, and nothing else is needed
         arguments: ({ url, users, tokens, seconds }, out) => [
             ...['run', '--backend', `kind=openai_http,target=${url},model=simserve/toy,request_format=/v1/completions`],
             ...['--profile', `kind=concurrent,streams=${users}`, '--constraint', `kind=max_duration,seconds=${seconds}`],
-            ...['--data', `kind=json_file,path=${PROMPTS}`, '--tokenizer', `kind=hf_auto,model=${TOKENIZER}`],
+            ...['--data', `kind=json_file,path=${PROMPTS}`, '--tokenizer', `kind=hf_auto,model=${tokenizerOf('guidellm')}`],
             ...['--output', `kind=json,path=${out}/report.json`, '--disable-console'],
         ],
         ttft: (out) => figures(`${out}/report.json`).benchmarks[0].metrics.time_to_first_token_ms.successful.percentiles,
     },
     aiperf: {
-        version: '0.13.0',
+        packages: ['aiperf==0.13.0'],
+        command: [program('aiperf', 'aiperf')],
         environment: {},
         arguments: ({ url, users, tokens, seconds }, out) => [
             ...['profile', '-m', 'simserve/toy', '--url', url, '--endpoint-type', 'completions', '--streaming', '--ui', 'none'],
             ...['--concurrency', users, '--benchmark-duration', seconds, '--benchmark-grace-period', '5'],
             ...['--synthetic-input-tokens-mean', PROMPT_WORDS, '--output-tokens-mean', tokens],
-            ...['--extra-inputs', 'ignore_eos:true', '--tokenizer', TOKENIZER, '--output-artifact-dir', out],
+            ...['--extra-inputs', 'ignore_eos:true', '--tokenizer', tokenizerOf('aiperf'), '--output-artifact-dir', out],
         ],
         ttft: (out) => figures(`${out}/profile_export_aiperf.json`).time_to_first_token,
     },
+    vllm: {
+        packages: ['vllm==0.11.0', 'transformers<5'],
+        command: [program('vllm', 'python'), '-c', VLLM_SCRIPT],
+        environment: {},
+        // It ends by count: as many requests as a server without delays answers in that time.
+        arguments: ({ url, users, tokens, seconds, stepMs }, out) => [
+            ...['--backend', 'openai', '--base-url', url, '--endpoint', '/v1/completions', '--model', 'simserve/toy'],
+            ...['--max-concurrency', users, '--num-prompts', Math.ceil((users * seconds * 1000) / (tokens * stepMs))],
+            ...['--dataset-name', 'random', '--random-input-len', PROMPT_WORDS, '--random-output-len', tokens, '--ignore-eos'],
+            ...['--tokenizer', tokenizerOf('vllm'), '--percentile-metrics', 'ttft', '--metric-percentiles', '50,99'],
+            ...['--disable-tqdm', '--save-result', '--result-dir', out, '--result-filename', 'result.json'],
+        ],
+        ttft: (out) => {
+            const { p50_ttft_ms: p50, p99_ttft_ms: p99 } = figures(`${out}/result.json`);
+            return { p50, p99 };
+        },
+    },
 };
-
-const program = (name, file) => path.join(HOME, name, 'bin', file);
 
 function call(log, command, args, limitMs) {
     const stdio = ['ignore', openSync(log, 'a'), openSync(log, 'a')];
@@ -55,22 +81,22 @@ function call(log, command, args, limitMs) {
 
 // True when it is there, or could be had; else the reason in one line.
 export function install(name) {
-    const { version } = TOOLS[name];
-    const marker = path.join(HOME, name, `complete-${version}`);
+    const { packages } = TOOLS[name];
+    const marker = path.join(HOME, name, `complete-${packages[0]}`);
     const log = `build/log/bench-load-${name}.log`;
 
     if (existsSync(marker)) return true;
-    console.log(`installing ${name} ${version} from PyPI, once`);
+    console.log(`installing ${packages[0]} from PyPI, once`);
     rmSync(path.join(HOME, name), { recursive: true, force: true });
     const there =
         call(log, 'python3', ['-m', 'venv', path.join(HOME, name)], INSTALL_MS) &&
-        call(log, program(name, 'pip'), ['install', '--retries', '1', `${name}==${version}`], INSTALL_MS);
+        call(log, program(name, 'pip'), ['install', '--retries', '1', ...packages], INSTALL_MS);
     if (!there) return `${name} skipped: PyPI does not give it (see ${log})`;
     writeFileSync(marker, '');
     return true;
 }
 
-// A tokenizer with a token for each word, and prompts of its words: neither tool does without.
+// A tokenizer with a token for each word, and prompts of its words: no tool does without.
 export function prepare(name) {
     const words = Array.from({ length: 1000 }, (_, i) => `w${i}`);
     const code =
@@ -87,7 +113,8 @@ export function prepare(name) {
     };
 
     if (!existsSync(PROMPTS)) writeFileSync(PROMPTS, Array.from({ length: 5000 }, row).join('\n') + '\n');
-    return existsSync(TOKENIZER) || call('build/log/bench-load-tokenizer.log', program(name, 'python'), ['-c', code, TOKENIZER], 120_000);
+    const folder = tokenizerOf(name);
+    return existsSync(folder) || call('build/log/bench-load-tokenizer.log', program(name, 'python'), ['-c', code, folder], 120_000);
 }
 
 // ---- Measuring from outside ----
@@ -136,7 +163,7 @@ export async function measure(name, load, pin) {
     const log = openSync(`build/log/bench-load-${name}.log`, 'a');
     rmSync(out, { recursive: true, force: true });
     mkdirSync(out, { recursive: true });
-    const [command, ...args] = [...pin, program(name, name), ...TOOLS[name].arguments(load, out).map(String)];
+    const [command, ...args] = [...pin, ...TOOLS[name].command, ...TOOLS[name].arguments(load, out).map(String)];
     const environment = { ...process.env, ...TOOLS[name].environment };
     const child = spawn(command, args, { stdio: ['ignore', log, log], env: environment, detached: true });
     const closed = new Promise((resolve) => child.once('close', resolve));
