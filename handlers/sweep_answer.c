@@ -241,7 +241,8 @@ static json_t *lengths_differing(const struct measurement *measurement)
     int64_t input = measurement->input_tokens_differing;
     int64_t output = measurement->output_tokens_differing;
 
-    return input < 0 || output < 0 ? json_null() : json_integer((json_int_t)(input + output));
+    return input < 0 || output < 0 ? json_null()
+                                   : json_integer((json_int_t)input + (json_int_t)output);
 }
 
 static void add_lengths(json_t *json, const struct measurement *measurement)
