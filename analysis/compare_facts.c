@@ -50,6 +50,12 @@ static void write_workload(const struct evidence *run, struct text *out)
         text_add(out, run->facts.dataset);
 }
 
+/* How the same work is written for that server. */
+static void write_request_form(const struct evidence *run, struct text *out)
+{
+    add_canonical(json_object_get(run->fingerprint, "request_form"), out);
+}
+
 static void write_input_unit(const struct evidence *run, struct text *out)
 {
     if (run->input_unit != LENGTH_UNKNOWN)
@@ -91,6 +97,7 @@ static const struct fact {
     { TEXT(region), .needed = true },
     { "limits", .needed = true, .write = write_limits },
     { NUMBER(context_limit_tokens) },
+    { "request_form", .write = write_request_form },
     { "workload", .needed = true, .of_work = true, .write = write_workload },
     { "input_unit", .needed = true, .of_work = true, .write = write_input_unit },
     { "output_length", .needed = true, .of_work = true, .write = write_output_length },

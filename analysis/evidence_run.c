@@ -84,7 +84,6 @@ static void read_cell(const struct cell_row *from, struct evidence_cell *out)
 static void read_fingerprint(const json_t *print, struct evidence_facts *out)
 {
     const json_t *limits = json_object_get(print, "limits");
-    const json_t *workload = json_object_get(print, "workload");
 
     text_copy(out->model, sizeof out->model, json_get_text(print, "model", ""));
     text_copy(out->model_revision, sizeof out->model_revision,
@@ -98,7 +97,6 @@ static void read_fingerprint(const json_t *print, struct evidence_facts *out)
     text_copy(out->hardware, sizeof out->hardware, json_get_text(print, "hardware", ""));
     text_copy(out->provider, sizeof out->provider, json_get_text(print, "provider", ""));
     text_copy(out->region, sizeof out->region, json_get_text(print, "region", ""));
-    text_copy(out->dataset, sizeof out->dataset, json_get_text(workload, "generator", ""));
     out->context_limit_tokens = json_get_number(print, "context_tokens", NAN);
     out->max_instances = json_get_number(limits, "max_instances", NAN);
     out->container_concurrency = json_get_number(limits, "container_concurrency", NAN);

@@ -43,16 +43,16 @@ static void add_load(json_t *made, const struct plan *plan)
 char *fingerprint_write(const struct deployment *deployment, const struct model_facts *facts,
                         const struct workload *workload, const struct plan *plan)
 {
-    json_auto_t *planned = plan_workload_specification(plan);
-    json_t *made = workload_specification(workload);
+    json_t *planned = plan_workload_specification(plan);
+    json_t *form = workload_specification(workload);
     json_auto_t *document = NULL;
 
-    add_load(made, plan);
-    json_object_update(made, planned);
+    add_load(planned, plan);
+    json_object_set(planned, "api", json_object_get(form, "api"));
     if (plan->http2_streams > 0)
-        json_object_set_new(made, "http2_streams", json_integer(plan->http2_streams));
+        json_object_set_new(planned, "http2_streams", json_integer(plan->http2_streams));
     document = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model",
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model",
         text_or_null(facts->model), "model_revision", text_or_null(deployment->model_revision),
         "quantization", text_or_null(deployment->quantization), "chips",
         count_or_null(deployment->chips), "engine", text_or_null(facts->engine), "engine_version",
@@ -60,7 +60,7 @@ char *fingerprint_write(const struct deployment *deployment, const struct model_
         "engine_details", object_or_null(facts->details), "provider",
         text_or_null(deployment->provider), "hardware", text_or_null(deployment->hardware),
         "region", text_or_null(deployment->region), "limits", object_or_null(deployment->limits),
-        "workload", made);
+        "workload", planned, "request_form", form);
     return json_write(document);
 }
 

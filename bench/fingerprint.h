@@ -3,7 +3,9 @@
 
 #include "bench/workload.h"
 
-/* Unknown members are null: nothing is equal to them. Who measured, when and why is provenance and
+/* Unknown members are null: nothing is equal to them. The workload is what the plan asks of any
+ * server; the request form, how it is written for this one: its template, its tokens, the fields it
+ * takes. Who measured, when and why is provenance and
  * not here. Heap memory. */
 char *fingerprint_write(const struct deployment *deployment, const struct model_facts *facts,
                         const struct workload *workload, const struct plan *plan);

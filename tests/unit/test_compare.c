@@ -525,6 +525,35 @@ static void two_deployments_may_differ_in_all_but_the_work(void **state)
     assert_int_equal(compare(trial)->refused, 1);
 }
 
+static void print_run(struct evidence *run, int overhead_tokens, int seed)
+{
+    run->fingerprint = json_pack("{s:{s:i}, s:{s:i}, s:{s:i}}", "limits", "max_instances", 1,
+                                 "request_form", "overhead_tokens", overhead_tokens, "workload",
+                                 "seed", seed);
+}
+
+/* Another template or tokenizer is another way to write the same work. */
+static void how_a_server_is_asked_belongs_to_the_deployment(void **state)
+{
+    struct trial *trial = *state;
+    const struct comparison *comparison;
+
+    for (size_t i = 0; i < RUNS; i++)
+        print_run(&trial->runs[i], i < RUNS / 2 ? 1 : 30, 7);
+    comparison = compare(trial);
+    assert_int_equal(comparison->refused, 1);
+    assert_string_equal(comparison->differences[0].fact, "request_form");
+    trial->as_deployments = true;
+    comparison = compare(trial);
+    assert_int_equal(comparison->refused, 0);
+    assert_int_equal(comparison->difference_count, 1);
+    for (size_t i = RUNS / 2; i < RUNS; i++) {
+        json_decref(trial->runs[i].fingerprint);
+        print_run(&trial->runs[i], 30, 8);
+    }
+    assert_int_equal(compare(trial)->refused, 1);
+}
+
 static void fail_cell(struct evidence_cell *cell)
 {
     cell->state = EVIDENCE_FAILED;
@@ -792,6 +821,7 @@ int main(void)
         TRIAL(what_disturbs_a_pair_makes_no_difference_between_equals),
         TRIAL(pairs_see_through_a_drift_that_hides_a_slowdown),
         cmocka_unit_test(tests_pairs_as_student_did),
+        TRIAL(how_a_server_is_asked_belongs_to_the_deployment),
         TRIAL(finds_the_pairs_of_runs_that_were_measured_in_turns),
         TRIAL(knows_which_direction_is_better),
         TRIAL(one_run_a_side_is_no_evidence),
