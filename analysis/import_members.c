@@ -203,7 +203,7 @@ static void settle_counts(struct evidence_cell *cell)
         cell->succeeded = whole;
     if (isnan(cell->failed) && cell->attempted >= cell->succeeded)
         cell->failed = cell->attempted - cell->succeeded;
-    if (isnan(cell->success_rate) && cell->attempted > 0)
+    if (isnan(cell->success_rate) && cell->attempted > 0 && cell->succeeded <= cell->attempted)
         cell->success_rate = cell->succeeded / cell->attempted;
 }
 

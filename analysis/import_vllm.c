@@ -4,6 +4,7 @@
 #include "analysis/import_formats.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -40,13 +41,29 @@ static bool read_errors(struct json_scan *scan, void *base)
     return import_array(scan, read_error, base);
 }
 
+/* A number, or "inf": then requests wait for nothing but max_concurrency. */
+static bool read_rate(struct json_scan *scan, void *base)
+{
+    struct vllm_result *result = base;
+    enum json_scan_token token = json_scan_next(scan);
+    double rate = token == JSON_SCAN_NUMBER ? json_scan_number(scan) : NAN;
+    char text[16];
+
+    if (token == JSON_SCAN_STRING && json_scan_copy(scan, text, sizeof text))
+        rate = strtod(text, NULL);
+    result->at_once = isinf(rate) && rate > 0;
+    if (isfinite(rate) && rate > 0)
+        result->cell.request_rate_asked = rate;
+    return import_skip(scan, token);
+}
+
 const struct import_member vllm_members[] = {
     MEMBER_TEXT_AT("date", vllm_result, cell.time),
     FACT("model_id", model),
     FACT("dataset_name", dataset),
     FACT("dataset", dataset),
     CELL("num_prompts", requests_asked),
-    CELL("request_rate", request_rate_asked),
+    MEMBER_BY("request_rate", read_rate),
     CELL("max_concurrency", concurrency),
     CELL("random_input_len", input_length),
     CELL("input_len", input_length),
@@ -74,6 +91,7 @@ void vllm_result_init(struct vllm_result *result)
 {
     evidence_cell_read(NULL, &result->cell);
     evidence_facts_read(NULL, &result->facts);
+    result->at_once = false;
 }
 
 bool import_sniff_vllm(const char *bytes, size_t length)
@@ -89,6 +107,26 @@ static void settle_failures(struct evidence_cell *cell)
 {
     if (isnan(cell->failed) && cell->requests_asked >= cell->succeeded)
         cell->attempted = cell->requests_asked;
+}
+
+struct reading {
+    struct evidence *out;
+    bool told_bursts;
+};
+
+/* Without a limit to the rate or to what is in flight, all requests begin together. */
+static void settle_burst(const struct vllm_result *result, struct evidence_cell *cell,
+                         struct reading *reading)
+{
+    if (!result->at_once || !isnan(cell->concurrency) || !(cell->requests_asked > 0))
+        return;
+    cell->concurrency = cell->requests_asked;
+    if (!reading->told_bursts)
+        evidence_remark(reading->out,
+                        "row %lld: neither max_concurrency nor a finite request_rate: its %.15g "
+                        "requests began at once, as those of so many users; so in each such row",
+                        (long long)cell->row, cell->requests_asked);
+    reading->told_bursts = true;
 }
 
 /* They stand in the row too: the results of one file may be of several models. */
@@ -115,7 +153,8 @@ static void merge_facts(const struct vllm_result *result, struct evidence *out)
 static bool read_result(void *context, const char *document, size_t size, int64_t line,
                         struct error *error)
 {
-    struct evidence *out = context;
+    struct reading *reading = context;
+    struct evidence *out = reading->out;
     struct vllm_result result;
     struct evidence_cell *cell;
     struct json_scan scan;
@@ -134,13 +173,16 @@ static bool read_result(void *context, const char *document, size_t size, int64_
     keep_facts(&result, cell->original);
     merge_facts(&result, out);
     settle_failures(cell);
+    settle_burst(&result, cell, reading);
     import_settle(cell);
     return true;
 }
 
 bool import_read_vllm(const char *bytes, size_t length, struct evidence *out, struct error *error)
 {
+    struct reading reading = { .out = out };
+
     out->input_unit = LENGTH_TOKENS;
     text_copy(out->facts.tool, sizeof out->facts.tool, "vllm bench serve");
-    return import_documents(bytes, length, read_result, out, error);
+    return import_documents(bytes, length, read_result, &reading, error);
 }

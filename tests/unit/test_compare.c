@@ -527,9 +527,9 @@ static void two_deployments_may_differ_in_all_but_the_work(void **state)
 
 static void print_run(struct evidence *run, int overhead_tokens, int seed)
 {
-    run->fingerprint = json_pack("{s:{s:i}, s:{s:i}, s:{s:i}}", "limits", "max_instances", 1,
-                                 "request_form", "overhead_tokens", overhead_tokens, "workload",
-                                 "seed", seed);
+    run->fingerprint =
+        json_pack("{s:{s:i}, s:{s:i}, s:{s:i}}", "limits", "max_instances", 1, "request_form",
+                  "overhead_tokens", overhead_tokens, "workload", "seed", seed);
 }
 
 /* Another template or tokenizer is another way to write the same work. */

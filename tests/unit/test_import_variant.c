@@ -174,6 +174,20 @@ static void results_of_vllm_are_told_apart_by_what_was_seen(void **state)
     assert_string_equal(trial->evidence.cells[3].variant, "model_id=b");
 }
 
+/* What vLLM does where neither is given. */
+static void requests_without_any_limit_are_a_burst(void **state)
+{
+    struct trial *trial = *state;
+
+    text_add(&trial->file,
+             "{\"num_prompts\": 400, \"request_rate\": \"inf\", \"max_concurrency\": null, "
+             "\"completed\": 400, \"total_input_tokens\": 51200, \"total_output_tokens\": 25600, "
+             "\"request_throughput\": 5}\n");
+    finds(trial, "burst", 1);
+    assert_true(trial->evidence.cells[0].concurrency == 400);
+    assert_true(isnan(trial->evidence.cells[0].request_rate_asked));
+}
+
 static void a_result_of_vllm_that_was_appended_again_is_found(void **state)
 {
     struct trial *trial = *state;
@@ -195,6 +209,7 @@ int main(void)
         TEST(a_slow_first_request_is_found_in_its_own_run),
         TEST(longer_answers_are_no_slow_first_request),
         TEST(results_of_vllm_are_told_apart_by_what_was_seen),
+        TEST(requests_without_any_limit_are_a_burst),
         TEST(a_result_of_vllm_that_was_appended_again_is_found),
     };
 
