@@ -15,7 +15,7 @@
 struct call {
     const struct asker *asker;
     struct completion_stream *stream; /* NULL: the answer is kept */
-    bool broken, silent, tells_usage, told_error;
+    bool broken, silent, tells_usage, told_error, ended_by_model;
     int64_t event_ns; /* the latest, or the call's begin; monotonic */
     int64_t events, chunks, told_chunks, tokens;
     char said[240];
@@ -38,6 +38,8 @@ static void on_event(void *context, const struct completion_event *event)
         call->tells_usage = true;
         call->tokens = event->completion_tokens;
     }
+    if (event->has_finish)
+        call->ended_by_model = strcmp(event->finish, "length") != 0;
     if (completion_event_has_output(event)) {
         call->chunks++;
         call->told_chunks += event->token_ids > 0 || event->completion_tokens > 0;
@@ -178,9 +180,9 @@ static bool judge_stream(const struct call *call, const struct outbound_response
     return true;
 }
 
-/* Of so many tokens; what came is in the call. */
-static bool stream(struct call *call, const struct workload *workload, int64_t output_tokens,
-                   long *status, struct error *error)
+/* Of so many tokens, to a prompt of so many pieces; what came is in the call. */
+static bool stream(struct call *call, const struct workload *workload, size_t pieces,
+                   int64_t output_tokens, long *status, struct error *error)
 {
     const struct asker *asker = call->asker;
     struct outbound_response response = { 0 };
@@ -188,7 +190,7 @@ static bool stream(struct call *call, const struct workload *workload, int64_t o
     bool done;
 
     call->stream = completion_stream_create(false);
-    write_request(asker, workload, NULL, STREAM_PIECES, output_tokens, true, &body);
+    write_request(asker, workload, NULL, pieces, output_tokens, true, &body);
     call->event_ns = clock_monotonic_ns();
     done = perform(call, workload_path(workload->api), &body, &response, error) || call->broken
            || call->silent;
@@ -204,7 +206,7 @@ bool ask_stream(const struct asker *asker, const struct workload *workload, bool
 {
     struct call call = { .asker = asker };
 
-    if (!stream(&call, workload, STREAM_TOKENS, status, error))
+    if (!stream(&call, workload, STREAM_PIECES, STREAM_TOKENS, status, error))
         return false;
     *tells_usage = call.tells_usage;
     return true;
@@ -215,10 +217,22 @@ bool ask_shape(const struct asker *asker, const struct workload *workload, struc
 {
     struct call call = { .asker = asker, .tokens = -1 };
 
-    if (!stream(&call, workload, SHAPE_TOKENS, status, error))
+    if (!stream(&call, workload, STREAM_PIECES, SHAPE_TOKENS, status, error))
         return false;
     *out = (struct stream_shape){ .chunks = call.chunks,
                                   .tokens = call.tokens,
                                   .tells_chunks = call.told_chunks == call.chunks };
+    return true;
+}
+
+bool ask_ending(const struct asker *asker, const struct workload *workload, size_t pieces,
+                int64_t output_tokens, struct stream_ending *out, long *status, struct error *error)
+{
+    struct call call = { .asker = asker, .tokens = -1 };
+
+    if (!stream(&call, workload, pieces, output_tokens, status, error))
+        return false;
+    *out = (struct stream_ending){ .tokens = call.tokens >= 0 ? call.tokens : call.chunks,
+                                   .by_model = call.ended_by_model };
     return true;
 }

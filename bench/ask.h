@@ -35,3 +35,13 @@ struct stream_shape {
 /* The same of an answer long enough to see it. */
 bool ask_shape(const struct asker *asker, const struct workload *workload, struct stream_shape *out,
                long *status, struct error *error);
+
+/* How an answer ended. */
+struct stream_ending {
+    int64_t tokens; /* by usage; without it the chunks with output */
+    bool by_model;  /* it says that it ended, and not by its length */
+};
+/* The same of an answer to a prompt of `pieces` that may have so many tokens. */
+bool ask_ending(const struct asker *asker, const struct workload *workload, size_t pieces,
+                int64_t output_tokens, struct stream_ending *out, long *status,
+                struct error *error);

@@ -15,6 +15,7 @@
 #define LETTERS 26
 #define SMALLEST_GROUP 8
 #define QUESTIONS_LIMIT 32
+#define TRIAL_TOKENS 1024 /* a longer answer is not waited for before the first cell */
 
 /* 413: longer than its context; 500: servers made by hand that fall over what they do not know. */
 static bool is_refusal(long status)
@@ -365,11 +366,49 @@ static bool try_sampling(const struct asker *asker, struct workload *workload, s
                      workload->sampling, said.message);
 }
 
+/* ---- Lengths --------------------------------------------------------------------------------- */
+
+/* What the server does not answer here tells nothing of lengths; the cells will tell why. */
+static bool ends_early(const struct asker *asker, const struct workload *workload, size_t pieces,
+                       int64_t wanted, int64_t *got, struct error *error)
+{
+    struct stream_ending ending;
+    long status;
+
+    if (!ask_ending(asker, workload, pieces, wanted, &ending, &status, error))
+        return false;
+    *got = ending.tokens;
+    return ending.by_model && ending.tokens < wanted;
+}
+
+/* Engines that take neither field end answers where the model does, and most leave out what they
+ * do not know without a word: only an answer shows it. One may be chance, so that two must. */
+static bool check_lengths(const struct asker *asker, const struct plan *plan,
+                          const struct workload *workload, struct error *error)
+{
+    int64_t longest = plan->output_tokens[plan->output_count - 1], first, second;
+    int64_t wanted = longest < TRIAL_TOKENS ? longest : TRIAL_TOKENS;
+
+    *error = (struct error){ 0 };
+    if (plan->natural_output || !ends_early(asker, workload, SHORT_PIECES, wanted, &first, error)
+        || !ends_early(asker, workload, LONG_PIECES, wanted, &second, error))
+        return error->kind != ERROR_CANCELLED;
+    return error_set(
+        error, ERROR_INVALID,
+        "the model ended two trial answers after %ld and %ld of %ld output tokens: the "
+        "server heeds neither ignore_eos nor min_tokens, so that answers are shorter "
+        "than planned; give natural_output true to measure them as the model ends "
+        "them",
+        first, second, wanted);
+}
+
 bool learn_sampling(const struct asker *asker, const struct plan *plan, struct workload *workload,
                     struct error *error)
 {
     workload_take_plan(workload, plan);
     if (plan_has_sampling(plan) && !try_sampling(asker, workload, error))
         return false;
-    return plan->temperature == 0 || learn_seed(asker, workload, error);
+    if (plan->temperature != 0 && !learn_seed(asker, workload, error))
+        return false;
+    return check_lengths(asker, plan, workload, error);
 }

@@ -4,7 +4,8 @@
 #include "bench/ask.h"
 
 /* The workload with the plan's sampling, tried in one request: INVALID with the server's words
- * where it refuses that. */
+ * where it refuses that, or where the model ends answers before the plan's output_tokens and no
+ * field keeps it from that, unless the plan has natural_output. */
 bool learn_sampling(const struct asker *asker, const struct plan *plan, struct workload *workload,
                     struct error *error);
 

@@ -374,6 +374,73 @@ static void a_missing_api_is_named_with_the_other_one(void **state)
     canned_stop(&server);
 }
 
+#define ENDED(reason, tokens)                                                                      \
+    "data: {\"choices\":[{\"delta\":{\"content\":\"x\"},\"finish_reason\":\"" reason "\"}]}\n\n"   \
+    "data: {\"choices\":[],\"usage\":{\"completion_tokens\":" tokens "}}\n\ndata: [DONE]\n\n"
+
+/* Whether a plan of 64 output tokens may begin on a server that answers so. */
+static bool may_sweep(const struct canned_answer *answers, bool natural_output, struct error *error)
+{
+    const struct plan plan = { .output_tokens = { 8, 64 },
+                               .output_count = 2,
+                               .natural_output = natural_output };
+    struct endpoint endpoint = { .model = "simserve/toy" };
+    const struct asker asker = { &endpoint, never, NULL };
+    struct canned_server server;
+    struct workload workload;
+    bool may;
+
+    canned_start(&server, answers);
+    snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", server.port);
+    if (!learn_workload(&asker, BENCH_CHAT, "", &workload, error))
+        fail_msg("%s", error->message);
+    may = learn_sampling(&asker, &plan, &workload, error);
+    canned_stop(&server);
+    return may;
+}
+
+/* Ollama, LM Studio, TGI and proxies take what they do not know, and leave it out. */
+static void a_server_that_cannot_keep_answers_going_is_told_before_the_first_cell(void **state)
+{
+    static const struct canned_answer stops[] = {
+        { "/v1/chat/completions", .when = "\"stream\":true", .type = "text/event-stream",
+          .body = ENDED("stop", "7") },
+        { "/v1/chat/completions", .body = "{\"choices\":[]}" },
+        { NULL },
+    };
+    struct error error;
+
+    (void)state;
+    assert_false(may_sweep(stops, false, &error));
+    assert_int_equal(error.kind, ERROR_INVALID);
+    assert_non_null(strstr(error.message, "after 7 and 7 of 64 output tokens"));
+    assert_non_null(strstr(error.message, "give natural_output true"));
+    assert_true(may_sweep(stops, true, &error));
+}
+
+static void answers_that_end_by_their_length_or_early_once_are_no_reason_not_to_begin(void **state)
+{
+    static const struct canned_answer by_length[] = {
+        { "/v1/chat/completions", .when = "\"stream\":true", .type = "text/event-stream",
+          .body = ENDED("length", "7") },
+        { "/v1/chat/completions", .body = "{\"choices\":[]}" },
+        { NULL },
+    };
+    static const struct canned_answer once[] = {
+        { "/v1/chat/completions", .when = "has first", .type = "text/event-stream",
+          .body = ENDED("length", "64") },
+        { "/v1/chat/completions", .when = "\"stream\":true", .type = "text/event-stream",
+          .body = ENDED("stop", "7") },
+        { "/v1/chat/completions", .body = "{\"choices\":[]}" },
+        { NULL },
+    };
+    struct error error;
+
+    (void)state;
+    assert_true(may_sweep(by_length, false, &error));
+    assert_true(may_sweep(once, false, &error));
+}
+
 static void usage_in_every_chunk_is_asked_for_where_chunks_have_several_tokens(void **state)
 {
     static const char *const several[] = { "--tokens-per-chunk", "3", NULL };
@@ -420,6 +487,8 @@ int main(void)
         cmocka_unit_test(a_server_that_always_streams_is_learned),
         cmocka_unit_test(a_stream_of_nothing_but_comments_ends),
         cmocka_unit_test(a_missing_api_is_named_with_the_other_one),
+        cmocka_unit_test(a_server_that_cannot_keep_answers_going_is_told_before_the_first_cell),
+        cmocka_unit_test(answers_that_end_by_their_length_or_early_once_are_no_reason_not_to_begin),
         cmocka_unit_test(usage_in_every_chunk_is_asked_for_where_chunks_have_several_tokens),
         cmocka_unit_test(a_server_that_does_not_count_is_seen),
     };
