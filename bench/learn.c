@@ -232,6 +232,25 @@ static bool learn_words(const struct asker *asker, struct workload *workload, st
 
 /* ---- Fields ---------------------------------------------------------------------------------- */
 
+/* Whether the server has not this API, by its status or its words: vLLM says of a model that it
+ * "does not support Chat Completions API", or that there is no chat template, with a 400. */
+static bool is_missing(long status, const struct error *error)
+{
+    static const char *const words_for_it[] = { "not support", "unsupported", "not implemented",
+                                                "not available", "chat template" };
+
+    if (status == 404 || status == 405 || status == 501)
+        return true;
+    if (!is_refusal(status) || strcasestr(error->message, "max_") != NULL
+        || strcasestr(error->message, "temperature") != NULL)
+        return false;
+    for (size_t i = 0; i < sizeof words_for_it / sizeof *words_for_it; i++)
+        if (strcasestr(error->message, words_for_it[i]) != NULL)
+            return strcasestr(error->message, "completion") != NULL
+                   || strcasestr(error->message, "chat") != NULL;
+    return false;
+}
+
 /* The one field that a request cannot do without: the limit of its output. */
 static bool learn_limit(const struct asker *asker, struct workload *workload, struct error *error)
 {
@@ -242,7 +261,7 @@ static bool learn_limit(const struct asker *asker, struct workload *workload, st
     workload->fields = FIELD_MAX_TOKENS;
     if (ask_count(asker, workload, NULL, SHORT_PIECES, &tokens, &status, error))
         return true;
-    if (status == 404 || status == 405)
+    if (is_missing(status, error))
         return explain_missing(workload->api, error);
     if (!is_refusal(status) || workload->api != BENCH_CHAT)
         return false;

@@ -118,7 +118,8 @@ extern const char *const bench_apis[], *const bench_arrivals[], *const bench_thi
               "Seconds of warm-up per cell at most; it ends when two successive windows agree." },    \
         { "api", VALUE_CHOICE, .choices = bench_apis, .initial = "\"completions\"",                   \
           .help = "completions: exact prompt lengths; chat: with the chat template around the "       \
-                  "prompt." },                                                                        \
+                  "prompt. A server that has only the other one ends the sweep at once, and the "     \
+                  "job names it." },                                                                  \
         { "http2_streams",                                                                            \
           VALUE_INTEGER,                                                                              \
           .low = 0,                                                                                   \

@@ -441,6 +441,53 @@ static void answers_that_end_by_their_length_or_early_once_are_no_reason_not_to_
     assert_true(may_sweep(once, false, &error));
 }
 
+static void a_server_may_say_in_many_ways_that_it_has_only_the_other_api(void **state)
+{
+    static const struct canned_answer ways[] = {
+        { "/v1/chat/completions", .status = 404, .body = "{\"detail\":\"Not Found\"}" },
+        { "/v1/chat/completions", .status = 405, .body = "{\"detail\":\"Method Not Allowed\"}" },
+        { "/v1/chat/completions", .status = 501, .body = "" },
+        { "/v1/chat/completions", .status = 400,
+          .body = "{\"message\":\"The model does not support Chat Completions API\"}" },
+        { "/v1/chat/completions", .status = 400,
+          .body = "{\"error\":{\"message\":\"you must provide a chat template\"}}" },
+        { "/v1/chat/completions", .status = 500,
+          .body = "{\"error\":\"chat is not implemented\"}" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        const struct canned_answer answers[] = { ways[i], { NULL } };
+        struct canned_server server;
+
+        canned_start(&server, answers);
+        must_not_learn(server.port, BENCH_CHAT, "sweep with \"api\": \"completions\"");
+        canned_stop(&server);
+    }
+}
+
+static void a_refusal_of_something_else_is_not_taken_for_a_missing_api(void **state)
+{
+    static const struct canned_answer answers[] = {
+        { "/v1/chat/completions", .status = 400,
+          .body = "{\"error\":{\"message\":\"Unsupported parameter: 'max_tokens' in chat\"}}" },
+        { NULL },
+    };
+    struct endpoint endpoint = { .model = "simserve/toy" };
+    const struct asker asker = { &endpoint, never, NULL };
+    struct canned_server server;
+    struct workload workload;
+    struct error error = { 0 };
+
+    (void)state;
+    canned_start(&server, answers);
+    snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", server.port);
+    assert_false(learn_workload(&asker, BENCH_CHAT, "", &workload, &error));
+    canned_stop(&server);
+    assert_non_null(strstr(error.message, "Unsupported parameter"));
+    assert_null(strstr(error.message, "other API"));
+}
+
 static void usage_in_every_chunk_is_asked_for_where_chunks_have_several_tokens(void **state)
 {
     static const char *const several[] = { "--tokens-per-chunk", "3", NULL };
@@ -489,6 +536,8 @@ int main(void)
         cmocka_unit_test(a_missing_api_is_named_with_the_other_one),
         cmocka_unit_test(a_server_that_cannot_keep_answers_going_is_told_before_the_first_cell),
         cmocka_unit_test(answers_that_end_by_their_length_or_early_once_are_no_reason_not_to_begin),
+        cmocka_unit_test(a_server_may_say_in_many_ways_that_it_has_only_the_other_api),
+        cmocka_unit_test(a_refusal_of_something_else_is_not_taken_for_a_missing_api),
         cmocka_unit_test(usage_in_every_chunk_is_asked_for_where_chunks_have_several_tokens),
         cmocka_unit_test(a_server_that_does_not_count_is_seen),
     };
