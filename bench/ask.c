@@ -1,6 +1,7 @@
 #include "bench/ask.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/completion_stream.h"
@@ -10,6 +11,8 @@
 #define STREAM_PIECES 8
 #define STREAM_TOKENS 2
 #define SHAPE_TOKENS 24
+#define WAIT_LIMIT_S 120 /* of one call, for a server that says when to come again */
+#define WAIT_PIECE_NS 100000000L
 
 /* What a call's callbacks need. */
 struct call {
@@ -17,6 +20,7 @@ struct call {
     struct completion_stream *stream; /* NULL: the answer is kept */
     bool broken, silent, tells_usage, told_error, ended_by_model;
     int64_t event_ns; /* the latest, or the call's begin; monotonic */
+    int64_t waited_s; /* because the server asked for it */
     int64_t events, chunks, told_chunks, tokens;
     char said[240];
 };
@@ -61,8 +65,30 @@ static bool on_bytes(void *context, const char *bytes, size_t length)
     return !call->broken && !call->silent;
 }
 
-static bool perform(struct call *call, const char *path, const struct text *body,
-                    struct outbound_response *response, struct error *error)
+/* True where the server asked to be asked again, that time came, and no more was waited than
+ * WAIT_LIMIT_S; a stop ends the wait as it ends a call. */
+static bool wait_to_repeat(struct call *call, const struct outbound_response *response,
+                           struct error *error)
+{
+    const struct timespec piece = { .tv_nsec = WAIT_PIECE_NS };
+    int64_t wait_s = response->retry_after_s > 0 ? response->retry_after_s : 1;
+    int64_t until_ns;
+
+    if ((response->status != 429 && response->status != 503) || response->retry_after_s < 0
+        || wait_s > WAIT_LIMIT_S - call->waited_s)
+        return false;
+    call->waited_s += wait_s;
+    until_ns = clock_monotonic_ns() + wait_s * 1000000000;
+    while (clock_monotonic_ns() < until_ns) {
+        if (is_stopped(call))
+            return error_set(error, ERROR_CANCELLED, "cancelled while the server asked to wait");
+        nanosleep(&piece, NULL);
+    }
+    return true;
+}
+
+static bool perform_once(struct call *call, const char *path, const struct text *body,
+                         struct outbound_response *response, struct error *error)
 {
     const struct endpoint *endpoint = call->asker->endpoint;
     TEXT_AUTO url = { 0 };
@@ -80,7 +106,20 @@ static bool perform(struct call *call, const char *path, const struct text *body
         .on_bytes = call->stream != NULL ? on_bytes : NULL,
         .context = call,
     };
+    call->event_ns = clock_monotonic_ns();
     return outbound_perform(&request, response, error);
+}
+
+/* Gateways that limit rates count the few requests of learning, too. */
+static bool perform(struct call *call, const char *path, const struct text *body,
+                    struct outbound_response *response, struct error *error)
+{
+    while (!perform_once(call, path, body, response, error)) {
+        if (!wait_to_repeat(call, response, error))
+            return false;
+        outbound_response_finish(response);
+    }
+    return true;
 }
 
 bool ask_post(const struct asker *asker, const char *path, const struct text *body,
@@ -191,7 +230,6 @@ static bool stream(struct call *call, const struct workload *workload, size_t pi
 
     call->stream = completion_stream_create(false);
     write_request(asker, workload, NULL, pieces, output_tokens, true, &body);
-    call->event_ns = clock_monotonic_ns();
     done = perform(call, workload_path(workload->api), &body, &response, error) || call->broken
            || call->silent;
     *status = response.status;

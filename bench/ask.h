@@ -12,7 +12,8 @@ struct asker {
     int64_t silence_limit_ms; /* a stream without an event for so long has failed; 0: 5 minutes */
 };
 
-/* POSTs JSON to `path`; outbound_perform's promise. */
+/* POSTs JSON to `path`; outbound_perform's promise. A 429 or 503 with Retry-After is asked again
+ * then, as all that is asked here: two minutes later at most. */
 bool ask_post(const struct asker *asker, const char *path, const struct text *body,
               struct outbound_response *response, struct error *error);
 

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "tests/simserve/harness/process.h"
 #include "tests/unit/canned_server.h"
+#include "tests/unit/script_server.h"
 
 static bool never(void *context)
 {
@@ -488,6 +489,67 @@ static void a_refusal_of_something_else_is_not_taken_for_a_missing_api(void **st
     assert_null(strstr(error.message, "other API"));
 }
 
+#define BUSY(seconds) "HTTP/1.1 429 Busy\r\nRetry-After: " seconds "\r\nContent-Length: 0\r\n\r\n"
+#define STREAM                                                                                     \
+    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"                                   \
+    "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}],\"usage\":{\"prompt_tokens\":9,"         \
+    "\"completion_tokens\":1}}\n\ndata: [DONE]\n\n"
+
+static void waits_where_the_server_asks_for_it(void **state)
+{
+    static const struct script_step steps[] = { { .bytes = STREAM, .after = SCRIPT_CLOSE },
+                                                { .bytes = BUSY("1"), .after = SCRIPT_CLOSE },
+                                                { .bytes = BUSY("0"), .after = SCRIPT_CLOSE },
+                                                { .bytes = STREAM, .after = SCRIPT_CLOSE },
+                                                { 0 } };
+    struct script_server server;
+    struct workload workload;
+
+    (void)state;
+    script_start(&server, steps);
+    learn(server.port, BENCH_CHAT, &workload);
+    script_stop(&server);
+    assert_int_equal(server.next, 3);
+}
+
+static void does_not_wait_for_minutes(void **state)
+{
+    static const struct script_step steps[] = { { .bytes = BUSY("121"), .after = SCRIPT_CLOSE },
+                                                { 0 } };
+    struct script_server server;
+
+    (void)state;
+    script_start(&server, steps);
+    must_not_learn(server.port, BENCH_CHAT, "429");
+    script_stop(&server);
+}
+
+/* Not before the server was asked. */
+static bool once_connected(void *context)
+{
+    const struct script_server *server = context;
+
+    return server->closed > 0;
+}
+
+static void a_wait_that_the_server_asks_for_ends_with_the_job(void **state)
+{
+    static const struct script_step steps[] = { { .bytes = BUSY("100"), .after = SCRIPT_CLOSE },
+                                                { 0 } };
+    struct endpoint endpoint = { .model = "simserve/toy" };
+    struct script_server server;
+    const struct asker asker = { &endpoint, once_connected, &server };
+    struct workload workload;
+    struct error error = { 0 };
+
+    (void)state;
+    script_start(&server, steps);
+    snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", server.port);
+    assert_false(learn_workload(&asker, BENCH_CHAT, "", &workload, &error));
+    script_stop(&server);
+    assert_int_equal(error.kind, ERROR_CANCELLED);
+}
+
 static void usage_in_every_chunk_is_asked_for_where_chunks_have_several_tokens(void **state)
 {
     static const char *const several[] = { "--tokens-per-chunk", "3", NULL };
@@ -538,6 +600,9 @@ int main(void)
         cmocka_unit_test(answers_that_end_by_their_length_or_early_once_are_no_reason_not_to_begin),
         cmocka_unit_test(a_server_may_say_in_many_ways_that_it_has_only_the_other_api),
         cmocka_unit_test(a_refusal_of_something_else_is_not_taken_for_a_missing_api),
+        cmocka_unit_test(waits_where_the_server_asks_for_it),
+        cmocka_unit_test(does_not_wait_for_minutes),
+        cmocka_unit_test(a_wait_that_the_server_asks_for_ends_with_the_job),
         cmocka_unit_test(usage_in_every_chunk_is_asked_for_where_chunks_have_several_tokens),
         cmocka_unit_test(a_server_that_does_not_count_is_seen),
     };
