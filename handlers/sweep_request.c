@@ -149,15 +149,21 @@ static bool refuse_large(const struct plan_estimate *estimate, struct error *err
                      GO_AHEAD_TOKENS / 1000000);
 }
 
+bool sweep_request_is_other(const struct call *call, const struct sweep_request *request)
+{
+    const char *given = call_text(call, "plan_digest");
+
+    return given != NULL && strcmp(given, request->digest) != 0;
+}
+
 bool sweep_request_check(const struct call *call, const struct sweep_request *request,
                          struct error *error)
 {
-    const char *given = call_text(call, "plan_digest");
     TEXT_AUTO named = { 0 };
 
-    if (given == NULL)
+    if (call_text(call, "plan_digest") == NULL)
         return !request->needs_go_ahead || refuse_large(&request->estimate, error);
-    if (strcmp(given, request->digest) == 0)
+    if (!sweep_request_is_other(call, request))
         return true;
     sweep_request_name(request, &named);
     return error_set(error, ERROR_CONFLICT,

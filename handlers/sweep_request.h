@@ -195,6 +195,23 @@ extern const char *const bench_apis[], *const bench_arrivals[], *const bench_thi
                     "then tells whether the candidate is faster. Give repetitions 5 or more."      \
     }
 
+/* What goes with a plan and is no part of it: sweep_plan takes it too, so that an agent plans and
+ * starts with one set of arguments. */
+#define PARAMS_ORDER                                                                               \
+    { "plan_digest", VALUE_TEXT, .low = 64, .high = 64,                                            \
+      .help = "plan_digest of sweep_plan for the same arguments, which sweep_start needs over 60 " \
+              "minutes or 10 million tokens." },                                                   \
+        { "purpose", VALUE_TEXT, .high = 300,                                                      \
+          .help = "Why it is measured, in a sentence: kept with its runs." },                      \
+    {                                                                                              \
+        "corrects", VALUE_TEXT,                                                                    \
+            .low = 1, .high = 39,                                                                  \
+            .help =                                                                                \
+                "A run (run_...) or sweep (swp_...) that this one stands in for. It is of the "    \
+                "same deployments and cells, and turned out wrong or failed in part; it stays as " \
+                "it is, and is told as corrected by this one. Of a run give repetitions 1."        \
+    }
+
 struct sweep_request {
     struct deployment deployment, candidate;
     size_t subjects;  /* 2: with the candidate */
@@ -207,6 +224,8 @@ struct sweep_request {
 
 /* The call's deployments and plan, checked, with what it would take. */
 bool sweep_request_read(const struct call *call, struct sweep_request *out, struct error *error);
+/* Is the call's plan_digest of another plan than this? */
+bool sweep_request_is_other(const struct call *call, const struct sweep_request *request);
 /* A large sweep is refused unless the call gives the digest of this very plan: the sentence says
  * what it would take. A digest that does not fit is refused in any case. */
 bool sweep_request_check(const struct call *call, const struct sweep_request *request,

@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "base/memory.h"
+#include "handlers/corrections.h"
 #include "handlers/sweep_request.h"
 #include "handlers/workload_request.h"
 
@@ -10,7 +12,7 @@
 #define WORTH_SEARCHING 10 /* loads, for an adaptive search */
 
 static const struct param params[] = {
-    PARAM_DEPLOYMENT, PARAM_CANDIDATE, PARAMS_PLAN, PARAMS_WORKLOAD, { 0 },
+    PARAM_DEPLOYMENT, PARAM_CANDIDATE, PARAMS_PLAN, PARAMS_WORKLOAD, PARAMS_ORDER, { 0 },
 };
 
 static const struct field fields[] = {
@@ -95,7 +97,8 @@ static bool is_burst(const struct plan *plan)
            && plan->requests < 2 * plan->concurrency[plan->concurrency_count - 1];
 }
 
-static json_t *list_warnings(const struct sweep_request *request, int64_t infeasible)
+static json_t *list_warnings(const struct call *call, const struct sweep_request *request,
+                             int64_t infeasible)
 {
     const struct plan *plan = &request->plan;
     json_t *warnings = json_array();
@@ -123,6 +126,10 @@ static json_t *list_warnings(const struct sweep_request *request, int64_t infeas
         json_array_append_new(warnings,
                               json_string("some cells are longer than the model's context: they "
                                           "will be told as infeasible"));
+    if (sweep_request_is_other(call, request))
+        json_array_append_new(warnings,
+                              json_string("the plan_digest given is of another plan: sweep_start "
+                                          "takes the one told here"));
     warn_of_comparison(request, warnings);
     return warnings;
 }
@@ -152,6 +159,17 @@ static void write_text(const struct sweep_request *request, const json_t *warnin
     text_addf(out, "plan_digest: %s\n", request->digest);
 }
 
+/* What sweep_start would refuse is refused here too. */
+static bool check_corrections(const struct call *call, const struct sweep_request *request,
+                              struct error *error)
+{
+    FREE_AUTO struct correction *corrections = NULL;
+    size_t count;
+
+    return corrections_find(call->services->store, call_text(call, "corrects"), request,
+                            &corrections, &count, error);
+}
+
 static bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct sweep_request request;
@@ -161,14 +179,14 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     int64_t infeasible;
     json_t *warnings;
 
-    if (!sweep_request_read(call, &request, error)
+    if (!sweep_request_read(call, &request, error) || !check_corrections(call, &request, error)
         || !count_all_infeasible(call, &request, &known, &infeasible, error))
         return false;
     next = request.needs_go_ahead
                ? "show the estimate to whoever decides; then sweep_start with the same arguments "
                  "and plan_digest"
                : "sweep_start with the same arguments";
-    warnings = list_warnings(&request, infeasible);
+    warnings = list_warnings(call, &request, infeasible);
     write_text(&request, warnings, &answer->text);
     answer->structured = json_pack(
         "{s:s, s:I, s:s?, s:I, s:I, s:I, s:I, s:I, s:f, s:s, s:o, s:b, s:s, s:o, s:o, s:s}",

@@ -15,22 +15,8 @@
 #include "handlers/workload_request.h"
 
 static const struct param params[] = {
-    PARAM_DEPLOYMENT,
-    PARAM_CANDIDATE,
-    PARAMS_PLAN,
-    PARAMS_WORKLOAD,
-    { "plan_digest", VALUE_TEXT, .low = 64, .high = 64,
-      .help = "plan_digest of sweep_plan for the same arguments; needed over 60 minutes or 10 "
-              "million tokens." },
-    { "purpose", VALUE_TEXT, .high = 300,
-      .help = "Why it is measured, in a sentence: kept with its runs." },
-    { "corrects", VALUE_TEXT, .low = 1, .high = 39,
-      .help = "A run (run_...) or sweep (swp_...) that this one stands in for, of the same "
-              "deployments and cells: a measurement that turned out wrong, or failed in part. The "
-              "earlier one stays as it is, and is told as corrected by this one. Of a run give "
-              "repetitions 1." },
-    PARAM_IDEMPOTENCY_KEY,
-    { 0 },
+    PARAM_DEPLOYMENT, PARAM_CANDIDATE,       PARAMS_PLAN, PARAMS_WORKLOAD,
+    PARAMS_ORDER,     PARAM_IDEMPOTENCY_KEY, { 0 },
 };
 
 static const struct field fields[] = {

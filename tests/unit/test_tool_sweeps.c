@@ -130,6 +130,33 @@ static void wants_the_go_ahead_for_large_sweeps(void **state)
     world_do(world, "sweep_start", text_string(&arguments));
 }
 
+static void plans_with_all_arguments_of_the_start(void **state)
+{
+    struct world *world = *state;
+    char earlier[ID_SIZE];
+    TEXT_AUTO arguments = { 0 };
+    json_auto_t *plan = NULL, *again = NULL;
+
+    world_register(world, "demo");
+    sweep_started(world, "", earlier);
+    world_refused(world, "sweep_plan", "{" SMALL_GRID ",\"corrects\":\"swp_none\"}",
+                  ERROR_NOT_FOUND, "swp_none");
+    text_addf(&arguments, "{" SMALL_GRID ",\"purpose\":\"once more\",\"corrects\":\"%s\"", earlier);
+    text_add(&arguments, "}");
+    world_refused(world, "sweep_plan", text_string(&arguments), ERROR_CONFLICT, "at work still");
+    sweep_measured(world, earlier, 4, "completed", "");
+    plan = world_ok(world, "sweep_plan", text_string(&arguments));
+    arguments.length -= 1;
+    text_addf(&arguments, ",\"plan_digest\":\"%s\"}", json_get_text(plan, "plan_digest", ""));
+    again = world_ok(world, "sweep_plan", text_string(&arguments));
+    assert_true(json_equal(plan, again));
+    world_do(world, "sweep_start", text_string(&arguments));
+    world_do(world, "sweep_plan",
+             "{" SMALL_GRID ",\"plan_digest\":"
+             "\"0000000000000000000000000000000000000000000000000000000000000000\"}");
+    world_says(world, "Warning: the plan_digest given is of another plan");
+}
+
 static void leaves_no_sweep_behind_where_the_server_is_down(void **state)
 {
     struct world *world = *state;
@@ -644,6 +671,7 @@ int main(void)
         cmocka_unit_test(starts_at_once_with_sweep_and_job),
         cmocka_unit_test(starts_no_second_sweep_for_the_same_key),
         cmocka_unit_test(wants_the_go_ahead_for_large_sweeps),
+        cmocka_unit_test(plans_with_all_arguments_of_the_start),
         cmocka_unit_test(leaves_no_sweep_behind_where_the_server_is_down),
         cmocka_unit_test(leaves_no_sweep_behind_where_the_model_does_not_exist),
         cmocka_unit_test(shows_cells_page_by_page),
