@@ -14,6 +14,10 @@
 #define PLAN_CELLS 4096
 #define PLAN_IN_FLIGHT 10000 /* requests, at most, in an open loop that states no limit */
 
+/* Unless the plan says otherwise. */
+#define PLAN_TTFT_TIMEOUT_S 120
+#define PLAN_IDLE_TIMEOUT_S 60
+
 #define PLAN_STOPS 4
 #define PLAN_STOP_SIZE 65
 #define PLAN_PREFIX_TOKENS 4000000 /* of all prefixes together */

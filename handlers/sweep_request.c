@@ -5,10 +5,13 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "bench/plan_settings.h"
 #include "handlers/answer.h"
 #include "store/datasets.h"
 
 #include "base/outbound.h"
+
+#define OUTPUT_TOKENS_DEFAULT 128 /* of PARAMS_PLAN */
 
 const char *const bench_apis[] = { "completions", "chat", NULL };
 const char *const bench_arrivals[] = { "closed", "constant", "poisson", "gamma", NULL };
@@ -85,6 +88,34 @@ static bool check_http2(const struct sweep_request *request, const struct deploy
                      request->plan.http2_streams, deployment->name, deployment->url);
 }
 
+static bool is_default_output(const json_t *list)
+{
+    return list == NULL
+           || (json_array_size(list) == 1
+               && json_integer_value(json_array_get(list, 0)) == OUTPUT_TOKENS_DEFAULT);
+}
+
+/* Lengths that those of the dataset would take the place of. */
+static bool check_lengths(const json_t *arguments, bool by_dataset, struct error *error)
+{
+    const char *input = json_get_text(arguments, "input_distribution", "fixed");
+
+    if (json_object_get(arguments, "input_tokens") != NULL)
+        return error_set(error, ERROR_INVALID,
+                         "\"input_tokens\": the prompts of a dataset have its lengths, leave it "
+                         "out");
+    if (strcmp(input, "fixed") != 0 && strcmp(input, "dataset") != 0)
+        return error_set(error, ERROR_INVALID,
+                         "\"input_distribution\" is %s: the prompts of a dataset have its lengths, "
+                         "leave it out",
+                         input);
+    if (by_dataset && !is_default_output(json_object_get(arguments, "output_tokens")))
+        return error_set(error, ERROR_INVALID,
+                         "\"output_tokens\": with \"output_distribution\" dataset answers are as "
+                         "long as the dataset's, leave one of the two out");
+    return true;
+}
+
 /* A dataset brings its lengths: the plan has their means. */
 static bool add_dataset(const struct call *call, json_t *arguments, struct error *error)
 {
@@ -95,10 +126,8 @@ static bool add_dataset(const struct call *call, json_t *arguments, struct error
 
     if (call_text(call, "dataset") == NULL)
         return true;
-    if (json_object_get(arguments, "input_tokens") != NULL)
-        return error_set(error, ERROR_INVALID,
-                         "\"input_tokens\": the prompts of a dataset have its lengths, leave it "
-                         "out");
+    if (!check_lengths(arguments, by_dataset, error))
+        return false;
     if (!dataset_entry_find(call->services->store, call_text(call, "dataset"), &entry, NULL, NULL,
                             error))
         return false;
@@ -123,7 +152,7 @@ bool sweep_request_read(const struct call *call, struct sweep_request *out, stru
     json_auto_t *arguments = json_copy(json_iterable(call->arguments));
 
     if (!find_subjects(call, out, error) || !add_dataset(call, arguments, error)
-        || !plan_read(arguments, &out->plan, error)
+        || !plan_read(arguments, &out->plan, error) || !plan_check_settings(&out->plan, error)
         || !plan_check_cells(&out->plan, out->subjects, error)
         || !check_http2(out, &out->deployment, error)
         || (out->subjects > 1 && !check_http2(out, &out->candidate, error)))

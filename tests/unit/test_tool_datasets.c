@@ -84,6 +84,13 @@ static void a_plan_says_what_a_dataset_does_not_go_with(void **state)
                   "{\"concurrency\":[1],\"dataset\":\"asks\",\"input_tokens\":[5]}", ERROR_INVALID,
                   "leave it out");
     world_refused(world, "sweep_plan",
+                  "{\"concurrency\":[1],\"dataset\":\"asks\",\"input_distribution\":\"uniform\"}",
+                  ERROR_INVALID, "\"input_distribution\" is uniform: the prompts of a dataset");
+    world_refused(world, "sweep_plan",
+                  "{\"concurrency\":[1],\"dataset\":\"asks\",\"output_tokens\":[64],"
+                  "\"output_distribution\":\"dataset\"}",
+                  ERROR_INVALID, "leave one of the two out");
+    world_refused(world, "sweep_plan",
                   "{\"concurrency\":[1],\"dataset\":\"asks\",\"output_distribution\":\"dataset\"}",
                   ERROR_INVALID, "tells no lengths of answers");
     world_refused(world, "sweep_plan", "{\"concurrency\":[1]}", ERROR_INVALID,

@@ -74,6 +74,31 @@ static void refuses_a_grid_out_of_range_with_the_limits(void **state)
                   "\"concurrency\" has 0 entries: it must have from 1 to 64");
 }
 
+#define SETTINGS(more) "{\"concurrency\":[1],\"input_tokens\":[16]," more "}"
+
+static void refuses_settings_that_have_no_effect(void **state)
+{
+    static const char *const refused[][2] = {
+        { SETTINGS("\"limit_percentile\":\"p50\""),
+          "'limit_percentile' is p50, but there is no limit of a latency: give limit_ttft_ms" },
+        { SETTINGS("\"think_time\":\"exponential\""), "give think_time_s too, or leave it out" },
+        { "{\"arrival\":\"poisson\",\"request_rate\":[1],\"input_tokens\":[16],"
+          "\"think_time\":\"exponential\"}",
+          "users of an open loop do not think" },
+        { SETTINGS("\"request_timeout_s\":30,\"ttft_timeout_s\":31"),
+          "'ttft_timeout_s' is 31, but the whole request may take 'request_timeout_s', which is "
+          "30" },
+        { SETTINGS("\"request_timeout_s\":30,\"idle_timeout_s\":31"), "'idle_timeout_s' is 31" },
+    };
+    struct world *world = *state;
+
+    world_register(world, "demo");
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        world_refused(world, "sweep_plan", refused[i][0], ERROR_INVALID, refused[i][1]);
+    world_do(world, "sweep_plan", SETTINGS("\"request_timeout_s\":30"));
+    world_do(world, "sweep_plan", SETTINGS("\"limit_percentile\":\"p50\",\"limit_itl_ms\":5"));
+}
+
 static void starts_at_once_with_sweep_and_job(void **state)
 {
     struct world *world = *state;
@@ -668,6 +693,7 @@ int main(void)
         cmocka_unit_test(counts_cells_that_do_not_fit_the_context),
         cmocka_unit_test(warns_of_windows_that_see_a_burst),
         cmocka_unit_test(refuses_a_grid_out_of_range_with_the_limits),
+        cmocka_unit_test(refuses_settings_that_have_no_effect),
         cmocka_unit_test(starts_at_once_with_sweep_and_job),
         cmocka_unit_test(starts_no_second_sweep_for_the_same_key),
         cmocka_unit_test(wants_the_go_ahead_for_large_sweeps),
