@@ -24,7 +24,7 @@ const struct audit_rule audit_rules[] = {
     { "request_cap", "fewer requests than users", 4, check_requests },
     { "burst", "one burst of requests: no steady state", 3, check_burst },
     { "front_door", "more users than the deployment lets in at once", 6, check_front_door },
-    { "first_shape", "a first request that waited for a compilation, inside the figures", 9,
+    { "first_shape", "a cold start (a compilation, an empty prefix cache) inside the figures", 9,
       check_first_shape },
     { "non_monotone", "more work that took less time: noise of single measurements", 16,
       check_monotone },

@@ -128,8 +128,8 @@ void check_first_shape(struct audit *audit)
               next_level(&places, worst)->users, next_level(&places, worst)->mean_ms / 1000);
     text_add(
         &finding->consequence,
-        "The first request of a shape waited for its compilation: these cells are cold starts, "
-        "not latencies.");
+        "The first requests of a shape waited for its compilation, or filled the prefix cache that "
+        "later ones read: these cells are cold starts, not latencies.");
 }
 
 /* ---- Less work that took longer ---- */

@@ -237,8 +237,12 @@ void check_success(struct audit *audit)
     for (size_t i = 0; i < finding->cell_count; i++)
         lowest = fmin(lowest, audit->evidence->cells[finding->cells[i]].success_rate);
     text_addf(&finding->arithmetic, "down to %.1f %% of the requests succeeded", 100 * lowest);
-    text_add(&finding->consequence,
-             "Latencies are those of the lucky ones: compare these cells with nothing.");
+    text_add(
+        &finding->consequence,
+        audit->evidence->imported
+            ? "Latencies are those of the lucky ones: compare these cells with nothing."
+            : "What timed out or was never answered counts in the latencies as \"at least\" so "
+              "long, what failed otherwise is in none: compare these cells with nothing.");
 }
 
 /* ---- Failures by another name ---- */
