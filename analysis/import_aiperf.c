@@ -403,10 +403,11 @@ bool import_sniff_aiperf(const char *bytes, size_t length)
 {
     static const char *const named[] = { "aiperf_version", NULL };
     static const char *const sweep[] = { "aggregation_type", "per_combination_metrics", NULL };
+    static const char *const setup[] = { "benchmark_id", "input_config", NULL };
     static const char *const figures[] = { "request_latency", "request_throughput", NULL };
 
     return import_has_keys(bytes, length, named) || import_has_keys(bytes, length, sweep)
-           || import_has_keys(bytes, length, figures);
+           || import_has_keys(bytes, length, setup) || import_has_keys(bytes, length, figures);
 }
 
 bool import_read_aiperf(const char *bytes, size_t length, struct evidence *out, struct error *error)

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/export.h"
 #include "base/memory.h"
@@ -62,8 +63,7 @@ static json_t *estimated(const struct evidence *evidence, size_t first, size_t c
     return list;
 }
 
-static void write_text(const struct exporter *exporter, const struct text *content,
-                       const json_t *answer, struct text *out)
+static void write_text(const struct exporter *exporter, const json_t *answer, struct text *out)
 {
     text_addf(out, "%s (%s), %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " cells",
               json_string_value(json_object_get(answer, "file_name")), exporter->help,
@@ -77,9 +77,23 @@ static void write_text(const struct exporter *exporter, const struct text *conte
                   "; the token counts of %zu are estimates from stream chunks, which the format "
                   "cannot say",
                   json_array_size(json_object_get(answer, "tokens_estimated")));
-    text_addf(out, ". The whole file is the resource %s.\n\n",
+    text_addf(out, ". The whole file is the resource %s.\n",
               json_string_value(json_object_get(answer, "resource")));
-    text_add_bytes(out, text_string(content), content->length);
+}
+
+/* The file stands alone, so that a client saves it, or gives it to run_import, as it is. */
+static json_t *content_blocks(const struct text *words, const struct text *file)
+{
+    return json_pack("[{s:s, s:s}, {s:s, s:s}]", "type", "text", "text", text_string(words), "type",
+                     "text", "text", text_string(file));
+}
+
+static void name_file(const struct exporter *exporter, const char *id, char *out, size_t size)
+{
+    bool same = strcmp(exporter->format, exporter->extension) == 0;
+
+    snprintf(out, size, "%s%s%s.%s", id, same ? "" : ".", same ? "" : exporter->format,
+             exporter->extension);
 }
 
 static void write_page(const struct call *call, const struct evidence *evidence, int64_t cursor,
@@ -93,7 +107,7 @@ static void write_page(const struct call *call, const struct evidence *evidence,
     char file[ID_SIZE + 32], uri[128];
 
     exporter->write(evidence, first, count, &content);
-    snprintf(file, sizeof file, "%s.%s.%s", evidence->id, exporter->format, exporter->extension);
+    name_file(exporter, evidence->id, file, sizeof file);
     snprintf(uri, sizeof uri, "opsbrain://runs/%s/export/%s", evidence->id, exporter->format);
     answer->structured =
         json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:s}", "run", evidence->id,
@@ -101,8 +115,9 @@ static void write_page(const struct call *call, const struct evidence *evidence,
                   "content", text_string(&content), "cells", (json_int_t)count, "cells_total",
                   (json_int_t)all, "left_out", left_out(exporter, evidence, first, count),
                   "tokens_estimated", estimated(evidence, first, count), "resource", uri);
-    write_text(exporter, &content, answer->structured, &answer->text);
+    write_text(exporter, answer->structured, &answer->text);
     page_end_at(answer, first + count < all, (int64_t)(first + count));
+    answer->content = content_blocks(&answer->text, &content);
 }
 
 static bool run(struct call *call, struct answer *answer, struct error *error)

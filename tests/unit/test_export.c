@@ -216,6 +216,29 @@ static void a_serving_report_has_a_place_for_every_cell(void **state)
     trip_finish(&trip);
 }
 
+/* No latency, no rate: the format is told from what else stands there. */
+static void a_run_in_which_nothing_succeeded_reads_back(void **state)
+{
+    (void)state;
+    for (const struct exporter *exporter = exporters; exporter->format != NULL; exporter++) {
+        struct trip trip = { 0 };
+        struct cells cells = { 0 };
+        struct run_row run = { .id = "run_a", .sweep_id = "swp_a", .created_ms = 1700000000000 };
+        struct cell_row *cell = cell_add(&cells, 1, 128, 100, 0, CELL_FAILED);
+        struct error error;
+
+        cell->measurement.attempted = 50;
+        cell->measurement.failures[FAILURE_TOTAL_TIMEOUT] = 50;
+        evidence_of_run(&run, cells.rows, cells.count, &trip.before);
+        exporter->write(&trip.before, 0, 1, &trip.file);
+        if (!import_read(trip.file.data, trip.file.length, NULL, &trip.after, &error))
+            fail_msg("%s: %s\n%s", exporter->format, error.message, text_string(&trip.file));
+        assert_string_equal(trip.after.format, exporter->format);
+        same_number("failed", 50, trip.after.cells[0].failed);
+        trip_finish(&trip);
+    }
+}
+
 /* ---- Published results ---- */
 
 static void tables_again(const char *name, const struct text *bytes)
@@ -261,6 +284,7 @@ int main(void)
         cmocka_unit_test(a_percentile_that_a_timeout_cut_is_not_passed_on),
         cmocka_unit_test(a_table_reads_back_with_every_cell),
         cmocka_unit_test(a_serving_report_has_a_place_for_every_cell),
+        cmocka_unit_test(a_run_in_which_nothing_succeeded_reads_back),
         cmocka_unit_test(every_published_file_becomes_a_table_and_back),
     };
 

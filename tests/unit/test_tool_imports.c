@@ -208,7 +208,7 @@ static void exports_page_by_page_in_whole_files(void **state)
     vllm = with_run(world, "run_export", id, ",\"format\":\"vllm\"");
     assert_int_equal(json_array_size(json_object_get(vllm, "left_out")), 1);
     assert_true(json_is_null(json_object_get(vllm, "next_cursor")));
-    world_says(world, "\"request_throughput\":2");
+    assert_non_null(strstr(json_get_text(vllm, "content", ""), "\"request_throughput\":2"));
     world_refused(world, "run_export", "{\"run\":\"run_x\"}", ERROR_NOT_FOUND, "run_x");
 }
 
@@ -226,8 +226,52 @@ static void exports_what_was_measured_here(void **state)
     id = json_get_text(json_array_get(json_object_get(list, "runs"), 0), "id", "");
     report = with_run(world, "run_export", id, ",\"format\":\"serving-report\"");
     assert_int_equal(json_get_integer(report, "cells", 0), 4);
-    world_says(world, "\"schema_version\": \"1.1\"");
-    world_says(world, "simserve/toy");
+    assert_non_null(strstr(json_get_text(report, "content", ""), "\"schema_version\": \"1.1\""));
+    assert_non_null(strstr(json_get_text(report, "content", ""), "simserve/toy"));
+}
+
+/* As a client does it that shows or keeps the content blocks alone. */
+static void reads_back(struct world *world, const char *id, const char *format, const char *name)
+{
+    json_auto_t *exported = NULL, *arguments = NULL, *back = NULL;
+    FREE_AUTO char *written = NULL;
+    TEXT_AUTO more = { 0 };
+
+    text_addf(&more, ",\"format\":\"%s\"", format);
+    exported = with_run(world, "run_export", id, text_string(&more));
+    assert_string_equal(strchr(json_get_text(exported, "file_name", "."), '.'), name);
+    assert_int_equal(json_array_size(world->content), 2);
+    assert_string_equal(json_get_text(json_array_get(world->content, 0), "text", ""),
+                        text_string(&world->text));
+    arguments =
+        json_pack("{s:O, s:O}", "text", json_object_get(json_array_get(world->content, 1), "text"),
+                  "name", json_object_get(exported, "file_name"));
+    assert_true(
+        json_equal(json_object_get(arguments, "text"), json_object_get(exported, "content")));
+    written = json_write(arguments);
+    back = world_ok(world, "run_import", written);
+    assert_string_equal(
+        json_get_text(json_object_get(json_object_get(back, "run"), "source"), "format", ""),
+        format);
+    assert_int_equal(json_get_integer(json_object_get(back, "run"), "cells_total", 0), 4);
+}
+
+static void every_exported_file_is_imported_as_it_is(void **state)
+{
+    struct world *world = *state;
+    char sweep[ID_SIZE];
+    json_auto_t *list = NULL;
+    const char *id;
+
+    world_register(world, "demo");
+    sweep_started(world, "", sweep);
+    sweep_measured(world, sweep, 4, "completed", "");
+    list = world_ok(world, "run_list", "{}");
+    id = json_get_text(json_array_get(json_object_get(list, "runs"), 0), "id", "");
+    reads_back(world, id, "csv", ".csv");
+    reads_back(world, id, "vllm", ".vllm.jsonl");
+    reads_back(world, id, "aiperf", ".aiperf.jsonl");
+    reads_back(world, id, "serving-report", ".serving-report.json");
 }
 
 static void read_resource(struct world *world, const char *id, const char *end, const char *words)
@@ -305,6 +349,7 @@ int main(void)
         cmocka_unit_test(reports_only_what_is_known),
         cmocka_unit_test(exports_page_by_page_in_whole_files),
         cmocka_unit_test(exports_what_was_measured_here),
+        cmocka_unit_test(every_exported_file_is_imported_as_it_is),
         cmocka_unit_test(resources_read_imported_runs),
         cmocka_unit_test(imports_and_reports_every_published_file),
     };

@@ -26,6 +26,7 @@ struct world {
     char url[64]; /* of simserve */
     const char *principal;
     enum role role;
+    json_t *content;  /* blocks of the last answer; NULL: its text alone */
     struct text text; /* of the last answer */
     struct error error;
     int64_t requests;
@@ -128,6 +129,7 @@ static inline int world_tear_down(void **state)
     catalog_destroy(world->services.catalog);
     simserve_stop(&world->simserve);
     folder_remove(world->folder);
+    json_decref(world->content);
     text_finish(&world->text);
     free(world);
     return 0;
@@ -160,8 +162,11 @@ static inline json_t *world_call(struct world *world, const char *name, const ch
     world->progress_count = 0;
     world->error = (struct error){ 0 };
     text_clear(&world->text);
+    json_decref(world->content);
+    world->content = NULL;
     if (tool_call(tool, &call, &answer, &world->error)) {
         structured = json_incref(answer.structured);
+        world->content = json_incref(answer.content);
         text_add(&world->text, text_string(&answer.text));
         assert_true(answer.text.length > 0);
     }
