@@ -6,6 +6,8 @@
 #include "store/private.h"
 #include "store/stretch.h"
 
+#define DAY_MS (24 * 60 * 60 * 1000LL)
+
 /* The last scrape stays: the next stretch counts growth from it. */
 static bool delete_scrapes(const struct stretch *stretch, struct error *error)
 {
@@ -15,6 +17,25 @@ static bool delete_scrapes(const struct stretch *stretch, struct error *error)
     sql_bind_integer(&sql, 1, stretch->deployment_id);
     sql_bind_integer(&sql, 2, stretch->at_ms[stretch->count - 1]);
     return sql_run(&sql, error);
+}
+
+/* A day further than needed, so that it is rarely written. */
+static bool note_seen(const struct stretch *stretch, struct error *error)
+{
+    int64_t last_ms = stretch->at_ms[stretch->count - 1];
+    SQL_AUTO sql = sql_begin(stretch->connection, "UPDATE series SET seen_ms = ?2 WHERE id = ?1");
+
+    for (size_t i = 0; i < stretch->source_count; i++) {
+        const struct source *source = &stretch->sources[i];
+
+        if (!source->any || source->seen_ms >= last_ms)
+            continue;
+        sql_bind_integer(&sql, 1, source->series);
+        sql_bind_integer(&sql, 2, last_ms + DAY_MS);
+        if (!sql_run(&sql, error))
+            return false;
+    }
+    return true;
 }
 
 static bool note_until(const struct stretch *stretch, struct error *error)
@@ -60,7 +81,7 @@ static bool grow_levels(struct stretch *stretch, struct error *error)
 
 static bool pack_stretch(struct stretch *stretch, struct error *error)
 {
-    return stretch_read(stretch, error) && grow_levels(stretch, error)
+    return stretch_read(stretch, error) && grow_levels(stretch, error) && note_seen(stretch, error)
            && delete_scrapes(stretch, error) && note_until(stretch, error);
 }
 

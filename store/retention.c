@@ -2,6 +2,7 @@
 #include <stddef.h>
 
 #include "store/private.h"
+#include "store/series.h"
 
 #define DAY_MS (24 * 60 * 60 * 1000LL)
 #define FREE_PAGES_KEPT 2048 /* not given back to the file system: they are soon used again */
@@ -104,5 +105,6 @@ bool store_retain(struct store *store, const struct retention *retention, int64_
         if (days > 0 && !follow(database, rule, now_ms - days * DAY_MS, error))
             return false;
     }
-    return shrink(store->main, error) && shrink(store->scrapes, error);
+    return series_free_unused(store, error) && shrink(store->main, error)
+           && shrink(store->scrapes, error);
 }

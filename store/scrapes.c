@@ -13,6 +13,7 @@
 
 struct scrape {
     struct series_cache *series;
+    uint64_t generation; /* of the ids */
     int64_t deployment_id, at_ms;
     const struct scrape_value **values;
     struct sample *samples; /* beside the values; series 0: not known yet */
@@ -87,12 +88,23 @@ static bool give_id(struct connection *connection, int64_t deployment_id,
            || series_insert(connection, deployment_id, value, id, error);
 }
 
+/* Series were freed since their ids were looked up, which only this thread does. */
+static void check_generation(struct scrape *scrape)
+{
+    uint64_t generation = series_cache_generation(scrape->series);
+
+    for (size_t i = 0; generation != scrape->generation && i < scrape->count; i++)
+        scrape->samples[i].series = 0;
+    scrape->generation = generation;
+}
+
 /* Gives ids to the series that have none, and leaves out what is beyond the limit. */
 static bool apply_series(struct connection *connection, struct scrape *scrape, struct error *error)
 {
     size_t kept = 0;
     int64_t known = -1;
 
+    check_generation(scrape);
     scrape->left_out->by_deployment = 0;
     for (size_t i = 0; i < scrape->count; i++) {
         int64_t *id = &scrape->samples[i].series;
@@ -250,6 +262,7 @@ static size_t take_values(struct scrape *scrape, const struct scrape_value *valu
 {
     size_t unknown = 0;
 
+    scrape->generation = series_cache_generation(scrape->series);
     for (size_t i = 0; i < count; i++) {
         if (!fits(&values[i])) {
             scrape->left_out->by_length++;
@@ -282,8 +295,8 @@ bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
     if (!database_write(store->scrapes, apply_scrape, &scrape, error))
         return false;
     for (size_t i = 0; unknown > 0 && i < scrape.count; i++)
-        series_cache_add(store->series, deployment_id, kept[i]->name, kept[i]->labels,
-                         samples[i].series);
+        series_cache_add(store->series, scrape.generation, deployment_id, kept[i]->name,
+                         kept[i]->labels, samples[i].series);
     return scrape_note(store, deployment_id, at_ms, NULL, error);
 }
 

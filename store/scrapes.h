@@ -13,7 +13,7 @@ bool scrape_target_set(struct store *store, int64_t deployment_id, int64_t inter
 bool scrape_target_list(struct store *store, struct scrape_target **out, size_t *count,
                         struct error *error); /* free */
 
-#define SCRAPE_SERIES_LIMIT 5000 /* of a deployment, over all times */
+#define SCRAPE_SERIES_LIMIT 5000 /* of a deployment, of which something is stored */
 #define SCRAPE_NAME_SIZE 128
 #define SCRAPE_LABELS_SIZE 512
 struct scrape_value {

@@ -17,6 +17,7 @@ struct entry {
 
 struct series_cache {
     pthread_mutex_t lock;
+    uint64_t generation;
     size_t count;
     struct entry *buckets[BUCKETS];
 };
@@ -29,19 +30,22 @@ struct series_cache *series_cache_create(void)
     return cache;
 }
 
+static void drop(struct series_cache *cache, struct entry **place)
+{
+    struct entry *entry = *place;
+
+    *place = entry->next;
+    free(entry->name);
+    free(entry->labels);
+    free(entry);
+    cache->count--;
+}
+
 static void clear(struct series_cache *cache)
 {
-    for (size_t i = 0; i < BUCKETS; i++) {
-        while (cache->buckets[i] != NULL) {
-            struct entry *entry = cache->buckets[i];
-
-            cache->buckets[i] = entry->next;
-            free(entry->name);
-            free(entry->labels);
-            free(entry);
-        }
-    }
-    cache->count = 0;
+    for (size_t i = 0; i < BUCKETS; i++)
+        while (cache->buckets[i] != NULL)
+            drop(cache, &cache->buckets[i]);
 }
 
 void series_cache_destroy(struct series_cache *cache)
@@ -90,11 +94,36 @@ int64_t series_cache_find(struct series_cache *cache, int64_t deployment_id, con
     return id;
 }
 
-void series_cache_add(struct series_cache *cache, int64_t deployment_id, const char *name,
-                      const char *labels, int64_t id)
+uint64_t series_cache_generation(struct series_cache *cache)
 {
     pthread_mutex_lock(&cache->lock);
-    if (find(cache, deployment_id, name, labels) == NULL) {
+    uint64_t generation = cache->generation;
+    pthread_mutex_unlock(&cache->lock);
+    return generation;
+}
+
+void series_cache_forget(struct series_cache *cache, int64_t deployment_id)
+{
+    pthread_mutex_lock(&cache->lock);
+    for (size_t i = 0; i < BUCKETS; i++) {
+        struct entry **place = &cache->buckets[i];
+
+        while (*place != NULL) {
+            if ((*place)->deployment_id == deployment_id)
+                drop(cache, place);
+            else
+                place = &(*place)->next;
+        }
+    }
+    cache->generation++;
+    pthread_mutex_unlock(&cache->lock);
+}
+
+void series_cache_add(struct series_cache *cache, uint64_t generation, int64_t deployment_id,
+                      const char *name, const char *labels, int64_t id)
+{
+    pthread_mutex_lock(&cache->lock);
+    if (generation == cache->generation && find(cache, deployment_id, name, labels) == NULL) {
         if (cache->count == LIMIT)
             clear(cache);
         struct entry **bucket = bucket_of(cache, deployment_id, name, labels);

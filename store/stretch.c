@@ -109,8 +109,9 @@ static bool read_sources(struct stretch *stretch, struct error *error)
 {
     enum sql_step step;
     char type[16];
-    SQL_AUTO sql = sql_begin(stretch->connection, "SELECT id, family, type FROM series "
-                                                  "WHERE deployment_id = ?1 ORDER BY family, id");
+    SQL_AUTO sql =
+        sql_begin(stretch->connection, "SELECT id, family, type, seen_ms FROM "
+                                       "series WHERE deployment_id = ?1 ORDER BY family, id");
 
     sql_bind_integer(&sql, 1, stretch->deployment_id);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
@@ -120,6 +121,7 @@ static bool read_sources(struct stretch *stretch, struct error *error)
         stretch->sources[stretch->source_count++] =
             (struct source){ .series = sql_integer(&sql, 0),
                              .family = sql_integer(&sql, 1),
+                             .seen_ms = sql_integer(&sql, 3),
                              .counter = strcmp(type, "counter") == 0,
                              .before = NAN };
     }

@@ -12,6 +12,7 @@ struct connection;
 /* What is known of a series, and what it had in the stretch. */
 struct source {
     int64_t series, family;
+    int64_t seen_ms; /* no point of it in blocks is newer */
     bool counter, any;
     double before;  /* at the scrape before the stretch; NaN: absent there */
     double *values; /* one per scrape; NaN: absent. Where it is loaded */
