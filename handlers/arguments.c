@@ -138,6 +138,7 @@ static bool check_texts(const struct param *param, const json_t *value, struct e
 
 static bool check_text_map(const struct param *param, const json_t *value, struct error *error)
 {
+    char shown[VALUE_SHOWN_SIZE];
     const char *key;
     json_t *item;
 
@@ -145,9 +146,9 @@ static bool check_text_map(const struct param *param, const json_t *value, struc
     {
         if (!text_is_name(key))
             return error_set(error, ERROR_INVALID,
-                             "a name in \"%s\" is not allowed: names are 1 to 63 of letters, "
-                             "digits, '.', '_' and '-', beginning with a letter or digit",
-                             param->name);
+                             "a name in \"%s\" is %s: names are 1 to 63 of letters, digits, '.', "
+                             "'_' and '-', beginning with a letter or digit",
+                             param->name, text_show(key, shown));
         if (outside((double)json_string_length(item), param->item_low, param->item_high))
             return error_set(
                 error, ERROR_INVALID, "\"%s\".%s is %zu bytes long: it must be from %.0f to %.0f",

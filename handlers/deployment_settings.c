@@ -13,14 +13,16 @@
 static bool read_url(const struct call *call, struct deployment *deployment, struct error *error)
 {
     const char *url = call_text(call, "url");
-    char host[URL_HOST_SIZE];
+    char host[URL_HOST_SIZE], shown[VALUE_SHOWN_SIZE];
+    struct error problem;
     size_t length;
     int port;
 
     if (url == NULL)
         return true;
-    if (!url_check(url, host, &port, error))
-        return false;
+    if (!url_check(url, host, &port, &problem))
+        return error_set(error, problem.kind, "\"url\" is %s: %s", url_show(url, shown),
+                         problem.message);
     length = text_copy(deployment->url, sizeof deployment->url, url);
     while (length > 0 && deployment->url[length - 1] == '/')
         length--;

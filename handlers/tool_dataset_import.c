@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "handlers/dataset_answer.h"
+#include "handlers/values.h"
 
 #define TEXT_MAX 524288 /* more is for POST /v1/datasets */
 
@@ -35,11 +36,14 @@ static const struct field fields[] = {
 static bool check(const struct call *call, struct error *error)
 {
     bool has_text = call_text(call, "text") != NULL;
+    char shown[VALUE_SHOWN_SIZE];
 
     if (!text_is_name(call_text(call, "name")))
-        return error_set(error, ERROR_INVALID,
-                         "\"name\" must begin with a letter or digit and have only those, '.', "
-                         "'_' and '-'");
+        return error_set(
+            error, ERROR_INVALID,
+            "\"name\" is %s: it must begin with a letter or digit and have only those, "
+            "'.', '_' and '-'",
+            text_show(call_text(call, "name"), shown));
     if (has_text && call->file != NULL)
         return error_set(error, ERROR_INVALID,
                          "the file came as the request's body: leave \"text\" out");

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "handlers/deployment_settings.h"
 #include "handlers/deployment_welcome.h"
+#include "handlers/values.h"
 
 static const struct param params[] = {
     { "name", VALUE_TEXT, .required = true, .low = 1, .high = 63,
@@ -28,14 +29,17 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct deployment wanted = { .provider = "endpoint", .labels = "{}", .limits = "{}" };
     struct deployment stored;
+    char shown[VALUE_SHOWN_SIZE];
     bool known;
 
     text_copy(wanted.name, sizeof wanted.name, call_text(call, "name"));
     text_copy(wanted.created_by, sizeof wanted.created_by, call->principal.name);
     if (!text_is_name(wanted.name))
-        return error_set(error, ERROR_INVALID,
-                         "\"name\" may have letters, digits, '.', '_' and '-', and begins with a "
-                         "letter or digit");
+        return error_set(
+            error, ERROR_INVALID,
+            "\"name\" is %s: it may have letters, digits, '.', '_' and '-', and begins "
+            "with a letter or digit",
+            text_show(wanted.name, shown));
     if (!deployment_settings_read(call, &wanted, error)
         || !deployment_secret_check(call, NULL, &wanted, error))
         return false;

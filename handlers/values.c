@@ -98,18 +98,38 @@ const struct value_kind *value_kind(enum value_type type)
     return &kinds[type];
 }
 
-const char *value_show(const json_t *value, char out[VALUE_SHOWN_SIZE])
+const char *text_show(const char *text, char out[VALUE_SHOWN_SIZE])
 {
     TEXT_AUTO masked = { 0 };
     TEXT_AUTO shown = { 0 };
 
+    text_add_masked(&masked, text);
+    text_add_printable(&shown, text_string(&masked), masked.length, VALUE_SHOWN_SIZE - 8);
+    snprintf(out, VALUE_SHOWN_SIZE, "\"%s%s\"", text_string(&shown),
+             masked.length > VALUE_SHOWN_SIZE - 8 ? "..." : "");
+    return out;
+}
+
+/* A password may have any character, unencoded, so that '@' anywhere may be what ends it. */
+const char *url_show(const char *url, char out[VALUE_SHOWN_SIZE])
+{
+    TEXT_AUTO kept = { 0 };
+    size_t length = strcspn(url, "?#");
+
+    if (strchr(url, '@') != NULL)
+        return text_show("(hidden)", out);
+    text_add_bytes(&kept, url, length);
+    if (url[length] != '\0')
+        text_addf(&kept, "%c(hidden)", url[length]);
+    return text_show(text_string(&kept), out);
+}
+
+const char *value_show(const json_t *value, char out[VALUE_SHOWN_SIZE])
+{
     if (json_is_array(value) || json_is_object(value)) {
         snprintf(out, VALUE_SHOWN_SIZE, "%s", json_is_array(value) ? "a list" : "an object");
     } else if (json_is_string(value)) {
-        text_add_masked(&masked, json_string_value(value));
-        text_add_printable(&shown, text_string(&masked), masked.length, VALUE_SHOWN_SIZE - 8);
-        snprintf(out, VALUE_SHOWN_SIZE, "\"%s%s\"", text_string(&shown),
-                 masked.length > VALUE_SHOWN_SIZE - 8 ? "..." : "");
+        text_show(json_string_value(value), out);
     } else if (json_is_integer(value)) {
         snprintf(out, VALUE_SHOWN_SIZE, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     } else if (json_is_real(value)) {

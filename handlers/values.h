@@ -15,6 +15,9 @@ const struct value_kind *value_kind(enum value_type type); /* static */
 /* A value as an error sentence shows it: short, printable, credentials masked. Returns `out`. */
 #define VALUE_SHOWN_SIZE 64
 const char *value_show(const json_t *value, char out[VALUE_SHOWN_SIZE]);
+const char *text_show(const char *text, char out[VALUE_SHOWN_SIZE]);
+/* A URL likewise: its query and fragment are left out, and all of it that may hold a user. */
+const char *url_show(const char *url, char out[VALUE_SHOWN_SIZE]);
 
 /* Credentials by the look of them: the prefixes that well-known issuers put in front. */
 bool text_is_credential(const char *text);

@@ -44,7 +44,7 @@ static void refuses_what_it_cannot_keep(void **state)
 
     world_refused(world, "dataset_import", "{\"name\":\"a\"}", ERROR_INVALID, "needs \"text\"");
     world_refused(world, "dataset_import", "{\"name\":\"../a\",\"text\":\"x\"}", ERROR_INVALID,
-                  "must begin with a letter or digit");
+                  "it must begin with a letter or digit");
     world_refused(world, "dataset_import", "{\"name\":\"a\",\"text\":\"x\"}", ERROR_INVALID,
                   "this is no dataset");
     world->role = ROLE_VIEWER;

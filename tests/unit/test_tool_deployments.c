@@ -74,8 +74,37 @@ static void refuses_urls_that_no_deployment_may_have(void **state)
         world_refused(world, "deployment_register", text_string(&arguments), urls[i].kind, "");
     }
     world_refused(world, "deployment_register", "{\"name\":\"a b\",\"url\":\"http://127.0.0.1\"}",
-                  ERROR_INVALID, "\"name\" may have letters");
+                  ERROR_INVALID, "it may have letters");
     world_refused(world, "deployment_show", "{}", ERROR_NOT_FOUND, "no deployment is registered");
+}
+
+static void tells_the_name_or_url_that_it_refuses_and_no_secret_in_it(void **state)
+{
+    static const char *const urls[][2] = {
+        { "ftp://gpu:8000", "\"url\" is \"ftp://gpu:8000\": the URL must begin with http" },
+        { "gpu:8000/\\u0007", "\"url\" is \"gpu:8000/\xef\xbf\xbd\"" },
+        { "http://gpu/?key=s3cr3t", "\"url\" is \"http://gpu/?(hidden)\"" },
+        { "http://me:s3cr3t@gpu", "\"url\" is \"(hidden)\"" },
+        { "me:s3cr3t@gpu", "\"url\" is \"(hidden)\"" },
+        { "http://me:x?s3cr3t#@gpu", "\"url\" is \"(hidden)\"" },
+    };
+    struct world *world = *state;
+
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+        TEXT_AUTO arguments = { 0 };
+
+        text_addf(&arguments, "{\"name\":\"a\",\"url\":\"%s\"}", urls[i][0]);
+        world_refused(world, "deployment_register", text_string(&arguments), ERROR_INVALID,
+                      urls[i][1]);
+        assert_null(strstr(world->error.message, "s3cr3t"));
+    }
+    world_refused(world, "deployment_register", "{\"name\":\"a b\",\"url\":\"http://127.0.0.1\"}",
+                  ERROR_INVALID, "\"name\" is \"a b\": it may have letters");
+    world_refused(world, "deployment_register",
+                  "{\"name\":\"a\",\"url\":\"http://127.0.0.1\",\"labels\":{\"a b\":\"c\"}}",
+                  ERROR_INVALID, "a name in \"labels\" is \"a b\": names are 1 to 63");
+    world_refused(world, "dataset_import", "{\"name\":\"../a\",\"text\":\"x\"}", ERROR_INVALID,
+                  "\"name\" is \"../a\": it must begin");
 }
 
 static void refuses_a_secrets_value_without_repeating_it(void **state)
@@ -267,6 +296,7 @@ int main(void)
         cmocka_unit_test(registers_the_same_again_without_a_change),
         cmocka_unit_test(registers_a_server_that_is_down_and_says_so),
         cmocka_unit_test(refuses_urls_that_no_deployment_may_have),
+        cmocka_unit_test(tells_the_name_or_url_that_it_refuses_and_no_secret_in_it),
         cmocka_unit_test(refuses_a_secrets_value_without_repeating_it),
         cmocka_unit_test(binds_a_secret_to_the_host_it_was_registered_for),
         cmocka_unit_test(changes_only_what_is_named_as_a_new_revision),
