@@ -262,14 +262,50 @@ static bool watch_until(struct cell *cell, int64_t end_ns, struct error *error)
     return true;
 }
 
+/* What a request takes by itself, or at a load nearby; 0: nothing is known. */
+static double alone_s(const struct cell *cell)
+{
+    struct shard_status status;
+
+    shard_read(cell->shards[0], &status);
+    return fmax(status.probe_e2e_ns / 1e9, cell->order->stagger_s);
+}
+
+static int64_t count_ended(struct cell *cell)
+{
+    struct shard_status status;
+
+    cell_read_status(cell, &status);
+    return status.succeeded + status.failed;
+}
+
+/* It may be over before a request is. */
+static bool is_short(struct cell *cell, int64_t window_ns)
+{
+    double request_s = alone_s(cell);
+
+    return request_s > 0 ? ns(request_s) >= window_ns : count_ended(cell) == 0;
+}
+
+/* As in a closed loop: a window in which too few requests ended is extended; one in which none did,
+ * further. */
+static bool goes_on(struct cell *cell, int64_t ended, int64_t end_ns, int64_t limit_ns)
+{
+    const struct plan *plan = cell->order->plan;
+
+    if (end_ns >= limit_ns)
+        return ended == 0 && end_ns < limit_ns + ns(plan->request_timeout_s);
+    return ended < FEWEST_REQUESTS || !is_known(cell);
+}
+
 /* Its end is set before it comes, so that every thread knows it when it does. */
 static bool watch_window(struct cell *cell, int64_t start_ns, struct error *error)
 {
     atomic_int_fast64_t *bound_ns = &cell->load.window_end_ns;
     int64_t limit_ns = start_ns + ns(plan_window_limit_s(cell->order->plan));
-    int64_t end_ns = first_end_ns(cell, start_ns, limit_ns);
+    int64_t end_ns = first_end_ns(cell, start_ns, limit_ns), ended = count_ended(cell);
 
-    if (cell->order->plan->ci_width <= 0) {
+    if (cell->order->plan->ci_width <= 0 && !is_short(cell, end_ns - start_ns)) {
         atomic_store(bound_ns, end_ns);
         return watch_until(cell, end_ns, error);
     }
@@ -277,7 +313,7 @@ static bool watch_window(struct cell *cell, int64_t start_ns, struct error *erro
         if (!watch_until(cell, end_ns - BOUND_LEAD_NS, error))
             return false;
         end_ns = clock_monotonic_ns() + BOUND_LEAD_NS;
-    } while (end_ns < limit_ns && !is_known(cell));
+    } while (goes_on(cell, count_ended(cell) - ended, end_ns, limit_ns));
     atomic_store(bound_ns, end_ns);
     return true;
 }
@@ -287,12 +323,8 @@ static double longest_wait_s(const struct cell *cell)
 {
     const struct plan *plan = cell->order->plan;
     double usual_s = fmin(DRAIN_LIMIT_S, fmax(plan->window_s, 1));
-    struct shard_status status;
-    double alone_s;
 
-    shard_read(cell->shards[0], &status);
-    alone_s = fmax(status.probe_e2e_ns / 1e9, cell->order->stagger_s);
-    return fmax(usual_s, fmin(3 * alone_s, plan->request_timeout_s));
+    return fmax(usual_s, fmin(3 * alone_s(cell), plan->request_timeout_s));
 }
 
 /* The load goes on until what was due in the window is answered, or this has taken too long. */

@@ -215,6 +215,26 @@ static void what_is_sent_keeps_the_schedules_randomness(void **state)
     tear_down(&trial);
 }
 
+/* Requests of 0.8 s each, and a window of 0.3 s behind a warm-up in which none has ended. */
+static void an_open_window_shorter_than_a_request_goes_on_until_some_have_ended(void **state)
+{
+    struct trial trial;
+
+    (void)state;
+    for (int counted = 0; counted < 2; counted++) {
+        set_up_open(&trial, ARRIVAL_CONSTANT, 20, (const char *[]){ "--ttft-ms", "800", NULL });
+        trial.plan.window_s = 0.3;
+        trial.plan.requests = counted == 1 ? 4 : 0;
+        trial.plan.warmup_limit_s = 0.1;
+        const struct measurement *m = measure_answered(&trial);
+        assert_int_equal(trial.result.state, CELL_MEASURED);
+        assert_true(m->window_s > 0.3);
+        assert_true(m->request_throughput > 0 && m->output_throughput > 0);
+        assert_int_equal(m->attempted, llround(m->request_rate_scheduled * m->window_s));
+        tear_down(&trial);
+    }
+}
+
 static void an_open_loop_gives_up_on_a_server_that_only_fails(void **state)
 {
     struct trial trial;
@@ -364,6 +384,7 @@ int main(void)
         cmocka_unit_test(a_queue_in_front_of_us_counts_like_one_in_the_server),
         cmocka_unit_test(threads_share_one_schedule),
         cmocka_unit_test(what_is_sent_keeps_the_schedules_randomness),
+        cmocka_unit_test(an_open_window_shorter_than_a_request_goes_on_until_some_have_ended),
         cmocka_unit_test(an_open_loop_gives_up_on_a_server_that_only_fails),
         cmocka_unit_test(a_window_may_end_with_a_number_of_requests),
         cmocka_unit_test(a_window_goes_on_until_the_throughput_is_known),
