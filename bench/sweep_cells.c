@@ -14,6 +14,7 @@
 #define FAILED_CELLS_LIMIT 3 /* so many in a row: the deployment fails steadily */
 #define TELL_EVERY_NS 1000000000
 #define SEARCH_FIRST_SHARE 0.25 /* of the cells, for the first guess of an adaptive search */
+#define TROUBLE_S 10.0          /* at most, before a level that was lost is measured again */
 #define CELL_OVERHEAD_S 5.0     /* probe and drain, for the first guess of a cell's time */
 
 /* ---- Progress and stopping ------------------------------------------------------------------- */
@@ -270,9 +271,11 @@ static bool measure(struct sweep_work *work, int64_t attempt_id, struct cell_res
         .context_tokens = least_context(work),
         .room = widest_room(work),
         .dataset = work->dataset.count > 0 ? &work->dataset : NULL,
-        .dataset_sent = find_begun(work) || work->rejected > 0 || cell->attempts > 0,
+        .dataset_sent =
+            find_begun(work) || work->rejected > 0 || cell->attempts > 0 || work->lost[0] != '\0',
         .nonce = nonce_of(work, attempt_id),
-        .probe = sibling == NULL || subject->failed_in_a_row > 0 || work->rejected > 0,
+        .probe = sibling == NULL || subject->failed_in_a_row > 0 || work->rejected > 0
+                 || work->lost[0] != '\0',
         .shards = work->sweep->shards,
         .ceiling_chunks_s = work->ceiling.chunks_per_s,
         .stagger_s = expected_e2e_s(work),
@@ -296,6 +299,35 @@ static bool take_from_sibling(const struct sweep_work *work, struct cell_result 
     out->state = CELL_INFEASIBLE;
     text_copy(out->reason, sizeof out->reason, sibling->reason);
     return true;
+}
+
+static void write_loss(const struct cell_result *result, char *out, size_t size)
+{
+    const struct measurement *measurement = &result->measurement;
+
+    snprintf(out, size, "%" PRId64 " of %" PRId64 " requests failed, the first with: %.100s",
+             measurement->attempted - measurement->succeeded, measurement->attempted,
+             result->reason[0] != '\0' ? result->reason : measurement->first_error);
+}
+
+/* Levels that were not measured follow from one that was lost: it is measured once more before it
+ * is believed, and the cell tells of both. */
+static void doubt(struct sweep_work *work, struct cell_result *result)
+{
+    TEXT_AUTO reason = { 0 };
+
+    if (result->state == CELL_PENDING)
+        return;
+    if (work->lost[0] != '\0') {
+        text_addf(&reason, "%s%smeasured again after %s", result->reason,
+                  result->reason[0] != '\0' ? "; " : "", work->lost);
+    } else if (sweep_search_doubts(work, result)) {
+        write_loss(result, work->lost, sizeof work->lost);
+        result->state = CELL_PENDING;
+        text_addf(&reason, "measured again: %s", work->lost);
+    }
+    if (reason.length > 0)
+        text_copy(result->reason, sizeof result->reason, reason.data);
 }
 
 static void note_result(struct sweep_work *work, const struct cell_result *result)
@@ -360,6 +392,8 @@ static bool attempt(struct sweep_work *work, int64_t attempt_id, struct error *e
            && (take_from_sibling(work, &result)
                || measure(work, attempt_id, &result, &testimony, error));
     if (done)
+        doubt(work, &result);
+    if (done)
         done = store_result(work, attempt_id, &result, error);
     else
         attempt_interrupt(run->store, &run->claim, attempt_id,
@@ -386,17 +420,26 @@ static bool is_to_end(struct sweep_work *work)
     return sweep_is_stopped(work) || is_out_of_time(work) || work->stopped[0] != '\0';
 }
 
-/* An attempt that the witness rejects leaves the cell as it was: it is measured again. */
+/* What troubles the server may need a moment to pass. */
+static bool is_to_repeat(struct sweep_work *work, const struct cell_row *cell)
+{
+    if (cell->state == CELL_PENDING && work->lost[0] != '\0' && !is_to_end(work))
+        job_run_wait(work->run, (int64_t)(1e3 * fmin(work->plan.window_s, TROUBLE_S)));
+    return cell->state == CELL_PENDING && !is_to_end(work);
+}
+
+/* An attempt that is rejected leaves the cell as it was: it is measured again. */
 static bool run_cell(struct sweep_work *work, struct cell_row *cell, struct error *error)
 {
     int64_t begun_ns = clock_monotonic_ns();
 
     work->current = cell;
     work->rejected = 0;
+    work->lost[0] = '\0';
     do
         if (!run_attempt(work, error))
             return false;
-    while (cell->state == CELL_PENDING && !is_to_end(work));
+    while (is_to_repeat(work, cell));
     if (cell->state == CELL_MEASURED) {
         work->cells_s += (double)(clock_monotonic_ns() - begun_ns) / 1e9;
         work->cells_run++;

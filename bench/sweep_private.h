@@ -42,6 +42,7 @@ struct sweep_work {
     int64_t told_ns;
     char told[256];
     int rejected;      /* attempts at the current cell, by the witness */
+    char lost[160];    /* how the current cell's attempt was lost that was not believed; "": none */
     char stopped[256]; /* why the sweep stops early; "" while it does not */
     bool fails_steadily;
 };
@@ -52,6 +53,9 @@ bool sweep_cells_run(struct sweep_work *work, struct error *error);
 /* The cell to be measured next; NULL where none is left. Marks what an adaptive search need not
  * measure. False where that could not be stored. */
 bool sweep_search_next(struct sweep_work *work, struct cell_row **next, struct error *error);
+/* Whether an attempt at the current cell looks as if the load were too much, in a search that would
+ * infer other levels from that, though it may have been a passing trouble of the server's. */
+bool sweep_search_doubts(const struct sweep_work *work, const struct cell_result *result);
 /* The endpoint as it is now: tokens run out, so each cell asks again. */
 bool sweep_resolve(struct sweep_work *work, struct subject *subject, struct error *error);
 /* Is the job to stop? `context` is the struct sweep_work. */

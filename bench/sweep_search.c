@@ -44,11 +44,9 @@ static double load_of(const struct cell_row *cell)
     return cell->request_rate > 0 ? cell->request_rate : (double)cell->concurrency;
 }
 
-static enum level_state state_of(const struct cell_row *cell)
+static enum level_state state_of(enum cell_state state, const struct measurement *measurement)
 {
-    const struct measurement *measurement = &cell->measurement;
-
-    switch (cell->state) {
+    switch (state) {
     case CELL_PENDING:
     case CELL_INFERRED:
     case CELL_STATES:
@@ -82,7 +80,7 @@ static struct search_level level_of(const struct sweep_work *work, const struct 
 
     return (struct search_level){
         .load = load_of(cell),
-        .state = state_of(cell),
+        .state = state_of(cell->state, &cell->measurement),
         .slack = slack_of(&work->plan, cell),
         .tokens_per_s = cell->measurement.output_throughput,
         .strain = limits_are_stated(limits) ? limits_strain(limits, &cell->measurement).ratio : NAN,
@@ -247,6 +245,48 @@ static struct cell_row *next_of_shape(const struct sweep_work *work, struct shap
             next = first_of_level(shape, group->step.next);
     }
     return next;
+}
+
+/* ---- Doubt ----------------------------------------------------------------------------------- */
+
+/* What a server or a gateway in trouble says, and not only one with too much load. */
+static bool may_pass(enum failure failure)
+{
+    return failure == FAILURE_CONNECT_REFUSED || failure == FAILURE_RATE_LIMITED
+           || failure == FAILURE_OVERLOADED_503 || failure == FAILURE_SERVER_ERROR
+           || failure == FAILURE_STREAM_ERROR || failure == FAILURE_TRUNCATED
+           || failure == FAILURE_ABORTED || failure == FAILURE_RESET;
+}
+
+static bool most_may_pass(const struct measurement *measurement)
+{
+    int64_t all = 0, passing = 0;
+
+    for (enum failure i = FAILURE_NONE + 1; i < FAILURE_COUNT; i++) {
+        all += measurement->failures[i];
+        passing += may_pass(i) ? measurement->failures[i] : 0;
+    }
+    return passing * 2 > all;
+}
+
+/* Where a smaller load was too much, nobody wonders. */
+static bool is_expected(const struct sweep_work *work, const struct cell_row *lost)
+{
+    for (size_t i = 0; i < work->count; i++) {
+        const struct cell_row *cell = &work->cells[i];
+
+        if (is_same_run(cell, lost) && is_same_shape(cell, lost) && load_of(cell) < load_of(lost)
+            && state_of(cell->state, &cell->measurement) == LEVEL_LOST)
+            return true;
+    }
+    return false;
+}
+
+bool sweep_search_doubts(const struct sweep_work *work, const struct cell_result *result)
+{
+    return work->plan.search == SEARCH_ADAPTIVE
+           && state_of(result->state, &result->measurement) == LEVEL_LOST
+           && most_may_pass(&result->measurement) && !is_expected(work, work->current);
 }
 
 /* ---- What need not be measured --------------------------------------------------------------- */

@@ -31,8 +31,8 @@ struct rig {
     struct testimony says[16];
     size_t says_count, said;
     int64_t context_tokens;
-    int attempts;       /* begun so far, in this process's life of the sweep; of these */
-    atomic_int held_at; /* that one waits to be let go, or stopped; 0: none does */
+    atomic_int attempts; /* begun so far, in this process's life of the sweep; of these */
+    atomic_int held_at;  /* that one waits to be let go, or stopped; 0: none does */
 };
 
 static inline bool resolve(void *context, const struct deployment *deployment, struct endpoint *out,

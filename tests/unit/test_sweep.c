@@ -1,6 +1,8 @@
 /* What a sweep measures, cell by cell, and keeps. */
 #include "tests/unit/sweep_rig.h"
 
+#include "tests/simserve/harness/simserve.h"
+
 static void check_cell(const struct cell_row *cell)
 {
     const struct measurement *measurement = &cell->measurement;
@@ -269,6 +271,69 @@ static void an_adaptive_search_measures_what_tells_and_infers_the_rest(void **st
     tear_down(&rig);
 }
 
+static void await_attempt(const struct rig *rig, int attempt)
+{
+    const struct timespec pause = { .tv_nsec = 5000000 };
+    int64_t until_ns = clock_monotonic_ns() + PATIENCE_MS * 1000000LL;
+
+    while (atomic_load(&rig->attempts) < attempt) {
+        if (clock_monotonic_ns() > until_ns)
+            fail_msg("attempt %d does not begin", attempt);
+        nanosleep(&pause, NULL);
+    }
+}
+
+static void set_unavailable(const struct rig *rig, bool is_so)
+{
+    json_decref(simserve_json(&rig->server, "POST", "/sim/config",
+                              is_so ? "{\"faults\":{\"unavailable\":{\"probability\":1}}}"
+                                    : "{\"faults\":{\"unavailable\":{\"probability\":0}}}",
+                              200));
+}
+
+/* 503s from the second cell on; over when it is measured again, or not. */
+static void search_through_a_storm(void **state, bool passes)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct cell_row *cells;
+    size_t count;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    hold(&rig, 2);
+    row = start_sweep(&rig, "{\"concurrency\":[1,8],\"input_tokens\":[4],\"search\":"
+                            "\"adaptive\",\"window_s\":1," QUICK "}");
+    await_attempt(&rig, 2);
+    set_unavailable(&rig, true);
+    hold(&rig, 3);
+    await_attempt(&rig, 3);
+    set_unavailable(&rig, !passes);
+    let_go(&rig);
+    await(&rig, row.job_id, JOB_COMPLETED, "");
+    assert_int_equal(rig.attempts, 3);
+    cells = list_cells(&rig, &row, &count);
+    for (size_t i = 0; i < count; i++) {
+        bool was_lost = cells[i].attempts == 2;
+
+        assert_int_equal(strstr(cells[i].reason, "overloaded_503") != NULL, was_lost);
+        assert_int_equal(cells[i].state, was_lost && !passes ? CELL_FAILED : CELL_MEASURED);
+        assert_int_equal(strstr(cells[i].reason, "measured again after ") != NULL, was_lost);
+    }
+    cell_rows_free(cells, count);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void an_adaptive_search_measures_a_lost_level_again(void **state)
+{
+    search_through_a_storm(state, true);
+}
+
+static void a_level_that_is_lost_twice_is_believed(void **state)
+{
+    search_through_a_storm(state, false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +344,8 @@ int main(void)
         cmocka_unit_test(a_prompt_over_the_context_is_infeasible_not_failed),
         cmocka_unit_test(what_the_witness_rejects_is_measured_again_or_left),
         cmocka_unit_test(an_adaptive_search_measures_what_tells_and_infers_the_rest),
+        cmocka_unit_test(an_adaptive_search_measures_a_lost_level_again),
+        cmocka_unit_test(a_level_that_is_lost_twice_is_believed),
     };
     struct error error;
 
