@@ -124,6 +124,13 @@ bool cell_is_measured(const struct evidence_cell *cell)
            || (cell->state == EVIDENCE_UNKNOWN && cell->request_throughput > 0);
 }
 
+int audit_compare(double a, double b)
+{
+    if (isnan(a) || isnan(b))
+        return isnan(a) - isnan(b);
+    return (a > b) - (a < b);
+}
+
 bool cells_same_run(const struct evidence_cell *a, const struct evidence_cell *b)
 {
     return strcmp(a->variant, b->variant) == 0;
@@ -166,44 +173,6 @@ double cell_tokens_out(const struct evidence_cell *cell)
     if (cell->request_throughput > 0 && !isnan(cell->output_throughput))
         return cell->output_throughput / cell->request_throughput;
     return cell->output_tokens_asked;
-}
-
-/* ---- Levels ---- */
-
-static bool level_is_bad(const struct evidence *evidence, const bool *in_finding, double users)
-{
-    size_t cells = 0, bad = 0;
-
-    for (size_t i = 0; i < evidence->cell_count; i++) {
-        if (!cell_is_measured(&evidence->cells[i])
-            || fabs(cell_users(&evidence->cells[i]) - users) > 0.5)
-            continue;
-        cells++;
-        bad += in_finding[i];
-    }
-    return 2 * bad > cells;
-}
-
-double finding_users_below(const struct evidence *evidence, const struct finding *finding)
-{
-    FREE_AUTO bool *in_finding = memory_zeroed(evidence->cell_count + 1, sizeof *in_finding);
-    double first_bad = INFINITY, below = 0;
-
-    for (size_t i = 0; i < finding->cell_count; i++)
-        in_finding[finding->cells[i]] = true;
-    for (size_t i = 0; i < evidence->cell_count; i++) {
-        double users = cell_users(&evidence->cells[i]);
-
-        if (users < first_bad && level_is_bad(evidence, in_finding, users))
-            first_bad = users;
-    }
-    for (size_t i = 0; i < evidence->cell_count; i++) {
-        double users = cell_users(&evidence->cells[i]);
-
-        if (users < first_bad && users > below)
-            below = users;
-    }
-    return below;
 }
 
 /* ---- Telling ---- */

@@ -31,9 +31,93 @@ static bool is_short_of_load(const struct evidence_cell *cell)
     return cell_is_measured(cell) && load_ratio(cell) < LOAD_SHORT;
 }
 
+/* ---- Levels of users ---- */
+
+struct level_cell {
+    double users, in_flight;
+    bool is_bad;
+};
+
+static int compare_level_cells(const void *left, const void *right)
+{
+    const struct level_cell *a = left, *b = right;
+    int order = audit_compare(a->users, b->users);
+
+    return order != 0 ? order : audit_compare(a->in_flight, b->in_flight);
+}
+
+/* The measured cells whose users are told, ascending: those of a run, or of all (NULL); free(). */
+static struct level_cell *level_cells(const struct evidence *evidence,
+                                      const struct evidence_cell *of, const bool *is_bad,
+                                      size_t *count)
+{
+    struct level_cell *cells = memory_zeroed(evidence->cell_count + 1, sizeof *cells);
+
+    *count = 0;
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        const struct evidence_cell *cell = &evidence->cells[i];
+
+        if (cell_is_measured(cell) && !isnan(cell_users(cell))
+            && (of == NULL || cells_same_run(cell, of)))
+            cells[(*count)++] = (struct level_cell){ cell_users(cell), in_flight(cell),
+                                                     is_bad != NULL && is_bad[i] };
+    }
+    qsort(cells, *count, sizeof *cells, compare_level_cells);
+    return cells;
+}
+
+/* How many cells, of `count`, are of the first one's level. */
+static size_t level_size(const struct level_cell *cells, size_t count)
+{
+    size_t size = 1;
+
+    while (size < count && cells[size].users - cells->users <= 0.5)
+        size++;
+    return size;
+}
+
+/* The lowest level of which more than half the cells are in the finding. */
+static double first_bad_level(const struct evidence *evidence, const struct finding *finding)
+{
+    FREE_AUTO bool *is_bad = memory_zeroed(evidence->cell_count + 1, sizeof *is_bad);
+    FREE_AUTO struct level_cell *cells = NULL;
+    size_t count, size;
+
+    for (size_t i = 0; i < finding->cell_count; i++)
+        is_bad[finding->cells[i]] = true;
+    cells = level_cells(evidence, NULL, is_bad, &count);
+    for (size_t first = 0; first < count; first += size) {
+        size_t bad = 0;
+
+        size = level_size(&cells[first], count - first);
+        for (size_t i = first; i < first + size; i++)
+            bad += cells[i].is_bad;
+        if (2 * bad > size)
+            return cells[first].users;
+    }
+    return INFINITY;
+}
+
+/* The most users up to which no more than half of each level's cells are in the finding; 0: none.
+ */
+static double users_below(const struct evidence *evidence, const struct finding *finding)
+{
+    double first_bad = first_bad_level(evidence, finding), below = 0;
+
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        double users = cell_users(&evidence->cells[i]);
+
+        if (users < first_bad && users > below)
+            below = users;
+    }
+    return below;
+}
+
+/* ---- Less in flight than users ---- */
+
 static void add_below(struct audit *audit, struct finding *finding)
 {
-    double below = finding_users_below(audit->evidence, finding);
+    double below = users_below(audit->evidence, finding);
 
     if (below > 0)
         text_addf(&finding->consequence, "Do not compare above %.15g users", below);
@@ -74,11 +158,9 @@ void check_actual_load(struct audit *audit)
 
 /* ---- A limit that nobody told ---- */
 
-static int compare_numbers(const void *a, const void *b)
+static int compare_values(const void *a, const void *b)
 {
-    double left = *(const double *)a, right = *(const double *)b;
-
-    return (left > right) - (left < right);
+    return audit_compare(*(const double *)a, *(const double *)b);
 }
 
 /* Of the run that `of` belongs to. */
@@ -87,41 +169,37 @@ static bool is_of_run(const struct evidence_cell *cell, const struct evidence_ce
     return cell_is_measured(cell) && cells_same_run(cell, of);
 }
 
-/* Median of what was in flight at that level; NaN: no cell tells. */
-static double level_in_flight(const struct evidence *evidence, const struct evidence_cell *of,
-                              double users)
+struct level {
+    double users, in_flight; /* median; NaN: no cell tells */
+};
+
+/* `cells` are those of one level. */
+static double median_in_flight(const struct level_cell *cells, size_t count)
 {
-    FREE_AUTO double *values = memory_zeroed(evidence->cell_count + 1, sizeof *values);
-    size_t count = 0;
+    FREE_AUTO double *values = memory_zeroed(count, sizeof *values);
+    size_t told = 0;
 
-    for (size_t i = 0; i < evidence->cell_count; i++) {
-        const struct evidence_cell *cell = &evidence->cells[i];
-
-        if (is_of_run(cell, of) && fabs(cell_users(cell) - users) < 0.5 && !isnan(in_flight(cell)))
-            values[count++] = in_flight(cell);
-    }
-    if (count == 0)
-        return NAN;
-    qsort(values, count, sizeof *values, compare_numbers);
-    return values[count / 2];
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(cells[i].in_flight))
+            values[told++] = cells[i].in_flight;
+    qsort(values, told, sizeof *values, compare_values);
+    return told == 0 ? NAN : values[told / 2];
 }
 
 /* The levels of users, ascending; free(). */
-static double *levels_of(const struct evidence *evidence, const struct evidence_cell *of,
-                         size_t *count)
+static struct level *levels_of(const struct evidence *evidence, const struct evidence_cell *of,
+                               size_t *count)
 {
-    double *levels = memory_zeroed(evidence->cell_count + 1, sizeof *levels);
-    size_t distinct = 0;
+    size_t cell_count, size;
+    FREE_AUTO struct level_cell *cells = level_cells(evidence, of, NULL, &cell_count);
+    struct level *levels = memory_zeroed(cell_count + 1, sizeof *levels);
 
     *count = 0;
-    for (size_t i = 0; i < evidence->cell_count; i++)
-        if (is_of_run(&evidence->cells[i], of) && !isnan(cell_users(&evidence->cells[i])))
-            levels[(*count)++] = cell_users(&evidence->cells[i]);
-    qsort(levels, *count, sizeof *levels, compare_numbers);
-    for (size_t i = 0; i < *count; i++)
-        if (distinct == 0 || levels[i] > levels[distinct - 1] + 0.5)
-            levels[distinct++] = levels[i];
-    *count = distinct;
+    for (size_t first = 0; first < cell_count; first += size) {
+        size = level_size(&cells[first], cell_count - first);
+        levels[(*count)++] =
+            (struct level){ cells[first].users, median_in_flight(&cells[first], size) };
+    }
     return levels;
 }
 
@@ -147,15 +225,14 @@ static void check_run_plateau(struct audit *audit, const struct evidence_cell *o
 {
     const struct evidence *evidence = audit->evidence;
     size_t count;
-    FREE_AUTO double *levels = levels_of(evidence, of, &count);
-    double top = count == 0 ? NAN : level_in_flight(evidence, of, levels[count - 1]);
+    FREE_AUTO struct level *levels = levels_of(evidence, of, &count);
+    double top = count == 0 ? NAN : levels[count - 1].in_flight;
     size_t first = count;
 
-    while (first > 0
-           && fabs(level_in_flight(evidence, of, levels[first - 1]) / top - 1) < PLATEAU_WITHIN)
+    while (first > 0 && fabs(levels[first - 1].in_flight / top - 1) < PLATEAU_WITHIN)
         first--;
-    if (count - first >= PLATEAU_LEVELS && levels[count - 1] >= 2 * top)
-        tell_plateau(audit, of, top, levels[first], levels[count - 1]);
+    if (count - first >= PLATEAU_LEVELS && levels[count - 1].users >= 2 * top)
+        tell_plateau(audit, of, top, levels[first].users, levels[count - 1].users);
 }
 
 static bool is_first_of_run(const struct evidence *evidence, size_t index)

@@ -35,9 +35,8 @@ bool cells_same_run(const struct evidence_cell *a, const struct evidence_cell *b
 bool cells_same_length(const struct evidence_cell *a, const struct evidence_cell *b);
 bool cell_is_measured(const struct evidence_cell *cell);
 
-/* The most users up to which no more than half of each level's cells are in the finding; 0: none.
- */
-double finding_users_below(const struct evidence *evidence, const struct finding *finding);
+/* For sorting: ascending, NaN last. */
+int audit_compare(double a, double b);
 
 /* The rules, by file. */
 void check_actual_load(struct audit *audit); /* audit_load.c */
@@ -50,9 +49,9 @@ void check_copies(struct audit *audit);
 void check_failed_speed(struct audit *audit);
 void check_success(struct audit *audit);
 void check_misnamed(struct audit *audit);
-void check_first_shape(struct audit *audit); /* audit_latency.c */
+void check_first_shape(struct audit *audit); /* audit_shape.c */
 void check_monotone(struct audit *audit);
-void check_censored(struct audit *audit);
+void check_censored(struct audit *audit); /* audit_latency.c */
 void check_samples(struct audit *audit);
 void check_order(struct audit *audit);
 void check_one_token(struct audit *audit); /* audit_tokens.c */

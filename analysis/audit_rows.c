@@ -42,23 +42,72 @@ static bool same_place(const struct evidence_cell *a, const struct evidence_cell
 
 /* ---- The same cell again ---- */
 
-static const struct evidence_cell *first_of_place(const struct evidence *evidence, size_t index)
+/* By all of a place that is told: what stands apart here is of different places. */
+static int compare_told(const struct evidence_cell *a, const struct evidence_cell *b)
 {
-    for (size_t i = 0; i < index; i++)
-        if (same_place(&evidence->cells[i], &evidence->cells[index]))
-            return &evidence->cells[i];
-    return NULL;
+    const double pairs[][2] = {
+        { a->concurrency, b->concurrency },
+        { a->request_rate_asked, b->request_rate_asked },
+        { round(a->input_length), round(b->input_length) },
+        { a->output_tokens_asked, b->output_tokens_asked },
+    };
+    int order = strcmp(a->variant, b->variant);
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs && order == 0; i++)
+        order = audit_compare(pairs[i][0], pairs[i][1]);
+    if (order == 0 && isnan(a->concurrency) && isnan(a->request_rate_asked))
+        order = audit_compare(a->requests_asked, b->requests_asked);
+    return order;
+}
+
+static int compare_told_then_row(const void *left, const void *right)
+{
+    const struct evidence_cell *a = *(const struct evidence_cell *const *)left;
+    const struct evidence_cell *b = *(const struct evidence_cell *const *)right;
+    int order = compare_told(a, b);
+
+    return order != 0 ? order : (a > b) - (a < b);
+}
+
+/* The first of `sorted` at the place of sorted[index], from `from` on, where all that may be begin.
+ */
+static const struct evidence_cell *first_of_place(const struct evidence_cell *const *sorted,
+                                                  size_t from, size_t index)
+{
+    while (!same_place(sorted[from], sorted[index]))
+        if (++from >= index)
+            return sorted[index];
+    return sorted[from];
+}
+
+/* Of each cell the first one of its place, itself or an earlier one; free(). */
+static const struct evidence_cell **firsts_of(const struct evidence *evidence)
+{
+    size_t count = evidence->cell_count, group = 0;
+    const struct evidence_cell **firsts = memory_zeroed(count + 1, sizeof *firsts);
+    FREE_AUTO const struct evidence_cell **sorted = memory_zeroed(count + 1, sizeof *sorted);
+
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &evidence->cells[i];
+    qsort(sorted, count, sizeof *sorted, compare_told_then_row);
+    for (size_t i = 0; i < count; i++) {
+        if (compare_told(sorted[group], sorted[i]) != 0)
+            group = i;
+        firsts[sorted[i] - evidence->cells] = first_of_place(sorted, group, i);
+    }
+    return firsts;
 }
 
 /* The pair of a place whose rates differ most. */
-static void tell_spread(const struct evidence *evidence, struct finding *finding)
+static void tell_spread(const struct evidence *evidence, const struct evidence_cell *const *firsts,
+                        struct finding *finding)
 {
     const struct evidence_cell *worst_first = NULL, *worst = NULL;
     double widest = -1;
 
     for (size_t i = 0; i < finding->cell_count; i++) {
         const struct evidence_cell *cell = &evidence->cells[finding->cells[i]];
-        const struct evidence_cell *first = first_of_place(evidence, finding->cells[i]);
+        const struct evidence_cell *first = firsts[finding->cells[i]];
         double spread = fabs(cell->request_throughput - first->request_throughput);
 
         if (spread > widest) {
@@ -82,10 +131,11 @@ static void tell_spread(const struct evidence *evidence, struct finding *finding
 void check_duplicates(struct audit *audit)
 {
     const struct evidence *evidence = audit->evidence;
+    FREE_AUTO const struct evidence_cell **firsts = firsts_of(evidence);
     struct finding *finding = NULL;
 
     for (size_t i = 0; i < evidence->cell_count; i++) {
-        if (first_of_place(evidence, i) == NULL)
+        if (firsts[i] == &evidence->cells[i])
             continue;
         if (finding == NULL)
             finding = audit_find(audit, FINDING_WRONG);
@@ -95,19 +145,12 @@ void check_duplicates(struct audit *audit)
         return;
     text_addf(&finding->arithmetic, "%zu of %zu cells stand for a place that an earlier row has",
               finding->cell_count, evidence->cell_count);
-    tell_spread(evidence, finding);
+    tell_spread(evidence, firsts, finding);
     text_add(&finding->consequence,
              "These are two runs or more in one file: take them apart, and do not average them.");
 }
 
 /* ---- Copies ---- */
-
-static int compare_numbers(double a, double b)
-{
-    if (isnan(a) || isnan(b))
-        return isnan(b) - isnan(a);
-    return (a > b) - (a < b);
-}
 
 /* By the place and by the figures that are never equal by chance. */
 static int compare_cells(const void *left, const void *right)
@@ -125,7 +168,7 @@ static int compare_cells(const void *left, const void *right)
     int order = 0;
 
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs && order == 0; i++)
-        order = compare_numbers(pairs[i][0], pairs[i][1]);
+        order = audit_compare(pairs[i][0], pairs[i][1]);
     return order;
 }
 

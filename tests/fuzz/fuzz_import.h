@@ -16,6 +16,7 @@ static void check_cell(const struct evidence_cell *cell)
     json_t *json = evidence_cell_json(cell);
 
     must(json != NULL);
+    must(!(cell->success_rate > 1));
     evidence_cell_read(json, &read);
     must(read.row == cell->row && read.state == cell->state);
     must(isfinite(read.concurrency) == isfinite(cell->concurrency));
@@ -61,4 +62,5 @@ static void fuzz_import(const char *format, const uint8_t *data, size_t size)
         check_cell(&evidence.cells[i]);
     check_exports(&evidence);
     import_report_write(&evidence, &report);
+    must(text_is_utf8(text_string(&report), report.length));
 }

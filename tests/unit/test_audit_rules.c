@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -507,6 +508,49 @@ static void a_large_grid_of_one_run_is_clean(void **state)
     assert_int_equal(trial->findings.count, 0);
 }
 
+/* Seconds of the processor that auditing `cells` cells takes, each of another run, and with more
+ * users than were there; without an answer's being waited for. */
+static double seconds_of_audit(int cells)
+{
+    struct trial *trial;
+    struct timespec from, to;
+
+    set_up((void **)&trial);
+    for (int i = 0; i < cells; i++)
+        snprintf(add(trial, 100 + i, 128, 1300)->variant, 40, "model=m%d", i);
+    for (size_t i = 6; i < trial->evidence.cell_count; i++)
+        trial->evidence.cells[i].concurrency_actual = trial->evidence.cells[i].concurrency / 2;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+    says(&only(trial, "actual_load")->consequence, "above 16 users");
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+    assert_int_equal(trial->findings.at->cell_count, cells);
+    tear_down((void **)&trial);
+    return (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9;
+}
+
+static void four_times_as_many_cells_take_no_sixteen_times_as_long(void **state)
+{
+    double few = seconds_of_audit(4000), many = seconds_of_audit(16000);
+
+    (void)state;
+    if (many > 10 * few)
+        fail_msg("4000 cells took %.3f s, 16000 took %.3f s", few, many);
+}
+
+static void appended_runs_of_several_models_are_told_by_their_rows(void **state)
+{
+    struct trial *trial = *state;
+    const struct finding *finding;
+
+    for (int i = 0; i < 4; i++)
+        snprintf(add(trial, 4, 128, 400 + i)->variant, 40, "model=%c", "baab"[i]);
+    finding = only(trial, "duplicate_cells");
+    assert_int_equal(finding->cell_count, 2);
+    assert_int_equal(finding->cells[0], 8);
+    assert_int_equal(finding->cells[1], 9);
+    says(&finding->arithmetic, "(row 8) and 9.926 (row 11)");
+}
+
 static void a_share_that_the_cache_served_is_found(void **state)
 {
     struct trial *trial = *state;
@@ -545,6 +589,8 @@ int main(void)
         TEST(finds_weights_read_faster_than_the_memory_can),
         TEST(a_duration_near_a_usual_timeout_is_none_of_its_own),
         TEST(a_large_grid_of_one_run_is_clean),
+        TEST(four_times_as_many_cells_take_no_sixteen_times_as_long),
+        TEST(appended_runs_of_several_models_are_told_by_their_rows),
         TEST(a_share_that_the_cache_served_is_found),
         TEST(tells_rows_and_spans),
         TEST(the_readme_has_every_rule_beside_its_mistake),
