@@ -193,10 +193,13 @@ bool import_cell(struct evidence *evidence, struct evidence_cell **out, struct e
                         EVIDENCE_CELLS_MAX);
 }
 
+/* More successes than requests: the file contradicts itself, and tells no rate. */
 static void settle_counts(struct evidence_cell *cell)
 {
     double whole = round(cell->attempted * cell->success_rate);
 
+    if (!(cell->success_rate >= 0 && cell->success_rate <= 1))
+        cell->success_rate = whole = NAN;
     if (isnan(cell->attempted))
         cell->attempted = cell->succeeded + cell->failed;
     if (isnan(cell->succeeded) && fabs(cell->attempted * cell->success_rate - whole) < 0.01)

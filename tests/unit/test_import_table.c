@@ -133,6 +133,24 @@ static void shares_are_read_as_percent_where_they_are(void **state)
     }
 }
 
+static void more_successes_than_requests_tell_no_success_rate(void **state)
+{
+    static const char *const files[] = { "users,success_rate,rps\n1,800,5\n2,-1,8\n",
+                                         "users,failure_rate (%),rps\n1,250,5\n2,-3,8\n",
+                                         "users,num_requests,num_success,rps\n1,8,80,5\n"
+                                         "2,8,9,8\n" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        EVIDENCE_AUTO evidence;
+
+        read_table(files[i], &evidence);
+        assert_true(isnan(evidence.cells[0].success_rate));
+        assert_true(isnan(evidence.cells[1].success_rate));
+        assert_int_equal(evidence.cells[0].state, EVIDENCE_MEASURED);
+    }
+}
+
 static void a_word_where_a_figure_should_be_tells_of_the_row(void **state)
 {
     EVIDENCE_AUTO evidence;
@@ -214,6 +232,7 @@ int main(void)
         cmocka_unit_test(a_context_in_thousands_is_told_as_it_was_read),
         cmocka_unit_test(a_unit_that_does_not_fit_is_not_known),
         cmocka_unit_test(shares_are_read_as_percent_where_they_are),
+        cmocka_unit_test(more_successes_than_requests_tell_no_success_rate),
         cmocka_unit_test(a_word_where_a_figure_should_be_tells_of_the_row),
         cmocka_unit_test(a_level_that_cannot_be_read_is_no_duplicate),
         cmocka_unit_test(rates_are_known_by_what_they_count),
