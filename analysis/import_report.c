@@ -14,6 +14,7 @@
 #define CELLS_IN_TABLES 4000
 #define ROWS_IN_TABLES 200
 #define USERS_IN_TABLES 60
+#define VARIANTS_IN_TABLES 20
 #define FAILURES_SHOWN 20
 #define SOUND_SUCCESS_RATE 0.99
 
@@ -62,6 +63,14 @@ struct values {
     size_t count;
 };
 
+/* The cells of one of the runs that a file holds: cells of another are no repetitions of them. */
+struct matrix {
+    const struct evidence_cell **cells;
+    size_t count;
+    const struct shown *shown;
+    struct values lengths, outputs, users;
+};
+
 static int compare(const void *a, const void *b)
 {
     double left = *(const double *)a, right = *(const double *)b;
@@ -76,13 +85,13 @@ static bool same(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-static struct values values_of(const struct evidence *evidence, size_t offset)
+static struct values values_of(const struct matrix *matrix, size_t offset)
 {
-    struct values values = { memory_zeroed(evidence->cell_count + 1, sizeof(double)), 0 };
+    struct values values = { memory_zeroed(matrix->count + 1, sizeof(double)), 0 };
     size_t kept = 0;
 
-    for (size_t i = 0; i < evidence->cell_count; i++)
-        values.data[values.count++] = value_of(&evidence->cells[i], offset);
+    for (size_t i = 0; i < matrix->count; i++)
+        values.data[values.count++] = value_of(matrix->cells[i], offset);
     qsort(values.data, values.count, sizeof *values.data, compare);
     for (size_t i = 0; i < values.count; i++)
         if (kept == 0 || !same(values.data[i], values.data[kept - 1]))
@@ -92,12 +101,6 @@ static struct values values_of(const struct evidence *evidence, size_t offset)
 }
 
 /* ---- Matrices ---- */
-
-struct matrix {
-    const struct evidence *evidence;
-    const struct shown *shown;
-    struct values lengths, outputs, users;
-};
 
 static void write_value(const struct matrix *matrix, const struct evidence_cell *cell,
                         struct text *out)
@@ -122,8 +125,8 @@ static void write_point(const struct matrix *matrix, double length, double outpu
 {
     TEXT_AUTO text = { 0 };
 
-    for (size_t i = 0; i < matrix->evidence->cell_count; i++) {
-        const struct evidence_cell *cell = &matrix->evidence->cells[i];
+    for (size_t i = 0; i < matrix->count; i++) {
+        const struct evidence_cell *cell = matrix->cells[i];
 
         if (same(cell->input_length, length) && same(cell->output_tokens_asked, output)
             && same(cell->concurrency, users))
@@ -142,9 +145,9 @@ static void write_label(double length, double output, struct table *table)
 
 static bool has_point(const struct matrix *matrix, double length, double output)
 {
-    for (size_t i = 0; i < matrix->evidence->cell_count; i++)
-        if (same(matrix->evidence->cells[i].input_length, length)
-            && same(matrix->evidence->cells[i].output_tokens_asked, output))
+    for (size_t i = 0; i < matrix->count; i++)
+        if (same(matrix->cells[i]->input_length, length)
+            && same(matrix->cells[i]->output_tokens_asked, output))
             return true;
     return false;
 }
@@ -173,10 +176,10 @@ static void write_block(const struct matrix *matrix, size_t first, size_t count,
     text_add_char(out, '\n');
 }
 
-static bool is_known(const struct evidence *evidence, size_t offset)
+static bool is_known(const struct matrix *matrix, size_t offset)
 {
-    for (size_t i = 0; i < evidence->cell_count; i++)
-        if (isfinite(value_of(&evidence->cells[i], offset)))
+    for (size_t i = 0; i < matrix->count; i++)
+        if (isfinite(value_of(matrix->cells[i], offset)))
             return true;
     return false;
 }
@@ -195,34 +198,90 @@ static void write_matrix(struct matrix *matrix, const struct shown *row, struct 
 static void write_known(struct matrix *matrix, struct text *out)
 {
     for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
-        if (is_known(matrix->evidence, shown[i].offset))
+        if (is_known(matrix, shown[i].offset))
             write_matrix(matrix, &shown[i], out);
 }
 
-static bool fits_tables(const struct matrix *matrix)
+/* ---- The runs of a file ---- */
+
+static void matrix_init(struct matrix *matrix, const struct evidence *evidence, const char *variant)
 {
-    return matrix->evidence->cell_count <= CELLS_IN_TABLES
-           && matrix->lengths.count * matrix->outputs.count <= ROWS_IN_TABLES
-           && matrix->users.count <= USERS_IN_TABLES;
+    *matrix =
+        (struct matrix){ .cells = memory_zeroed(evidence->cell_count + 1, sizeof *matrix->cells) };
+    for (size_t i = 0; i < evidence->cell_count; i++)
+        if (strcmp(evidence->cells[i].variant, variant) == 0)
+            matrix->cells[matrix->count++] = &evidence->cells[i];
+    matrix->lengths = values_of(matrix, offsetof(struct evidence_cell, input_length));
+    matrix->outputs = values_of(matrix, offsetof(struct evidence_cell, output_tokens_asked));
+    matrix->users = values_of(matrix, offsetof(struct evidence_cell, concurrency));
+}
+
+static void matrix_finish(struct matrix *matrix)
+{
+    free(matrix->cells);
+    free(matrix->lengths.data);
+    free(matrix->outputs.data);
+    free(matrix->users.data);
+}
+
+struct matrices {
+    struct matrix at[VARIANTS_IN_TABLES]; /* in the order of the file */
+    size_t count;
+    bool is_too_large;
+};
+
+static bool has_variant(const struct matrices *matrices, const char *variant)
+{
+    for (size_t i = 0; i < matrices->count; i++)
+        if (strcmp(matrices->at[i].cells[0]->variant, variant) == 0)
+            return true;
+    return false;
+}
+
+static void matrices_init(struct matrices *matrices, const struct evidence *evidence)
+{
+    size_t rows = 0;
+
+    *matrices = (struct matrices){ .is_too_large = evidence->cell_count > CELLS_IN_TABLES };
+    for (size_t i = 0; i < evidence->cell_count && !matrices->is_too_large; i++) {
+        struct matrix *matrix = &matrices->at[matrices->count];
+
+        if (has_variant(matrices, evidence->cells[i].variant))
+            continue;
+        matrices->is_too_large = matrices->count == VARIANTS_IN_TABLES;
+        if (matrices->is_too_large)
+            break;
+        matrix_init(matrix, evidence, evidence->cells[i].variant);
+        matrices->count++;
+        rows += matrix->lengths.count * matrix->outputs.count;
+        matrices->is_too_large = rows > ROWS_IN_TABLES || matrix->users.count > USERS_IN_TABLES;
+    }
+}
+
+static void write_variant(const struct matrix *matrix, struct text *out)
+{
+    const char *variant = matrix->cells[0]->variant;
+
+    text_add(out, "## ");
+    text_add_printable(out, variant, strlen(variant), sizeof matrix->cells[0]->variant);
+    text_add(out, variant[0] == '\0' ? "(no name)\n\n" : "\n\n");
 }
 
 static void write_matrices(const struct evidence *evidence, struct text *out)
 {
-    struct matrix matrix = {
-        .evidence = evidence,
-        .lengths = values_of(evidence, offsetof(struct evidence_cell, input_length)),
-        .outputs = values_of(evidence, offsetof(struct evidence_cell, output_tokens_asked)),
-        .users = values_of(evidence, offsetof(struct evidence_cell, concurrency)),
-    };
+    struct matrices matrices;
 
-    if (fits_tables(&matrix))
-        write_known(&matrix, out);
-    else
+    matrices_init(&matrices, evidence);
+    if (matrices.is_too_large)
         text_add(out,
                  "The grid is too large for tables: run_show tells its rows page by page.\n\n");
-    free(matrix.lengths.data);
-    free(matrix.outputs.data);
-    free(matrix.users.data);
+    for (size_t i = 0; i < matrices.count; i++) {
+        if (!matrices.is_too_large && matrices.count > 1)
+            write_variant(&matrices.at[i], out);
+        if (!matrices.is_too_large)
+            write_known(&matrices.at[i], out);
+        matrix_finish(&matrices.at[i]);
+    }
 }
 
 /* ---- The rest ---- */

@@ -10,6 +10,7 @@
 
 #include "analysis/audit.h"
 #include "analysis/import.h"
+#include "analysis/import_report.h"
 
 struct trial {
     struct text file;
@@ -92,6 +93,44 @@ static void two_models_in_one_table_are_not_the_same_cells(void **state)
     assert_string_equal(trial->evidence.cells[0].variant, "model=a");
     assert_string_equal(trial->evidence.cells[7].variant, "model=b");
     assert_string_equal(trial->evidence.facts.model, "");
+}
+
+static void shows(const struct text *report, const char *words, bool is_there)
+{
+    if ((strstr(text_string(report), words) != NULL) != is_there)
+        fail_msg("\"%s\" %s in: %s", words, is_there ? "is not" : "is", text_string(report));
+}
+
+static void each_model_of_a_file_has_tables_of_its_own(void **state)
+{
+    struct trial *trial = *state;
+    TEXT_AUTO report = { 0 };
+
+    begin(trial, "model");
+    add_row(trial, "a", 16, 2);
+    add_row(trial, "b", 16, 1);
+    add_row(trial, "b", 16, 4);
+    audit(trial);
+    import_report_write(&trial->evidence, &report);
+    shows(&report, "## model=a\n\n### Requests per second\n\n| Input | Output |   16 |", true);
+    shows(&report, "|  1024 |     64 | 21.1 |", true);
+    shows(&report, "## model=b\n\n", true);
+    shows(&report, " 42.1 / 10.5 |", true);
+    shows(&report, "21.1 / ", false);
+}
+
+static void of_too_many_runs_no_tables_are_written(void **state)
+{
+    struct trial *trial = *state;
+    TEXT_AUTO report = { 0 };
+
+    begin(trial, "Trial");
+    for (int i = 0; i < 21; i++)
+        add_row(trial, (char[]){ (char)('a' + i), '\0' }, 16, 1);
+    audit(trial);
+    import_report_write(&trial->evidence, &report);
+    shows(&report, "too large for tables", true);
+    shows(&report, "## Trial", false);
 }
 
 static void repetitions_that_say_so_are_not_appended_runs(void **state)
@@ -203,6 +242,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(two_models_in_one_table_are_not_the_same_cells),
+        TEST(each_model_of_a_file_has_tables_of_its_own),
+        TEST(of_too_many_runs_no_tables_are_written),
         TEST(repetitions_that_say_so_are_not_appended_runs),
         TEST(a_label_of_each_row_makes_no_run),
         TEST(a_label_of_each_run_makes_them_two),
