@@ -124,10 +124,18 @@ json_t *metrics_to_json(const struct metrics_snapshot *snapshot)
 bool metrics_has_restarted(const struct metrics_snapshot *first,
                            const struct metrics_snapshot *last)
 {
-    for (size_t i = 0; i < FIGURE_COUNT; i++)
-        if (figures[i].is_counter && value_of(last, &figures[i]) < value_of(first, &figures[i]))
+    for (size_t i = 0; i < FIGURE_COUNT; i++) {
+        double before = value_of(first, &figures[i]), after = value_of(last, &figures[i]);
+
+        if (figures[i].is_counter && before > 0 && !(after >= before))
             return true;
+    }
     return fabs(last->process_start_s - first->process_start_s) > 1;
+}
+
+double metrics_growth(double first, double last)
+{
+    return isnan(first) ? last : last - first;
 }
 
 /* Left out where the servers' figures say nothing. */
@@ -139,7 +147,7 @@ static void set_number(json_t *object, const char *name, double value)
 
 json_t *metrics_between(const struct metrics_snapshot *first, const struct metrics_snapshot *last)
 {
-#define GROWTH(member) (last->member - first->member)
+#define GROWTH(member) metrics_growth(first->member, last->member)
 #define MEAN_MS(member) (GROWTH(member##_sum_s) / GROWTH(member##_count) * 1000)
     double seconds = (double)(last->at_ns - first->at_ns) / 1e9;
     bool restarted = metrics_has_restarted(first, last);
@@ -160,7 +168,10 @@ json_t *metrics_between(const struct metrics_snapshot *first, const struct metri
     set_number(out, "mean_itl_ms", MEAN_MS(itl));
     set_number(out, "mean_e2e_ms", MEAN_MS(e2e));
     set_number(out, "mean_queue_ms", MEAN_MS(queue));
-    set_number(out, "prefix_hit_rate", GROWTH(prefix_hits_total) / GROWTH(prefix_queries_total));
+    /* the queries are not told before the first hit is, though they began before */
+    set_number(out, "prefix_hit_rate",
+               (last->prefix_hits_total - first->prefix_hits_total)
+                   / (last->prefix_queries_total - first->prefix_queries_total));
     set_number(out, "acceptance_length", 1 + GROWTH(accepted_tokens_total) / GROWTH(drafts_total));
     set_number(out, "acceptance_rate", GROWTH(accepted_tokens_total) / GROWTH(draft_tokens_total));
     return out;

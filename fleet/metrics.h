@@ -32,10 +32,13 @@ bool metrics_scrape(const struct endpoint *endpoint, struct metrics_snapshot *ou
  * names. */
 size_t metrics_values(const struct metrics_snapshot *snapshot, struct scrape_value *out,
                       size_t capacity);
-/* Another process answered the second time: counters fell, or it says that it started at another
- * time. */
+/* Another process answered the second time: counters fell or are not there any more, or it says
+ * that it started at another time. */
 bool metrics_has_restarted(const struct metrics_snapshot *first,
                            const struct metrics_snapshot *last);
+/* How far a counter grew between two scrapes. One that only the second has began in between, at 0:
+ * servers make a counter, or a label set of it, when they first count by it. */
+double metrics_growth(double first, double last);
 /* Rates and derived figures between two snapshots of one server: tokens/s in and out, requests/s,
  * mean TTFT, ITL, E2E and queue time of the interval, prefix hit rate, acceptance length and rate;
  * "restarted" where counters fell. */

@@ -50,13 +50,13 @@ void reconcile(const struct metrics_snapshot *first, const struct metrics_snapsh
 {
     *out = (struct reconciliation){
         .counts = {
-            [COUNT_REQUESTS] = { "requests", last->requests_total - first->requests_total,
+            [COUNT_REQUESTS] = { "requests", metrics_growth(first->requests_total, last->requests_total),
                                  (double)sent->requests, (double)sent->more_requests, 0 },
             [COUNT_INPUT] = { "input_tokens",
-                              last->prompt_tokens_total - first->prompt_tokens_total,
+                              metrics_growth(first->prompt_tokens_total, last->prompt_tokens_total),
                               (double)sent->input_tokens, (double)sent->more_input_tokens, 0 },
             [COUNT_OUTPUT] = { "output_tokens",
-                               last->generation_tokens_total - first->generation_tokens_total,
+                               metrics_growth(first->generation_tokens_total, last->generation_tokens_total),
                                (double)sent->output_tokens, (double)sent->more_output_tokens, 0 },
         },
     };

@@ -133,24 +133,24 @@ static bool is_quiet(const struct metrics_snapshot *snapshot)
     return !(snapshot->requests_running > 0) && !(snapshot->requests_waiting > 0);
 }
 
-static bool differs(double a, double b)
+static bool grew(double a, double b)
 {
-    return fabs(a - b) > 1e-9; /* false where one is not told */
+    return fabs(metrics_growth(a, b)) > 1e-9; /* false where it is not told any more */
 }
 
 static bool has_moved(const struct metrics_snapshot *from, const struct metrics_snapshot *to)
 {
-    return differs(from->requests_total, to->requests_total)
-           || differs(from->prompt_tokens_total, to->prompt_tokens_total)
-           || differs(from->generation_tokens_total, to->generation_tokens_total);
+    return grew(from->requests_total, to->requests_total)
+           || grew(from->prompt_tokens_total, to->prompt_tokens_total)
+           || grew(from->generation_tokens_total, to->generation_tokens_total);
 }
 
 /* Has the server counted what it answered? */
 static bool has_counted(const struct metrics_snapshot *first, const struct metrics_snapshot *last,
                         const struct sent *sent)
 {
-    return !(last->requests_total - first->requests_total < (double)sent->requests)
-           && !(last->generation_tokens_total - first->generation_tokens_total
+    return !(metrics_growth(first->requests_total, last->requests_total) < (double)sent->requests)
+           && !(metrics_growth(first->generation_tokens_total, last->generation_tokens_total)
                 < (double)sent->output_tokens);
 }
 

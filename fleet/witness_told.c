@@ -224,18 +224,20 @@ static void add_gauge(const struct gauge *gauge, const struct metrics_snapshot *
 static void add_speculation(const struct metrics_snapshot *first,
                             const struct metrics_snapshot *last, json_t *out)
 {
-    double drafts = last->drafts_total - first->drafts_total;
+    double drafts = metrics_growth(first->drafts_total, last->drafts_total);
     json_t *positions = json_array();
 
     set_number(out, "drafts", drafts);
-    set_number(out, "drafted_tokens", last->draft_tokens_total - first->draft_tokens_total);
-    set_number(out, "accepted_tokens", last->accepted_tokens_total - first->accepted_tokens_total);
+    set_number(out, "drafted_tokens",
+               metrics_growth(first->draft_tokens_total, last->draft_tokens_total));
+    set_number(out, "accepted_tokens",
+               metrics_growth(first->accepted_tokens_total, last->accepted_tokens_total));
     if (json_object_get(out, "acceptance_length") == NULL) /* a server that tells it itself */
         set_number(out, "acceptance_length", last->acceptance_length);
     if (json_object_get(out, "acceptance_rate") == NULL)
         set_number(out, "acceptance_rate", last->acceptance_rate);
     for (size_t i = 0; i < METRICS_POSITIONS; i++) {
-        double accepted = last->accepted_at[i] - first->accepted_at[i];
+        double accepted = metrics_growth(first->accepted_at[i], last->accepted_at[i]);
 
         if (!isfinite(accepted / drafts))
             break;

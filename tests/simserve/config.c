@@ -86,6 +86,8 @@ static const struct row rows[] = {
     { INTEGER(close_after_requests), ANY_TIME, "0", 0, 1e9,
       "closes a connection after so many requests, unannounced; 0 = never" },
     { BOOLEAN(truth_chunks), ANY_TIME, "false", 0, 0, "/sim/truth lists every chunk's write time" },
+    { BOOLEAN(lazy_counters), ANY_TIME, "false", 0, 0,
+      "/metrics has no counter, label set or histogram before its first count" },
 
     { INTEGER(fault_after_chunks), ANY_TIME, "3", 0, 1e9,
       "content chunks before a mid-stream fault" },

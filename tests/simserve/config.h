@@ -50,6 +50,7 @@ struct config {
     double keep_alive_idle_ms;
     int64_t close_after_requests;
     bool truth_chunks;
+    bool lazy_counters;
 
     struct fault_rate faults[FAULT_COUNT];
     int64_t fault_after_chunks;

@@ -94,6 +94,7 @@ void metrics_finished(struct metrics *metrics, const struct truth_record *record
 /* Writes families that all carry the model's labels. */
 struct writer {
     struct text *out;
+    bool lazy;
     char labels[CONFIG_TEXT_SIZE + 64];
 };
 
@@ -106,7 +107,8 @@ static void write_one(struct writer *writer, const char *name, enum prom_type ty
 
 static void write_counter(struct writer *writer, const char *name, const char *help, uint64_t value)
 {
-    write_one(writer, name, PROM_COUNTER, help, (double)value);
+    if (value > 0 || !writer->lazy)
+        write_one(writer, name, PROM_COUNTER, help, (double)value);
 }
 
 /* One more sample of the last family, with one label more. */
@@ -119,12 +121,21 @@ static void write_labelled(struct writer *writer, const char *name, const char *
     prom_value(writer->out, name, labels, value);
 }
 
+static void write_finished(struct writer *writer, const char *reason, uint64_t value)
+{
+    if (value > 0 || !writer->lazy)
+        write_labelled(writer, "vllm:request_success_total", "finished_reason", reason,
+                       (double)value);
+}
+
 static void write_histogram(struct writer *writer, const char *name, const char *help,
                             const struct metrics_histogram *histogram, const double *limits)
 {
     uint64_t total = 0;
     char sample[96], limit[32];
 
+    if (histogram->count == 0 && writer->lazy)
+        return;
     prom_family(writer->out, name, PROM_HISTOGRAM, help);
     snprintf(sample, sizeof sample, "%s_bucket", name);
     for (size_t i = 0; i == 0 || isfinite(limits[i - 1]); i++) {
@@ -150,8 +161,6 @@ static void write_state(struct writer *writer, const struct server *server)
 
 static void write_counters(struct writer *writer, const struct metrics *metrics)
 {
-    static const char success[] = "vllm:request_success_total";
-
     write_counter(writer, "vllm:prefix_cache_queries_total",
                   "Prefix cache queries, in terms of number of queried tokens.",
                   metrics->prefix_queries);
@@ -163,11 +172,12 @@ static void write_counters(struct writer *writer, const struct metrics *metrics)
                   metrics->prompt_tokens);
     write_counter(writer, "vllm:generation_tokens_total", "Number of generation tokens processed.",
                   metrics->generation_tokens);
-    prom_family(writer->out, success, PROM_COUNTER, "Count of successfully processed requests.");
-    write_labelled(writer, success, "finished_reason", "stop", (double)metrics->finished_stop);
-    write_labelled(writer, success, "finished_reason", "length", (double)metrics->finished_length);
-    write_labelled(writer, success, "finished_reason", "abort", (double)metrics->finished_abort);
-    write_labelled(writer, success, "finished_reason", "error", (double)metrics->finished_error);
+    prom_family(writer->out, "vllm:request_success_total", PROM_COUNTER,
+                "Count of successfully processed requests.");
+    write_finished(writer, "stop", metrics->finished_stop);
+    write_finished(writer, "length", metrics->finished_length);
+    write_finished(writer, "abort", metrics->finished_abort);
+    write_finished(writer, "error", metrics->finished_error);
 }
 
 static void write_speculation(struct writer *writer, const struct metrics *metrics,
@@ -205,7 +215,7 @@ static void write_cache_info(struct writer *writer, const struct config *config)
 void metrics_write(const struct server *server, struct text *out)
 {
     const struct metrics *metrics = &server->metrics;
-    struct writer writer = { .out = out };
+    struct writer writer = { .out = out, .lazy = server->config.lazy_counters };
 
     snprintf(writer.labels, sizeof writer.labels, "engine=\"0\",model_name=\"%s\"",
              server->config.model);

@@ -85,6 +85,35 @@ static void tells_a_restart_instead_of_rates(void **state)
     assert_true(json_get_boolean(by_start, "restarted", false));
 }
 
+static void a_counter_that_appears_grew_from_nothing(void **state)
+{
+    struct metrics_snapshot first = busy_for(100), last = busy_for(104);
+    json_auto_t *between = NULL;
+
+    (void)state;
+    first.requests_total = first.ttft_sum_s = first.ttft_count = first.prefix_hits_total = NAN;
+    first.prefix_queries_total = NAN;
+    last.generation_tokens_total = NAN;
+    first.generation_tokens_total = 0;
+    between = metrics_between(&first, &last);
+    assert_false(json_get_boolean(between, "restarted", true));
+    NEAR(json_get_number(between, "requests", 0), 1040);
+    NEAR(json_get_number(between, "mean_ttft_ms", 0), 50);
+    assert_null(json_object_get(between, "output_tokens"));
+    assert_null(json_object_get(between, "prefix_hit_rate"));
+}
+
+static void one_that_is_gone_tells_of_another_process(void **state)
+{
+    const struct metrics_snapshot all = busy_for(100), more = busy_for(104);
+    struct metrics_snapshot fewer = all;
+
+    (void)state;
+    fewer.requests_total = NAN;
+    assert_true(metrics_has_restarted(&all, &fewer));
+    assert_false(metrics_has_restarted(&fewer, &more));
+}
+
 static void keeps_what_is_told_under_our_names(void **state)
 {
     const struct metrics_snapshot m = busy_for(1);
@@ -188,6 +217,8 @@ int main(void)
         cmocka_unit_test(derives_rates_and_means_of_the_interval_alone),
         cmocka_unit_test(says_nothing_of_an_interval_without_requests),
         cmocka_unit_test(tells_a_restart_instead_of_rates),
+        cmocka_unit_test(a_counter_that_appears_grew_from_nothing),
+        cmocka_unit_test(one_that_is_gone_tells_of_another_process),
         cmocka_unit_test(keeps_what_is_told_under_our_names),
         cmocka_unit_test(scrapes_a_server),
         cmocka_unit_test(agrees_with_what_a_client_was_given),

@@ -79,6 +79,48 @@ static void nothing_is_foreign_where_nothing_is_told(void **state)
     assert_false(counts.short_);
 }
 
+/* A server that has answered nothing yet tells no counters, or not all label sets of one. */
+static void a_counter_that_appears_inside_began_at_nothing(void **state)
+{
+    static const char before[] = "vllm:num_requests_running 0\n",
+                      after[] = "vllm:prompt_tokens_total 100500\n"
+                                "vllm:request_success_total{finished_reason=\"stop\"} 70\n"
+                                "vllm:request_success_total{finished_reason=\"length\"} 34\n";
+    const struct sent sent = { .requests = 100, .input_tokens = 100000, .output_tokens = 1600 };
+    struct metrics_snapshot first, last;
+    struct reconciliation counts;
+
+    (void)state;
+    metrics_clear(&first);
+    metrics_clear(&last);
+    metrics_map(before, sizeof before - 1, &first);
+    metrics_map(after, sizeof after - 1, &last);
+    reconcile(&first, &last, &sent, &counts);
+    assert_true(counts.foreign);
+    assert_true(counts.counts[COUNT_REQUESTS].foreign == 4);
+    assert_true(counts.counts[COUNT_INPUT].server == 100500);
+    assert_true(isnan(counts.counts[COUNT_OUTPUT].server));
+}
+
+static void a_label_set_that_appears_inside_counts_whole(void **state)
+{
+    static const char before[] = "vllm:request_success_total{finished_reason=\"stop\"} 1000\n",
+                      after[] = "vllm:request_success_total{finished_reason=\"stop\"} 1060\n"
+                                "vllm:request_success_total{finished_reason=\"length\"} 42\n";
+    const struct sent sent = { .requests = 100 };
+    struct metrics_snapshot first, last;
+    struct reconciliation counts;
+
+    (void)state;
+    metrics_clear(&first);
+    metrics_clear(&last);
+    metrics_map(before, sizeof before - 1, &first);
+    metrics_map(after, sizeof after - 1, &last);
+    reconcile(&first, &last, &sent, &counts);
+    assert_true(counts.counts[COUNT_REQUESTS].server == 102);
+    assert_true(counts.counts[COUNT_REQUESTS].foreign == 2);
+}
+
 static void far_fewer_than_ours_is_short(void **state)
 {
     (void)state;
@@ -96,6 +138,8 @@ int main(void)
         cmocka_unit_test(an_engine_that_counts_a_token_more_per_request_is_not_foreign),
         cmocka_unit_test(without_requests_told_a_tenth_of_the_tokens_is_foreign),
         cmocka_unit_test(nothing_is_foreign_where_nothing_is_told),
+        cmocka_unit_test(a_counter_that_appears_inside_began_at_nothing),
+        cmocka_unit_test(a_label_set_that_appears_inside_counts_whole),
         cmocka_unit_test(far_fewer_than_ours_is_short),
     };
 

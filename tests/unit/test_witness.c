@@ -158,6 +158,30 @@ static void one_request_of_somebody_else_is_seen(void **state)
     leave(&scene);
 }
 
+/* The server's first requests ever: what it counts them by was not there before. */
+static void counters_that_appear_inside_count_from_nothing(void **state)
+{
+    static const char *const lazy[] = { "--ttft-ms",       "5",    "--step-ms", "2",
+                                        "--lazy-counters", "true", NULL };
+    struct scene scene = begin(lazy);
+
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        ask(&scene, true, 10);
+    end(&scene);
+    assert_clean(&scene);
+    NEAR(json_get_number(count_of(&scene, "requests"), "server", -1), 5);
+    NEAR(json_get_number(count_of(&scene, "output_tokens"), "server", -1), 50);
+    leave(&scene);
+    scene = begin(lazy);
+    ask(&scene, true, 4);
+    ask(&scene, false, 4);
+    end(&scene);
+    assert_int_equal(scene.said.verdict, TESTIMONY_CONTAMINATED);
+    NEAR(json_get_number(count_of(&scene, "requests"), "foreign", -1), 1);
+    leave(&scene);
+}
+
 /* What was cut may have been counted or not: neither is anybody else's. */
 static void what_failed_explains_so_much_more_and_no_further(void **state)
 {
@@ -524,6 +548,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_to_the_token_with_what_was_sent),
         cmocka_unit_test(one_request_of_somebody_else_is_seen),
+        cmocka_unit_test(counters_that_appear_inside_count_from_nothing),
         cmocka_unit_test(what_failed_explains_so_much_more_and_no_further),
         cmocka_unit_test(more_at_once_than_ours_is_seen_though_the_counts_may_be_ours),
         cmocka_unit_test(waits_until_others_are_done_before_it_begins),
