@@ -416,6 +416,8 @@ void history_summarize(const struct history *history, struct history_summary *ou
         out->low = fmin(out->low, value->low); /* fmin and fmax pass over NaN */
         out->high = fmax(out->high, value->high);
         out->latest = value->value;
+        if (isnan(value->value))
+            continue;
         sum += value->value * value->weight;
         weight += value->weight;
     }

@@ -44,6 +44,7 @@ struct history {
     size_t count;
     enum history_function function;
     const char *unit; /* static; "" where only the series' name tells */
+    const char *why;  /* static: why the values of some steps are NaN; NULL: none is */
 };
 /* Several label sets of one series are added up (low and high are the extremes of any). INVALID:
  * the function does not go with the figure; NOT_FOUND names series that there are. */
@@ -59,7 +60,8 @@ void history_summarize(const struct history *history, struct history_summary *ou
 /* The growth of the buckets of histograms named `family`, whose labels match, becomes the
  * percentile (in the histogram's unit times `scale`) of each step. *found: there are such series.
  * Within a bucket values are taken as evenly spread, as histogram_quantile of Prometheus does;
- * beyond the last finite limit the answer is that limit. Private to history*.c. */
+ * beyond the last finite limit the answer is that limit. NaN, and out->why, where label sets of
+ * different buckets would be added up, or there is no bucket but +Inf. Private to history*.c. */
 bool history_percentile(struct store *store, const struct history_ask *ask, const char *family,
                         double scale, struct history *out, bool *found, struct error *error);
 /* Does the series have all labels that are asked for? */

@@ -7,17 +7,18 @@
 #include "base/promtext.h"
 #include "handlers/history.h"
 
-/* What grew up to one limit, step by step. */
+/* What grew up to one limit, step by step, and how many scrapes of all label sets told it. */
 struct bucket {
     double limit;
-    double *grown;
+    double *grown, *scrapes;
 };
 
 struct buckets {
     const struct history_ask *ask;
     struct bucket *rows;
     size_t count, steps;
-    bool any; /* point */
+    bool any;        /* point */
+    const char *why; /* of the latest step that has no percentile; NULL: all have */
 };
 
 static bool limit_of(const struct scrape_series *series, double *out)
@@ -39,7 +40,8 @@ static size_t bucket_at(struct buckets *buckets, double limit)
             return i;
     buckets->rows = memory_resize(buckets->rows, buckets->count + 1, sizeof *buckets->rows);
     buckets->rows[buckets->count] =
-        (struct bucket){ limit, memory_zeroed(buckets->steps, sizeof(double)) };
+        (struct bucket){ limit, memory_zeroed(buckets->steps, sizeof(double)),
+                         memory_zeroed(buckets->steps, sizeof(double)) };
     return buckets->count++;
 }
 
@@ -59,9 +61,11 @@ static void take_point(void *context, size_t tag, const struct scrape_point *poi
 {
     struct buckets *buckets = context;
     const struct history_ask *ask = buckets->ask;
+    size_t step = (size_t)((point->at_ms - ask->from_ms) / ask->step_ms);
 
     buckets->any = true;
-    buckets->rows[tag].grown[(point->at_ms - ask->from_ms) / ask->step_ms] += point->increase;
+    buckets->rows[tag].grown[step] += point->increase;
+    buckets->rows[tag].scrapes[step] += point->count;
 }
 
 static int by_limit(const void *a, const void *b)
@@ -69,6 +73,28 @@ static int by_limit(const void *a, const void *b)
     const struct bucket *x = a, *y = b;
 
     return x->limit < y->limit ? -1 : x->limit > y->limit;
+}
+
+/* Why the step's buckets tell no percentile; NULL: they do. Of one layout each limit was told by
+ * every scrape of every label set. */
+static const char *problem_of(const struct buckets *buckets, size_t step)
+{
+    const struct bucket *last = &buckets->rows[buckets->count - 1];
+    double scrapes = last->scrapes[step];
+    size_t told = 0;
+
+    if (!isinf(last->limit) || scrapes == 0)
+        return "the buckets of the histogram are not all stored: its +Inf is not there";
+    for (size_t i = 0; i < buckets->count; i++) {
+        const struct bucket *bucket = &buckets->rows[i];
+
+        if (bucket->scrapes[step] > 0 && bucket->scrapes[step] != scrapes)
+            return "its label sets have different buckets, or these changed within a step: "
+                   "`series` "
+                   "with the `labels` of one tells them apart";
+        told += bucket->scrapes[step] > 0;
+    }
+    return told > 1 ? NULL : "the histogram has no bucket but +Inf";
 }
 
 /* False: nothing was observed in the step. Buckets are cumulative; one scraped a moment before
@@ -83,7 +109,12 @@ static bool percentile_of(const struct buckets *buckets, size_t step, double sha
         total = fmax(total, buckets->rows[j].grown[step]);
     if (total <= 0)
         return false;
+    out->value = out->at_least = out->at_most = NAN;
+    if (problem_of(buckets, step) != NULL)
+        return true;
     for (; i < buckets->count; i++) {
+        if (buckets->rows[i].scrapes[step] == 0)
+            continue; /* of another layout */
         up_to = fmax(below, buckets->rows[i].grown[step]);
         if (up_to >= share * total && up_to > below)
             break;
@@ -91,7 +122,7 @@ static bool percentile_of(const struct buckets *buckets, size_t step, double sha
         lower = buckets->rows[i].limit;
     }
     double limit = buckets->rows[i].limit;
-    if (i == 0 && limit <= 0)
+    if (lower == 0 && limit <= 0)
         lower = limit;
     out->at_least = lower;
     out->at_most = limit;
@@ -100,7 +131,7 @@ static bool percentile_of(const struct buckets *buckets, size_t step, double sha
     return true;
 }
 
-static void take(const struct buckets *buckets, const struct history_ask *ask, double scale,
+static void take(struct buckets *buckets, const struct history_ask *ask, double scale,
                  struct history *out)
 {
     out->values = memory_zeroed(buckets->steps, sizeof *out->values);
@@ -109,6 +140,8 @@ static void take(const struct buckets *buckets, const struct history_ask *ask, d
 
         if (!percentile_of(buckets, i, ask->percentile / 100, value))
             continue;
+        if (isnan(value->value))
+            buckets->why = problem_of(buckets, i);
         value->at_ms = ask->from_ms + (int64_t)i * ask->step_ms;
         value->value *= scale;
         value->at_least *= scale;
@@ -136,8 +169,11 @@ bool history_percentile(struct store *store, const struct history_ask *ask, cons
     *found = buckets.any;
     if (ok && buckets.any)
         take(&buckets, ask, scale, out);
-    for (size_t i = 0; i < buckets.count; i++)
+    out->why = buckets.why;
+    for (size_t i = 0; i < buckets.count; i++) {
         free(buckets.rows[i].grown);
+        free(buckets.rows[i].scrapes);
+    }
     free(buckets.rows);
     return ok;
 }

@@ -61,7 +61,8 @@ static const struct field figure_fields[] = {
 
 static const struct field point_fields[] = {
     { "at", VALUE_TEXT, .help = "Start of the step, UTC." },
-    { "value", VALUE_NUMBER, .optional = true, .help = "The value." },
+    { "value", VALUE_NUMBER, .optional = true,
+      .help = "The value. null: the histogram's buckets tell no percentile, `note` says why." },
     { "at_least", VALUE_NUMBER, .optional = true,
       .help =
           "Of percentiles: the server's histogram only tells that the value is between at_least "
@@ -216,6 +217,14 @@ static const char *function_show(const struct history *history, double percentil
     return out;
 }
 
+static void add_cell(struct table *table, double value)
+{
+    if (isnan(value))
+        table_cell(table, "-");
+    else
+        table_cell(table, "%.4g", value);
+}
+
 static void add_summary(struct view *view, const char *name, const struct history *history)
 {
     struct history_summary summary;
@@ -233,10 +242,10 @@ static void add_summary(struct view *view, const char *name, const struct histor
     table_cell(view->table, "%s", name);
     table_cell(view->table, "%s", function);
     table_cell(view->table, "%s", history->unit);
-    table_cell(view->table, "%.4g", summary.latest);
-    table_cell(view->table, "%.4g", summary.low);
-    table_cell(view->table, "%.4g", summary.mean);
-    table_cell(view->table, "%.4g", summary.high);
+    add_cell(view->table, summary.latest);
+    add_cell(view->table, summary.low);
+    add_cell(view->table, summary.mean);
+    add_cell(view->table, summary.high);
 }
 
 /* What a percentile is known by. */
@@ -244,7 +253,9 @@ static void add_limits(const struct history_value *value, json_t *point, struct 
 {
     json_object_set_new(point, "at_least", json_number_or_null(value->at_least));
     json_object_set_new(point, "at_most", json_number_or_null(value->at_most));
-    if (isinf(value->at_most))
+    if (isnan(value->value))
+        table_cell(table, "-");
+    else if (isinf(value->at_most))
         table_cell(table, "above %.6g", value->at_least);
     else
         table_cell(table, "%.6g to %.6g", value->at_least, value->at_most);
@@ -271,7 +282,10 @@ static void add_points(struct view *view, const struct history *history, struct 
             json_object_set_new(point, "partial", json_true());
         json_array_append_new(view->points, point);
         table_cell(table, "%s", time_show(value->at_ms, time));
-        table_cell(table, "%.6g", value->value);
+        if (isnan(value->value))
+            table_cell(table, "-");
+        else
+            table_cell(table, "%.6g", value->value);
         if (has_limits)
             add_limits(value, point, table);
         table_cell(table, "%s", partial ? "not over yet" : "");
@@ -289,6 +303,9 @@ static bool add_figure(struct view *view, int figure, struct text *points_text, 
     ask->figure = figure;
     if (!history_read(view->call->services->store, ask, &history, error))
         return false;
+    if (history.why != NULL)
+        text_addf(&view->note, "%sNo %s of some steps: %s.", view->note.length > 0 ? " " : "",
+                  figure < 0 ? ask->series : history_names[figure], history.why);
     if (history.count > 0)
         add_summary(view, figure < 0 ? ask->series : history_names[figure], &history);
     if (history.count > 0 && points_text != NULL)
@@ -455,7 +472,8 @@ const struct tool tool_metrics_history = {
             "has stored: a summary of all, or one step by step (running and waiting requests, "
             "tokens per second, percentiles of TTFT and ITL, cache use, or any series of the "
             "server by its own name). Rates and increases count growth right over restarts of the "
-            "server; steps without scrapes are left out; a step that is not over is marked. It is "
+            "server, and what a label set counted before its first scrape as none, as Prometheus "
+            "does; steps without scrapes are left out; a step that is not over is marked. It is "
             "made of rollups to 10 s, 1 min or 1 h where the step allows. Nothing is there before "
             "metrics_watch was called once.",
     .params = params,

@@ -212,6 +212,95 @@ static void says_between_which_limits_a_percentile_is(void **state)
     world_says(world, "above 0.5");
 }
 
+/* Of two replicas, one has another version and other buckets, */
+static void label_sets_of_different_buckets_have_no_percentile_together(void **state)
+{
+    struct world *world = *state;
+    struct scrape_value values[] = {
+        { "x_bucket", "pod=\"a\",le=\"1\"", "counter", 0 },
+        { "x_bucket", "pod=\"a\",le=\"10\"", "counter", 0 },
+        { "x_bucket", "pod=\"a\",le=\"+Inf\"", "counter", 0 },
+        { "x_bucket", "pod=\"b\",le=\"5\"", "counter", 0 },
+        { "x_bucket", "pod=\"b\",le=\"+Inf\"", "counter", 0 },
+    };
+    int64_t id = demo(world), now_ms = clock_utc_ms();
+    json_auto_t *both = NULL, *one = NULL;
+    const json_t *point;
+
+    assert_true(
+        scrape_add(world->services.store, id, now_ms - 15000, values, 5, NULL, &world->error));
+    for (size_t i = 1; i < 5; i++)
+        values[i].value = 100;
+    assert_true(scrape_add(world->services.store, id, now_ms - 1, values, 5, NULL, &world->error));
+    both = world_ok(world, "metrics_history", "{\"series\":\"x\",\"percentile\":50}");
+    point = json_array_get(json_object_get(both, "points"), 0);
+    assert_true(json_is_null(json_object_get(point, "value")));
+    assert_true(json_is_null(json_object_get(point, "at_least")));
+    assert_non_null(strstr(json_get_text(both, "note", ""), "different buckets"));
+    assert_true(json_is_null(json_object_get(figure(both, "x"), "mean")));
+    world_says(world, "different buckets");
+    one = world_ok(world, "metrics_history",
+                   "{\"series\":\"x\",\"percentile\":50,\"labels\":{\"pod\":\"a\"}}");
+    point = json_array_get(json_object_get(one, "points"), 0);
+    assert_near(json_get_number(point, "value", 0), 5.5);
+    assert_true(json_is_null(json_object_get(one, "note")));
+}
+
+/* and one that restarts as another version changes them. */
+static void buckets_of_before_are_none_of_now(void **state)
+{
+    struct world *world = *state;
+    const struct scrape_value old[] = {
+        { "x_bucket", "le=\"5\"", "counter", 9 },
+        { "x_bucket", "le=\"+Inf\"", "counter", 9 },
+    };
+    struct scrape_value new[] = {
+        { "x_bucket", "le=\"1\"", "counter", 0 },
+        { "x_bucket", "le=\"10\"", "counter", 0 },
+        { "x_bucket", "le=\"+Inf\"", "counter", 0 },
+    };
+    int64_t id = demo(world), now_ms = clock_utc_ms();
+    int64_t hour_ms = now_ms - now_ms % 3600000 - 3600000; /* that before this one */
+    json_auto_t *fine = NULL, *coarse = NULL;
+    const json_t *points;
+
+    assert_true(scrape_add(world->services.store, id, hour_ms, old, 2, NULL, &world->error));
+    assert_true(
+        scrape_add(world->services.store, id, hour_ms + 45000, new, 3, NULL, &world->error));
+    new[1].value = new[2].value = 100;
+    assert_true(
+        scrape_add(world->services.store, id, hour_ms + 90000, new, 3, NULL, &world->error));
+    fine = world_ok(world, "metrics_history",
+                    "{\"series\":\"x\",\"percentile\":50,\"minutes\":180,\"step_s\":30,"
+                    "\"points\":500}");
+    points = json_object_get(fine, "points");
+    assert_int_equal(json_array_size(points), 1);
+    assert_near(json_get_number(json_array_get(points, 0), "value", 0), 5.5);
+    assert_near(json_get_number(json_array_get(points, 0), "at_least", 0), 1);
+    coarse = world_ok(world, "metrics_history",
+                      "{\"series\":\"x\",\"percentile\":50,\"minutes\":180,\"step_s\":3600}");
+    points = json_object_get(coarse, "points");
+    assert_true(json_is_null(json_object_get(json_array_get(points, 0), "value")));
+    assert_non_null(strstr(json_get_text(coarse, "note", ""), "changed within a step"));
+}
+
+static void a_histogram_of_one_bucket_has_no_percentile(void **state)
+{
+    struct world *world = *state;
+    struct scrape_value value = { "x_bucket", "le=\"+Inf\"", "counter", 0 };
+    int64_t id = demo(world), now_ms = clock_utc_ms();
+    json_auto_t *answer = NULL;
+
+    assert_true(
+        scrape_add(world->services.store, id, now_ms - 15000, &value, 1, NULL, &world->error));
+    value.value = 100;
+    assert_true(scrape_add(world->services.store, id, now_ms - 1, &value, 1, NULL, &world->error));
+    answer = world_ok(world, "metrics_history", "{\"series\":\"x\",\"percentile\":50}");
+    assert_true(json_is_null(
+        json_object_get(json_array_get(json_object_get(answer, "points"), 0), "value")));
+    assert_non_null(strstr(json_get_text(answer, "note", ""), "no bucket but +Inf"));
+}
+
 static void says_what_cannot_be_asked(void **state)
 {
     static const struct {
@@ -376,6 +465,9 @@ int main(void)
         cmocka_unit_test(tells_how_figures_went_over_a_restart),
         cmocka_unit_test(asks_functions_of_figures_and_series),
         cmocka_unit_test(says_between_which_limits_a_percentile_is),
+        cmocka_unit_test(label_sets_of_different_buckets_have_no_percentile_together),
+        cmocka_unit_test(buckets_of_before_are_none_of_now),
+        cmocka_unit_test(a_histogram_of_one_bucket_has_no_percentile),
         cmocka_unit_test(says_what_cannot_be_asked),
         cmocka_unit_test(reads_long_times_from_rollups_page_by_page),
         cmocka_unit_test(a_summary_is_of_all_the_time_that_is_asked_for),
