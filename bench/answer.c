@@ -14,6 +14,13 @@ static void take_error(struct request *request, const struct completion_event *e
     snprintf(request->said, sizeof request->said, "%.*s", (int)event->text_length, event->text);
 }
 
+/* Usage that is there at once and does not grow with the second chunk is that of the whole answer,
+ * repeated in each: it tells nothing of chunks, the first one included. */
+static bool repeats_usage(const struct request *request, bool listed, int64_t tokens)
+{
+    return !listed && tokens == 0 && request->chunks == 1 && request->first_tokens > 1;
+}
+
 /* How many tokens came since the last chunk with output: as the events list them, else by what
  * usage has grown; -1 where the server does not tell it from the first chunk on. A server that
  * counts 0 in the first one only fills the member in. */
@@ -33,6 +40,10 @@ static int64_t count_tokens(struct request *request, const struct completion_eve
         request->tells_chunks = (listed || counted) && tokens > 0;
     if (!(listed || counted) || tokens < 0)
         request->tells_chunks = false;
+    if (request->tells_chunks && repeats_usage(request, listed, tokens)) {
+        request->tells_chunks = false;
+        request->first_tokens = 1;
+    }
     if (!request->tells_chunks)
         return -1;
     request->chunk_tokens = request->told_tokens;

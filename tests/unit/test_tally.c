@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "bench/answer.h"
 #include "bench/summary.h"
 #include "bench/tally.h"
 
@@ -114,6 +115,44 @@ static void long_windows_of_many_users_do_not_overflow(void **state)
     tally_finish(&tally);
 }
 
+/* An answer of eight chunks, one each second, each with the usage of the whole answer. */
+static void answer_with_repeated_usage(struct tally *tally, int64_t first_ns)
+{
+    const struct completion_event chunk = { .has_content = true,
+                                            .has_usage = true,
+                                            .prompt_tokens = 4,
+                                            .completion_tokens = 8,
+                                            .cached_tokens = -1,
+                                            .reasoning_tokens = -1,
+                                            .token_ids = -1 };
+    struct request request = { .sent_ns = first_ns - S, .due_ns = first_ns - S };
+
+    for (int i = 0; i < 8; i++) {
+        request.bytes_ns = request.end_ns = first_ns + i * S;
+        answer_take(tally, &request, &chunk);
+    }
+    tally_request(tally, &request, request.end_ns);
+}
+
+/* Also of answers that began before the window, or end behind it. */
+static void final_usage_in_every_chunk_is_no_count_of_chunks(void **state)
+{
+    struct load load = of_window(NULL);
+    struct tally tally;
+
+    (void)state;
+    tally_init(&tally, &load);
+    answer_with_repeated_usage(&tally, 96 * S);
+    answer_with_repeated_usage(&tally, 110 * S);
+    answer_with_repeated_usage(&tally, 126 * S);
+    tally_settle(&tally);
+    assert_true(tally_tokens_per_chunk(&tally) == 1);
+    assert_int_equal(histogram_count(tally.latency[METRIC_TPOT]), 2);
+    assert_int_equal(histogram_count(tally.latency[METRIC_ITL]),
+                     histogram_count(tally.latency[METRIC_ICL]));
+    tally_finish(&tally);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +160,7 @@ int main(void)
         cmocka_unit_test(in_an_open_loop_the_unanswered_count_as_attempted),
         cmocka_unit_test(what_was_unsent_without_waiting_for_room_is_our_own_lateness),
         cmocka_unit_test(long_windows_of_many_users_do_not_overflow),
+        cmocka_unit_test(final_usage_in_every_chunk_is_no_count_of_chunks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
