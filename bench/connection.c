@@ -8,7 +8,8 @@
 #include "bench/answer.h"
 #include "bench/verdict.h"
 
-#define STALE_NS 1000000000 /* a connection that was closed before says so sooner */
+#define STALE_NS 1000000000    /* a connection that was closed before says so sooner */
+#define LEFT_OPEN_NS 250000000 /* so long behind [DONE] the body's end is waited for */
 
 /* ---- What an exchange tells ------------------------------------------------------------------ */
 
@@ -32,6 +33,12 @@ static void on_event(void *context, const struct completion_event *event)
     struct connection *connection = context;
 
     answer_take(connection->tally, &connection->request, event);
+    if (!event->done || connection->done_ns != 0)
+        return;
+    connection->done_ns = connection->request.bytes_ns;
+    if (connection->is_busy)
+        deadlines_set(connection->deadlines, &connection->deadline,
+                      connection->done_ns + LEFT_OPEN_NS);
 }
 
 static void on_head(void *context, long status, const char *content_type)
@@ -81,9 +88,10 @@ static bool on_bytes(void *context, const char *bytes, size_t length, int64_t no
 static const struct transfer_listener listener = { on_send, on_head, on_bytes };
 
 bool connection_init(struct connection *connection, const struct load *load, struct tally *tally,
-                     struct loop *loop, struct error *error)
+                     struct loop *loop, struct deadlines *deadlines, struct error *error)
 {
-    *connection = (struct connection){ .load = load, .tally = tally, .loop = loop };
+    *connection =
+        (struct connection){ .load = load, .tally = tally, .loop = loop, .deadlines = deadlines };
     if (!transfer_create(load, loop, &listener, connection, &connection->transfer, error))
         return false;
     connection->stream = completion_stream_create(false);
@@ -102,6 +110,7 @@ void connection_finish(struct connection *connection)
 static void begin(struct connection *connection)
 {
     connection->gave_up = false;
+    connection->done_ns = 0;
     completion_stream_reset(connection->stream);
     prompt_rewind(&connection->prompt);
     transfer_begin(connection->transfer, &connection->prompt, connection->request.sends > 0);
@@ -138,6 +147,9 @@ int64_t connection_deadline_ns(const struct connection *connection, enum failure
     const struct request *request = &connection->request;
     int64_t next_ns, total_ns = request->sent_ns + load->request_timeout_ns;
 
+    *which = FAILURE_NONE;
+    if (connection->done_ns != 0)
+        return connection->done_ns + LEFT_OPEN_NS;
     *which = FAILURE_CONNECT_TIMEOUT;
     if (request->sent_ns == 0)
         return connection->transfer->reach_ns;

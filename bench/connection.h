@@ -17,9 +17,11 @@ struct connection {
     struct completion_stream *stream;
     struct prompt prompt;
     struct request request;
-    bool gave_up; /* we stopped it: not a stream */
+    bool gave_up;    /* we stopped it: not a stream */
+    int64_t done_ns; /* when [DONE] came; 0: not yet */
     /* The loop's. */
     struct deadline deadline;
+    struct deadlines *deadlines; /* where it waits */
     bool is_busy;
     bool thinks;       /* before its next request */
     unsigned failures; /* in a row */
@@ -29,7 +31,7 @@ struct connection {
 
 /* INTERNAL when there is no memory. Free with connection_finish. */
 bool connection_init(struct connection *connection, const struct load *load, struct tally *tally,
-                     struct loop *loop, struct error *error);
+                     struct loop *loop, struct deadlines *deadlines, struct error *error);
 void connection_finish(struct connection *connection);
 
 /* Sends request `index`. */
@@ -37,7 +39,8 @@ void connection_begin(struct connection *connection, uint64_t index, bool is_pro
 /* After transfer_end: the same request again, on a fresh connection: true where it may be (an open
  * connection that the server had closed, nothing received). */
 bool connection_retry(struct connection *connection);
-/* When the request under way runs into its next timeout, and into which. */
+/* When the request under way runs into its next timeout, and into which; NONE: it is answered,
+ * though its body stays open. */
 int64_t connection_deadline_ns(const struct connection *connection, enum failure *which);
 /* After transfer_end: what came of the request, which `cut` ended where it is not NONE. Tells the
  * tally. */

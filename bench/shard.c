@@ -110,9 +110,10 @@ static void take_deadlines(struct shard *shard)
 
         if (!user->is_busy)
             shard_end_pause(shard, user, deadline->at_ns);
-        else if (connection_deadline_ns(user, &which) <= now_ns)
+        else if (connection_deadline_ns(user, &which) <= now_ns) {
+            user->request.left_open = which == FAILURE_NONE;
             end_request(shard, user, which);
-        else
+        } else
             shard_watch(shard, user, now_ns);
     }
 }
@@ -181,7 +182,7 @@ static bool open_users(struct shard *shard, struct error *error)
     shard->users = memory_zeroed(shard->part.users, sizeof *shard->users);
     for (; shard->user_count < users; shard->user_count++)
         if (!connection_init(&shard->users[shard->user_count], shard->load, &shard->tally,
-                             &shard->loop, error))
+                             &shard->loop, &shard->deadlines, error))
             return false;
     if (shard_is_open(shard))
         STAILQ_INSERT_HEAD(&shard->idle, &shard->users[0], link);

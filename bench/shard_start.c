@@ -112,7 +112,8 @@ static bool make_room(struct shard *shard)
     struct error error;
 
     if (shard->user_count == shard->part.users
-        || !connection_init(user, shard->load, &shard->tally, &shard->loop, &error))
+        || !connection_init(user, shard->load, &shard->tally, &shard->loop, &shard->deadlines,
+                            &error))
         return false;
     shard->user_count++;
     STAILQ_INSERT_HEAD(&shard->idle, user, link);

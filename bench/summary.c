@@ -160,6 +160,7 @@ static void fill_client(const struct tally *tally, struct measurement *out)
     out->lag_p99_ms = fmax(quantile_ms(tally->lag, 0.99), quantile_ms(tally->wake, 0.99));
     out->start_lag_p99_ms = quantile_ms(tally->start_lag, 0.99);
     out->stale_connections = tally->stale_connections;
+    out->left_open = tally->left_open;
 }
 
 void summary_fill(const struct tally *tally, double window_s, int64_t input_tokens,

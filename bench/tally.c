@@ -383,6 +383,7 @@ void tally_request(struct tally *tally, const struct request *request, int64_t n
         text_copy(tally->said[request->failure], TALLY_SAID_SIZE, request->said);
     if (phase != RECORD_PROBE && request->sends > 1)
         tally->stale_connections += request->sends - 1;
+    tally->left_open += phase != RECORD_PROBE && request->left_open;
     if (phase != RECORD_PROBE)
         count_rates(tally, request);
     count_window_tokens(tally, request);

@@ -42,6 +42,7 @@ struct request {
     unsigned sends; /* 2: again, on a fresh connection */
     bool is_stream; /* the answer is one */
     bool done;      /* [DONE] */
+    bool left_open; /* but the body did not end behind it */
     enum finish finish;
     char finish_reason[24]; /* as the server says */
     enum failure failure;
@@ -90,7 +91,7 @@ struct tally {
     double window_tokens; /* tokens that arrived in the window, of requests that told their count */
     int64_t window_chunks, untold_chunks; /* in the window: all, and of requests that told none */
     int64_t second_chunks[TALLY_SECONDS]; /* per second of the window */
-    int64_t stale_connections;
+    int64_t stale_connections, left_open;
     int64_t finish_wrong, finish_missing, done_missing; /* of those that succeeded */
     atomic_int_fast64_t arrived; /* chunks, ever; the only member that other threads read */
     struct flight flight, thinking;

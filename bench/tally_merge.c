@@ -78,6 +78,7 @@ void tally_merge(struct tally *into, const struct tally *from)
     into->ended.input_tokens += from->ended.input_tokens;
     into->ended.e2e_ns += from->ended.e2e_ns;
     into->stale_connections += from->stale_connections;
+    into->left_open += from->left_open;
     into->finish_wrong += from->finish_wrong;
     into->finish_missing += from->finish_missing;
     into->done_missing += from->done_missing;

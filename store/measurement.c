@@ -40,6 +40,9 @@ const struct measurement_field measurement_fields[] = {
         "other figure"),
     ROW("requests", INTEGER, stale_connections,
         "reused connections that the server had closed; sent again on a fresh one"),
+    ROW("requests", INTEGER, left_open,
+        "answers whose body stayed open behind [DONE]: ended there, and the connection not used "
+        "again"),
     ROW("load", REAL, concurrency_actual, "time average of the requests in flight in the window"),
     ROW("load", INTEGER, concurrency_min, "fewest requests in flight"),
     ROW("load", INTEGER, concurrency_max, "most requests in flight"),

@@ -96,6 +96,7 @@ struct measurement {
     /* Connections that were opened for the cell, from its first request to its last. NaN: none. */
     int64_t new_connections;
     double connect_p50_ms, connect_p99_ms, tls_p50_ms, tls_p99_ms;
+    int64_t left_open;         /* answers whose body did not end behind [DONE] */
     int64_t stale_connections; /* reused connections that the server had closed; retried once on a
                                   fresh one */
     struct latency_summary latency[METRIC_COUNT];

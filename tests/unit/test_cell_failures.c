@@ -13,6 +13,7 @@
 #include "bench/cell.h"
 #include "tests/unit/canned_server.h"
 #include "tests/unit/cell_trial.h"
+#include "tests/unit/script_server.h"
 
 struct expectation {
     const char *fault;
@@ -353,6 +354,40 @@ static void a_request_is_sent_twice_at_most(void **state)
     tear_down(&trial);
 }
 
+/* Behind some proxies the body of an answer never ends. */
+static void an_answer_is_whole_with_done_though_its_body_stays_open(void **state)
+{
+    static const struct script_step steps[] = {
+        { .bytes = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+                   "data: {\"choices\":[{\"text\":\"x\",\"finish_reason\":\"length\"}]}\n\n"
+                   "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":64,"
+                   "\"completion_tokens\":8}}\n\ndata: [DONE]\n\n" },
+        { 0 }
+    };
+
+    (void)state;
+    for (int by_libcurl = 0; by_libcurl < 2; by_libcurl++) {
+        struct script_server server;
+        struct trial trial;
+
+        script_start(&server, steps);
+        set_up(&trial, NULL);
+        snprintf(trial.endpoint.url, sizeof trial.endpoint.url, "http://127.0.0.1:%d", server.port);
+        trial.order.only_libcurl = by_libcurl == 1;
+        trial.order.concurrency = 1;
+        trial.plan.idle_timeout_s = 20;
+        trial.plan.requests = 3;
+        const struct measurement *m = measure(&trial);
+        assert_int_equal(trial.result.state, CELL_MEASURED);
+        assert_int_equal(m->succeeded, m->attempted);
+        assert_true(m->left_open >= m->attempted);
+        assert_true(m->new_connections >= m->left_open);
+        assert_true(m->latency[METRIC_E2E].p50_ms < 200); /* to the last byte that came */
+        tear_down(&trial);
+        script_stop(&server);
+    }
+}
+
 /* Last, because a limit cannot be raised again. */
 static void says_when_the_machine_has_too_few_descriptors(void **state)
 {
@@ -385,6 +420,7 @@ int main(void)
         cmocka_unit_test(says_when_nobody_can_be_reached),
         cmocka_unit_test(a_connection_that_went_stale_is_no_failure),
         cmocka_unit_test(a_request_is_sent_twice_at_most),
+        cmocka_unit_test(an_answer_is_whole_with_done_though_its_body_stays_open),
         cmocka_unit_test(says_when_the_machine_has_too_few_descriptors),
     };
     struct error error;

@@ -80,7 +80,8 @@ static void set_up(struct trial *trial, const struct simserve *server, enum benc
     random_bytes(&trial->load.nonce, sizeof trial->load.nonce);
     tally_init(&trial->tally, &trial->load);
     assert_true(loop_init(&trial->loop, 1, note_late, trial, &error));
-    assert_true(connection_init(&trial->user, &trial->load, &trial->tally, &trial->loop, &error));
+    assert_true(
+        connection_init(&trial->user, &trial->load, &trial->tally, &trial->loop, NULL, &error));
 }
 
 static void tear_down(struct trial *trial)
