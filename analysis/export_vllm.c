@@ -32,7 +32,7 @@ static void add_load(json_t *json, const struct evidence_cell *cell)
                   isnan(cell->requests_asked) ? cell->attempted : cell->requests_asked);
     if (isnan(cell->request_rate_asked)) {
         json_object_set_new(json, "request_rate", json_string("inf"));
-        export_number(json, "burstiness", 1);
+        json_object_set_new(json, "burstiness", json_real(1));
     }
     export_number(json, "request_rate", cell->request_rate_asked);
     export_number(json, "max_concurrency", cell->concurrency);

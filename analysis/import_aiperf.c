@@ -15,7 +15,7 @@ struct block {
 };
 
 struct profile {
-    struct block ttft, request_latency, inter_token, inter_chunk;
+    struct block ttft, request_latency, inter_token, inter_chunk, second_token, first_output;
     struct block requests, errors, good, duration, request_rate, goodput, output_rate, total_rate;
     struct block stream_rate, input, output, told_input, told_output, concurrency;
     struct block cached, cached_total, told_input_total;
@@ -210,10 +210,11 @@ static const struct import_member input_config[] = {
 #define METRICS                                                                                    \
     BLOCK("time_to_first_token", ttft), BLOCK("request_latency", request_latency),                 \
         BLOCK("inter_token_latency", inter_token), BLOCK("inter_chunk_latency", inter_chunk),      \
-        BLOCK("request_count", requests), BLOCK("error_request_count", errors),                    \
-        BLOCK("good_request_count", good), BLOCK("benchmark_duration", duration),                  \
-        BLOCK("request_throughput", request_rate), BLOCK("goodput", goodput),                      \
-        BLOCK("output_token_throughput", output_rate),                                             \
+        BLOCK("time_to_second_token", second_token),                                               \
+        BLOCK("time_to_first_output_token", first_output), BLOCK("request_count", requests),       \
+        BLOCK("error_request_count", errors), BLOCK("good_request_count", good),                   \
+        BLOCK("benchmark_duration", duration), BLOCK("request_throughput", request_rate),          \
+        BLOCK("goodput", goodput), BLOCK("output_token_throughput", output_rate),                  \
         BLOCK("total_token_throughput", total_rate),                                               \
         BLOCK("output_token_throughput_per_user", stream_rate),                                    \
         BLOCK("input_sequence_length", input), BLOCK("output_sequence_length", output),            \
@@ -227,13 +228,14 @@ static const struct import_member metrics[] = { METRICS, { 0 } };
 static void forget(struct profile *profile)
 {
     struct block *blocks[] = {
-        &profile->ttft,        &profile->request_latency, &profile->inter_token,
-        &profile->inter_chunk, &profile->requests,        &profile->errors,
-        &profile->good,        &profile->duration,        &profile->request_rate,
-        &profile->goodput,     &profile->output_rate,     &profile->total_rate,
-        &profile->stream_rate, &profile->input,           &profile->output,
-        &profile->told_input,  &profile->told_output,     &profile->concurrency,
-        &profile->cached,      &profile->cached_total,    &profile->told_input_total
+        &profile->ttft,         &profile->request_latency, &profile->inter_token,
+        &profile->inter_chunk,  &profile->requests,        &profile->errors,
+        &profile->good,         &profile->duration,        &profile->request_rate,
+        &profile->goodput,      &profile->output_rate,     &profile->total_rate,
+        &profile->stream_rate,  &profile->input,           &profile->output,
+        &profile->told_input,   &profile->told_output,     &profile->concurrency,
+        &profile->cached,       &profile->cached_total,    &profile->told_input_total,
+        &profile->second_token, &profile->first_output,
     };
     struct evidence_cell unknown;
 
@@ -300,6 +302,8 @@ static void fill(const struct profile *from, struct evidence_cell *cell)
     take_latency(&from->request_latency, &cell->latency[METRIC_E2E]);
     take_latency(&from->inter_token, &cell->latency[METRIC_TPOT]);
     take_latency(&from->inter_chunk, &cell->latency[METRIC_ICL]);
+    take_latency(&from->second_token, &cell->latency[METRIC_TTST]);
+    take_latency(&from->first_output, &cell->latency[METRIC_TTFO]);
 }
 
 /* The cell of what was read. */

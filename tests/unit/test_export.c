@@ -168,6 +168,34 @@ static void aiperf_calls_tpot_its_itl(void **state)
     trip_finish(&trip);
 }
 
+static void aiperf_gets_back_the_second_token_and_the_first_of_the_answer(void **state)
+{
+    static const enum metric metrics[] = { METRIC_TTST, METRIC_TTFO };
+    const struct exporter *exporter = exporter_find("aiperf");
+    struct trip trip = { 0 };
+    struct error error;
+
+    (void)state;
+    own_run(&trip.before);
+    for (size_t i = 0; i < 2; i++) {
+        struct evidence_latency *latency = &trip.before.cells[0].latency[metrics[i]];
+
+        latency->count = 50;
+        latency->mean_ms = 7.5 + (double)i;
+        latency->p99_ms = 9.25 + (double)i;
+    }
+    exporter->write(&trip.before, 0, 1, &trip.file);
+    if (!import_read(trip.file.data, trip.file.length, NULL, &trip.after, &error))
+        fail_msg("%s", error.message);
+    for (size_t i = 0; i < 2; i++) {
+        const struct evidence_latency *latency = &trip.after.cells[0].latency[metrics[i]];
+
+        same_number("mean", 7.5 + (double)i, latency->mean_ms);
+        same_number("p99", 9.25 + (double)i, latency->p99_ms);
+    }
+    trip_finish(&trip);
+}
+
 static void a_percentile_that_a_timeout_cut_is_not_passed_on(void **state)
 {
     struct trip trip;
@@ -281,6 +309,7 @@ int main(void)
         cmocka_unit_test(a_vllm_result_has_no_null),
         cmocka_unit_test(an_open_loop_is_exported_from_the_send),
         cmocka_unit_test(aiperf_calls_tpot_its_itl),
+        cmocka_unit_test(aiperf_gets_back_the_second_token_and_the_first_of_the_answer),
         cmocka_unit_test(a_percentile_that_a_timeout_cut_is_not_passed_on),
         cmocka_unit_test(a_table_reads_back_with_every_cell),
         cmocka_unit_test(a_serving_report_has_a_place_for_every_cell),
