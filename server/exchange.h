@@ -85,9 +85,9 @@ struct exchange {
     struct MHD_Connection *mhd; /* NULL once it is over */
     struct exchange *previous, *next;
     struct deadline keep_alive;
-    size_t keep_alive_read; /* bytes the client had taken at the last look */
-    unsigned stalls;        /* looks at which it had taken nothing */
-    size_t body_seen;
+    size_t keep_alive_read;       /* bytes the client had taken at the last look */
+    unsigned stalls;              /* looks at which it had taken nothing */
+    size_t body_seen, read_limit; /* of it, kept or not; beyond that the connection is closed */
     bool dispatched, counted, working, suspended; /* counted: among those in flight */
     bool has_place, over_limit;                   /* among its principal's calls; see limits.h */
     void (*work)(struct exchange *exchange);

@@ -9,8 +9,10 @@
 #include "server/server.h"
 #include "server/telemetry.h"
 
-/* Of a refused body; beyond it the connection is closed. */
+/* Of a refused body, so that a client that sends all of it before it reads gets to read why; of a
+ * file more, as those who may send one do not try again and again. */
 #define READ_OFF_LIMIT ((size_t)8 << 20)
+#define READ_OFF_FILE_LIMIT ((size_t)256 << 20)
 
 static size_t body_limit(const struct exchange *exchange)
 {
@@ -21,12 +23,23 @@ static size_t body_limit(const struct exchange *exchange)
                : (size_t)exchange->server->settings->body_limit_bytes;
 }
 
+static bool takes_file(const struct exchange *exchange)
+{
+    return exchange->route != NULL && exchange->route->body_limit > 0;
+}
+
+/* Of a request that is refused by its headers, little. */
+static size_t read_limit(const struct exchange *exchange)
+{
+    if (exchange->reply.status != 0)
+        return READ_OFF_LIMIT;
+    return takes_file(exchange) ? READ_OFF_FILE_LIMIT : body_limit(exchange) + READ_OFF_LIMIT;
+}
+
 static void refuse_length(struct exchange *exchange)
 {
-    bool own = exchange->route != NULL && exchange->route->body_limit > 0;
-
     mcp_refuse(exchange, 413, RPC_REFUSED, "the request body is longer than %zu bytes%s",
-               body_limit(exchange), own ? "" : " (setting body_limit_bytes)");
+               body_limit(exchange), takes_file(exchange) ? "" : " (setting body_limit_bytes)");
 }
 
 /* By what the headers say; a length that is not said is counted as the body comes. */
@@ -36,11 +49,12 @@ static void check_length(struct exchange *exchange, bool *readable)
     int64_t length;
 
     *readable = true;
+    exchange->read_limit = read_limit(exchange);
     if (said == NULL || !text_to_integer(said, 0, INT64_MAX, &length))
         return;
     if (length > (int64_t)body_limit(exchange) && exchange->reply.status == 0)
         refuse_length(exchange);
-    *readable = exchange->reply.status == 0 || length <= (int64_t)READ_OFF_LIMIT;
+    *readable = exchange->reply.status == 0 || length <= (int64_t)exchange->read_limit;
     if (!*readable)
         log_warning("%s: closing, the body would have %lld bytes", exchange->id, (long long)length);
 }
@@ -87,7 +101,7 @@ static void keep_body(struct exchange *exchange, const char *bytes, size_t size)
 static enum MHD_Result take_body(struct exchange *exchange, const char *bytes, size_t *size)
 {
     exchange->body_seen += *size;
-    if (exchange->body_seen > body_limit(exchange) + READ_OFF_LIMIT) {
+    if (exchange->body_seen > exchange->read_limit) {
         log_warning("%s: closing, the body does not end", exchange->id);
         return MHD_NO;
     }

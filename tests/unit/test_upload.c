@@ -217,13 +217,31 @@ static void begin_upload(struct http_client *client, size_t length, const char *
     http_send_bytes(client, request.data, request.length);
 }
 
-static void a_file_over_the_limit_is_refused_before_it_is_sent(void **state)
+static void a_file_far_over_the_limit_is_refused_before_it_is_sent(void **state)
 {
     struct http_client client;
 
     (void)state;
-    begin_upload(&client, 67108865, "");
+    begin_upload(&client, ((size_t)256 << 20) + 1, "");
     assert_int_equal(http_read_head(&client), 413);
+    http_close(&client);
+}
+
+/* As Python's urllib does it: it reads when it has sent everything. */
+static void who_sends_a_file_over_the_limit_to_its_end_reads_why(void **state)
+{
+    static const char bytes[1 << 20] = { 0 };
+    struct http_client client;
+    TEXT_AUTO body = { 0 };
+
+    (void)state;
+    begin_upload(&client, ((size_t)64 << 20) + sizeof bytes, "");
+    for (int i = 0; i < 65; i++)
+        http_send_bytes(&client, bytes, sizeof bytes);
+    assert_int_equal(http_read_head(&client), 413);
+    while (http_read_part(&client, &body))
+        continue;
+    assert_non_null(strstr(text_string(&body), "longer than 67108864 bytes"));
     http_close(&client);
 }
 
@@ -305,7 +323,8 @@ int main(void)
         TEST(says_what_is_wrong_with_a_file_or_the_query),
         TEST(only_operators_upload),
         TEST(a_file_may_be_larger_than_other_bodies),
-        TEST(a_file_over_the_limit_is_refused_before_it_is_sent),
+        TEST(a_file_far_over_the_limit_is_refused_before_it_is_sent),
+        TEST(who_sends_a_file_over_the_limit_to_its_end_reads_why),
         TEST(a_client_that_leaves_in_the_middle_leaves_nothing),
         cmocka_unit_test_setup_teardown(uploads_that_stall_are_cut, start_hasty, stop),
         TEST(there_is_room_for_so_many_at_once),
