@@ -110,9 +110,6 @@ bool evidence_is_import(const char *id); /* by its prefix */
 /* Of a run_... or an imp_...; NOT_FOUND names the id. Free with evidence_finish, also after
  * failing. */
 bool evidence_find(struct store *store, const char *id, struct evidence *out, struct error *error);
-/* The import without its cells. */
-struct import_row;
-void evidence_of_import(const struct import_row *row, struct evidence *out);
 /* Of our own run and its cells. */
 void evidence_of_run(const struct run_row *run, const struct cell_row *cells, size_t count,
                      struct evidence *out);

@@ -41,7 +41,8 @@ static void read_document(const char *document, struct evidence *out)
     out->notes = notes == NULL ? NULL : memory_copy_text(notes);
 }
 
-void evidence_of_import(const struct import_row *row, struct evidence *out)
+/* Without its cells. */
+static void read_import(const struct import_row *row, struct evidence *out)
 {
     struct error ignored;
 
@@ -87,7 +88,7 @@ bool evidence_find(struct store *store, const char *id, struct evidence *out, st
         return evidence_find_run(store, id, out, error);
     if (!import_find(store, id, &row, error))
         return false;
-    evidence_of_import(&row, out);
+    read_import(&row, out);
     import_row_finish(&row);
     return import_each_cell(store, id, read_cell, out, error);
 }

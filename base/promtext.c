@@ -294,27 +294,22 @@ bool prom_label(const struct prom_sample *sample, const char *name, char *out, s
     return false;
 }
 
-static void add_escaped(struct text *out, const char *value, bool quotes_too)
+static void add_escaped(struct text *out, const char *value)
 {
     for (; *value != '\0'; value++) {
         if (*value == '\n')
             text_add(out, "\\n");
-        else if (*value == '\\' || (*value == '"' && quotes_too))
-            text_addf(out, "\\%c", *value);
+        else if (*value == '\\')
+            text_add(out, "\\\\");
         else
             text_add_char(out, *value);
     }
 }
 
-void prom_escape_label(struct text *out, const char *value)
-{
-    add_escaped(out, value, true);
-}
-
 void prom_family(struct text *out, const char *name, enum prom_type type, const char *help)
 {
     text_addf(out, "# HELP %s ", name);
-    add_escaped(out, help, false);
+    add_escaped(out, help);
     text_addf(out, "\n# TYPE %s %s\n", name, type_names[type]);
 }
 

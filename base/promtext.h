@@ -31,4 +31,3 @@ bool prom_label(const struct prom_sample *sample, const char *name, char *out, s
 void prom_family(struct text *out, const char *name, enum prom_type type, const char *help);
 /* `labels` as written between the braces, or NULL. */
 void prom_value(struct text *out, const char *name, const char *labels, double value);
-void prom_escape_label(struct text *out, const char *value);

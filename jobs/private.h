@@ -56,5 +56,3 @@ void jobs_sleep(struct jobs *jobs, pthread_cond_t *condition, int64_t until_ns);
 /* A place among those at work, taken if one is free; only the runner's own thread asks. */
 bool place_take(struct runner *runner);
 void place_give(struct runner *runner); /* without a place: nothing */
-/* A runner's stop, with the lock held. */
-enum job_stop runner_stop(const struct runner *runner);

@@ -30,7 +30,8 @@ void job_run_progress(struct job_run *run, double progress, double total, const 
     jobs_moved(run->jobs, run->claim.job_id);
 }
 
-enum job_stop runner_stop(const struct runner *runner)
+/* With the lock held. */
+static enum job_stop stop_of(const struct runner *runner)
 {
     if (runner->lost)
         return JOB_STOP_LOST;
@@ -42,7 +43,7 @@ enum job_stop runner_stop(const struct runner *runner)
 enum job_stop job_run_stop(const struct job_run *run)
 {
     pthread_mutex_lock(&run->jobs->lock);
-    enum job_stop stop = runner_stop(runner_of_const(run));
+    enum job_stop stop = stop_of(runner_of_const(run));
     pthread_mutex_unlock(&run->jobs->lock);
     return stop;
 }
@@ -56,8 +57,8 @@ static enum job_stop wait_on(struct job_run *run, int64_t timeout_ms, const uint
     enum job_stop stop;
 
     pthread_mutex_lock(&jobs->lock);
-    while ((stop = runner_stop(runner_of(run))) == JOB_STOP_NO
-           && (ends == NULL || jobs->ends == *ends) && clock_monotonic_ns() < until_ns)
+    while ((stop = stop_of(runner_of(run))) == JOB_STOP_NO && (ends == NULL || jobs->ends == *ends)
+           && clock_monotonic_ns() < until_ns)
         jobs_sleep(jobs, &jobs->changed, until_ns);
     pthread_mutex_unlock(&jobs->lock);
     return stop;
@@ -157,7 +158,7 @@ static void place_return(struct runner *runner)
 
     pthread_mutex_lock(&jobs->lock);
     jobs->returning++;
-    while (jobs->taken == jobs->places && runner_stop(runner) == JOB_STOP_NO)
+    while (jobs->taken == jobs->places && stop_of(runner) == JOB_STOP_NO)
         jobs_sleep(jobs, &jobs->changed, clock_monotonic_ns() + LINE_POLL_MS * 1000000LL);
     jobs->returning--;
     runner->placed = jobs->taken < jobs->places;
@@ -185,7 +186,7 @@ bool job_run_acquire(struct job_run *run, const char *endpoint, const char *purp
 
         pthread_mutex_lock(&jobs->lock);
         uint64_t ends = jobs->ends;
-        enum job_stop stop = runner_stop(runner_of(run));
+        enum job_stop stop = stop_of(runner_of(run));
         pthread_mutex_unlock(&jobs->lock);
         if (stop != JOB_STOP_NO)
             return stopped(run, stop, endpoint, error);

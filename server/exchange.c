@@ -42,12 +42,6 @@ struct exchange *exchange_create(struct http_loop *loop, struct MHD_Connection *
     return exchange;
 }
 
-struct exchange *exchange_retain(struct exchange *exchange)
-{
-    atomic_fetch_add(&exchange->references, 1);
-    return exchange;
-}
-
 static void drop_request(struct exchange *exchange)
 {
     if (exchange->request_finish != NULL)
@@ -141,7 +135,7 @@ bool exchange_submit(struct exchange *exchange, struct workers *workers,
         return false;
     exchange->work = work;
     exchange->working = true;
-    exchange_retain(exchange);
+    atomic_fetch_add(&exchange->references, 1);
     if (workers_submit(workers, run_work, exchange, error))
         return true;
     exchange->working = false;

@@ -94,7 +94,6 @@ struct exchange {
     void (*worked)(struct exchange *exchange); /* what is to be done after it; NULL: nothing */
 };
 
-struct exchange *exchange_retain(struct exchange *exchange);
 void exchange_release(struct exchange *exchange);
 
 /* The answer, whole; `body` (may be NULL) is emptied into it. */

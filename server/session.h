@@ -73,9 +73,7 @@ bool session_keeps_streams(const struct session *session);
 /* And does it begin them with an event without a message? */
 bool session_primes_streams(const struct session *session);
 /* One JSON message on its standing stream; while nobody reads that, it waits in the store, where
- * the revision has that. */
-void session_push(struct session *session, const char *json, size_t length);
-/* The same for what need not be told twice: nothing if the same waits already. */
+ * the revision has that, unless the same waits already. */
 void session_tell(struct session *session, const char *json, size_t length);
 void sessions_tell(struct sessions *sessions, const char *json, size_t length); /* each */
 /* From now on this connection carries the standing stream. */

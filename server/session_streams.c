@@ -26,11 +26,6 @@ bool session_primes_streams(const struct session *session)
 
 /* ---- The standing stream ---- */
 
-void session_push(struct session *session, const char *json, size_t length)
-{
-    stream_push(session->standing, json, length);
-}
-
 static uint64_t digest_of(const char *bytes, size_t length)
 {
     uint64_t hash = 14695981039346656037u; /* FNV-1a */
@@ -70,7 +65,7 @@ void session_tell(struct session *session, const char *json, size_t length)
     fresh = stream_is_read(session->standing) || add_waiting(session, digest_of(json, length));
     pthread_mutex_unlock(&session->lock);
     if (fresh)
-        session_push(session, json, length);
+        stream_push(session->standing, json, length);
 }
 
 /* Nothing waits any more. */

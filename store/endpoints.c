@@ -137,24 +137,6 @@ bool endpoint_acquire(struct store *store, const struct claim *claim, const char
     return true;
 }
 
-static bool apply_release(struct connection *connection, void *context, struct error *error)
-{
-    const struct claim *claim = context;
-    SQL_AUTO sql = sql_begin(connection, "DELETE FROM endpoint_leases WHERE job_id = ?1");
-
-    if (!claim_check(connection, claim, error))
-        return false;
-    sql_bind_text(&sql, 1, claim->job_id);
-    return sql_run(&sql, error);
-}
-
-bool endpoint_release(struct store *store, const struct claim *claim, struct error *error)
-{
-    struct claim copy = *claim;
-
-    return database_write(store->main, apply_release, &copy, error);
-}
-
 bool endpoint_list(struct store *store, struct endpoint_lease **out, size_t *count,
                    struct error *error)
 {

@@ -89,7 +89,6 @@ struct endpoint_lease {
 bool endpoint_acquire(struct store *store, const struct claim *claim, const char *endpoint,
                       const char *principal, const char *purpose, int64_t now_ms, int64_t lease_ms,
                       bool *granted, struct endpoint_lease *holder, struct error *error);
-bool endpoint_release(struct store *store, const struct claim *claim, struct error *error);
 /* By endpoint, in the order of their lines. free(*out). */
 bool endpoint_list(struct store *store, struct endpoint_lease **out, size_t *count,
                    struct error *error);

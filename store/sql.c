@@ -22,6 +22,65 @@ struct connection {
     struct kept kept[KEPT_STATEMENTS]; /* open addressing by the text's address */
 };
 
+/* The errno behind an I/O error. sqlite3_system_errno misses those of a commit, so the files are
+ * asked too, the write-ahead log first. */
+static int system_cause(sqlite3 *db)
+{
+    int cause = sqlite3_system_errno(db);
+    sqlite3_file *wal = NULL;
+
+    if (cause == 0
+        && sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal) == SQLITE_OK
+        && wal != NULL && wal->pMethods != NULL)
+        wal->pMethods->xFileControl(wal, SQLITE_FCNTL_LAST_ERRNO, &cause);
+    if (cause == 0)
+        sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &cause);
+    return cause;
+}
+
+/* A full disk shows as FULL, or as an I/O error with one of these causes. */
+static bool disk_is_full(int code, int cause)
+{
+    return code == SQLITE_FULL
+           || (code == SQLITE_IOERR && (cause == ENOSPC || cause == EDQUOT || cause == EFBIG));
+}
+
+/* Says in one sentence what sqlite3 reported last, and what to do about it. Returns false. */
+static bool failed(struct connection *connection, struct error *error)
+{
+    int code = sqlite3_errcode(connection->db) & 0xff;
+    int cause = code == SQLITE_IOERR ? system_cause(connection->db) : 0;
+    const char *path = connection->path;
+
+    if (disk_is_full(code, cause))
+        return error_set(error, ERROR_BUSY,
+                         "the disk of the data folder is full: nothing can be stored; free some "
+                         "space and try again");
+    if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+        return error_set(error, ERROR_BUSY,
+                         "the database is locked by another program (for example a sqlite3 shell): "
+                         "end that program and try again");
+    if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
+        return error_set(error, ERROR_INTERNAL,
+                         "database %s is corrupt (%s): stop opsbrain and restore the file from a "
+                         "backup",
+                         path, sqlite3_errmsg(connection->db));
+    if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN || code == SQLITE_PERM
+        || code == SQLITE_AUTH)
+        return error_set(
+            error, ERROR_INTERNAL,
+            "database %s cannot be written (%s): make the file and its folder writable "
+            "for the user that runs opsbrain",
+            path, sqlite3_errmsg(connection->db));
+    if (code == SQLITE_IOERR)
+        return error_set(error, ERROR_INTERNAL,
+                         "database %s: the disk reported an error (%s, code %d): check the disk",
+                         path, cause != 0 ? strerror(cause) : sqlite3_errmsg(connection->db),
+                         sqlite3_extended_errcode(connection->db));
+    return error_set(error, ERROR_INTERNAL, "database %s: %s (code %d)", path,
+                     sqlite3_errmsg(connection->db), sqlite3_extended_errcode(connection->db));
+}
+
 bool connection_open(const char *path, enum connection_kind kind, struct connection **out,
                      struct error *error)
 {
@@ -34,7 +93,7 @@ bool connection_open(const char *path, enum connection_kind kind, struct connect
     if (sqlite3_open_v2(path, &connection->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL)
             != SQLITE_OK
         || sqlite3_busy_timeout(connection->db, BUSY_TIMEOUT_MS) != SQLITE_OK) {
-        connection_failed(connection, error);
+        failed(connection, error);
         connection_close(connection);
         return false;
     }
@@ -70,65 +129,7 @@ sqlite3 *connection_handle(struct connection *connection)
 bool connection_run(struct connection *connection, const char *script, struct error *error)
 {
     return sqlite3_exec(connection->db, script, NULL, NULL, NULL) == SQLITE_OK
-           || connection_failed(connection, error);
-}
-
-/* The errno behind an I/O error. sqlite3_system_errno misses those of a commit, so the files are
- * asked too, the write-ahead log first. */
-static int system_cause(sqlite3 *db)
-{
-    int cause = sqlite3_system_errno(db);
-    sqlite3_file *wal = NULL;
-
-    if (cause == 0
-        && sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal) == SQLITE_OK
-        && wal != NULL && wal->pMethods != NULL)
-        wal->pMethods->xFileControl(wal, SQLITE_FCNTL_LAST_ERRNO, &cause);
-    if (cause == 0)
-        sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &cause);
-    return cause;
-}
-
-/* A full disk shows as FULL, or as an I/O error with one of these causes. */
-static bool disk_is_full(int code, int cause)
-{
-    return code == SQLITE_FULL
-           || (code == SQLITE_IOERR && (cause == ENOSPC || cause == EDQUOT || cause == EFBIG));
-}
-
-bool connection_failed(struct connection *connection, struct error *error)
-{
-    int code = sqlite3_errcode(connection->db) & 0xff;
-    int cause = code == SQLITE_IOERR ? system_cause(connection->db) : 0;
-    const char *path = connection->path;
-
-    if (disk_is_full(code, cause))
-        return error_set(error, ERROR_BUSY,
-                         "the disk of the data folder is full: nothing can be stored; free some "
-                         "space and try again");
-    if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
-        return error_set(error, ERROR_BUSY,
-                         "the database is locked by another program (for example a sqlite3 shell): "
-                         "end that program and try again");
-    if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
-        return error_set(error, ERROR_INTERNAL,
-                         "database %s is corrupt (%s): stop opsbrain and restore the file from a "
-                         "backup",
-                         path, sqlite3_errmsg(connection->db));
-    if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN || code == SQLITE_PERM
-        || code == SQLITE_AUTH)
-        return error_set(
-            error, ERROR_INTERNAL,
-            "database %s cannot be written (%s): make the file and its folder writable "
-            "for the user that runs opsbrain",
-            path, sqlite3_errmsg(connection->db));
-    if (code == SQLITE_IOERR)
-        return error_set(error, ERROR_INTERNAL,
-                         "database %s: the disk reported an error (%s, code %d): check the disk",
-                         path, cause != 0 ? strerror(cause) : sqlite3_errmsg(connection->db),
-                         sqlite3_extended_errcode(connection->db));
-    return error_set(error, ERROR_INTERNAL, "database %s: %s (code %d)", path,
-                     sqlite3_errmsg(connection->db), sqlite3_extended_errcode(connection->db));
+           || failed(connection, error);
 }
 
 /* The slot of this text, or a free one; NULL when all are taken by others. */
@@ -224,7 +225,7 @@ enum sql_step sql_step(struct sql *sql, struct error *error)
         return SQL_ROW;
     if (status == SQLITE_DONE)
         return SQL_DONE;
-    connection_failed(sql->connection, error);
+    failed(sql->connection, error);
     return SQL_FAILED;
 }
 

@@ -20,8 +20,6 @@ const char *connection_path(const struct connection *connection);
 sqlite3 *connection_handle(struct connection *connection);
 /* Runs a script of statements that return no rows. */
 bool connection_run(struct connection *connection, const char *script, struct error *error);
-/* Says in one sentence what sqlite3 reported last, and what to do about it. Returns false. */
-bool connection_failed(struct connection *connection, struct error *error);
 
 /* One run of one statement: begin, bind, step, read, end. `end` is automatic: declare with
  * SQL_AUTO. What goes wrong before the first step is reported by it. `text` must be a static

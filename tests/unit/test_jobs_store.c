@@ -251,7 +251,8 @@ static void an_endpoint_has_one_holder_and_a_line_in_order(void **state)
     assert_int_equal(count, 3);
     assert_string_equal(rows[1].job_id, claims[1].job_id);
     free(rows);
-    assert_ok(ledger, endpoint_release(ledger->store, &claims[0], &ledger->error));
+    assert_ok(ledger,
+              job_finish(ledger->store, &claims[0], JOB_COMPLETED, NULL, 235, &ledger->error));
     assert_false(acquire(ledger, &claims[2], 240, &holder));
     assert_string_equal(holder.job_id, claims[1].job_id);
     assert_true(acquire(ledger, &claims[1], 250, &holder));
@@ -322,7 +323,7 @@ static void a_job_may_hold_several_endpoints(void **state)
     assert_string_equal(leases[2].endpoint, "127.0.0.1:9000");
     assert_int_equal(leases[2].granted_ms, 210);
     free(leases);
-    assert_ok(ledger, endpoint_release(ledger->store, &first, &ledger->error));
+    assert_ok(ledger, job_finish(ledger->store, &first, JOB_COMPLETED, NULL, 225, &ledger->error));
     assert_true(acquire(ledger, &second, 230, NULL));
 }
 
