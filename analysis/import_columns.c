@@ -111,6 +111,8 @@ static const struct known {
     { "num_requests", CELL(requests_asked, 1) },
     { "requests_asked", CELL(requests_asked, 1) },
     { "total_requests", CELL(attempted, 1) },
+    { "requests", CELL(attempted, 1) },
+    { "n_requests", CELL(attempted, 1) },
     { "attempted", CELL(attempted, 1) },
     { "num_success", CELL(succeeded, 1) },
     { "successful_requests", CELL(succeeded, 1) },
@@ -454,6 +456,13 @@ struct import_column column_find(const char *heading)
             .offset = offsetof(struct evidence_cell, request_throughput),
             .scale = 1,
             .is_throughput = true,
+        };
+    if (strcmp(heading, "input_tokens") == 0 || strcmp(heading, "prompt_tokens") == 0)
+        return (struct import_column){
+            .kind = COLUMN_NUMBER,
+            .offset = offsetof(struct evidence_cell, input_length),
+            .scale = 1,
+            .is_of_each = true,
         };
     rate = find_rate(heading);
     return rate.kind == COLUMN_UNKNOWN ? find_latency(heading) : rate;

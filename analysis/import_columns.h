@@ -21,6 +21,7 @@ struct import_column {
     const char *assumed;   /* what its name does not say, and how it is read; NULL: it says all */
     bool is_complement;    /* a share of failures where successes are kept */
     bool is_throughput;    /* a throughput of something: only its figures can tell of requests */
+    bool is_of_each;       /* perhaps of each request, perhaps of all: only its figures can tell */
 };
 
 #define HEADING_SIZE 128

@@ -93,14 +93,15 @@ static void find_unit(struct table *table)
             table->out->input_unit = table->columns[i].unit;
 }
 
-/* Two columns of one meaning: the first counts, the other is kept as text. */
+/* Two columns of one meaning: the first of those that surely have it counts, the other is kept as
+ * text. */
 static void drop_repeated_columns(struct table *table)
 {
     for (size_t i = 0; i < table->count; i++)
         for (size_t j = 0; j < i; j++)
             if (table->columns[i].kind == COLUMN_NUMBER && table->columns[j].kind == COLUMN_NUMBER
                 && table->columns[i].offset == table->columns[j].offset)
-                table->columns[i].kind = COLUMN_UNKNOWN;
+                table->columns[table->columns[j].is_of_each ? j : i].kind = COLUMN_UNKNOWN;
 }
 
 /* Is the heading on the line that the bytes begin with? Reads it. */

@@ -23,8 +23,8 @@ void table_odd_row(struct table *table, const char *column, const char *value);
 #define TABLE_REMARKS_MAX 40
 /* All fields of the row into the cell. */
 void table_read_fields(struct table *table, struct evidence_cell *cell);
-/* What only all rows together tell: shares in percent, a throughput without a unit, facts that
- * differ. */
+/* What only all rows together tell: shares in percent, a throughput without a unit, tokens of each
+ * request or of all, facts that differ. */
 void table_settle(struct table *table);
 /* Of successes, or of tokens from a cache: may be written as percent. */
 bool table_is_share(const struct import_column *column);

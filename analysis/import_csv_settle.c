@@ -1,9 +1,12 @@
 /* What only all rows of a table together tell. */
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "analysis/import_csv.h"
 #include "analysis/import_members.h"
+
+#define LOOKED_AT 1000 /* rows that each row is held against */
 
 static double *share_at(const struct import_column *column, struct evidence_cell *cell)
 {
@@ -77,6 +80,93 @@ static void settle_throughput(const struct table *table)
     }
 }
 
+static double requests_of(const struct evidence_cell *cell)
+{
+    if (!isnan(cell->requests_asked))
+        return cell->requests_asked;
+    return isnan(cell->attempted) ? cell->succeeded : cell->attempted;
+}
+
+/* What the rows with the same length as one row tell of it. */
+struct twins {
+    bool any, other_requests, other_users; /* others: with a number of requests not known in both */
+};
+
+static struct twins find_twins(const struct evidence *out, const struct evidence_cell *of)
+{
+    struct twins found = { 0 };
+
+    for (size_t i = 0; i < out->cell_count && i < LOOKED_AT; i++) {
+        const struct evidence_cell *cell = &out->cells[i];
+
+        if (cell == of || cell->input_length != of->input_length)
+            continue;
+        found.any = true;
+        found.other_requests |= fabs(requests_of(cell) - requests_of(of)) >= 1;
+        found.other_users |= cell->concurrency != of->concurrency && isnan(requests_of(cell))
+                             && isnan(requests_of(of));
+    }
+    return found;
+}
+
+/* Are they tokens of each request, not of all of a row? Surely where there are fewer than requests,
+ * or the same for other numbers of requests; or for other loads in every row, where no numbers are
+ * told. *levels: all recur. */
+static bool is_of_each(const struct evidence *out, bool *levels)
+{
+    bool other_users = true;
+
+    *levels = true;
+    for (size_t i = 0; i < out->cell_count; i++) {
+        struct twins twins = find_twins(out, &out->cells[i]);
+
+        if (isnan(out->cells[i].input_length))
+            continue;
+        if (out->cells[i].input_length < requests_of(&out->cells[i]) || twins.other_requests)
+            return true;
+        other_users &= twins.other_users;
+        *levels &= twins.any;
+    }
+    return other_users;
+}
+
+/* Of whatever they are: rows of other levels are not the same cell. */
+static void drop_lengths(struct evidence *out, const char *heading, bool levels)
+{
+    for (size_t i = 0; i < out->cell_count; i++) {
+        struct evidence_cell *cell = &out->cells[i];
+
+        if (levels && !isnan(cell->input_length))
+            snprintf(cell->variant, sizeof cell->variant, "%.40s=%.15g", heading,
+                     cell->input_length);
+        cell->input_length = NAN;
+    }
+}
+
+static void settle_lengths(const struct table *table)
+{
+    struct evidence *out = table->out;
+    bool levels;
+
+    for (size_t i = 0; i < table->count; i++) {
+        if (!table->columns[i].is_of_each || table->columns[i].kind != COLUMN_NUMBER)
+            continue;
+        if (is_of_each(out, &levels)) {
+            out->input_unit = LENGTH_TOKENS;
+            evidence_remark(out,
+                            "\"%s\" was read as the tokens of each request: as those of all "
+                            "they would not fit the other figures",
+                            table->headings[i]);
+            continue;
+        }
+        evidence_remark(out,
+                        "\"%s\" may count the tokens of each request or of all, and nothing in "
+                        "the file tells which: kept as text",
+                        table->headings[i]);
+        drop_lengths(out, table->headings[i], levels);
+    }
+}
+
 static void settle_facts(const struct table *table)
 {
     for (size_t i = 0; i < table->count; i++) {
@@ -106,6 +196,7 @@ void table_settle(struct table *table)
 
     settle_shares(table);
     settle_throughput(table);
+    settle_lengths(table);
     settle_facts(table);
     for (size_t i = 0; i < out->cell_count; i++) {
         settle_failures(&out->cells[i]);

@@ -66,6 +66,25 @@ static void any_separator_and_any_line_end_will_do(void **state)
     is_usual("users, input_len , avg_latency_ms, rps\n 1 , 1024, 200, 5\n2 ,\t1024, 250 , 8\n");
 }
 
+static void tokens_are_of_each_request_where_the_figures_show_it(void **state)
+{
+    EVIDENCE_AUTO all, each;
+
+    (void)state;
+    is_usual("users,input_tokens,avg_latency_ms,rps\n1,1024,200,5\n2,1024,250,8\n");
+    is_usual("users,requests,prompt_tokens,avg_latency_ms,rps\n1,40,1024,200,5\n2,80,1024,250,8\n");
+    is_usual("users,input_tokens,context,avg_latency_ms,rps\n1,9,1024,200,5\n2,9,1024,250,8\n");
+    read_table("users,requests,input_tokens,rps\n1,100,64,5\n2,100,64,8\n", &each);
+    assert_float_equal(each.cells[1].input_length, 64, 0);
+    assert_int_equal(each.input_unit, LENGTH_TOKENS);
+    read_table("users,requests,input_tokens,rps\n1,10,1024,5\n1,10,2048,4\n2,10,1024,8\n"
+               "2,10,2048,7\n",
+               &all);
+    assert_true(isnan(all.cells[0].input_length));
+    assert_string_equal(all.cells[3].variant, "input_tokens=2048");
+    remarked(&all, "of each request or of all");
+}
+
 static void what_stands_around_the_rows_is_passed_over(void **state)
 {
     EVIDENCE_AUTO evidence;
@@ -226,6 +245,7 @@ static void a_table_without_rows_says_why(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tokens_are_of_each_request_where_the_figures_show_it),
         cmocka_unit_test(any_separator_and_any_line_end_will_do),
         cmocka_unit_test(what_stands_around_the_rows_is_passed_over),
         cmocka_unit_test(figures_come_in_many_forms),
