@@ -422,7 +422,8 @@ static void sums_up_a_window(void **state)
     assert_int_equal(number(one, "chunks_in_window"), 6);
     assert_float_equal(json_get_number(json_object_get(one, "ttft_ms"), "p50", 0), ttft_ms, 1e-5);
     assert_float_equal(json_get_number(one, "present_average", 0), 1, 1e-9);
-    assert_true(json_get_number(json_object_get(one, "itl_ms"), "max", 0) >= 2);
+    assert_true(json_get_number(json_object_get(one, "itl_ms"), "max", 0)
+                > 1); /* late, it hurries */
     assert_int_equal(number(lag, "count"), 12);
 }
 
