@@ -280,8 +280,8 @@ static void make_own(struct trial *trial, size_t n, const char *sweep, int repet
     run->imported = false;
     run->repetition = repetition;
     snprintf(run->id, sizeof run->id, "%s/%d/%s", sweep, repetition, deployment);
-    strcpy(run->name, sweep);
-    strcpy(run->facts.deployment, deployment);
+    snprintf(run->name, sizeof run->name, "%s", sweep);
+    snprintf(run->facts.deployment, sizeof run->facts.deployment, "%s", deployment);
 }
 
 static void finds_the_pairs_of_runs_that_were_measured_in_turns(void **state)

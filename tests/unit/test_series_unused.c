@@ -48,7 +48,7 @@ static size_t count_at(struct ledger *ledger, int64_t from_ms, int64_t to_ms,
     const struct scrape_range range = { 1, "x", from_ms, to_ms, scrape_level_ms(level) };
     struct scraped *series;
     char labels[24];
-    size_t count;
+    size_t count = 0;
 
     assert_ok(ledger, scraped_read(ledger->store, &range, level, &series, &count, &ledger->error));
     for (size_t i = 0; i < count; i++) {

@@ -429,6 +429,7 @@ static void plans_an_adaptive_search_by_the_cells_it_may_take(void **state)
     assert_int_equal(json_get_integer(answer, "grid_cells", 0), 24);
     world_says(world, "at most 16 of 24 cells, by adaptive search.");
     few = world_ok(world, "sweep_plan", "{" SMALL_GRID ",\"search\":\"adaptive\"}");
+    assert_non_null(few);
     world_says(world, "an adaptive search saves little below 10 loads");
     world_refused(world, "sweep_plan", "{" SMALL_GRID ",\"limit_error_rate\":1.5}", ERROR_INVALID,
                   "limit_error_rate");
@@ -608,6 +609,7 @@ static void a_correction_is_a_new_sweep_that_points_at_the_old(void **state)
     text_addf(&words, "%s was corrected by %s: use that one.", before, after);
     world_says(world, text_string(&words));
     report = world_ok(world, "run_report", text_string(&arguments));
+    assert_non_null(report);
     world_says(world, "was corrected by run_");
     text_clear(&arguments);
     text_addf(&arguments, "{\"baseline\":[\"%s\"],\"candidate\":[\"%s\"]}", before, after);
