@@ -18,17 +18,11 @@ static bool is_any_measured(const struct grid *grid, size_t output, size_t conte
 static void add_saturation(const struct grid *grid, size_t output, size_t context, struct text *out)
 {
     const struct saturation s = saturation_find(grid, output, context);
-    char load[LOAD_SIZE];
 
-    if (!s.found)
-        text_add(out, "too little was measured to tell the saturation point");
-    else if (!s.reached)
-        text_addf(out, "not saturated at %s, the greatest load%s",
-                  load_name(s.at.load, s.at.is_rate, load),
-                  s.lost ? " that did not lose requests" : "");
+    if (s.found)
+        saturation_sentence(&s, out);
     else
-        text_addf(out, "saturated at %s%s", s.at_most ? "<=" : "",
-                  load_name(s.at.load, s.at.is_rate, load));
+        text_add(out, "too little was measured to tell the saturation point");
 }
 
 static void add_limit(const struct report_input *input, const struct grid *grid, size_t output,

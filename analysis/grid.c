@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/memory.h"
 
 #define SOUND_SUCCESS_RATE 0.99
@@ -180,6 +181,17 @@ void load_set(json_t *json, const char *prefix, double load, bool is_rate)
 
     snprintf(name, sizeof name, "%s%s", prefix, is_rate ? "request_rate" : "users");
     json_object_set_new(json, name, json_load(load, is_rate));
+}
+
+json_t *cell_witness(const struct cell_row *cell)
+{
+    json_t *witness = NULL;
+    struct error ignored;
+
+    if (cell->witness == NULL
+        || !json_parse(cell->witness, strlen(cell->witness), &witness, &ignored))
+        return NULL;
+    return witness;
 }
 
 enum failure cell_failure(const struct cell_row *cell)

@@ -54,5 +54,7 @@ bool point_is_sound(const struct point *point);
 /* What stands in a table where there is no figure: "failed", "too long", "skipped", "-". */
 const char *point_word(const struct point *point);
 
+/* What the cell's witness said; NULL: nothing. New reference. */
+json_t *cell_witness(const struct cell_row *cell);
 /* The class most requests failed with; FAILURE_NONE if none failed. */
 enum failure cell_failure(const struct cell_row *cell);

@@ -49,6 +49,17 @@ json_t *peak_to_json(const struct grid *grid, size_t output)
 
 /* ---- Saturation ---- */
 
+/* "4", "4 to 16", ">= 17" */
+static void interval_cell(struct table *table, const struct load_verdict *verdict)
+{
+    if (!verdict->reached)
+        table_cell(table, ">=%.4g", verdict->low);
+    else if (verdict->low < verdict->high)
+        table_cell(table, "%.4g to %.6g", verdict->low, verdict->high);
+    else
+        table_cell(table, "%.6g", verdict->high);
+}
+
 static void saturation_row(struct table *table, int64_t context, const struct saturation *s)
 {
     char number[NUMBER_SIZE];
@@ -59,7 +70,7 @@ static void saturation_row(struct table *table, int64_t context, const struct sa
             table_cell(table, "-");
         return;
     }
-    table_cell(table, "%s%.6g", !s->reached ? ">=" : s->at_most ? "<=" : "", s->at.load);
+    interval_cell(table, &s->verdict);
     table_cell(table, "%s", number_format(s->output_tokens_per_s, number));
     table_cell(table, "%s", number_format(s->peak_tokens_per_s, number));
     table_cell(table, "%.6g", s->peak.load);
@@ -82,15 +93,24 @@ void saturation_write(const struct grid *grid, size_t output, struct text *out)
 
         saturation_row(table, (int64_t)grid->contexts.values[context], &s);
     }
-    text_add(out, "### Saturation\n\n"
-                  "Saturated at: the smallest load that reaches 95 % of the context's "
-                  "peak output tokens/s;\n\">=\": only the greatest load measured does, so the "
-                  "point may lie beyond. Doubled at: the smallest\nload whose E2E "
-                  "median is twice that of the smallest load. \"<=\": the load below was not\n"
-                  "measured.\n\n");
+    text_add(out,
+             "### Saturation\n\n"
+             "Saturated at: the smallest load that gives 95 % of the most output tokens/s that "
+             "the server\ncan give at any load; \"to\": it lies between these two, \">=\": it "
+             "was not reached for certain.\nDoubled at: the smallest load whose E2E median is "
+             "twice that of the smallest load. \"<=\": the\nload below was not measured.\n\n");
     table_render(table, out);
     text_add_char(out, '\n');
     table_destroy(table);
+}
+
+static json_t *loads_json(const struct saturation *s)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < s->next_count; i++)
+        json_array_append_new(list, json_load(s->next[i], s->at.is_rate));
+    return list;
 }
 
 json_t *saturation_to_json(const struct grid *grid, size_t output)
@@ -105,9 +125,14 @@ json_t *saturation_to_json(const struct grid *grid, size_t output)
         json_array_append_new(rows, row);
         if (!s.found)
             continue;
+        json_object_set_new(row, "reached", json_boolean(s.verdict.reached));
         load_set(row, "", s.at.load, s.at.is_rate);
-        json_object_set_new(row, "reached", json_boolean(s.reached));
-        json_object_set_new(row, "at_most", json_boolean(s.at_most));
+        load_set(row, "low_", s.verdict.low, s.at.is_rate);
+        if (s.verdict.reached)
+            load_set(row, "high_", s.verdict.high, s.at.is_rate);
+        json_object_set_new(row, "measure_next", loads_json(&s));
+        if (isfinite(s.verdict.at_once))
+            json_object_set_new(row, "requests_at_once", json_real(s.verdict.at_once));
         json_object_set_new(row, "output_tokens_per_s", json_real(s.output_tokens_per_s));
         load_set(row, "peak_", s.peak.load, s.peak.is_rate);
         json_object_set_new(row, "peak_output_tokens_per_s", json_real(s.peak_tokens_per_s));

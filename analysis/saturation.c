@@ -1,6 +1,11 @@
 #include "analysis/saturation.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/memory.h"
 
 struct peak peak_find(const struct grid *grid, size_t output)
 {
@@ -17,26 +22,102 @@ struct peak peak_find(const struct grid *grid, size_t output)
     return best;
 }
 
-/* The peak of one context; *sound and *last say how many points are sound and which is the greatest
- * load of them. */
-static struct peak peak_of_context(const struct grid *grid, size_t output, size_t context,
-                                   size_t *sound, size_t *last)
-{
-    struct peak best = { 0 };
+/* ---- The curve of one context ---------------------------------------------------------------- */
 
-    *sound = 0;
+#define NOISE_LEAST 0.005
+#define NOISE_UNKNOWN 0.02
+
+struct sound_points {
+    struct point *points; /* ascending in load */
+    struct load_point *curve;
+    size_t count;
+};
+
+static void sound_points_finish(struct sound_points *sound)
+{
+    free(sound->points);
+    free(sound->curve);
+}
+#define SOUND_POINTS_AUTO __attribute__((cleanup(sound_points_finish))) struct sound_points
+
+/* By the windows' own intervals, as far as the repetitions even them out. */
+static double noise_of(const struct point *point)
+{
+    size_t count = 0;
+    double sum = 0;
+
+    for (size_t i = 0; i < point->count; i++) {
+        const struct cell_row *cell = point->cells[i];
+
+        if (cell == NULL || cell->state != CELL_MEASURED)
+            continue;
+        sum += isfinite(cell->measurement.throughput_ci) ? cell->measurement.throughput_ci
+                                                         : NOISE_UNKNOWN;
+        count++;
+    }
+    return fmax(NOISE_LEAST, sum / (double)count / sqrt((double)count));
+}
+
+/* Of a server whose counters are those of all its instances; else NaN. */
+static double waiting_at_cell(const struct cell_row *cell)
+{
+    json_auto_t *witness = cell == NULL ? NULL : cell_witness(cell);
+
+    if (strcmp(json_get_text(witness, "state", ""), "full") != 0)
+        return NAN;
+    return json_get_number(witness, "requests_waiting_mean", NAN);
+}
+
+static double waiting_of(const struct point *point)
+{
+    double sum = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < point->count; i++) {
+        double waiting = waiting_at_cell(point->cells[i]);
+
+        if (isnan(waiting))
+            continue;
+        sum += waiting;
+        count++;
+    }
+    return count > 0 ? sum / (double)count : NAN;
+}
+
+/* More came than was answered: more still would be no faster. */
+static bool is_overloaded(const struct point *point)
+{
+    for (size_t i = 0; i < point->count; i++)
+        if (point->cells[i] != NULL && point->cells[i]->measurement.overloaded)
+            return true;
+    return false;
+}
+
+static struct load_point load_point_of(const struct point *point)
+{
+    return (struct load_point){ .load = point->load,
+                                .tokens_per_s = figure_mean(point, QUANTITY_OUTPUT_TOKENS),
+                                .noise = noise_of(point),
+                                .ttft_ms = figure_mean(point, QUANTITY_TTFT_P50),
+                                .e2e_ms = figure_mean(point, QUANTITY_E2E_P50),
+                                .waiting = waiting_of(point),
+                                .overloaded = is_overloaded(point) };
+}
+
+static struct sound_points sound_points_of(const struct grid *grid, size_t output, size_t context)
+{
+    struct sound_points out = { memory_zeroed(grid->loads.count + 1, sizeof *out.points),
+                                memory_zeroed(grid->loads.count + 1, sizeof *out.curve), 0 };
+
     for (size_t user = 0; user < grid->loads.count; user++) {
         struct point point = grid_point(grid, output, context, user);
-        double tokens = figure_mean(&point, QUANTITY_OUTPUT_TOKENS);
 
-        if (!point_is_sound(&point) || !isfinite(tokens))
+        if (!point_is_sound(&point) || !(figure_mean(&point, QUANTITY_OUTPUT_TOKENS) > 0))
             continue;
-        ++*sound;
-        *last = user;
-        if (tokens > best.output_tokens_per_s)
-            best = (struct peak){ true, point, tokens };
+        out.points[out.count] = point;
+        out.curve[out.count++] = load_point_of(&point);
     }
-    return best;
+    return out;
 }
 
 static enum cell_state state_below(const struct grid *grid, size_t output, size_t context,
@@ -50,21 +131,13 @@ static enum cell_state state_below(const struct grid *grid, size_t output, size_
     return point_state(&below);
 }
 
-/* More came than was answered: more still would be no faster. */
-static bool is_overloaded(const struct point *point)
+static bool is_any_lost_above(const struct grid *grid, size_t output, size_t context, double load)
 {
-    for (size_t i = 0; i < point->count; i++)
-        if (point->cells[i] != NULL && point->cells[i]->measurement.overloaded)
-            return true;
-    return false;
-}
-
-static bool is_any_lost_above(const struct grid *grid, size_t output, size_t context, size_t last)
-{
-    for (size_t user = last + 1; user < grid->loads.count; user++) {
+    for (size_t user = 0; user < grid->loads.count; user++) {
         struct point point = grid_point(grid, output, context, user);
 
-        if (point_state(&point) == CELL_MEASURED || point_state(&point) == CELL_FAILED)
+        if (point.load > load
+            && (point_state(&point) == CELL_MEASURED || point_state(&point) == CELL_FAILED))
             return true;
     }
     return false;
@@ -92,29 +165,60 @@ static double find_doubled(const struct grid *grid, size_t output, size_t contex
     return 0;
 }
 
+/* ---- The finding ----------------------------------------------------------------------------- */
+
 struct saturation saturation_find(const struct grid *grid, size_t output, size_t context)
 {
+    SOUND_POINTS_AUTO sound = sound_points_of(grid, output, context);
     struct saturation out = { 0 };
-    size_t sound, last = 0;
-    struct peak peak = peak_of_context(grid, output, context, &sound, &last);
+    size_t top = 0;
 
-    if (!peak.found || sound < 2)
+    if (sound.count < 2)
         return out;
-    out.peak = peak.point;
-    out.peak_tokens_per_s = peak.output_tokens_per_s;
+    for (size_t i = 1; i < sound.count; i++)
+        if (sound.curve[i].tokens_per_s > sound.curve[top].tokens_per_s)
+            top = i;
+    out.found = true;
+    out.verdict = load_curve_judge(sound.curve, sound.count, grid->is_rate);
+    out.next_count =
+        load_curve_next(sound.curve, sound.count, grid->is_rate, &out.verdict, out.next);
+    out.at = sound.points[out.verdict.at];
+    out.output_tokens_per_s = sound.curve[out.verdict.at].tokens_per_s;
+    out.peak = sound.points[top];
+    out.peak_tokens_per_s = sound.curve[top].tokens_per_s;
+    out.lost = !out.verdict.reached && is_any_lost_above(grid, output, context, out.at.load);
     out.doubled_load = find_doubled(grid, output, context, &out.doubled_at_most);
-    for (size_t user = 0; user <= last && !out.found; user++) {
-        struct point point = grid_point(grid, output, context, user);
-        double tokens = figure_mean(&point, QUANTITY_OUTPUT_TOKENS);
-
-        if (!point_is_sound(&point) || !(tokens >= SATURATION_SHARE * peak.output_tokens_per_s))
-            continue;
-        out.found = true;
-        out.reached = user < last || is_overloaded(&point);
-        out.lost = !out.reached && is_any_lost_above(grid, output, context, last);
-        out.at_most = state_below(grid, output, context, user) == CELL_PENDING;
-        out.at = point;
-        out.output_tokens_per_s = tokens;
-    }
     return out;
+}
+
+static void add_next(const struct saturation *saturation, struct text *out)
+{
+    for (size_t i = 0; i < saturation->next_count; i++)
+        text_addf(out, "%s%.6g", i == 0 ? " (measure " : ", ", saturation->next[i]);
+    text_add(out, saturation->next_count > 0 ? ")" : "");
+}
+
+static void add_interval(const struct saturation *saturation, struct text *out)
+{
+    const struct load_verdict *verdict = &saturation->verdict;
+    char load[LOAD_SIZE];
+
+    load_name(saturation->at.load, saturation->at.is_rate, load);
+    if (!verdict->reached)
+        text_addf(out,
+                  "not saturated below %.4g; throughput may still grow at %s, the greatest load%s",
+                  verdict->low, load, saturation->lost ? " that did not lose requests" : "");
+    else if (verdict->low < verdict->high)
+        text_addf(out, "saturated between %.4g and %s", verdict->low, load);
+    else
+        text_addf(out, "saturated at %s", load);
+}
+
+void saturation_sentence(const struct saturation *saturation, struct text *out)
+{
+    add_interval(saturation, out);
+    if (!saturation->lost)
+        add_next(saturation, out);
+    if (isfinite(saturation->verdict.at_once))
+        text_addf(out, ", about %.0f requests at once", saturation->verdict.at_once);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/figure.h"
+#include "analysis/load_curve.h"
 
 /* The sound point with the most output tokens per second of one output length. */
 struct peak {
@@ -11,19 +12,19 @@ struct peak {
 };
 struct peak peak_find(const struct grid *grid, size_t output);
 
-/* Of one context: the smallest load whose output tokens per second reach SATURATION_SHARE of that
- * context's peak, over its sound points. */
-#define SATURATION_SHARE 0.95
+/* Of one context, over its sound points (analysis/load_curve.h). */
 struct saturation {
-    bool found;   /* two sound points or more */
-    bool reached; /* false: the greatest sound load is the first to come that near, and its queue
-                     did not grow */
-    bool lost;    /* not reached, and greater loads lost requests or failed */
-    struct point at, peak;
+    bool found; /* two sound points or more */
+    bool lost;  /* not reached, and greater loads lost requests or failed */
+    struct load_verdict verdict;
+    double next[LOADS_TO_MEASURE]; /* loads that would tell more */
+    size_t next_count;
+    struct point at, peak; /* verdict.at as a point; the peak's */
     double output_tokens_per_s, peak_tokens_per_s;
-    double doubled_load; /* smallest load at which the E2E median is twice that of the smallest
-                            load; 0: at none */
-    bool at_most, doubled_at_most; /* the load below was not measured, and may be it already; a load
-                                      that was inferred is not the saturation point */
+    double doubled_load;  /* smallest load at which the E2E median is twice that of the smallest
+                             load; 0: at none */
+    bool doubled_at_most; /* the load below was not measured, and may be it already */
 };
 struct saturation saturation_find(const struct grid *grid, size_t output, size_t context);
+/* "saturated between 4 and 16 users (measure 6, 8, 12), about 4 requests at once" */
+void saturation_sentence(const struct saturation *saturation, struct text *out);

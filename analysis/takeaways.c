@@ -75,19 +75,10 @@ static void say_saturation(json_t *sentences, const struct grid *grid, size_t ou
 
     if (!s.found)
         return;
-    if (s.reached)
-        text_addf(
-            &text,
-            "At context %lld throughput is within 5 %% of its peak from %s on: more %s mostly "
-            "wait longer",
-            (long long)s.at.context_tokens, load_name(s.at.load, s.at.is_rate, load),
-            s.at.is_rate ? "requests" : "users");
-    else
-        text_addf(&text,
-                  "At context %lld throughput still grows at %s: the saturation point lies beyond "
-                  "%s",
-                  (long long)s.at.context_tokens, load_name(s.at.load, s.at.is_rate, load),
-                  s.lost ? "it, where requests were lost" : "what was measured");
+    text_addf(&text, "At context %lld: ", (long long)s.at.context_tokens);
+    saturation_sentence(&s, &text);
+    if (s.verdict.reached)
+        text_addf(&text, "; more %s mostly wait longer", s.at.is_rate ? "requests" : "users");
     if (s.doubled_load > 0)
         text_addf(&text, "; the E2E median has doubled by %s",
                   load_name(s.doubled_load, s.at.is_rate, load));

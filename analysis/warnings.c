@@ -139,23 +139,16 @@ static bool is_unsteady(const struct cell_row *cell)
 
 static double witnessed(const struct cell_row *cell, const char *name)
 {
-    json_auto_t *witness = NULL;
-    struct error error;
+    json_auto_t *witness = cell_witness(cell);
 
-    if (cell->witness == NULL
-        || !json_parse(cell->witness, strlen(cell->witness), &witness, &error))
-        return 0;
     return json_is_true(json_object_get(witness, name)) ? 1 : json_get_number(witness, name, 0);
 }
 
 static bool is_witness(const struct cell_row *cell, const char *state)
 {
-    json_auto_t *witness = NULL;
-    struct error error;
+    json_auto_t *witness = cell_witness(cell);
 
-    return cell->witness != NULL
-           && json_parse(cell->witness, strlen(cell->witness), &witness, &error)
-           && strcmp(json_get_text(witness, "state", ""), state) == 0;
+    return strcmp(json_get_text(witness, "state", ""), state) == 0;
 }
 
 /* The witness saw one of several instances, or they took turns. */

@@ -29,7 +29,9 @@ static const struct {
     { "E2E", "The whole request, from sending to the last token." },
     { "throughput", "Output tokens (or requests) per second of all users together." },
     { "goodput", "Requests per second that met the plan's limits of latency." },
-    { "saturation", "Where more users bring no more throughput, only longer waiting." },
+    { "saturation",
+      "The smallest load that gives 95 % of the most output tokens/s a server can give: "
+      "more users mostly wait longer." },
     { "limits", "What answers are to keep to (`limit_ttft_ms` and others of sweep_plan); a report "
                 "tells the largest load that meets them, per context." },
     { "inferred", "A cell that an adaptive search (`search` of sweep_plan) had no need to measure: "

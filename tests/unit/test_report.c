@@ -158,7 +158,7 @@ static void tells_the_largest_load_that_meets_the_limits(void **state)
     cell_measured(&f.cells, 1, 4, 50, 2200);
     cell_add(&f.cells, 2, 4, 100, 0, CELL_INFERRED);
     cell_measured(&f.cells, 4, 4, 160, 2500);
-    cell_measured(&f.cells, 8, 4, 165, 4500);
+    cell_measured(&f.cells, 8, 4, 162, 4500);
     f.input.cell_count = f.cells.count;
     text = markdown(&f);
     assert_has(&text, "- cells: 3 of 4 measured, 1 inferred\n");
@@ -167,8 +167,9 @@ static void tells_the_largest_load_that_meets_the_limits(void **state)
                       "requests failed.\n");
     assert_has(&text, "|           4 | E2E 5000 of 6000 ms |         8 | E2E 9000 of 6000 ms |\n");
     report_findings(&f.input, &lines);
-    assert_string_equal(lines.data, "- 4 tokens in, 100 out: saturated at 4 users; limits met up "
-                                    "to 4 users (8: E2E 9000 of 6000 ms)\n");
+    assert_string_equal(lines.data, "- 4 tokens in, 100 out: saturated between 4 and 8 users "
+                                    "(measure 6); limits met up to 4 users (8: E2E 9000 of 6000 "
+                                    "ms)\n");
     json_auto_t *json = report_json(&f.input);
     const json_t *row = json_array_get(
         json_object_get(json_array_get(json_object_get(json, "outputs"), 0), "limits"), 0);
@@ -194,12 +195,16 @@ static void tells_the_rates_of_an_open_loop(void **state)
     assert_has(&text, "| context \\ requests/s |  0.5 |  2.5 |   10 |\n");
     assert_has(&text, "at 10 requests/s at context 4.");
     report_findings(&f.input, &lines);
-    assert_string_equal(lines.data, "- 4 tokens in, 100 out: saturated at 2.5 requests/s; limits "
-                                    "met up to 2.5 requests/s (10: E2E 9000 of 6000 ms)\n");
+    assert_string_equal(lines.data, "- 4 tokens in, 100 out: saturated between 2.433 and 10 "
+                                    "requests/s (measure 3, 4, 6); limits met up to 2.5 "
+                                    "requests/s (10: E2E 9000 of 6000 ms)\n");
     json_auto_t *json = report_json(&f.input);
     const json_t *row = json_array_get(
         json_object_get(json_array_get(json_object_get(json, "outputs"), 0), "saturation"), 0);
-    assert_true(json_get_number(row, "request_rate", 0) == 2.5);
+    assert_true(json_get_number(row, "request_rate", 0) == 10);
+    assert_true(json_get_number(row, "high_request_rate", 0) == 10);
+    assert_float_equal(json_get_number(row, "low_request_rate", 0), 2.433, 0.001);
+    assert_int_equal(json_array_size(json_object_get(row, "measure_next")), 3);
     assert_int_equal(json_array_size(json_object_get(json, "request_rates")), 3);
 }
 
@@ -219,8 +224,10 @@ static void a_limit_that_is_not_bracketed_is_told_so(void **state)
     cell_measured(&f.cells, 8, 64, 55, 9900);
     f.input.cell_count = f.cells.count;
     report_findings(&f.input, &lines);
-    assert_has(&lines, "- 4 tokens in, 100 out: not saturated at 2 users, the greatest load that "
-                       "did not lose requests; limits met up to >=2 users (8: 80 % failed)\n");
+    assert_has(&lines,
+               "- 4 tokens in, 100 out: not saturated below 2; throughput may still grow at "
+               "2 users, the greatest load that did not lose requests; limits met up to >=2 users "
+               "(8: 80 % failed)\n");
     assert_has(&lines, "no load that was measured meets the limits (1: E2E 18000 of 6000 ms)\n");
 }
 
@@ -251,7 +258,7 @@ static void shows_matrices_peak_saturation_failures_and_takeaways(void **state)
     assert_has(&text, "- single repetition: there is no spread");
     assert_has(&text, "- no point gives cause for a warning\n");
     assert_has(&text, "## Key takeaways\n\n- Peak: 390 output tokens/s");
-    assert_has(&text, "still grows at 8 users");
+    assert_has(&text, "throughput may still grow at 8 users, the greatest load");
     assert_has(&text, "- 2 of 4 points of the grid were measured, 2 are too long for the model.\n");
 }
 

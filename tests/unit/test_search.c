@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/saturation.h"
+#include "analysis/load_curve.h"
 
 #define LEVELS 24
 
@@ -410,6 +410,41 @@ static void calls_saturated_what_the_report_does(void **state)
     assert_true(SEARCH_SHARE == SATURATION_SHARE);
 }
 
+static struct load_verdict judge(const struct found *found)
+{
+    struct load_point points[LEVELS];
+    size_t count = 0;
+
+    for (size_t i = 0; i < LEVELS; i++)
+        if (found->known[i].state == LEVEL_SOUND)
+            points[count++] = (struct load_point){ .load = found->known[i].load,
+                                                   .tokens_per_s = found->known[i].tokens_per_s,
+                                                   .noise = 0.005,
+                                                   .ttft_ms = NAN,
+                                                   .e2e_ms = NAN,
+                                                   .waiting = NAN };
+    return load_curve_judge(points, count, false);
+}
+
+static void the_report_says_of_what_was_measured_what_the_search_found(void **state)
+{
+    unsigned seed = 3;
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        struct model model = any_model(&seed);
+        struct curve curve;
+        struct found found;
+        struct load_verdict verdict;
+
+        draw(&model, &curve);
+        search(&curve, NULL, &found);
+        verdict = judge(&found);
+        assert_true(verdict.low <= curve.levels[found.step.saturation].load);
+        assert_true(verdict.high >= curve.levels[found.step.saturation].load);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -426,6 +461,7 @@ int main(void)
         cmocka_unit_test(few_levels_are_all_measured),
         cmocka_unit_test(says_why_a_level_need_not_be_measured),
         cmocka_unit_test(calls_saturated_what_the_report_does),
+        cmocka_unit_test(the_report_says_of_what_was_measured_what_the_search_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
