@@ -26,7 +26,7 @@ static bool announce(const struct tool *tool, struct call *call, struct error *e
 {
     if (tool->read_only || !tool->open_world)
         return true;
-    return audit_add(call->services->store, &call->change, "intent", "", "", "", error);
+    return audit_announce(call->services->store, &call->change, error);
 }
 
 static bool run_checked(const struct tool *tool, struct call *call, struct answer *answer,
@@ -59,7 +59,7 @@ static void note(struct call *call, const char *outcome, const char *detail)
 {
     struct error problem;
 
-    if (!audit_add(call->services->store, &call->change, "outcome", outcome, detail, "", &problem))
+    if (!audit_add(call->services->store, &call->change, outcome, detail, "", &problem))
         log_error("request %s: %s by %s ended \"%s\" without an audit row: %s",
                   call->change.actor.request_id, call->change.tool, call->change.actor.principal,
                   outcome, problem.message);
@@ -104,6 +104,7 @@ void call_begin(struct call *call, const char *name, const char *arguments)
     complete_actor(call);
     call->change.tool = name;
     call->change.arguments = arguments;
+    call->change.intent = 0;
     call->change.written = false;
 }
 

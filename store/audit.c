@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "store/audit_chain.h"
 #include "store/private.h"
 
 /* Of a text that is too long, what is shown of its start: escaped it still fits. */
@@ -33,57 +34,72 @@ const char *change_principal(const struct change *change)
     return change == NULL || change->actor.principal == NULL ? "local" : change->actor.principal;
 }
 
-struct outcome {
-    const struct change *change;
-    const char *phase, *name, *detail, *subject;
+bool audit_insert(struct connection *connection, const struct audit_keys *keys,
+                  const struct audit_note *note, int64_t *id, struct error *error)
+{
+    const struct change *change = note->change;
+    FREE_AUTO char *arguments = json_clip(change->arguments, CLIP_LIMIT);
+    FREE_AUTO char *changed =
+        json_clip(change->changed == NULL ? NULL : text_string(change->changed), CLIP_LIMIT);
+    struct audit_link link = { .numbers = {
+                                   [AUDIT_AT_MS] = clock_utc_ms(),
+                                   [AUDIT_INTENT] = change->intent,
+                                   [AUDIT_TIMES] = note->times,
+                               } };
+
+    chain_set(&link, AUDIT_REQUEST_ID, change->actor.request_id);
+    chain_set(&link, AUDIT_PRINCIPAL, change->actor.principal);
+    chain_set(&link, AUDIT_ROLE, change->actor.role);
+    chain_set(&link, AUDIT_CLIENT, change->actor.client);
+    chain_set(&link, AUDIT_TOOL, change->tool);
+    chain_set(&link, AUDIT_ARGUMENTS, arguments);
+    chain_set(&link, AUDIT_PHASE, note->phase);
+    chain_set(&link, AUDIT_OUTCOME, note->outcome);
+    chain_set(&link, AUDIT_DETAIL, note->detail);
+    chain_set(&link, AUDIT_SUBJECT, note->subject);
+    chain_set(&link, AUDIT_CHANGED, changed);
+    if (!chain_append(connection, keys, &link, error))
+        return false;
+    *id = link.numbers[AUDIT_ID];
+    return true;
+}
+
+struct noting {
+    struct store *store;
+    struct audit_note note;
+    int64_t id;
 };
 
-static const char *or_empty(const char *text)
+static bool apply_note(struct connection *connection, void *context, struct error *error)
 {
-    return text == NULL ? "" : text;
+    struct noting *noting = context;
+
+    return audit_insert(connection, &noting->store->audit_keys, &noting->note, &noting->id, error);
 }
 
-static bool insert_outcome(struct connection *connection, const struct outcome *outcome,
-                           struct error *error)
+bool audit_announce(struct store *store, struct change *change, struct error *error)
 {
-    const struct change *change = outcome->change;
-    FREE_AUTO char *arguments = json_clip(change->arguments, CLIP_LIMIT);
-    SQL_AUTO sql = sql_begin(connection,
-                             "INSERT INTO audit (at_ms, request_id, principal, role, client, tool, "
-                             "arguments, phase, outcome, detail, subject) "
-                             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)");
+    struct noting noting = { store, { change, "intent", "", "", "", 1 }, 0 };
 
-    sql_bind_integer(&sql, 1, clock_utc_ms());
-    sql_bind_text(&sql, 2, or_empty(change->actor.request_id));
-    sql_bind_text(&sql, 3, or_empty(change->actor.principal));
-    sql_bind_text(&sql, 4, or_empty(change->actor.role));
-    sql_bind_text(&sql, 5, or_empty(change->actor.client));
-    sql_bind_text(&sql, 6, or_empty(change->tool));
-    sql_bind_text(&sql, 7, arguments);
-    sql_bind_text(&sql, 8, outcome->phase);
-    sql_bind_text(&sql, 9, outcome->name);
-    sql_bind_text(&sql, 10, or_empty(outcome->detail));
-    sql_bind_text(&sql, 11, or_empty(outcome->subject));
-    return sql_run(&sql, error);
+    change->intent = 0;
+    if (!database_write(store->main, apply_note, &noting, error))
+        return false;
+    change->intent = noting.id;
+    return true;
 }
 
-static bool apply_outcome(struct connection *connection, void *context, struct error *error)
+bool audit_add(struct store *store, const struct change *change, const char *outcome,
+               const char *detail, const char *subject, struct error *error)
 {
-    return insert_outcome(connection, context, error);
-}
+    struct noting noting = { store, { change, "outcome", outcome, detail, subject, 1 }, 0 };
 
-bool audit_add(struct store *store, const struct change *change, const char *phase,
-               const char *outcome, const char *detail, const char *subject, struct error *error)
-{
-    struct outcome row = { change, phase, outcome, detail, subject };
-
-    return database_write(store->main, apply_outcome, &row, error);
+    return database_write(store->main, apply_note, &noting, error);
 }
 
 struct audited {
     database_apply *apply;
     void *context;
-    struct outcome outcome;
+    struct noting noting;
 };
 
 /* The first of its changes settles a request. */
@@ -96,15 +112,17 @@ static bool apply_audited(struct connection *connection, void *context, struct e
 {
     struct audited *audited = context;
 
-    return settle(connection, audited->outcome.change, error)
+    return settle(connection, audited->noting.note.change, error)
            && audited->apply(connection, audited->context, error)
-           && insert_outcome(connection, &audited->outcome, error);
+           && apply_note(connection, &audited->noting, error);
 }
 
 bool store_change(struct store *store, struct change *change, database_apply *apply, void *context,
                   const char *subject, const char *detail, struct error *error)
 {
-    struct audited audited = { apply, context, { change, "outcome", "ok", detail, subject } };
+    struct audited audited = { apply,
+                               context,
+                               { store, { change, "outcome", "ok", detail, subject, 1 }, 0 } };
 
     if (change == NULL)
         return database_write(store->main, apply, context, error);
@@ -114,16 +132,25 @@ bool store_change(struct store *store, struct change *change, database_apply *ap
     return true;
 }
 
+/* An intent that has an outcome is told by it. */
 static const char LIST[] =
-    "SELECT id, at_ms, request_id, principal, role, client, tool, phase, outcome, arguments, "
-    "detail, subject FROM audit "
-    "WHERE (?1 IS NULL OR principal = ?1) AND (?2 IS NULL OR tool = ?2) "
-    "AND (?3 IS NULL OR subject = ?3) AND (?4 = 0 OR id < ?4) AND at_ms >= ?5 "
-    "ORDER BY id DESC LIMIT ?6";
+    "SELECT a.id, a.at_ms, a.request_id, a.principal, a.role, a.client, a.tool, a.phase, "
+    "a.outcome, a.arguments, a.detail, a.subject, a.changed, a.times, coalesce(intent.at_ms, 0) "
+    "FROM audit a LEFT JOIN audit intent ON intent.id = a.intent "
+    "WHERE (?1 IS NULL OR a.principal = ?1) AND (?2 IS NULL OR a.tool = ?2) "
+    "AND (?3 IS NULL OR a.subject = ?3) AND (?4 = 0 OR a.id < ?4) AND a.at_ms >= ?5 "
+    "AND (a.phase = 'outcome' OR NOT EXISTS "
+    "(SELECT 1 FROM audit o WHERE o.intent = a.id AND o.intent > 0)) "
+    "ORDER BY a.id DESC LIMIT ?6";
 
 static void read_row(const struct sql *sql, struct audit_row *row)
 {
-    *row = (struct audit_row){ .id = sql_integer(sql, 0), .at_ms = sql_integer(sql, 1) };
+    *row = (struct audit_row){
+        .id = sql_integer(sql, 0),
+        .at_ms = sql_integer(sql, 1),
+        .times = sql_integer(sql, 13),
+        .began_ms = sql_integer(sql, 14),
+    };
     sql_text(sql, 2, row->request_id, sizeof row->request_id);
     sql_text(sql, 3, row->principal, sizeof row->principal);
     sql_text(sql, 4, row->role, sizeof row->role);
@@ -134,6 +161,7 @@ static void read_row(const struct sql *sql, struct audit_row *row)
     row->arguments = sql_text_copy(sql, 9);
     row->detail = sql_text_copy(sql, 10);
     row->subject = sql_text_copy(sql, 11);
+    row->changed = sql_text_copy(sql, 12);
 }
 
 bool audit_list(struct store *store, const struct audit_filter *filter, size_t limit,
@@ -170,6 +198,7 @@ void audit_rows_free(struct audit_row *rows, size_t count)
         free(rows[i].arguments);
         free(rows[i].detail);
         free(rows[i].subject);
+        free(rows[i].changed);
     }
     free(rows);
 }

@@ -1,6 +1,7 @@
 /* What the files of store/ share. Private to store/. */
 #pragma once
 
+#include "store/audit_key.h"
 #include "store/database.h"
 #include "store/jobs.h"
 #include "store/store.h"
@@ -14,13 +15,31 @@ struct store {
     struct database *scrapes; /* scrapes.db */
     struct touches *touches;
     struct series_cache *series;
+    struct audit_keys audit_keys; /* set before others use the store, never changed after */
     int lock_file;
 };
 
 /* Runs the closure and adds the audit row of `change` (NULL: none) with outcome 'ok', in one
- * transaction. `subject` and `detail` are read after the closure has run, so it may fill them. */
+ * transaction. `subject`, `detail` and `change->changed` are read after the closure has run, so it
+ * may fill them. */
 bool store_change(struct store *store, struct change *change, database_apply *apply, void *context,
                   const char *subject, const char *detail, struct error *error);
+
+/* A row of the audit on its way into it. Borrowed strings, NULL: empty. */
+struct audit_note {
+    const struct change *change;
+    const char *phase, *outcome, *detail, *subject;
+    int64_t times; /* how many calls it stands for */
+};
+/* In the caller's transaction; *id: the row's. */
+bool audit_insert(struct connection *connection, const struct audit_keys *keys,
+                  const struct audit_note *note, int64_t *id, struct error *error);
+/* When the store is opened: the rows of before the chain become a part of it. */
+bool audit_upgrade(struct store *store, struct error *error);
+/* Where the key is the audit's first: the anchor gets it, as every row from now on. */
+bool audit_begin_key(struct store *store, struct error *error);
+/* Deletes rows from the old end, those that are older than `before_ms`, and leaves an anchor. */
+bool audit_shorten(struct store *store, int64_t before_ms, struct error *error);
 
 /* In the transaction of the change's effect. CONFLICT: that request was carried out already. */
 bool settled_insert(struct connection *connection, const struct change *change,

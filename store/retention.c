@@ -31,8 +31,6 @@ static const struct rule rules[] = {
     { offsetof(struct retention, jobs_days), false, 500,
       "DELETE FROM idempotency WHERE (principal, tool, key) IN "
       "(SELECT principal, tool, key FROM idempotency WHERE created_ms < ?1 LIMIT ?2)" },
-    { offsetof(struct retention, audit_days), false, 500,
-      "DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at_ms < ?1 LIMIT ?2)" },
     { offsetof(struct retention, samples_days), true, 100,
       "DELETE FROM samples WHERE (deployment_id, at_ms) IN "
       "(SELECT deployment_id, at_ms FROM samples WHERE at_ms < ?1 LIMIT ?2)" },
@@ -105,6 +103,9 @@ bool store_retain(struct store *store, const struct retention *retention, int64_
         if (days > 0 && !follow(database, rule, now_ms - days * DAY_MS, error))
             return false;
     }
+    if (retention->audit_days > 0
+        && !audit_shorten(store, now_ms - retention->audit_days * DAY_MS, error))
+        return false;
     return series_free_unused(store, error) && shrink(store->main, error)
            && shrink(store->scrapes, error);
 }

@@ -191,6 +191,13 @@ void sql_bind_text(struct sql *sql, int position, const char *text)
         bound(sql, sqlite3_bind_text(sql->statement, position, text, -1, SQLITE_STATIC));
 }
 
+void sql_bind_bytes(struct sql *sql, int position, const char *text, size_t length)
+{
+    if (sql->statement != NULL)
+        bound(sql, sqlite3_bind_text64(sql->statement, position, length == 0 ? "" : text, length,
+                                       SQLITE_STATIC, SQLITE_UTF8));
+}
+
 void sql_bind_integer(struct sql *sql, int position, int64_t value)
 {
     if (sql->statement != NULL)

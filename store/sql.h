@@ -36,6 +36,7 @@ struct sql sql_begin(struct connection *connection, const char *text);
 void sql_end(struct sql *sql);
 
 void sql_bind_text(struct sql *sql, int position, const char *text); /* NULL binds NULL */
+void sql_bind_bytes(struct sql *sql, int position, const char *text, size_t length); /* as text */
 void sql_bind_integer(struct sql *sql, int position, int64_t value);
 void sql_bind_time(struct sql *sql, int position, int64_t utc_ms); /* 0 binds NULL */
 void sql_bind_real(struct sql *sql, int position, double value);   /* NaN binds NULL */

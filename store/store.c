@@ -25,7 +25,8 @@ static bool open_files(struct store *store, const char *folder, unsigned readers
     return folder_lock(folder, &store->lock_file, error)
            && database_open(text_string(&main), &migrations_main, readers, &store->main, error)
            && database_open(text_string(&scrapes), &migrations_scrapes, SCRAPE_READERS,
-                            &store->scrapes, error);
+                            &store->scrapes, error)
+           && audit_upgrade(store, error);
 }
 
 bool store_open(const char *folder, unsigned readers, struct store **out, struct error *error)
@@ -41,6 +42,12 @@ bool store_open(const char *folder, unsigned readers, struct store **out, struct
     store->series = series_cache_create();
     *out = store;
     return true;
+}
+
+bool store_use_audit_key(struct store *store, const char *path, struct error *error)
+{
+    return path[0] == '\0'
+           || (audit_keys_read(path, &store->audit_keys, error) && audit_begin_key(store, error));
 }
 
 void store_close(struct store *store)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 struct store;
 
@@ -14,6 +15,9 @@ struct store;
  * against a second process, and brings both schemas up to date. A newer schema, a corrupt file, a
  * folder in use: one clear sentence. */
 bool store_open(const char *folder, unsigned readers, struct store **out, struct error *error);
+/* The file of the keys that rows of the audit are made with (store/audit_key.h), outside `folder`;
+ * "": there is none. Before anything else is done with the store. */
+bool store_use_audit_key(struct store *store, const char *path, struct error *error);
 void store_close(struct store *store); /* commits what is queued, checkpoints; NULL is fine */
 
 bool store_check(struct store *store,
@@ -37,7 +41,9 @@ struct change {
     const char *tool;
     const char *arguments; /* JSON without secrets, at most 4 KiB kept */
     const char *nonce; /* of a request in several rounds, which has its effect once; NULL: none */
-    bool written;      /* set by the store once the outcome row is committed */
+    const struct text *changed; /* JSON: {"member": [before, after]}; NULL: not told */
+    int64_t intent;             /* set by audit_announce: the row that the outcome belongs to */
+    bool written;               /* set by the store once the outcome row is committed */
 };
 
 /* Deletes what the settings say is too old: raw request records, finished jobs without a

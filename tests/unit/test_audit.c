@@ -19,11 +19,10 @@ static void tells_who_did_what_with_which_outcome(void **state)
     struct audit_row *rows;
     size_t count;
 
-    assert_ok(ledger, audit_add(ledger->store, &change, "intent", "", "", "a100", &ledger->error));
-    assert_ok(ledger, audit_add(ledger->store, &change, "outcome", "forbidden", "needs operator",
-                                "a100", &ledger->error));
+    assert_ok(ledger, audit_add(ledger->store, &change, "forbidden", "needs operator", "a100",
+                                &ledger->error));
     rows = list(ledger, &(struct audit_filter){ 0 }, 10, &count);
-    assert_int_equal(count, 2);
+    assert_int_equal(count, 1);
     assert_string_equal(rows[0].phase, "outcome");
     assert_string_equal(rows[0].outcome, "forbidden");
     assert_string_equal(rows[0].detail, "needs operator");
@@ -32,7 +31,31 @@ static void tells_who_did_what_with_which_outcome(void **state)
     assert_string_equal(rows[0].client, "test/1");
     assert_string_equal(rows[0].request_id, "req_1");
     assert_string_equal(rows[0].arguments, "{\"a\":1}");
-    assert_string_equal(rows[1].phase, "intent");
+    assert_string_equal(rows[0].changed, "{}");
+    assert_int_equal(rows[0].times, 1);
+    assert_int_equal(rows[0].began_ms, 0);
+    audit_rows_free(rows, count);
+}
+
+static void an_intent_and_its_outcome_are_one_row(void **state)
+{
+    struct ledger *ledger = *state;
+    struct change done = ledger_change("bob", "deployment_remove");
+    struct change open = ledger_change("bob", "sweep_start");
+    struct audit_row *rows;
+    size_t count;
+
+    assert_ok(ledger, audit_announce(ledger->store, &done, &ledger->error));
+    assert_ok(ledger, audit_announce(ledger->store, &open, &ledger->error));
+    assert_ok(ledger, audit_add(ledger->store, &done, "ok", "", "a100", &ledger->error));
+    rows = list(ledger, &(struct audit_filter){ 0 }, 10, &count);
+    assert_int_equal(count, 2);
+    assert_string_equal(rows[0].tool, "deployment_remove");
+    assert_string_equal(rows[0].phase, "outcome");
+    assert_in_range(rows[0].began_ms, 1, rows[0].at_ms);
+    assert_string_equal(rows[1].tool, "sweep_start");
+    assert_string_equal(rows[1].phase, "intent"); /* what came of it is not known */
+    assert_string_equal(rows[1].outcome, "");
     audit_rows_free(rows, count);
 }
 
@@ -45,10 +68,8 @@ static void filters_and_pages(void **state)
     int64_t oldest;
 
     for (int i = 0; i < 3; i++) {
-        assert_ok(ledger,
-                  audit_add(ledger->store, &bob, "outcome", "ok", "", "s1", &ledger->error));
-        assert_ok(ledger,
-                  audit_add(ledger->store, &alice, "outcome", "ok", "", "s2", &ledger->error));
+        assert_ok(ledger, audit_add(ledger->store, &bob, "ok", "", "s1", &ledger->error));
+        assert_ok(ledger, audit_add(ledger->store, &alice, "ok", "", "s2", &ledger->error));
     }
     rows = list(ledger, &(struct audit_filter){ .principal = "bob" }, 2, &count);
     assert_int_equal(count, 2);
@@ -80,7 +101,7 @@ static void arguments_that_are_too_long_stay_json(void **state)
         text_add_char(&arguments, '\\');
     text_add(&arguments, "\"}");
     change.arguments = arguments.data;
-    assert_ok(ledger, audit_add(ledger->store, &change, "outcome", "ok", "", "", &ledger->error));
+    assert_ok(ledger, audit_add(ledger->store, &change, "ok", "", "", &ledger->error));
     rows = list(ledger, &(struct audit_filter){ 0 }, 1, &count);
     assert_in_range(strlen(rows[0].arguments), 1, 4096);
     assert_ok(ledger,
@@ -94,6 +115,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tells_who_did_what_with_which_outcome),
+        cmocka_unit_test(an_intent_and_its_outcome_are_one_row),
         cmocka_unit_test(filters_and_pages),
         cmocka_unit_test(arguments_that_are_too_long_stay_json),
     };

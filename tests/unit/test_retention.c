@@ -120,8 +120,7 @@ static void deletes_more_than_one_batch_and_gives_the_space_back(void **state)
     memset(arguments, 'x', 3999);
     change.arguments = arguments;
     for (int i = 0; i < 3400; i++)
-        assert_ok(ledger,
-                  audit_add(ledger->store, &change, "outcome", "ok", "", "", &ledger->error));
+        assert_ok(ledger, audit_add(ledger->store, &change, "ok", "", "", &ledger->error));
     ledger_reopen(ledger);
     full_bytes = store_size_bytes(ledger->store);
     assert_ok(ledger, store_retain(ledger->store, &(struct retention){ .audit_days = 1 },

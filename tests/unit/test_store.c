@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "migrations/migrations.h"
 #include "store/audit.h"
+#include "store/audit_verify.h"
 #include "store/sweeps.h"
 #include "tests/unit/ledger.h"
 
@@ -396,6 +397,7 @@ static void kills_lose_nothing_that_was_acknowledged(void **state)
     size_t count = 0;
     int64_t sweeps_kept;
     struct ledger ledger = { 0 };
+    struct audit_verdict audit;
 
     generator_init(&generator, 7);
     for (int i = 0; i < KILLS; i++)
@@ -404,6 +406,8 @@ static void kills_lose_nothing_that_was_acknowledged(void **state)
     ledger.store = open_store(place);
     for (size_t i = 0; i < count; i++)
         check_sweep(&ledger, ids[i]);
+    assert_ok(&ledger, audit_verify(ledger.store, NULL, NULL, &audit, &ledger.error));
+    assert_true(audit.whole);
     store_close(ledger.store);
     read_sql(place->file, "PRAGMA integrity_check", verdict);
     assert_string_equal(verdict, "ok");
@@ -437,15 +441,15 @@ static void a_full_disk_refuses_writes_and_loses_nothing(void **state)
     small = before;
     small.rlim_cur = 1 << 20;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    while (written < 10000 && audit_add(store, &change, "outcome", "ok", "", "", &place->error))
+    while (written < 10000 && audit_add(store, &change, "ok", "", "", &place->error))
         written++;
     assert_in_range(written, 10, 9999);
     assert_int_equal(place->error.kind, ERROR_BUSY);
     assert_non_null(strstr(place->error.message, "is full"));
-    assert_refused(place, audit_add(store, &change, "outcome", "ok", "", "", &place->error),
-                   ERROR_BUSY, "is full");
+    assert_refused(place, audit_add(store, &change, "ok", "", "", &place->error), ERROR_BUSY,
+                   "is full");
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-    assert_ok(place, audit_add(store, &change, "outcome", "ok", "", "", &place->error));
+    assert_ok(place, audit_add(store, &change, "ok", "", "", &place->error));
     assert_ok(place,
               audit_list(store, &(struct audit_filter){ 0 }, 20000, &rows, &count, &place->error));
     assert_int_equal(count, written + 1);
