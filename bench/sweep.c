@@ -107,46 +107,15 @@ bool sweep_resolve(struct sweep_work *work, struct subject *subject, struct erro
     return true;
 }
 
-/* This machine has several names, and it is one endpoint by all of them. */
-static const char *one_name(const char *host)
+static bool find_servers(struct sweep_work *work, struct error *error)
 {
-    return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ? "127.0.0.1" : host;
-}
+    for (size_t i = 0; i < work->subject_count; i++) {
+        struct subject *subject = &work->subjects[i];
 
-static bool name_line(struct subject *subject, struct error *error)
-{
-    char host[URL_HOST_SIZE];
-    int port;
-
-    if (!url_check(subject->endpoint.url, host, &port, error))
-        return false;
-    snprintf(subject->line, sizeof subject->line, "%s:%d", one_name(host), port);
-    return true;
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(a, b);
-}
-
-/* One measurement at a time on an endpoint: stands in line for each, in the order of their names.
- * Two deployments may be one server. */
-static bool acquire(struct sweep_work *work, struct error *error)
-{
-    char lines[SWEEP_SUBJECTS_MAX][SWEEP_LINE_SIZE];
-    size_t count = work->subject_count;
-
-    for (size_t i = 0; i < count; i++) {
-        if (!sweep_resolve(work, &work->subjects[i], error)
-            || !name_line(&work->subjects[i], error))
+        if (!sweep_resolve(work, subject, error)
+            || !endpoint_name(subject->endpoint.url, subject->server, error))
             return false;
-        text_copy(lines[i], sizeof lines[i], work->subjects[i].line);
     }
-    qsort(lines, count, sizeof *lines, by_name);
-    for (size_t i = 0; i < count; i++)
-        if ((i == 0 || strcmp(lines[i - 1], lines[i]) != 0)
-            && !job_run_acquire(work->run, lines[i], work->row.id, error))
-            return false;
     return true;
 }
 
@@ -253,7 +222,7 @@ static bool prepare(struct sweep_work *work, struct error *error)
 {
     struct job_run *run = work->run;
 
-    if (!load(work, error) || !acquire(work, error))
+    if (!load(work, error) || !find_servers(work, error))
         return false;
     work->begun_ns = clock_monotonic_ns();
     if (!calibrate(work, error))

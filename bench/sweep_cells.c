@@ -217,13 +217,13 @@ static void end_witness(struct sweep_work *work, void *witness, bool measured,
 /* Was this server measured in the sweep before, as this deployment or as the other? */
 static bool find_begun(struct sweep_work *work)
 {
-    const char *line = subject_of(work, work->current)->line;
+    const char *server = subject_of(work, work->current)->server;
 
     for (size_t i = 0; i < work->count; i++) {
         const struct cell_row *cell = &work->cells[i];
 
         if ((cell->state == CELL_MEASURED || cell->state == CELL_FAILED)
-            && strcmp(subject_of(work, cell)->line, line) == 0)
+            && strcmp(subject_of(work, cell)->server, server) == 0)
             return true;
     }
     return false;

@@ -10,13 +10,11 @@
 #include "bench/workload.h"
 #include "store/sweeps.h"
 
-#define SWEEP_LINE_SIZE (URL_HOST_SIZE + 8)
-
 /* One of the deployments that the sweep takes turns at. */
 struct subject {
     struct deployment deployment;
     struct endpoint endpoint;
-    char line[SWEEP_LINE_SIZE]; /* "127.0.0.1:8000": its server, and where it stands in line */
+    char server[ENDPOINT_NAME_SIZE];
     struct model_facts facts;
     struct workload workload;
     int failed_in_a_row;

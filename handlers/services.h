@@ -14,6 +14,7 @@ struct services {
     struct catalog *catalog;         /* of hardware and models; NULL: there is none */
     const char *secrets_folder;      /* "" where only the environment may hold secrets */
     unsigned sweep_shards;           /* load threads per cell at most */
+    int64_t sweeps_per_principal;    /* queued or running at most; 0: any */
     struct calibration *calibration; /* of the load generator; NULL: sweeps do without */
     const char *version, *host;      /* provenance of what is measured here */
 };

@@ -9,8 +9,6 @@
 #include "handlers/answer.h"
 #include "store/datasets.h"
 
-#include "base/outbound.h"
-
 #define OUTPUT_TOKENS_DEFAULT 128 /* of PARAMS_PLAN */
 
 const char *const bench_apis[] = { "completions", "chat", NULL };
@@ -45,13 +43,11 @@ void sweep_request_name(const struct sweep_request *request, struct text *out)
 
 static bool is_same_server(const struct deployment *a, const struct deployment *b)
 {
-    char hosts[2][URL_HOST_SIZE];
-    int ports[2];
+    char names[2][ENDPOINT_NAME_SIZE];
     struct error ignored;
 
-    return url_check(a->url, hosts[0], &ports[0], &ignored)
-           && url_check(b->url, hosts[1], &ports[1], &ignored) && strcmp(hosts[0], hosts[1]) == 0
-           && ports[0] == ports[1];
+    return endpoint_name(a->url, names[0], &ignored) && endpoint_name(b->url, names[1], &ignored)
+           && strcmp(names[0], names[1]) == 0;
 }
 
 static bool find_subjects(const struct call *call, struct sweep_request *out, struct error *error)

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/outbound.h"
 #include "fleet/metrics.h"
 #include "fleet/page.h"
 #include "handlers/deployment_of.h"
@@ -129,14 +128,12 @@ static bool find_watch(struct store *store, struct view *view, struct error *err
 static bool find_lease(struct store *store, struct view *view, struct error *error)
 {
     FREE_AUTO struct endpoint_lease *leases = NULL;
-    char host[URL_HOST_SIZE], endpoint[URL_HOST_SIZE + 8];
+    char endpoint[ENDPOINT_NAME_SIZE];
     size_t count;
-    int port;
 
-    if (!url_check(view->deployment.url, host, &port, error)
+    if (!endpoint_name(view->deployment.url, endpoint, error)
         || !endpoint_list(store, &leases, &count, error))
         return false;
-    snprintf(endpoint, sizeof endpoint, "%s:%d", host, port);
     for (size_t i = 0; i < count; i++) {
         if (strcmp(leases[i].endpoint, endpoint) != 0)
             continue;

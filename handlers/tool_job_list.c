@@ -66,7 +66,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     if (job_state_find(call_text(call, "state"), &state))
         filter.state = (int)state;
     if (!page_cursor(call, &filter.before_ms, error)
-        || !job_list(call->services->store, &filter, limit + 1, &jobs, &count, error))
+        || !jobs_list(call->services->jobs, &filter, limit + 1, &jobs, &count, error))
         return false;
     shown = page_length(count, limit, created_ms, jobs);
     list = json_array();

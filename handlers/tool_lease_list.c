@@ -5,84 +5,106 @@
 #include "handlers/answer.h"
 #include "store/jobs.h"
 
-#define ROWS_SHOWN 40
-
 static const struct param params[] = {
+    { "limit", VALUE_INTEGER, .low = 1, .high = 500, .initial = "20",
+      .help = "How many that wait are listed for each endpoint, the next ones first." },
     { 0 },
 };
 
 static const struct field lease_fields[] = {
     { "endpoint", VALUE_TEXT, .help = "Host and port of the model server." },
-    { "held", VALUE_BOOLEAN, .help = "True: measures now; false: waits in line." },
+    { "held", VALUE_BOOLEAN, .help = "True: holds it, and measures; false: waits in line." },
+    { "place", VALUE_INTEGER, .optional = true, .help = "Place in line, from 1; null: holds." },
     { "job", VALUE_TEXT, .help = "Job that holds or waits." },
     { "principal", VALUE_TEXT, .help = "Who started that job." },
     { "purpose", VALUE_TEXT, .help = "What for." },
     { "asked_at", VALUE_TEXT, .optional = true, .help = "In line since, UTC." },
     { "granted_at", VALUE_TEXT, .optional = true, .help = "Held since, UTC; null: waits." },
     { "lease_until", VALUE_TEXT, .optional = true,
-      .help = "Lost at this time, UTC, unless the holder renews it (it does every second)." },
+      .help = "Lost at this time, UTC, unless the holder renews it (it does every second); null: "
+              "waits." },
     { 0 },
 };
 
 static const struct field fields[] = {
-    { "leases", VALUE_LIST, .help = "Holders, and those who wait, in order of asking.",
+    { "leases", VALUE_LIST, .help = "By endpoint: its holder, then the line in order.",
       .fields = lease_fields },
+    { "unlisted", VALUE_INTEGER, .help = "Jobs that wait beyond `limit`." },
     { 0 },
 };
 
 static json_t *lease_json(const struct endpoint_lease *lease)
 {
-    return json_pack("{s:s, s:b, s:s, s:s, s:s, s:o, s:o, s:o}", "endpoint", lease->endpoint,
-                     "held", lease->granted_ms != 0, "job", lease->job_id, "principal",
-                     lease->principal, "purpose", lease->purpose, "asked_at",
-                     json_time(lease->asked_ms), "granted_at", json_time(lease->granted_ms),
-                     "lease_until", json_time(lease->lease_until_ms));
+    return json_pack("{s:s, s:b, s:o, s:s, s:s, s:s, s:o, s:o, s:o}", "endpoint", lease->endpoint,
+                     "held", lease->place == 0, "place",
+                     lease->place == 0 ? json_null() : json_integer((json_int_t)lease->place),
+                     "job", lease->job_id, "principal", lease->principal, "purpose", lease->purpose,
+                     "asked_at", json_time(lease->asked_ms), "granted_at",
+                     json_time(lease->granted_ms), "lease_until", json_time(lease->lease_until_ms));
 }
 
-static void write_table(const struct endpoint_lease *leases, size_t count, struct text *out)
+static struct table *begin_table(void)
 {
     struct table *table = table_create();
-    char time[TIME_SHOWN_SIZE];
 
     table_column(table, "Endpoint", false);
-    table_column(table, "State", false);
+    table_column(table, "Place", false);
     table_column(table, "Job", false);
     table_column(table, "By", false);
     table_column(table, "Purpose", false);
     table_column(table, "Since (UTC)", false);
-    for (size_t i = 0; i < count && i < ROWS_SHOWN; i++) {
-        const struct endpoint_lease *lease = &leases[i];
-        bool held = lease->granted_ms != 0;
+    return table;
+}
 
-        table_cell(table, "%s", lease->endpoint);
-        table_cell(table, "%s", held ? "held" : "waits");
-        table_cell(table, "%s", lease->job_id);
-        table_cell(table, "%s", lease->principal);
-        table_cell(table, "%s", lease->purpose);
-        table_cell(table, "%s", time_show(held ? lease->granted_ms : lease->asked_ms, time));
+static void add_row(struct table *table, const struct endpoint_lease *lease)
+{
+    bool held = lease->place == 0;
+    char time[TIME_SHOWN_SIZE];
+
+    table_cell(table, "%s", lease->endpoint);
+    if (held)
+        table_cell(table, "holds");
+    else
+        table_cell(table, "waits, %zu", lease->place);
+    table_cell(table, "%s", lease->job_id);
+    table_cell(table, "%s", lease->principal);
+    table_cell(table, "%s", lease->purpose);
+    table_cell(table, "%s", time_show(held ? lease->granted_ms : lease->asked_ms, time));
+}
+
+static void write_answer(const struct endpoint_lease *leases, size_t count, size_t limit,
+                         struct answer *answer)
+{
+    struct table *table = begin_table();
+    json_t *list = json_array();
+    size_t unlisted = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (leases[i].place > limit) {
+            unlisted++;
+            continue;
+        }
+        json_array_append_new(list, lease_json(&leases[i]));
+        add_row(table, &leases[i]);
     }
-    table_render(table, out);
+    answer->structured = json_pack("{s:o, s:I}", "leases", list, "unlisted", (json_int_t)unlisted);
+    if (count == 0)
+        text_add(&answer->text, "Nobody measures on any endpoint now.\n");
+    else
+        table_render(table, &answer->text);
+    if (unlisted > 0)
+        text_addf(&answer->text, "... and %zu more wait\n", unlisted);
     table_destroy(table);
-    if (count > ROWS_SHOWN)
-        text_addf(out, "... and %zu more\n", count - ROWS_SHOWN);
 }
 
 static bool run(struct call *call, struct answer *answer, struct error *error)
 {
     FREE_AUTO struct endpoint_lease *leases = NULL;
-    json_t *list;
     size_t count;
 
     if (!endpoint_list(call->services->store, &leases, &count, error))
         return false;
-    list = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, lease_json(&leases[i]));
-    answer->structured = json_pack("{s:o}", "leases", list);
-    if (count == 0)
-        text_add(&answer->text, "Nobody measures on any endpoint now.\n");
-    else
-        write_table(leases, count, &answer->text);
+    write_answer(leases, count, (size_t)call_integer(call, "limit", 0), answer);
     return true;
 }
 

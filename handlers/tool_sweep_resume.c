@@ -191,7 +191,8 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 
     if (!check(call, id, error)
         || !sweep_reopen(call->services->store, id, call_boolean(call, "retry_failed", false),
-                         clock_utc_ms(), &call->change, &sweep, error))
+                         call->services->sweeps_per_principal, clock_utc_ms(), &call->change,
+                         &sweep, error))
         return false;
     jobs_kick(call->services->jobs);
     answer->structured = json_pack("{s:o, s:s, s:s}", "sweep", sweep_json(&sweep), "job",

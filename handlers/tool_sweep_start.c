@@ -102,6 +102,7 @@ static bool create(struct call *call, const struct sweep_request *request, const
                                        .cells = cells,
                                        .cell_count = count,
                                        .repetitions = request->plan.repetitions,
+                                       .active_limit = call->services->sweeps_per_principal,
                                        .idempotency_key = call_text(call, "idempotency_key"),
                                        .arguments_digest = digest };
 

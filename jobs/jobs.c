@@ -47,8 +47,6 @@ static void set_active(struct runner *runner, bool active)
         runner->progress = runner->run.job.progress;
         runner->total = runner->run.job.progress_total;
         text_copy(runner->message, sizeof runner->message, runner->run.job.message);
-    } else {
-        jobs->ends++;
     }
     pthread_mutex_unlock(&jobs->lock);
     jobs_moved(jobs, runner->run.claim.job_id);
@@ -170,6 +168,8 @@ static bool run_job(struct runner *runner)
             log_info("job %s %s", run->job.id, verbs[end]);
     }
     set_active(runner, false);
+    if (end != JOB_END_YIELDED)
+        jobs_kick(run->jobs); /* others may have waited for the same endpoints */
     return end != JOB_END_YIELDED || runner->asked;
 }
 
@@ -178,9 +178,6 @@ static bool claim_next(struct runner *runner, bool *found, struct error *error)
     struct jobs *jobs = runner->run.jobs;
     struct job_run *run = &runner->run;
 
-    *found = false;
-    if (!place_take(runner))
-        return true;
     if (!job_claim(jobs->store, jobs->owner, jobs->kind_names, clock_utc_ms(), LEASE_MS, &run->job,
                    found, error))
         return false;
@@ -188,6 +185,7 @@ static bool claim_next(struct runner *runner, bool *found, struct error *error)
         return true;
     text_copy(run->claim.job_id, sizeof run->claim.job_id, run->job.id);
     run->claim.fence = run->job.fence;
+    lines_moved(jobs);
     return true;
 }
 
@@ -210,17 +208,16 @@ static void *runner_loop(void *context)
     struct runner *runner = context;
     struct jobs *jobs = runner->run.jobs;
     uint64_t kicks_seen = 0;
-    bool found, failed = false;
+    bool failed = false;
 
     while (!is_stopping(jobs)) {
         struct error error = { 0 };
-        bool ok = claim_next(runner, &found, &error), more;
+        bool found = false, ok = claim_next(runner, &found, &error), more;
 
         if (!ok && !failed)
             log_error("no job can be claimed: %s", error.message);
         failed = !ok;
         more = found && run_job(runner);
-        place_give(runner);
         if (!more && !wait_for_work(jobs, &kicks_seen))
             break;
     }
@@ -333,16 +330,14 @@ static bool start_threads(struct jobs *jobs, struct error *error)
                         strerror(failure));
 }
 
-bool jobs_create(struct store *store, const struct job_kind *kinds, unsigned at_once,
+bool jobs_create(struct store *store, const struct job_kind *kinds, unsigned threads,
                  void *services, struct jobs **out, struct error *error)
 {
-    unsigned threads = at_once + IN_LINE_MAX;
     struct jobs *jobs = memory_zeroed(1, sizeof *jobs);
 
     jobs->store = store;
     jobs->kinds = kinds;
     jobs->services = services;
-    jobs->places = at_once;
     jobs->runner_count = threads;
     jobs->runners = memory_zeroed(threads, sizeof *jobs->runners);
     for (unsigned i = 0; i < threads; i++)

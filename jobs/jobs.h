@@ -29,10 +29,10 @@ struct job_kind {
     enum job_end (*run)(struct job_run *run, char **outcome_json, struct error *error);
 };
 
-/* Takes up what a dead process left and starts threads, of which `at_once` are at work at a time;
- * those that stand in line for an endpoint do not count. `kinds` ends with a NULL name and is
+/* Takes up what a dead process left and starts threads, each of which runs a job at a time; those
+ * that stand in line for an endpoint take none. `kinds` ends with a NULL name and is
  * borrowed, as is `services`, which every run gets. */
-bool jobs_create(struct store *store, const struct job_kind *kinds, unsigned at_once,
+bool jobs_create(struct store *store, const struct job_kind *kinds, unsigned threads,
                  void *services, struct jobs **out, struct error *error);
 /* Asks every run to yield and waits for them, at most timeout_ms; then joins. NULL is fine. */
 void jobs_destroy(struct jobs *jobs, int64_t timeout_ms);
@@ -51,10 +51,6 @@ enum job_stop {
 enum job_stop job_run_stop(const struct job_run *run);
 /* Sleeps until timeout_ms passed or the run should stop; returns job_run_stop(). */
 enum job_stop job_run_wait(struct job_run *run, int64_t timeout_ms);
-/* Stands in line for an endpoint and waits for it, telling in its progress who holds it. Who needs
- * several asks for them in the order of their names. */
-bool job_run_acquire(struct job_run *run, const char *endpoint, const char *purpose,
-                     struct error *error);
 /* Something the job needs to know of a person or of a client's model before it can go on. */
 struct job_question {
     const char *key;    /* of this question for the whole of the job's life; 64 bytes at most */
@@ -69,8 +65,12 @@ struct job_question {
 bool job_run_ask(struct job_run *run, const struct job_question *questions, size_t count,
                  json_t **answers, struct error *error);
 
-/* The job as it is now: the stored row with the newest progress of memory. */
+/* The job as it is now: the stored row with the newest progress of memory; its message says where
+ * it stands in line. */
 bool jobs_show(struct jobs *jobs, const char *id, struct job *out, struct error *error);
+/* As job_list (store/jobs.h), each job as it is now. */
+bool jobs_list(struct jobs *jobs, const struct job_filter *filter, size_t limit, struct job **out,
+               size_t *count, struct error *error);
 /* Waits until the job changed against `seen` (state, progress or message), or timeout_ms passed, or
  * `cancelled` says so (asked at least 5 times a second; NULL: never). */
 bool jobs_wait(struct jobs *jobs, const char *id, const struct job *seen, int64_t timeout_ms,

@@ -8,16 +8,13 @@
 #define LEASE_MS 10000
 #define BEAT_MS 1000
 #define POLL_MS 1000 /* for jobs that nobody announced, and leases that ended */
-#define LINE_POLL_MS 500
-#define IN_LINE_MAX 16 /* jobs that stand in line beside those at work; more stay queued */
 
 /* A thread and what it runs. All but `run` and `thread` under the lock of struct jobs. */
 struct runner {
     struct job_run run; /* first: what a kind's function is given */
     pthread_t thread;
     bool active, cancel, lost;
-    bool asked;  /* and was not answered yet: the run is to end */
-    bool placed; /* is one of those at work; written by its own thread only */
+    bool asked; /* and was not answered yet: the run is to end */
     double progress, total;
     char message[256];
 };
@@ -41,9 +38,6 @@ struct jobs {
     pthread_cond_t changed; /* for those who wait for a job, and for runs that wait */
     uint64_t kicks;         /* counts announced work */
     uint64_t moves;         /* counts changes of any job */
-    uint64_t ends;          /* counts jobs that ended: the lines in front of endpoints move */
-    unsigned places, taken; /* how many may be at work, and how many are */
-    unsigned returning;     /* were in line and come before new jobs */
     bool stopping, heart_stopping;
     void (*listener)(void *context, const char *job_id);
     void *listener_context;
@@ -53,6 +47,7 @@ struct jobs {
 void jobs_moved(struct jobs *jobs, const char *job_id);
 /* Waits, with the lock held, for the condition or `until_ns` on the monotonic clock. */
 void jobs_sleep(struct jobs *jobs, pthread_cond_t *condition, int64_t until_ns);
-/* A place among those at work, taken if one is free; only the runner's own thread asks. */
-bool place_take(struct runner *runner);
-void place_give(struct runner *runner); /* without a place: nothing */
+/* Wakes who waits for a job that stands in line, and tells the listener of each. */
+void lines_moved(struct jobs *jobs);
+/* Into the message of a job that stands in line: who holds it up, and its place. */
+void line_describe(struct store *store, struct job *job);

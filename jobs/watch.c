@@ -37,18 +37,38 @@ static struct runner *runner_at(struct jobs *jobs, const char *id)
     return NULL;
 }
 
+/* What the stored row does not tell yet. */
+static void add_news(struct jobs *jobs, struct job *job)
+{
+    if (job->state == JOB_QUEUED)
+        line_describe(jobs->store, job);
+    if (job->state != JOB_RUNNING)
+        return;
+    pthread_mutex_lock(&jobs->lock);
+    const struct runner *runner = runner_at(jobs, job->id);
+    if (runner != NULL) {
+        job->progress = runner->progress;
+        job->progress_total = runner->total;
+        text_copy(job->message, sizeof job->message, runner->message);
+    }
+    pthread_mutex_unlock(&jobs->lock);
+}
+
 bool jobs_show(struct jobs *jobs, const char *id, struct job *out, struct error *error)
 {
     if (!job_find(jobs->store, id, out, error))
         return false;
-    pthread_mutex_lock(&jobs->lock);
-    const struct runner *runner = runner_at(jobs, id);
-    if (runner != NULL && out->state == JOB_RUNNING) {
-        out->progress = runner->progress;
-        out->progress_total = runner->total;
-        text_copy(out->message, sizeof out->message, runner->message);
-    }
-    pthread_mutex_unlock(&jobs->lock);
+    add_news(jobs, out);
+    return true;
+}
+
+bool jobs_list(struct jobs *jobs, const struct job_filter *filter, size_t limit, struct job **out,
+               size_t *count, struct error *error)
+{
+    if (!job_list(jobs->store, filter, limit, out, count, error))
+        return false;
+    for (size_t i = 0; i < *count; i++)
+        add_news(jobs, &(*out)[i]);
     return true;
 }
 
@@ -127,5 +147,9 @@ bool jobs_cancel(struct jobs *jobs, const char *id, struct change *change, struc
         runner->cancel = true;
     pthread_mutex_unlock(&jobs->lock);
     jobs_moved(jobs, id);
+    if (out->state != JOB_CANCELLED)
+        return true;
+    jobs_kick(jobs); /* it may have held others up */
+    lines_moved(jobs);
     return true;
 }

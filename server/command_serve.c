@@ -67,6 +67,7 @@ static bool start(struct process *process, struct error *error)
     *services = (struct services){
         .secrets_folder = settings->secrets,
         .sweep_shards = (unsigned)settings->sweep_shards,
+        .sweeps_per_principal = settings->sweeps_per_principal,
         .version = OPSBRAIN_VERSION,
         .host = process->host,
     };

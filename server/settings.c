@@ -29,6 +29,8 @@ const struct setting settings_table[] = {
     { "sweep_workers", SETTING_INTEGER, "2", 1, 64, AT(sweep_workers), "sweeps that run at once" },
     { "sweep_shards", SETTING_INTEGER, "1", 1, 64, AT(sweep_shards),
       "load threads per cell at most" },
+    { "sweeps_per_principal", SETTING_INTEGER, "500", 0, 1000000, AT(sweeps_per_principal),
+      "sweeps of one principal that may be queued or running; 0: any" },
     { "queue_limit", SETTING_INTEGER, "256", 1, 65536, AT(queue_limit),
       "calls that may wait for a worker; more are told to come back" },
     { "connections", SETTING_INTEGER, "16384", 16, 1000000, AT(connections),

@@ -22,8 +22,6 @@ bool claim_check(struct connection *connection, const struct claim *claim, struc
                         claim->job_id);
 }
 
-static const char LEAVE_LINE[] = "DELETE FROM endpoint_leases WHERE job_id = ?1";
-
 struct claiming {
     const char *owner;
     const char *const *kinds;
@@ -39,17 +37,37 @@ static bool kind_wanted(const char *const *kinds, const char *kind)
     return *kinds != NULL;
 }
 
+/* Of another process: its own jobs end with it, whatever a clock that was set says of their leases.
+ */
+#define LEFT_BEHIND "(state = 'running' AND lease_until_ms < ?1 AND owner <> ?2) "
+/* Somebody holds the endpoint that the job stands in line for, or comes first. */
+#define HELD_UP                                                                                    \
+    "EXISTS (SELECT 1 FROM endpoint_leases mine JOIN endpoint_leases other "                       \
+    "ON other.endpoint = mine.endpoint AND other.id <> mine.id WHERE mine.job_id = jobs.id "       \
+    "AND mine.turn IS NOT NULL AND mine.granted_ms IS NULL AND (other.granted_ms IS NOT NULL "     \
+    "OR other.turn < mine.turn OR (other.turn = mine.turn AND other.id < mine.id))) "
+/* When its principal, and the endpoints that it needs, were last given a worker. */
+#define PRINCIPAL_SERVED                                                                           \
+    "coalesce((SELECT number FROM served_principals s WHERE s.principal = jobs.principal), 0) "
+#define ENDPOINTS_SERVED                                                                           \
+    "(SELECT coalesce(max(number), 0) FROM served_endpoints WHERE endpoint IN "                    \
+    "(SELECT endpoint FROM endpoint_leases WHERE job_id = jobs.id)) "
+
 static bool find_claimable(struct connection *connection, struct claiming *claiming,
                            struct error *error)
 {
     static const char CLAIMABLE[] =
-        "SELECT " JOB_COLUMNS "FROM jobs WHERE (state = 'queued' AND NOT " JOB_WAITS ") "
-        "OR (state = 'running' AND lease_until_ms < ?1) ORDER BY created_ms, rowid";
+        "SELECT " JOB_COLUMNS "FROM jobs "
+        "WHERE (state = 'queued' AND NOT " JOB_WAITS "AND NOT " HELD_UP ") OR " LEFT_BEHIND
+        "ORDER BY state = 'running' DESC, "
+        "(SELECT count(*) FROM jobs b WHERE b.state = 'running' AND b.principal = "
+        "jobs.principal), " PRINCIPAL_SERVED ", " ENDPOINTS_SERVED ", created_ms, rowid";
     enum sql_step step;
     SQL_AUTO sql = sql_begin(connection, CLAIMABLE);
 
     claiming->found = false;
     sql_bind_integer(&sql, 1, claiming->now_ms);
+    sql_bind_text(&sql, 2, claiming->owner);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
         job_read_row(&sql, &claiming->job);
         claiming->found = kind_wanted(claiming->kinds, claiming->job.kind);
@@ -75,24 +93,48 @@ static bool take(struct connection *connection, const struct claiming *claiming,
     return sql_run(&sql, error);
 }
 
-/* Whoever takes a job over keeps its place in line. */
+static bool note_served(struct connection *connection, const char *job_id, struct error *error)
+{
+    static const char SERVED[] =
+        "INSERT INTO served_principals (principal, number) SELECT principal, "
+        "(SELECT coalesce(max(number), 0) + 1 FROM served_principals) FROM jobs WHERE id = ?1 "
+        "ON CONFLICT (principal) DO UPDATE SET number = excluded.number";
+
+    return job_execute(connection, SERVED, job_id, 0, error);
+}
+
+/* Whoever has one endpoint of two goes on to the line for the other, and the next may be claimed
+ * meanwhile. */
+static bool find_ready(struct connection *connection, struct claiming *claiming,
+                       struct error *error)
+{
+    bool holds = false;
+
+    while (!holds) {
+        if (!find_claimable(connection, claiming, error))
+            return false;
+        if (!claiming->found)
+            return true;
+        if (!line_advance(connection, claiming->job.id, claiming->now_ms, &holds, error))
+            return false;
+    }
+    return true;
+}
+
 static bool apply_claim(struct connection *connection, void *context, struct error *error)
 {
     static const char INTERRUPT[] =
         "UPDATE attempts SET state = 'interrupted', finished_ms = ?2, "
         "reason = 'the process that measured it ended' WHERE job_id = ?1 AND state = 'running'";
-    static const char KEEP_PLACE[] =
-        "UPDATE endpoint_leases SET lease_until_ms = ?2 WHERE job_id = ?1";
     struct claiming *claiming = context;
     const char *id = claiming->job.id;
 
-    if (!find_claimable(connection, claiming, error))
+    if (!find_ready(connection, claiming, error))
         return false;
     if (!claiming->found)
         return true;
-    return take(connection, claiming, error)
+    return take(connection, claiming, error) && note_served(connection, id, error)
            && job_execute(connection, INTERRUPT, id, claiming->now_ms, error)
-           && job_execute(connection, KEEP_PLACE, id, claiming->now_ms + claiming->lease_ms, error)
            && job_read(connection, id, &claiming->job, error);
 }
 
@@ -123,13 +165,10 @@ bool job_claim(struct store *store, const char *owner, const char *const *kinds,
 
 static bool apply_orphans(struct connection *connection, void *context, struct error *error)
 {
-    static const char LINES[] = "UPDATE endpoint_leases SET lease_until_ms = 0 WHERE job_id IN "
-                                "(SELECT id FROM jobs WHERE state = 'running' AND owner <> ?1)";
-    static const char JOBS[] =
+    static const char RELEASE[] =
         "UPDATE jobs SET lease_until_ms = 0 WHERE state = 'running' AND owner <> ?1";
 
-    return job_execute(connection, LINES, context, 0, error)
-           && job_execute(connection, JOBS, context, 0, error);
+    return job_execute(connection, RELEASE, context, 0, error) && lines_restore(connection, error);
 }
 
 bool job_orphans_release(struct store *store, const char *owner, struct error *error)
@@ -174,20 +213,14 @@ static bool beat_one(struct connection *connection, struct job_beat *beat, int64
 
 static bool apply_beats(struct connection *connection, void *context, struct error *error)
 {
-    static const char LEASE[] = "UPDATE endpoint_leases SET lease_until_ms = ?2 WHERE job_id = ?1";
     const struct beating *beating = context;
     /* A slow disk must not cost the lease: time spent in the queue does not count. */
     int64_t waited_ms = (clock_monotonic_ns() - beating->asked_ns) / 1000000;
     int64_t until_ms = beating->now_ms + waited_ms + beating->lease_ms;
 
-    for (size_t i = 0; i < beating->count; i++) {
-        struct job_beat *beat = &beating->beats[i];
-
-        if (!beat_one(connection, beat, until_ms, beating->now_ms, error))
+    for (size_t i = 0; i < beating->count; i++)
+        if (!beat_one(connection, &beating->beats[i], until_ms, beating->now_ms, error))
             return false;
-        if (!beat->stale && !job_execute(connection, LEASE, beat->claim.job_id, until_ms, error))
-            return false;
-    }
     return true;
 }
 
@@ -229,7 +262,7 @@ static bool apply_finish(struct connection *connection, void *context, struct er
 
     return claim_check(connection, ending->claim, error) && end_job(connection, ending, error)
            && job_execute(connection, INTERRUPT, id, ending->now_ms, error)
-           && job_execute(connection, LEAVE_LINE, id, 0, error)
+           && line_leave(connection, id, error)
            && job_end_sweep(connection, id, ending->state, ending->now_ms, error);
 }
 
@@ -256,7 +289,7 @@ static bool apply_yield(struct connection *connection, void *context, struct err
     return claim_check(connection, claim, error)
            && job_execute(connection, INTERRUPT, claim->job_id, clock_utc_ms(), error)
            && job_execute(connection, QUEUE, claim->job_id, clock_utc_ms(), error)
-           && job_execute(connection, LEAVE_LINE, claim->job_id, 0, error);
+           && line_step_aside(connection, claim->job_id, error);
 }
 
 bool job_yield(struct store *store, const struct claim *claim, struct error *error)

@@ -208,8 +208,6 @@ bool job_end_sweep(struct connection *connection, const char *job_id, enum job_s
     return sql_run(&sql, error);
 }
 
-static const char LEAVE_LINE[] = "DELETE FROM endpoint_leases WHERE job_id = ?1";
-
 struct cancelling {
     const char *id;
     int64_t now_ms;
@@ -239,8 +237,7 @@ static bool apply_cancel(struct connection *connection, void *context, struct er
     if (job->state == JOB_RUNNING)
         return job_execute(connection, REQUEST, id, now_ms, error)
                && job_read(connection, id, job, error);
-    return job_execute(connection, CANCEL, id, now_ms, error)
-           && job_execute(connection, LEAVE_LINE, id, 0, error)
+    return job_execute(connection, CANCEL, id, now_ms, error) && line_leave(connection, id, error)
            && job_end_sweep(connection, id, JOB_CANCELLED, now_ms, error)
            && job_read(connection, id, job, error);
 }

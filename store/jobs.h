@@ -1,4 +1,5 @@
-/* Jobs: durable work with a lease and a fencing token; and the line in front of each endpoint. */
+/* Jobs: durable work with a lease and a fencing token; and the line in front of each endpoint, in
+ * which a queued job waits until nobody else measures there. */
 #pragma once
 
 #include "base/random.h"
@@ -47,15 +48,18 @@ bool job_list(struct store *store, const struct job_filter *filter, size_t limit
               size_t *count, struct error *error);
 bool job_counts(struct store *store, int64_t counts[JOB_CANCELLED + 1], struct error *error);
 
-/* Takes the oldest queued job, or a running one whose lease ended before now_ms; *found false if
- * there is none. The fence counts up; attempts the last holder left running become interrupted in
- * the same transaction. */
+/* Takes a job that another owner runs and whose lease ended before now_ms, or else a queued one
+ * that has its endpoints to itself; *found false if there is none. Among queued ones principals
+ * take turns, those with the fewest running jobs first, then endpoints, then the oldest is first.
+ * The fence counts up; attempts the last holder left running become interrupted in the same
+ * transaction. */
 bool job_claim(struct store *store, const char *owner, const char *const *kinds, int64_t now_ms,
                int64_t lease_ms, struct job *out, bool *found, struct error *error);
-/* At start, with the folder locked: running jobs of other owners are claimable at once. */
+/* At start, with the folder locked: running jobs of other owners are claimable at once, and queued
+ * sweeps that an older version left stand in line. */
 bool job_orphans_release(struct store *store, const char *owner, struct error *error);
-/* Extends leases of all these claims (and their endpoint leases) and stores their progress, in one
- * transaction. A stale claim's `stale` is set. */
+/* Extends the leases of all these claims and stores their progress, in one transaction. A stale
+ * claim's `stale` is set. */
 struct job_beat {
     struct claim claim;
     double progress, progress_total;
@@ -64,34 +68,41 @@ struct job_beat {
 };
 bool job_heartbeat(struct store *store, struct job_beat *beats, size_t count, int64_t now_ms,
                    int64_t lease_ms, struct error *error);
-/* Ends the job and its endpoint lease; CONFLICT if the claim is stale. An attempt that still runs
- * becomes interrupted, and a sweep that was not ended (sweep_end) fails or is cancelled with its
- * job. */
+/* Ends the job and gives up its endpoints; CONFLICT if the claim is stale. An attempt that still
+ * runs becomes interrupted, and a sweep that was not ended (sweep_end) fails or is cancelled with
+ * its job. */
 bool job_finish(struct store *store, const struct claim *claim, enum job_state state,
                 const char *outcome_json, int64_t now_ms, struct error *error);
-/* Gives a running job back to the queue (orderly shutdown), with its endpoint lease and place in
- * line given up. */
+/* Gives a running job back to the queue: it keeps its endpoints, unless it asked something. */
 bool job_yield(struct store *store, const struct claim *claim, struct error *error);
 /* A queued job is cancelled at once (its sweep too), a running one is asked to stop; a finished
  * one: CONFLICT. */
 bool job_cancel(struct store *store, const char *id, int64_t now_ms, struct change *change,
                 struct job *out, struct error *error);
 
+#define ENDPOINT_NAME_SIZE 264
+/* "127.0.0.1:8000": the host and port of a model server's URL, and where a job that measures there
+ * stands in line. */
+bool endpoint_name(const char *url, char out[ENDPOINT_NAME_SIZE], struct error *error);
+
 struct endpoint_lease {
-    char endpoint[280], job_id[ID_SIZE], principal[64], purpose[128];
-    int64_t asked_ms, granted_ms, lease_until_ms; /* granted_ms 0: waiting */
+    char endpoint[ENDPOINT_NAME_SIZE], job_id[ID_SIZE], principal[64], purpose[128];
+    int64_t asked_ms, granted_ms, lease_until_ms; /* granted_ms 0: waits */
+    size_t place;                                 /* in line, from 1; 0: holds it */
 };
-/* Stands in line for the endpoint, or holds it: *granted tells; *holder (may be NULL) is who has
- * it, or is first in line. Idempotent per job; a holder whose lease ended, or whose job is
- * finished, loses it, and with it his claim: two never measure at once. CONFLICT if the claim is
- * stale. A job that needs several asks for them in the order of their names, one when it has the
- * one before, so that no two jobs wait for one another. */
-bool endpoint_acquire(struct store *store, const struct claim *claim, const char *endpoint,
-                      const char *principal, const char *purpose, int64_t now_ms, int64_t lease_ms,
-                      bool *granted, struct endpoint_lease *holder, struct error *error);
 /* By endpoint, in the order of their lines. free(*out). */
 bool endpoint_list(struct store *store, struct endpoint_lease **out, size_t *count,
                    struct error *error);
+
+/* Where a queued job waits. */
+struct line_place {
+    char endpoint[ENDPOINT_NAME_SIZE];
+    size_t place;                /* from 1 */
+    struct endpoint_lease first; /* who holds the endpoint; where nobody does, who comes next */
+};
+/* *found false: it waits in no line. */
+bool line_place_find(struct store *store, const char *job_id, struct line_place *out, bool *found,
+                     struct error *error);
 
 /* Remembers and finds the answer of a call with an idempotency key. */
 bool idempotency_find(struct store *store, const char *principal, const char *tool, const char *key,

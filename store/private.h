@@ -54,6 +54,21 @@ char *json_clip(const char *json, size_t limit);
 bool claim_check(struct connection *connection, const struct claim *claim, struct error *error);
 /* In the caller's transaction. */
 bool job_insert(struct connection *connection, const struct job *job, struct error *error);
+/* Stands in line for the servers of the deployments that the job's sweep measures. */
+bool line_join(struct connection *connection, const char *job_id, struct error *error);
+/* Of a job that nobody holds up: grants it the endpoint that it stands in line for. *holds: it has
+ * all it needs; else it stands in line for the next. */
+bool line_advance(struct connection *connection, const char *job_id, int64_t now_ms, bool *holds,
+                  struct error *error);
+bool line_leave(struct connection *connection, const char *job_id, struct error *error);
+/* A job that waits for an answer holds nobody up meanwhile. */
+bool line_step_aside(struct connection *connection, const char *job_id, struct error *error);
+/* For jobs of the time when jobs stood in line only once they ran. */
+bool lines_restore(struct connection *connection, struct error *error);
+/* BUSY if the principal has that many sweeps queued or running; 0: any. */
+bool sweep_check_room(struct connection *connection, const char *principal, int64_t limit,
+                      struct error *error);
+
 /* A caller's key, and what it was used for. Borrowed strings. */
 struct idempotency {
     const char *principal, *tool, *key, *arguments_digest;

@@ -161,6 +161,26 @@ static bool insert_cells(struct connection *connection, struct creation *creatio
                         creation->run_count, runs_wanted(creation));
 }
 
+bool sweep_check_room(struct connection *connection, const char *principal, int64_t limit,
+                      struct error *error)
+{
+    bool found;
+    SQL_AUTO sql =
+        sql_begin(connection, "SELECT count(*) FROM jobs WHERE state IN ('queued', 'running') AND "
+                              "kind = 'sweep' AND principal = ?1");
+
+    sql_bind_text(&sql, 1, principal);
+    if (!sql_find(&sql, &found, error))
+        return false;
+    if (limit == 0 || sql_integer(&sql, 0) < limit)
+        return true;
+    return error_set(
+        error, ERROR_BUSY,
+        "%s has %lld sweeps queued or running and may have %lld (sweeps_per_principal): "
+        "wait until some have ended, or cancel some with sweep_cancel",
+        principal, (long long)sql_integer(&sql, 0), (long long)limit);
+}
+
 static bool insert_all(struct connection *connection, struct creation *creation,
                        struct error *error)
 {
@@ -168,10 +188,11 @@ static bool insert_all(struct connection *connection, struct creation *creation,
 
     id_create("swp", creation->sweep_id);
     id_create("job", job_id);
-    if (!insert_job(connection, creation, job_id, error)
+    if (!sweep_check_room(connection, creation->principal, creation->order->active_limit, error)
+        || !insert_job(connection, creation, job_id, error)
         || !insert_sweep(connection, creation, job_id, error)
         || !insert_subjects(connection, creation, error)
-        || !insert_cells(connection, creation, error))
+        || !insert_cells(connection, creation, error) || !line_join(connection, job_id, error))
         return false;
     if (creation->idempotency.key != NULL
         && !idempotency_insert(connection, &creation->idempotency, creation->sweep_id,

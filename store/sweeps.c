@@ -139,6 +139,7 @@ bool sweep_list(struct store *store, const char *deployment, int64_t before_ms, 
 struct reopening {
     const char *id, *principal;
     bool retry_failed;
+    int64_t active_limit;
     int64_t now_ms;
     struct sweep_row row;
 };
@@ -232,7 +233,7 @@ static bool attach_job(struct connection *connection, const struct reopening *re
         return false;
     sql_bind_text(&sql, 1, reopening->id);
     sql_bind_text(&sql, 2, job.id);
-    return sql_run(&sql, error);
+    return sql_run(&sql, error) && line_join(connection, job.id, error);
 }
 
 static bool apply_reopen(struct connection *connection, void *context, struct error *error)
@@ -242,7 +243,8 @@ static bool apply_reopen(struct connection *connection, void *context, struct er
 
     if (!sweep_read(connection, reopening->id, row, error))
         return false;
-    if (!check_idle(connection, row, error))
+    if (!check_idle(connection, row, error)
+        || !sweep_check_room(connection, reopening->principal, reopening->active_limit, error))
         return false;
     if (reopening->retry_failed && !put_back_failed(connection, reopening->id, error))
         return false;
@@ -252,13 +254,14 @@ static bool apply_reopen(struct connection *connection, void *context, struct er
     return sweep_read(connection, reopening->id, row, error);
 }
 
-bool sweep_reopen(struct store *store, const char *id, bool retry_failed, int64_t now_ms,
-                  struct change *change, struct sweep_row *out, struct error *error)
+bool sweep_reopen(struct store *store, const char *id, bool retry_failed, int64_t active_limit,
+                  int64_t now_ms, struct change *change, struct sweep_row *out, struct error *error)
 {
     struct reopening reopening = {
         .id = id,
         .principal = change_principal(change),
         .retry_failed = retry_failed,
+        .active_limit = active_limit,
         .now_ms = now_ms,
     };
 

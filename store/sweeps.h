@@ -112,22 +112,25 @@ struct sweep_order {
     const struct cell_plan *cells;
     size_t cell_count;
     int64_t repetitions;
+    int64_t active_limit;        /* sweeps that the principal may have queued or running; 0: any */
     const char *idempotency_key; /* NULL: none; else the change must say who */
     const char *arguments_digest;
 };
 
-/* Creates job (kind "sweep"), sweep, runs and cells at once, with the audit row and the idempotency
- * row. A key that was used before with the same arguments gives the first sweep again and starts
- * nothing; with others: CONFLICT. A run is made for each repetition of a subject that the cells
- * name; there must be `repetitions` of each. */
+/* Creates job (kind "sweep"), sweep, runs, cells and place in line at once, with the audit row and
+ * the idempotency row. A key that was used before with the same arguments gives the first sweep
+ * again and starts nothing; with others: CONFLICT. A run is made for each repetition of a subject
+ * that the cells name; there must be `repetitions` of each. BUSY: the principal has `active_limit`
+ * at work. */
 bool sweep_create(struct store *store, const struct sweep_order *order, int64_t now_ms,
                   struct change *change, struct sweep_row *out, struct error *error);
 /* A new job for the cells that are still pending (of a stopped, cancelled or failed sweep).
- * CONFLICT if it is running or nothing is pending. Failed and skipped cells of runs that are not
- * finished become pending again where `retry_failed`, and with them what was inferred beside them;
- * what they had measured is kept as a rejected attempt. */
-bool sweep_reopen(struct store *store, const char *id, bool retry_failed, int64_t now_ms,
-                  struct change *change, struct sweep_row *out, struct error *error);
+ * CONFLICT if it is running or nothing is pending; BUSY as above. Failed and skipped cells of runs
+ * that are not finished become pending again where `retry_failed`, and with them what was inferred
+ * beside them; what they had measured is kept as a rejected attempt. */
+bool sweep_reopen(struct store *store, const char *id, bool retry_failed, int64_t active_limit,
+                  int64_t now_ms, struct change *change, struct sweep_row *out,
+                  struct error *error);
 bool sweep_find(struct store *store, const char *id, struct sweep_row *out, struct error *error);
 /* Newest first; deployment NULL: all; before_ms 0: from the newest. Free each with
  * sweep_row_finish, then the array. */

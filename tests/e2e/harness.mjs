@@ -115,6 +115,15 @@ export async function run(args, env) {
     return { code, output: program.output };
 }
 
+// addKey(data, name, ...flags): what `opsbrain key add` prints of the key, once.
+export async function addKey(data, name, ...flags) {
+    const { code, output } = await run(['key', 'add', name, '--data', data, ...flags]);
+    assert.equal(code, 0, output);
+    const key = output.match(/\bobk_[0-9a-f]{64}/)?.[0];
+    assert.ok(key, output);
+    return key;
+}
+
 // startServer(t, {args, env, data}): `opsbrain serve` on a free port, stopped (and checked) when the test ends.
 export async function startServer(t, { args = [], env = {}, data, file = OPSBRAIN } = {}) {
     const server = new Server(file, await freePort(), data ?? (await temporaryFolder(t)), args, env);

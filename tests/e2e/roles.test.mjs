@@ -2,16 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, forEachClient } from './clients.mjs';
-import { post, request, run, startServer, temporaryFolder } from './harness.mjs';
-
-// addKey(data, name, ...flags): what `opsbrain key add` prints of the key, once.
-async function addKey(data, name, ...flags) {
-    const { code, output } = await run(['key', 'add', name, '--data', data, ...flags]);
-    assert.equal(code, 0, output);
-    const key = output.match(/\bobk_[0-9a-f]{64}/)?.[0];
-    assert.ok(key, output);
-    return key;
-}
+import { addKey, post, request, run, startServer, temporaryFolder } from './harness.mjs';
 
 forEachClient('a key is asked for and gives its role', async (t, kind) => {
     const data = await temporaryFolder(t);

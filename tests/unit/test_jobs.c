@@ -71,8 +71,7 @@ static enum job_end run_at_endpoint(struct job_run *run, char **outcome, struct 
     struct services *services = run->services;
 
     (void)outcome;
-    if (!job_run_acquire(run, "127.0.0.1:8000", run->job.subject, error))
-        return job_run_stop(run) == JOB_STOP_CANCEL ? JOB_END_CANCELLED : JOB_END_YIELDED;
+    (void)error;
     services->running++;
     if (services->running > services->peak)
         services->peak = atomic_load(&services->running);
@@ -85,9 +84,20 @@ static enum job_end run_at_endpoint(struct job_run *run, char **outcome, struct 
 }
 
 static const struct job_kind kinds[] = {
-    { "quick", run_quick },     { "failing", run_failing },         { "broken", run_broken },
-    { "patient", run_patient }, { "at_endpoint", run_at_endpoint }, { 0 },
+    { "quick", run_quick },     { "failing", run_failing },   { "broken", run_broken },
+    { "patient", run_patient }, { "sweep", run_at_endpoint }, { 0 },
 };
+
+/* Sweeps of one server. */
+static struct job queue_sweep(struct ledger *ledger, const struct deployment *deployment)
+{
+    struct sweep_row row = ledger_sweep(ledger, deployment, 1, 1, clock_utc_ms());
+    struct job job;
+
+    assert_ok(ledger, job_find(ledger->store, row.job_id, &job, &ledger->error));
+    sweep_row_finish(&row);
+    return job;
+}
 
 static struct jobs *start(struct ledger *ledger, unsigned threads, struct services *services)
 {
@@ -240,19 +250,20 @@ static void jobs_at_one_endpoint_run_one_after_another(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
+    struct deployment demo = ledger_deployment(ledger, "demo");
     struct jobs *jobs = start(ledger, 3, &services);
-    struct job first = queue(ledger, "at_endpoint"), second, third;
+    struct job first = queue_sweep(ledger, &demo), second, third;
 
     jobs_kick(jobs);
     await(ledger, jobs, first.id, JOB_RUNNING, "holding");
-    second = queue(ledger, "at_endpoint");
+    second = queue_sweep(ledger, &demo);
     jobs_kick(jobs);
-    second = await(ledger, jobs, second.id, JOB_RUNNING, "waiting for endpoint 127.0.0.1:8000: ");
-    assert_non_null(strstr(second.message, "held by alice for thing since "));
+    second = await(ledger, jobs, second.id, JOB_QUEUED, "waiting for endpoint 127.0.0.1:8000: ");
+    assert_non_null(strstr(second.message, "held by alice for swp_"));
     assert_non_null(strstr(second.message, "; 1st in line"));
-    third = queue(ledger, "at_endpoint");
+    third = queue_sweep(ledger, &demo);
     jobs_kick(jobs);
-    third = await(ledger, jobs, third.id, JOB_RUNNING, "waiting for endpoint");
+    third = await(ledger, jobs, third.id, JOB_QUEUED, "waiting for endpoint");
     assert_non_null(strstr(third.message, "; 2nd in line"));
     services.go = true;
     await(ledger, jobs, first.id, JOB_COMPLETED, "");
@@ -263,29 +274,30 @@ static void jobs_at_one_endpoint_run_one_after_another(void **state)
     jobs_destroy(jobs, 1000);
 }
 
-static void those_in_line_leave_their_place_to_others(void **state)
+static void those_in_line_take_no_worker(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
+    struct deployment demo = ledger_deployment(ledger, "demo");
     struct jobs *jobs = start(ledger, 2, &services);
-    struct job first = queue(ledger, "at_endpoint"), second, third, other, one_too_many;
+    struct job first = queue_sweep(ledger, &demo), last, other, one_too_many;
 
     jobs_kick(jobs);
     await(ledger, jobs, first.id, JOB_RUNNING, "holding");
-    second = queue(ledger, "at_endpoint");
-    third = queue(ledger, "at_endpoint");
+    for (int i = 0; i < 30; i++)
+        last = queue_sweep(ledger, &demo);
     other = queue(ledger, "patient");
     one_too_many = queue(ledger, "patient");
     jobs_kick(jobs);
     await(ledger, jobs, other.id, JOB_RUNNING, "patient");
-    await(ledger, jobs, second.id, JOB_RUNNING, "waiting for endpoint");
-    await(ledger, jobs, third.id, JOB_RUNNING, "waiting for endpoint");
+    assert_int_equal(jobs_running(jobs), 2);
+    await(ledger, jobs, last.id, JOB_QUEUED, "waiting for endpoint");
     assert_ok(ledger, jobs_show(jobs, one_too_many.id, &one_too_many, &ledger->error));
     assert_int_equal(one_too_many.state, JOB_QUEUED);
     services.go = true;
     await(ledger, jobs, one_too_many.id, JOB_COMPLETED, "");
-    await(ledger, jobs, third.id, JOB_COMPLETED, "");
-    assert_int_equal(services.ended, 3);
+    await(ledger, jobs, last.id, JOB_COMPLETED, "");
+    assert_int_equal(services.ended, 31);
     jobs_destroy(jobs, PATIENCE_MS);
 }
 
@@ -293,21 +305,44 @@ static void waiting_in_line_ends_with_a_cancel(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
+    struct deployment demo = ledger_deployment(ledger, "demo");
     struct jobs *jobs = start(ledger, 2, &services);
-    struct job first = queue(ledger, "at_endpoint"), second, out;
-    struct endpoint_lease *leases;
+    struct job first = queue_sweep(ledger, &demo), second, third, out;
+
+    jobs_kick(jobs);
+    await(ledger, jobs, first.id, JOB_RUNNING, "holding");
+    second = queue_sweep(ledger, &demo);
+    third = queue_sweep(ledger, &demo);
+    third = await(ledger, jobs, third.id, JOB_QUEUED, "waiting for");
+    assert_non_null(strstr(third.message, "; 2nd in line"));
+    assert_ok(ledger, jobs_cancel(jobs, second.id, NULL, &out, &ledger->error));
+    assert_int_equal(out.state, JOB_CANCELLED);
+    assert_ok(ledger,
+              jobs_wait(jobs, third.id, &third, PATIENCE_MS, NULL, NULL, &third, &ledger->error));
+    assert_non_null(strstr(third.message, "; 1st in line"));
+    services.go = true;
+    await(ledger, jobs, third.id, JOB_COMPLETED, "");
+    jobs_destroy(jobs, PATIENCE_MS);
+}
+
+static void lists_jobs_as_they_are_now(void **state)
+{
+    struct ledger *ledger = *state;
+    struct services services = { 0 };
+    struct job_filter all = { .state = -1 };
+    struct deployment demo = ledger_deployment(ledger, "demo");
+    struct jobs *jobs = start(ledger, 1, &services);
+    struct job first = queue_sweep(ledger, &demo), *rows;
     size_t count;
 
     jobs_kick(jobs);
     await(ledger, jobs, first.id, JOB_RUNNING, "holding");
-    second = queue(ledger, "at_endpoint");
-    jobs_kick(jobs);
-    await(ledger, jobs, second.id, JOB_RUNNING, "waiting for");
-    assert_ok(ledger, jobs_cancel(jobs, second.id, NULL, &out, &ledger->error));
-    await(ledger, jobs, second.id, JOB_CANCELLED, "");
-    assert_ok(ledger, endpoint_list(ledger->store, &leases, &count, &ledger->error));
-    assert_int_equal(count, 1);
-    free(leases);
+    queue_sweep(ledger, &demo);
+    assert_ok(ledger, jobs_list(jobs, &all, 9, &rows, &count, &ledger->error));
+    assert_int_equal(count, 2);
+    assert_non_null(strstr(rows[0].message, "; 1st in line"));
+    assert_string_equal(rows[1].message, "holding");
+    free(rows);
     services.go = true;
     jobs_destroy(jobs, PATIENCE_MS);
 }
@@ -388,8 +423,9 @@ int main(void)
         cmocka_unit_test(takes_up_at_once_what_a_dead_process_left),
         cmocka_unit_test(a_run_that_lost_its_claim_is_told_and_writes_nothing),
         cmocka_unit_test(jobs_at_one_endpoint_run_one_after_another),
-        cmocka_unit_test(those_in_line_leave_their_place_to_others),
+        cmocka_unit_test(those_in_line_take_no_worker),
         cmocka_unit_test(waiting_in_line_ends_with_a_cancel),
+        cmocka_unit_test(lists_jobs_as_they_are_now),
         cmocka_unit_test(waiting_ends_in_time_or_when_it_is_cancelled),
         cmocka_unit_test(the_listener_hears_of_every_move),
         cmocka_unit_test(many_jobs_run_once_each),

@@ -31,6 +31,17 @@ static bool claimable(struct ledger *ledger, const char *kind, int64_t now_ms)
     return found;
 }
 
+static void assert_none_for(struct ledger *ledger, const char *owner, int64_t now_ms)
+{
+    const char *const kinds[] = { "other", NULL };
+    struct job job;
+    bool found = true;
+
+    assert_ok(ledger,
+              job_claim(ledger->store, owner, kinds, now_ms, 1000, &job, &found, &ledger->error));
+    assert_false(found);
+}
+
 static void claims_the_oldest_job_of_a_known_kind(void **state)
 {
     struct ledger *ledger = *state;
@@ -57,6 +68,7 @@ static void a_lease_that_ended_passes_to_the_next_and_fences_off_the_old_holder(
     struct job_beat beat = { .claim = old };
 
     assert_false(claimable(ledger, "other", 1100));
+    assert_none_for(ledger, "me", 90000000); /* the clock was set: it still runs */
     new = ledger_claim(ledger, "you", 1101, 1000);
     assert_string_equal(new.job_id, job.id);
     assert_int_equal(new.fence, 2);
@@ -219,114 +231,6 @@ static void an_outcome_too_long_to_keep_stays_json(void **state)
     assert_memory_equal(look(ledger, job.id).outcome, "{\"truncated\":true,\"bytes\":10000", 31);
 }
 
-static bool acquire(struct ledger *ledger, const struct claim *claim, int64_t now_ms,
-                    struct endpoint_lease *holder)
-{
-    bool granted;
-
-    assert_ok(ledger, endpoint_acquire(ledger->store, claim, "127.0.0.1:8000", "alice", "swp_1",
-                                       now_ms, 1000, &granted, holder, &ledger->error));
-    return granted;
-}
-
-static void an_endpoint_has_one_holder_and_a_line_in_order(void **state)
-{
-    struct ledger *ledger = *state;
-    struct claim claims[3];
-    struct endpoint_lease holder, *rows;
-    size_t count;
-
-    for (int i = 0; i < 3; i++) {
-        queue(ledger, "other", 10 + i);
-        claims[i] = ledger_claim(ledger, "me", 100, 1000);
-    }
-    assert_true(acquire(ledger, &claims[0], 200, &holder));
-    assert_int_equal(holder.granted_ms, 200);
-    assert_true(acquire(ledger, &claims[0], 210, &holder));
-    assert_int_equal(holder.granted_ms, 200);
-    assert_false(acquire(ledger, &claims[1], 220, &holder));
-    assert_string_equal(holder.job_id, claims[0].job_id);
-    assert_false(acquire(ledger, &claims[2], 230, &holder));
-    assert_ok(ledger, endpoint_list(ledger->store, &rows, &count, &ledger->error));
-    assert_int_equal(count, 3);
-    assert_string_equal(rows[1].job_id, claims[1].job_id);
-    free(rows);
-    assert_ok(ledger,
-              job_finish(ledger->store, &claims[0], JOB_COMPLETED, NULL, 235, &ledger->error));
-    assert_false(acquire(ledger, &claims[2], 240, &holder));
-    assert_string_equal(holder.job_id, claims[1].job_id);
-    assert_true(acquire(ledger, &claims[1], 250, &holder));
-    assert_ok(ledger, job_finish(ledger->store, &claims[1], JOB_FAILED, NULL, 260, &ledger->error));
-    assert_true(acquire(ledger, &claims[2], 270, NULL));
-}
-
-static void a_holder_that_stopped_beating_loses_endpoint_and_claim(void **state)
-{
-    struct ledger *ledger = *state;
-    struct claim first, second;
-
-    queue(ledger, "other", 10);
-    queue(ledger, "other", 20);
-    first = ledger_claim(ledger, "me", 100, 100000);
-    second = ledger_claim(ledger, "me", 100, 100000);
-    assert_true(acquire(ledger, &first, 200, NULL));
-    assert_false(acquire(ledger, &second, 1200, NULL));
-    assert_true(acquire(ledger, &second, 1201, NULL));
-    assert_refused(ledger,
-                   job_finish(ledger->store, &first, JOB_COMPLETED, NULL, 1300, &ledger->error),
-                   ERROR_CONFLICT, "taken over");
-    assert_string_equal(ledger_claim(ledger, "me", 1400, 1000).job_id, first.job_id);
-}
-
-static void a_job_taken_over_keeps_its_place_in_line(void **state)
-{
-    struct ledger *ledger = *state;
-    struct claim first, second, again;
-    struct endpoint_lease holder;
-
-    queue(ledger, "other", 10);
-    queue(ledger, "other", 20);
-    first = ledger_claim(ledger, "dead", 100, 1000);
-    second = ledger_claim(ledger, "me", 100, 100000);
-    assert_true(acquire(ledger, &first, 200, NULL));
-    again = ledger_claim(ledger, "me", 1101, 1000);
-    assert_string_equal(again.job_id, first.job_id);
-    assert_false(acquire(ledger, &second, 1250, &holder));
-    assert_string_equal(holder.job_id, first.job_id);
-    assert_true(acquire(ledger, &again, 1260, NULL));
-    bool granted;
-    assert_refused(ledger,
-                   endpoint_acquire(ledger->store, &first, "127.0.0.1:8000", "a", "b", 1270, 1000,
-                                    &granted, NULL, &ledger->error),
-                   ERROR_CONFLICT, "taken over");
-}
-
-static void a_job_may_hold_several_endpoints(void **state)
-{
-    struct ledger *ledger = *state;
-    struct claim first, second;
-    struct endpoint_lease *leases;
-    size_t count;
-    bool granted;
-
-    queue(ledger, "other", 10);
-    queue(ledger, "other", 20);
-    first = ledger_claim(ledger, "me", 100, 100000);
-    second = ledger_claim(ledger, "me", 100, 100000);
-    assert_true(acquire(ledger, &first, 200, NULL));
-    assert_ok(ledger, endpoint_acquire(ledger->store, &first, "127.0.0.1:9000", "alice", "swp_1",
-                                       210, 1000, &granted, NULL, &ledger->error));
-    assert_true(granted);
-    assert_false(acquire(ledger, &second, 220, NULL));
-    assert_ok(ledger, endpoint_list(ledger->store, &leases, &count, &ledger->error));
-    assert_int_equal(count, 3);
-    assert_string_equal(leases[2].endpoint, "127.0.0.1:9000");
-    assert_int_equal(leases[2].granted_ms, 210);
-    free(leases);
-    assert_ok(ledger, job_finish(ledger->store, &first, JOB_COMPLETED, NULL, 225, &ledger->error));
-    assert_true(acquire(ledger, &second, 230, NULL));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,10 +244,6 @@ int main(void)
         cmocka_unit_test(jobs_of_other_processes_are_released_at_start),
         cmocka_unit_test(lists_newest_first_and_counts_by_state),
         cmocka_unit_test(an_outcome_too_long_to_keep_stays_json),
-        cmocka_unit_test(an_endpoint_has_one_holder_and_a_line_in_order),
-        cmocka_unit_test(a_holder_that_stopped_beating_loses_endpoint_and_claim),
-        cmocka_unit_test(a_job_taken_over_keeps_its_place_in_line),
-        cmocka_unit_test(a_job_may_hold_several_endpoints),
     };
 
     return ledger_run(tests);

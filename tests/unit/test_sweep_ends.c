@@ -118,7 +118,7 @@ static void stops_at_its_time_limit(void **state)
     tear_down(&rig);
 }
 
-static void waits_in_line_under_any_name_of_this_machine(void **state)
+static void waits_in_line_for_another_deployment_of_the_server(void **state)
 {
     struct rig rig;
     struct sweep_row first, second;
@@ -128,7 +128,7 @@ static void waits_in_line_under_any_name_of_this_machine(void **state)
     first = start_sweep(&rig, "{\"concurrency\":[1],\"input_tokens\":[4,8]," QUICK "}");
     await(&rig, first.job_id, JOB_RUNNING, "cell 1 of 2");
     second = start_sweep_of(&rig, "alias", "{\"concurrency\":[1],\"input_tokens\":[4]," QUICK "}");
-    await(&rig, second.job_id, JOB_RUNNING, "held by alice");
+    await(&rig, second.job_id, JOB_QUEUED, "held by alice");
     let_go(&rig);
     await(&rig, first.job_id, JOB_COMPLETED, "");
     await(&rig, second.job_id, JOB_COMPLETED, "");
@@ -201,7 +201,7 @@ int main(void)
         cmocka_unit_test(stops_when_the_deployment_fails_steadily),
         cmocka_unit_test(a_cancel_is_heard_within_the_cell),
         cmocka_unit_test(stops_at_its_time_limit),
-        cmocka_unit_test(waits_in_line_under_any_name_of_this_machine),
+        cmocka_unit_test(waits_in_line_for_another_deployment_of_the_server),
         cmocka_unit_test(goes_on_after_a_shutdown_where_it_was),
         cmocka_unit_test(does_not_go_on_with_another_model),
     };

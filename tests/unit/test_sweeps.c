@@ -103,8 +103,8 @@ static void infers_cells_and_takes_that_back_with_a_failure(void **state)
     assert_int_equal(scene.sweep.cells_done, 4);
     assert_ok(ledger,
               job_finish(ledger->store, &scene.claim, JOB_COMPLETED, NULL, 510, &ledger->error));
-    assert_ok(ledger,
-              sweep_reopen(ledger->store, scene.sweep.id, true, 600, NULL, &again, &ledger->error));
+    assert_ok(ledger, sweep_reopen(ledger->store, scene.sweep.id, true, 0, 600, NULL, &again,
+                                   &ledger->error));
     assert_int_equal(again.cells_done, 1);
     assert_refused(
         ledger,
@@ -469,7 +469,7 @@ static void a_stopped_sweep_goes_on_with_what_is_pending(void **state)
     accept(ledger, &scene, 0, CELL_MEASURED);
     assert_refused(
         ledger,
-        sweep_reopen(ledger->store, scene.sweep.id, false, 400, &change, &again, &ledger->error),
+        sweep_reopen(ledger->store, scene.sweep.id, false, 0, 400, &change, &again, &ledger->error),
         ERROR_CONFLICT, "is being worked on by job");
     assert_ok(ledger, sweep_end(ledger->store, &scene.claim, scene.sweep.id, "stopped",
                                 "the time limit", 500, &ledger->error));
@@ -478,7 +478,7 @@ static void a_stopped_sweep_goes_on_with_what_is_pending(void **state)
     look(ledger, &scene);
     assert_string_equal(scene.sweep.state, "stopped");
     assert_string_equal(scene.sweep.reason, "the time limit");
-    assert_ok(ledger, sweep_reopen(ledger->store, scene.sweep.id, false, 600, &change, &again,
+    assert_ok(ledger, sweep_reopen(ledger->store, scene.sweep.id, false, 0, 600, &change, &again,
                                    &ledger->error));
     assert_true(change.written);
     assert_string_not_equal(again.job_id, scene.sweep.job_id);
@@ -505,8 +505,8 @@ static void failed_cells_of_an_unfinished_run_are_measured_again_on_request(void
                                 500, &ledger->error));
     assert_ok(ledger,
               job_finish(ledger->store, &scene.claim, JOB_COMPLETED, NULL, 510, &ledger->error));
-    assert_ok(ledger,
-              sweep_reopen(ledger->store, scene.sweep.id, true, 600, NULL, &again, &ledger->error));
+    assert_ok(ledger, sweep_reopen(ledger->store, scene.sweep.id, true, 0, 600, NULL, &again,
+                                   &ledger->error));
     assert_int_equal(again.cells_done, 1);
     assert_ok(ledger, attempt_list(ledger->store, scene.sweep.id, "rejected", &attempts, &count,
                                    &ledger->error));
@@ -521,7 +521,7 @@ static void failed_cells_of_an_unfinished_run_are_measured_again_on_request(void
     sweep_row_finish(&again);
     assert_refused(
         ledger,
-        sweep_reopen(ledger->store, scene.sweep.id, true, 900, NULL, &again, &ledger->error),
+        sweep_reopen(ledger->store, scene.sweep.id, true, 0, 900, NULL, &again, &ledger->error),
         ERROR_CONFLICT, "is complete");
     end(&scene);
 }
@@ -542,7 +542,7 @@ static void a_finished_run_is_not_taken_up_again(void **state)
               job_finish(ledger->store, &scene.claim, JOB_COMPLETED, NULL, 510, &ledger->error));
     for (int retry = 0; retry < 2; retry++) {
         assert_refused(ledger,
-                       sweep_reopen(ledger->store, scene.sweep.id, retry == 1, 600, NULL, &again,
+                       sweep_reopen(ledger->store, scene.sweep.id, retry == 1, 0, 600, NULL, &again,
                                     &ledger->error),
                        ERROR_CONFLICT,
                        "with 2 cells that failed or were skipped, and a finished "
@@ -654,6 +654,8 @@ static void a_correction_points_at_the_run_it_stands_in_for(void **state)
                                &ledger->error));
     assert_string_equal(earlier[0].corrected_by, ""); /* it has measured nothing yet */
     run_rows_free(earlier, 1);
+    assert_ok(ledger,
+              job_finish(ledger->store, &scene.claim, JOB_COMPLETED, NULL, 390, &ledger->error));
     anew.sweep = second;
     anew.claim = ledger_claim(ledger, "me", 400, 1000);
     assert_ok(ledger, sweep_begin(ledger->store, &anew.claim, second.id, 410, &ledger->error));

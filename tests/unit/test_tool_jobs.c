@@ -159,29 +159,31 @@ static void lists_jobs_by_state_and_principal(void **state)
 static void lists_who_measures_and_who_waits(void **state)
 {
     struct world *world = *state;
-    struct store *store = world->services.store;
     char first[ID_SIZE], second[ID_SIZE];
-    json_auto_t *none = world_ok(world, "lease_list", "{}"), *list = NULL;
-    struct claim holder, waiter;
-    bool granted;
+    json_auto_t *none = world_ok(world, "lease_list", "{}"), *list = NULL, *jobs = NULL;
+    const json_t *row;
 
     assert_int_equal(json_array_size(json_object_get(none, "leases")), 0);
     world_register(world, "demo");
     sweep_started(world, "", first);
-    holder = sweep_claimed(world, first);
+    sweep_claimed(world, first);
     sweep_started(world, "", second);
-    waiter = sweep_claimed(world, second);
-    assert_stored(world, endpoint_acquire(store, &holder, "127.0.0.1:8000", "alice", "sweep",
-                                          clock_utc_ms(), 60000, &granted, NULL, &world->error));
-    assert_true(granted);
-    assert_stored(world, endpoint_acquire(store, &waiter, "127.0.0.1:8000", "bob", "sweep",
-                                          clock_utc_ms(), 60000, &granted, NULL, &world->error));
-    assert_false(granted);
-    list = world_ok(world, "lease_list", "{}");
-    assert_int_equal(json_array_size(json_object_get(list, "leases")), 2);
-    assert_true(json_get_boolean(json_array_get(json_object_get(list, "leases"), 0), "held", 0));
-    assert_false(json_get_boolean(json_array_get(json_object_get(list, "leases"), 1), "held", 1));
-    world_says(world, "waits");
+    sweep_started(world, "", second);
+    sweep_started(world, "", second);
+    list = world_ok(world, "lease_list", "{\"limit\":2}");
+    assert_int_equal(json_array_size(json_object_get(list, "leases")), 3);
+    assert_int_equal(json_get_integer(list, "unlisted", 0), 1);
+    row = json_array_get(json_object_get(list, "leases"), 0);
+    assert_true(json_get_boolean(row, "held", 0));
+    assert_string_equal(json_get_text(row, "purpose", ""), first);
+    row = json_array_get(json_object_get(list, "leases"), 2);
+    assert_false(json_get_boolean(row, "held", 1));
+    assert_int_equal(json_get_integer(row, "place", 0), 2);
+    world_says(world, "waits, 2");
+    world_says(world, "1 more wait");
+    jobs = world_ok(world, "job_list", "{\"state\":\"queued\"}");
+    row = json_array_get(json_object_get(jobs, "jobs"), 0);
+    assert_non_null(strstr(json_get_text(row, "message", ""), "; 3rd in line"));
 }
 
 static void lists_the_audit_with_filters_and_pages(void **state)

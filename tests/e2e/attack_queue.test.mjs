@@ -1,0 +1,71 @@
+// Operators who queue more than their share: nobody else waits for them longer than for one turn.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { until } from './harness.mjs';
+import { LONG, SHORT, lineAt, queueMany, state, team, untilRunning } from './queue_team.mjs';
+import { waitForJob } from './sweep_by_client.mjs';
+
+test('60 sweeps in line at one endpoint keep nobody from an idle one', async (t) => {
+    const { alice, bob } = await team(t);
+    const jobs = await queueMany(alice, 'a', 60);
+    const other = await bob.call('sweep_start', { deployment: 'b', ...LONG });
+    await untilRunning(bob, other.job);
+    await bob.call('sweep_cancel', { sweep: other.sweep.id });
+    const own = await alice.call('sweep_start', { deployment: 'b', ...SHORT });
+    assert.equal((await waitForJob(alice, own.job)).state, 'completed');
+    assert.equal((await Promise.all(jobs.map((job) => state(alice, job)))).filter((at) => at === 'running').length, 1);
+});
+
+test('whoever comes new has the next turn, and a cancel in line works at once', async (t) => {
+    const { alice, bob } = await team(t, { servers: 1 });
+    await queueMany(alice, 'a', 40);
+    const late = await bob.call('sweep_start', { deployment: 'a', ...SHORT });
+    const { job: shown } = await bob.call('job_show', { job: late.job });
+    assert.match(shown.message, /held by alice for swp_\w+ since [\d:]+Z; 1st in line$/);
+    const line = (await alice.call('lease_list', { limit: 500 })).leases.map(({ job }) => job);
+    const { job: last } = await alice.call('job_show', { job: line.at(-1) });
+    assert.match(last.message, /; 40th in line$/);
+
+    for (const job of line.slice(3)) assert.equal((await alice.call('job_cancel', { job })).job.state, 'cancelled');
+    const { leases, unlisted } = await bob.call('lease_list');
+    assert.deepEqual(
+        [unlisted, ...leases.map(({ principal, held, place }) => [principal, held, place])],
+        [0, ['alice', true, null], ['bob', false, 1], ['alice', false, 2]],
+    );
+    await alice.call('job_cancel', { job: leases[0].job });
+    assert.equal((await waitForJob(bob, late.job)).state, 'completed');
+});
+
+test('places in line survive kill -9, and who waits at an idle endpoint is still served', async (t) => {
+    const { server, alice, bob } = await team(t);
+    await queueMany(alice, 'a', 20);
+    await queueMany(bob, 'a', 20);
+    const { url } = (await alice.call('deployment_show', { deployment: 'a' })).deployment;
+    const port = new URL(url).port;
+    const before = await lineAt(alice, port);
+    assert.equal(before.length, 40);
+    await server.killAndRestart();
+    const other = await bob.call('sweep_start', { deployment: 'b', ...SHORT });
+    assert.equal((await waitForJob(bob, other.job)).state, 'completed');
+    const after = await lineAt(alice, port);
+    assert.deepEqual(
+        after.map(({ job, held }) => [job, held]),
+        before.map(({ job, held }) => [job, held]),
+    );
+});
+
+test('a principal has a bounded number of sweeps, and is told so', async (t) => {
+    const { alice, bob } = await team(t, { servers: 1, args: ['--sweeps-per-principal', '3'] });
+    const first = await alice.call('sweep_start', { deployment: 'a', ...LONG, idempotency_key: 'one' });
+    await queueMany(alice, 'a', 2);
+    const sentence = await alice.refusal('sweep_start', { deployment: 'a', ...LONG });
+    assert.match(sentence, /alice has 3 sweeps queued or running and may have 3 \(sweeps_per_principal\): wait .* sweep_cancel/);
+    const again = await alice.call('sweep_start', { deployment: 'a', ...LONG, idempotency_key: 'one' });
+    assert.deepEqual([again.started, again.job], [false, first.job]);
+    await bob.call('sweep_start', { deployment: 'a', ...LONG });
+    await alice.call('sweep_cancel', { sweep: first.sweep.id });
+    await until('room for one more', async () => {
+        const answer = await alice.callTool('sweep_start', { deployment: 'a', ...LONG });
+        return !answer.isError;
+    });
+});
