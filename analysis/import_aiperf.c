@@ -207,6 +207,12 @@ static const struct import_member input_config[] = {
     MEMBER_BY("datasets", read_datasets),
     { 0 },
 };
+/* Settings, of which the table has what is asked for: the rest is no figure. */
+static bool read_config(struct json_scan *scan, void *base)
+{
+    return import_object(scan, input_config, base, NULL);
+}
+
 #define METRICS                                                                                    \
     BLOCK("time_to_first_token", ttft), BLOCK("request_latency", request_latency),                 \
         BLOCK("inter_token_latency", inter_token), BLOCK("inter_chunk_latency", inter_chunk),      \
@@ -370,7 +376,8 @@ static bool read_profile(void *context, const char *document, size_t size, int64
         { 0 },
     };
     static const struct import_member members[] = {
-        MEMBER_INSIDE("input_config", 0, input_config),
+        MEMBER_BY("input_config", read_config),
+        MEMBER_PASS("schema_version"),
         MEMBER_TEXT_AT("start_time", profile, start_time),
         MEMBER_BY("error_summary", read_errors),
         MEMBER_INSIDE("metadata", 0, aggregation),
@@ -414,9 +421,9 @@ bool import_sniff_aiperf(const char *bytes, size_t length)
            || import_has_keys(bytes, length, setup) || import_has_keys(bytes, length, figures);
 }
 
-bool import_read_aiperf(const char *bytes, size_t length, struct evidence *out, struct error *error)
+bool import_read_aiperf(const struct import_file *file, struct evidence *out, struct error *error)
 {
     out->input_unit = LENGTH_TOKENS;
     text_copy(out->facts.tool, sizeof out->facts.tool, "aiperf");
-    return import_documents(bytes, length, read_profile, out, error);
+    return import_documents(file->bytes, file->length, read_profile, out, error);
 }

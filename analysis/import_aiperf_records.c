@@ -289,7 +289,7 @@ bool import_sniff_aiperf_records(const char *bytes, size_t length)
     return import_has_keys(bytes, length, keys) && !import_has_keys(bytes, length, other);
 }
 
-bool import_read_aiperf_records(const char *bytes, size_t length, struct evidence *out,
+bool import_read_aiperf_records(const struct import_file *file, struct evidence *out,
                                 struct error *error)
 {
     struct records records = { .out = out, .first_ns = NAN, .last_ns = NAN };
@@ -297,7 +297,8 @@ bool import_read_aiperf_records(const char *bytes, size_t length, struct evidenc
 
     out->input_unit = LENGTH_TOKENS;
     text_copy(out->facts.tool, sizeof out->facts.tool, "aiperf");
-    done = import_documents(bytes, length, read_record, &records, error) && finish(&records, error);
+    done = import_documents(file->bytes, file->length, read_record, &records, error)
+           && finish(&records, error);
     for (int i = 0; i < METRIC_COUNT; i++)
         free(records.metrics[i].data);
     free(records.chunks.data);

@@ -3,41 +3,38 @@
 #include <ctype.h>
 #include <string.h>
 
-#define CELL(member, scale)                                                                        \
+#define CELL(member, times)                                                                        \
     {                                                                                              \
-        COLUMN_NUMBER, offsetof(struct evidence_cell, member), 0, scale, LENGTH_UNKNOWN, NULL,     \
-            false, false                                                                           \
+        .kind = COLUMN_NUMBER, .offset = offsetof(struct evidence_cell, member), .scale = (times)  \
     }
-#define CELL_ASSUMED(member, scale, sentence)                                                      \
+#define CELL_ASSUMED(member, times, sentence)                                                      \
     {                                                                                              \
-        COLUMN_NUMBER, offsetof(struct evidence_cell, member), 0, scale, LENGTH_UNKNOWN, sentence, \
-            false, false                                                                           \
+        .kind = COLUMN_NUMBER, .offset = offsetof(struct evidence_cell, member), .scale = (times), \
+        .assumed = (sentence)                                                                      \
     }
-#define LENGTH(unit)                                                                               \
+#define LENGTH(of)                                                                                 \
     {                                                                                              \
-        COLUMN_NUMBER, offsetof(struct evidence_cell, input_length), 0, 1, unit, NULL, false,      \
-            false                                                                                  \
+        .kind = COLUMN_NUMBER, .offset = offsetof(struct evidence_cell, input_length), .scale = 1, \
+        .unit = (of)                                                                               \
     }
 #define CELL_TEXT(member)                                                                          \
     {                                                                                              \
-        COLUMN_TEXT, offsetof(struct evidence_cell, member),                                       \
-            sizeof((struct evidence_cell *)0)->member, 0, LENGTH_UNKNOWN, NULL, false, false       \
+        .kind = COLUMN_TEXT, .offset = offsetof(struct evidence_cell, member),                     \
+        .size = sizeof((struct evidence_cell *)0)->member                                          \
     }
 #define FACT(member)                                                                               \
     {                                                                                              \
-        COLUMN_FACT, offsetof(struct evidence_facts, member),                                      \
-            sizeof((struct evidence_facts *)0)->member, 0, LENGTH_UNKNOWN, NULL, false, false      \
+        .kind = COLUMN_FACT, .offset = offsetof(struct evidence_facts, member),                    \
+        .size = sizeof((struct evidence_facts *)0)->member                                         \
     }
-
 #define FACT_NUMBER(member)                                                                        \
     {                                                                                              \
-        COLUMN_FACT_NUMBER, offsetof(struct evidence_facts, member), 0, 1, LENGTH_UNKNOWN, NULL,   \
-            false, false                                                                           \
+        .kind = COLUMN_FACT_NUMBER, .offset = offsetof(struct evidence_facts, member), .scale = 1  \
     }
-#define FAILED_SHARE(scale)                                                                        \
+#define FAILED_SHARE(times)                                                                        \
     {                                                                                              \
-        COLUMN_NUMBER, offsetof(struct evidence_cell, success_rate), 0, scale, LENGTH_UNKNOWN,     \
-            NULL, true, false                                                                      \
+        .kind = COLUMN_NUMBER, .offset = offsetof(struct evidence_cell, success_rate),             \
+        .scale = (times), .is_complement = true                                                    \
     }
 
 static const struct known {
@@ -365,8 +362,9 @@ static struct import_column find_latency(const char *heading)
         metric++;
     if (statistic == NULL || metric->word == NULL)
         return column;
-    if (scale == 0 && strcmp(metric->word, "latency") != 0)
-        return column; /* seconds or milliseconds? */
+    column.lacks_unit = scale == 0 && strcmp(metric->word, "latency") != 0;
+    if (column.lacks_unit)
+        return column;
     column.kind = COLUMN_NUMBER;
     column.offset = offsetof(struct evidence_cell, latency)
                     + metric->value * sizeof(struct evidence_latency) + statistic->value;

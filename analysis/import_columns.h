@@ -21,6 +21,9 @@ struct import_column {
     const char *assumed;   /* what its name does not say, and how it is read; NULL: it says all */
     bool is_complement;    /* a share of failures where successes are kept */
     bool is_throughput;    /* a throughput of something: only its figures can tell of requests */
+    bool lacks_unit;       /* a latency, in seconds or milliseconds: not read */
+    bool is_passed;        /* known, and no figure of ours: nothing is said of it */
+    bool is_other;         /* passed because the tool's other columns are no figures either */
     bool is_of_each;       /* perhaps of each request, perhaps of all: only its figures can tell */
 };
 

@@ -3,14 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/import_csv.h"
 #include "analysis/import_formats.h"
-#include "analysis/import_members.h"
-#include "analysis/import_variant.h"
+#include "analysis/import_table.h"
 #include "base/memory.h"
 
-#define FIELDS_KEPT_MAX 400000 /* of all rows together */
-#define PREAMBLE_LINES 30      /* before the heading: a title, comments, empty lines */
+#define PREAMBLE_LINES 30 /* before the heading: a title, comments, empty lines */
 
 /* The next line, without what ends it; false: there is none. */
 static bool next_line(const char **at, const char *end, const char **line, size_t *length)
@@ -49,59 +46,18 @@ bool import_sniff_csv(const char *bytes, size_t length)
 
 /* ---- The heading ---- */
 
-static void tell_columns(struct table *table)
-{
-    TEXT_AUTO unknown = { 0 };
-
-    for (size_t i = 0; i < table->count; i++) {
-        const struct import_column *column = &table->columns[i];
-        char name[HEADING_SIZE];
-
-        if (column->assumed != NULL)
-            evidence_remark(table->out, "the name of the column \"%s\" has no unit: read as %s",
-                            table->headings[i], column->assumed);
-        column_normalize(table->headings[i], name);
-        if (column->kind == COLUMN_UNKNOWN && name[0] != '\0' && !import_is_variant(name))
-            text_addf(&unknown, "%s\"%s\"", unknown.length > 0 ? ", " : "", table->headings[i]);
-    }
-    if (unknown.length > 0)
-        evidence_remark(table->out, "columns not known here, kept as text: %s",
-                        text_string(&unknown));
-}
-
-/* How many of them are figures known here. */
+/* How many of the row's fields name figures known here. */
 static size_t find_columns(struct table *table)
 {
-    size_t numbers = 0;
+    char heading[HEADING_SIZE];
+    size_t results;
 
-    table->count = table->csv.count;
-    for (size_t i = 0; i < table->count; i++) {
-        char name[HEADING_SIZE];
-
-        table_copy(table, i, table->headings[i], HEADING_SIZE);
-        column_normalize(table->headings[i], name);
-        table->columns[i] = column_find(name);
-        numbers += table->columns[i].kind == COLUMN_NUMBER;
+    table->count = 0;
+    for (size_t i = 0; i < table->csv.count; i++) {
+        table_copy(table, i, heading, sizeof heading);
+        table_add_column(table, heading);
     }
-    return numbers;
-}
-
-static void find_unit(struct table *table)
-{
-    for (size_t i = 0; i < table->count; i++)
-        if (table->columns[i].unit != LENGTH_UNKNOWN)
-            table->out->input_unit = table->columns[i].unit;
-}
-
-/* Two columns of one meaning: the first of those that surely have it counts, the other is kept as
- * text. */
-static void drop_repeated_columns(struct table *table)
-{
-    for (size_t i = 0; i < table->count; i++)
-        for (size_t j = 0; j < i; j++)
-            if (table->columns[i].kind == COLUMN_NUMBER && table->columns[j].kind == COLUMN_NUMBER
-                && table->columns[i].offset == table->columns[j].offset)
-                table->columns[table->columns[j].is_of_each ? j : i].kind = COLUMN_UNKNOWN;
+    return table_known(table, &results);
 }
 
 /* Is the heading on the line that the bytes begin with? Reads it. */
@@ -127,12 +83,7 @@ static bool refuse_heading(struct table *table, const char *bytes, size_t length
         return error_set(error, ERROR_INVALID,
                          "the CSV is empty: its first line must be a heading");
     find_columns(table);
-    return error_set(
-        error, ERROR_INVALID,
-        "the first line of the CSV names fewer than two known columns (it has \"%.60s\", "
-        "...): give a heading such as concurrency,input_len,output_tok_per_s,"
-        "mean_ttft_ms",
-        table->headings[0]);
+    return table_refuse_columns(table, "the first line of the CSV names", error);
 }
 
 /* The first line that names two known columns; what stands before it is a title or comments. */
@@ -142,12 +93,8 @@ static bool read_heading(struct table *table, const char *bytes, size_t length, 
     size_t size;
 
     for (int i = 0; i < PREAMBLE_LINES && next_line(&at, end, &line, &size); i++)
-        if (size > 0 && is_heading_line(table, line, (size_t)(end - line), i + 1)) {
-            find_unit(table);
-            drop_repeated_columns(table);
-            tell_columns(table);
-            return true;
-        }
+        if (size > 0 && is_heading_line(table, line, (size_t)(end - line), i + 1))
+            return table_columns_done(table, error);
     return refuse_heading(table, bytes, length, error);
 }
 
@@ -235,24 +182,6 @@ static bool is_left_out(struct table *table)
     return false;
 }
 
-static bool read_row(struct table *table, struct error *error)
-{
-    struct evidence_cell *cell;
-
-    if (is_left_out(table))
-        return true;
-    table->fields_kept += table->count;
-    if (table->fields_kept > FIELDS_KEPT_MAX)
-        return error_set(error, ERROR_INVALID,
-                         "the file has more than %d fields: import it in parts", FIELDS_KEPT_MAX);
-    if (!import_cell(table->out, &cell, error))
-        return false;
-    cell->row = table->csv.line;
-    cell->original = json_object();
-    table_read_fields(table, cell);
-    return true;
-}
-
 static bool no_row(const struct table *table, struct error *error)
 {
     if (table->odd_rows == 0)
@@ -267,7 +196,7 @@ static bool read_rows(struct table *table, struct error *error)
     bool more = true;
 
     while (csv_next(&table->csv, &more, error) && more)
-        if (!read_row(table, error))
+        if (!is_left_out(table) && !table_add_row(table, error))
             return false;
     if (more)
         return false;
@@ -277,10 +206,19 @@ static bool read_rows(struct table *table, struct error *error)
     return true;
 }
 
-bool import_read_csv(const char *bytes, size_t length, struct evidence *out, struct error *error)
+bool table_read_csv(const struct import_file *file, const struct import_alias *aliases,
+                    struct evidence *out, struct error *error)
 {
     FREE_AUTO struct table *table = memory_zeroed(1, sizeof *table);
 
     table->out = out;
-    return read_heading(table, bytes, length, error) && read_rows(table, error);
+    table->aliases = aliases;
+    table->stated = file->columns;
+    return table_check_stated(table->stated, error)
+           && read_heading(table, file->bytes, file->length, error) && read_rows(table, error);
+}
+
+bool import_read_csv(const struct import_file *file, struct evidence *out, struct error *error)
+{
+    return table_read_csv(file, NULL, out, error);
 }

@@ -3,8 +3,7 @@
 
 #include "analysis/import_members.h"
 
-/* Into the list that the document may be: to before its first element. */
-static void enter_list(struct json_scan *scan)
+void import_enter_list(struct json_scan *scan)
 {
     struct json_scan ahead = *scan;
 
@@ -12,17 +11,17 @@ static void enter_list(struct json_scan *scan)
         *scan = ahead;
 }
 
-bool import_has_keys(const char *bytes, size_t length, const char *const *keys)
+/* A bit for each of the keys that the first object has. */
+static unsigned find_keys(const char *bytes, size_t length, const char *const *keys,
+                          unsigned wanted)
 {
     struct json_scan scan;
-    unsigned found = 0, wanted = 0;
+    unsigned found = 0;
 
-    for (size_t i = 0; keys[i] != NULL; i++)
-        wanted |= 1U << i;
     import_scan_init(&scan, bytes, length);
-    enter_list(&scan);
+    import_enter_list(&scan);
     if (json_scan_next(&scan) != JSON_SCAN_OBJECT)
-        return false;
+        return 0;
     while (json_scan_next(&scan) == JSON_SCAN_KEY) {
         for (size_t i = 0; keys[i] != NULL; i++)
             if (json_scan_is(&scan, keys[i]))
@@ -30,7 +29,38 @@ bool import_has_keys(const char *bytes, size_t length, const char *const *keys)
         if (found == wanted || !json_scan_value(&scan, NULL, NULL))
             break;
     }
-    return found == wanted;
+    return found;
+}
+
+static unsigned all_keys(const char *const *keys)
+{
+    unsigned wanted = 0;
+
+    for (size_t i = 0; keys[i] != NULL; i++)
+        wanted |= 1U << i;
+    return wanted;
+}
+
+bool import_has_keys(const char *bytes, size_t length, const char *const *keys)
+{
+    unsigned wanted = all_keys(keys);
+
+    return find_keys(bytes, length, keys, wanted) == wanted;
+}
+
+size_t import_count_keys(const char *bytes, size_t length, const char *const *keys, size_t *count,
+                         struct text *missing)
+{
+    unsigned found = find_keys(bytes, length, keys, all_keys(keys));
+    size_t has = 0;
+
+    for (*count = 0; keys[*count] != NULL; (*count)++) {
+        if ((found & 1U << *count) != 0)
+            has++;
+        else
+            text_addf(missing, "%s\"%s\"", missing->length > 0 ? ", " : "", keys[*count]);
+    }
+    return has;
 }
 
 static int64_t count_lines(const char *from, const char *to)

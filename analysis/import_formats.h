@@ -5,14 +5,18 @@
 
 #define IMPORTER(name)                                                                             \
     bool import_sniff_##name(const char *bytes, size_t length);                                    \
-    bool import_read_##name(const char *bytes, size_t length, struct evidence *out,                \
+    bool import_read_##name(const struct import_file *file, struct evidence *out,                  \
                             struct error *error);
 IMPORTER(vllm)
+IMPORTER(sglang)
+IMPORTER(inferencex)
+IMPORTER(llama_bench)
 IMPORTER(guidellm)
 IMPORTER(aiperf)
 IMPORTER(aiperf_records)
 IMPORTER(inference_perf)
 IMPORTER(serving_report)
 IMPORTER(summary)
+IMPORTER(rows)
 IMPORTER(csv)
 #undef IMPORTER

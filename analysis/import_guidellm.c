@@ -285,8 +285,7 @@ bool import_sniff_guidellm(const char *bytes, size_t length)
     return import_has_keys(bytes, length, keys);
 }
 
-bool import_read_guidellm(const char *bytes, size_t length, struct evidence *out,
-                          struct error *error)
+bool import_read_guidellm(const struct import_file *file, struct evidence *out, struct error *error)
 {
     static const struct import_member data[] = { MEMBER_BY("data", read_data), { 0 } };
     static const struct import_member whole[] = { MEMBER_INSIDE("spec", 0, data), { 0 } };
@@ -303,7 +302,7 @@ bool import_read_guidellm(const char *bytes, size_t length, struct evidence *out
 
     out->input_unit = LENGTH_TOKENS;
     text_copy(out->facts.tool, sizeof out->facts.tool, "guidellm");
-    import_scan_init(&scan, bytes, length);
+    import_scan_init(&scan, file->bytes, file->length);
     if (import_object(&scan, top, &reading, NULL) && json_scan_next(&scan) == JSON_SCAN_DONE) {
         take_asked(&reading);
         return true;

@@ -111,6 +111,9 @@ static bool read_told(struct json_scan *scan, void *base)
 static const struct import_member load[] = {
     NUMBER("count", cell.attempted),
     NUMBER("requested_rate", requested_rate),
+    MEMBER_PASS("achieved_rate"), /* of sending */
+    MEMBER_PASS("send_duration"),
+    MEMBER_PASS("schedule_delay"),
     NUMBER("concurrency", asked_concurrency),
     NUMBER("concurrency_level", asked_concurrency),
     { 0 },
@@ -184,41 +187,67 @@ static void fill(struct lifecycle *from)
     cell->error = memory_copy_text(error);
 }
 
+struct reading {
+    struct evidence *out;
+    size_t summaries; /* documents that add up several stages */
+};
+
+static void forget(struct lifecycle *lifecycle)
+{
+    const struct total unknown = { NAN, NAN };
+
+    *lifecycle = (struct lifecycle){ .requested_rate = NAN, .asked_concurrency = NAN };
+    evidence_cell_read(NULL, &lifecycle->cell);
+    lifecycle->cell.original = json_object();
+    lifecycle->input = lifecycle->output = lifecycle->told = lifecycle->cell.latency[METRIC_TTFT];
+    lifecycle->input_total = lifecycle->output_total = lifecycle->told_total = unknown;
+}
+
 static bool read_lifecycle(void *context, const char *document, size_t size, int64_t line,
                            struct error *error)
 {
-    struct evidence *out = context;
-    const struct total unknown = { NAN, NAN };
-    struct lifecycle lifecycle = { .requested_rate = NAN, .asked_concurrency = NAN };
+    struct reading *reading = context;
+    struct lifecycle lifecycle;
     struct evidence_cell *cell;
     struct json_scan scan;
 
-    if (!import_cell(out, &cell, error))
+    forget(&lifecycle);
+    import_scan_init(&scan, document, size);
+    import_object(&scan, members, &lifecycle, lifecycle.cell.original);
+    if (isnan(lifecycle.requested_rate) && isnan(lifecycle.asked_concurrency)) {
+        reading->summaries++;
+        json_decref(lifecycle.cell.original);
+        return true;
+    }
+    if (!import_cell(reading->out, &cell, error)) {
+        json_decref(lifecycle.cell.original);
         return false;
-    evidence_cell_read(NULL, &lifecycle.cell);
+    }
     lifecycle.cell.position = cell->position;
     lifecycle.cell.row = line;
-    lifecycle.input = lifecycle.output = lifecycle.told = lifecycle.cell.latency[METRIC_TTFT];
-    lifecycle.input_total = lifecycle.output_total = lifecycle.told_total = unknown;
-    import_scan_init(&scan, document, size);
-    import_object(&scan, members, &lifecycle, NULL);
     fill(&lifecycle);
     *cell = lifecycle.cell;
     import_settle(cell);
     return true;
 }
 
-bool import_sniff_inference_perf(const char *bytes, size_t length)
-{
-    static const char *const keys[] = { "load_summary", "successes", NULL };
-
-    return import_has_keys(bytes, length, keys);
-}
-
-bool import_read_inference_perf(const char *bytes, size_t length, struct evidence *out,
+bool import_read_inference_perf(const struct import_file *file, struct evidence *out,
                                 struct error *error)
 {
+    struct reading reading = { .out = out };
+
     out->input_unit = LENGTH_TOKENS;
     text_copy(out->facts.tool, sizeof out->facts.tool, "inference-perf");
-    return import_documents(bytes, length, read_lifecycle, out, error);
+    if (!import_documents(file->bytes, file->length, read_lifecycle, &reading, error))
+        return false;
+    if (out->cell_count == 0)
+        return error_set(
+            error, ERROR_INVALID,
+            "the file is inference-perf's summary, which tells no load: it adds up all "
+            "stages, of whatever rates. Import the stage_N_lifecycle_metrics.json "
+            "instead, several one behind the other");
+    if (reading.summaries > 0)
+        evidence_remark(out, "%zu summaries were left out: each adds up stages of several loads",
+                        reading.summaries);
+    return true;
 }

@@ -9,6 +9,7 @@ enum member_kind {
     MEMBER_TEXT,
     MEMBER_OBJECT, /* by `members`, into what begins at `offset` */
     MEMBER_READ,   /* by the function, which takes the whole value */
+    MEMBER_PASSED, /* known, and no figure of ours: not kept either */
 };
 
 struct import_member {
@@ -38,6 +39,11 @@ struct import_member {
         name, MEMBER_READ, 0, 0, 0, NULL, function                                                 \
     }
 
+#define MEMBER_PASS(name)                                                                          \
+    {                                                                                              \
+        name, MEMBER_PASSED, 0, 0, 0, NULL, NULL                                                   \
+    }
+
 /* Mean, deviation, percentiles and so on under the names that tools give them, into a struct
  * evidence_latency; as milliseconds and as seconds. */
 extern const struct import_member latency_ms_members[], latency_s_members[];
@@ -46,8 +52,9 @@ extern const struct import_member latency_ms_members[], latency_s_members[];
 void import_scan_init(struct json_scan *scan, const char *bytes, size_t length);
 
 /* Reads the next value, an object, by the table; another value is passed over, and so is a member
- * that is not of the table or not of its kind. `unknown` (NULL: not wanted) gets the scalars that
- * the table does not have, as text. False: the JSON is wrong (json_scan_fail tells). */
+ * that is not of the table or not of its kind. `unknown` (NULL: not wanted) gets these members as
+ * text, cut where it is long, those of objects within as "object.member". False: the JSON is wrong
+ * (json_scan_fail tells). */
 bool import_object(struct json_scan *scan, const struct import_member *members, void *base,
                    json_t *unknown);
 /* Passes over the value that `token` begins. */
@@ -57,9 +64,14 @@ bool import_skip(struct json_scan *scan, enum json_scan_token token);
 bool import_array(struct json_scan *scan, bool (*each)(struct json_scan *scan, void *context),
                   void *context);
 
+/* Into the list that the document may be: to before its first element. */
+void import_enter_list(struct json_scan *scan);
 /* Has the document's first object, or the first of the list that it is, all these keys (ends with
  * NULL)? */
 bool import_has_keys(const char *bytes, size_t length, const char *const *keys);
+/* How many of them, of *count; `missing` gets the names of the others. */
+size_t import_count_keys(const char *bytes, size_t length, const char *const *keys, size_t *count,
+                         struct text *missing);
 /* Calls `read` with each of several objects that stand one behind the other (JSONL, or results that
  * a tool appended) or in a list, `line` being where it begins. */
 bool import_documents(const char *bytes, size_t length,
@@ -73,5 +85,8 @@ bool import_cell(struct evidence *evidence, struct evidence_cell **out, struct e
  */
 enum evidence_state import_state_of(const char *status);
 bool import_has_speed(const struct evidence_cell *cell);
-/* Derives what follows by arithmetic alone (failed = attempted - succeeded, ...), and the state. */
+/* Derives what follows by arithmetic alone (failed = attempted - succeeded, ...), and the state; a
+ * latency whose figures are all zero is not known. */
 void import_settle(struct evidence_cell *cell);
+/* Remarks the figures that stand in the originals because no member of a cell takes them. */
+void import_tell_unknown(struct evidence *evidence);

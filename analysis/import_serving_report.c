@@ -229,7 +229,7 @@ bool import_sniff_serving_report(const char *bytes, size_t length)
     return import_has_keys(bytes, length, keys);
 }
 
-bool import_read_serving_report(const char *bytes, size_t length, struct evidence *out,
+bool import_read_serving_report(const struct import_file *file, struct evidence *out,
                                 struct error *error)
 {
     struct report report = { .out = out, .error = error, .rate = NAN };
@@ -238,7 +238,7 @@ bool import_read_serving_report(const char *bytes, size_t length, struct evidenc
     evidence_facts_read(NULL, &report.facts);
     report.input_length = report.output_tokens = report.requests = NAN;
     out->input_unit = LENGTH_TOKENS;
-    import_scan_init(&scan, bytes, length);
+    import_scan_init(&scan, file->bytes, file->length);
     if (!import_object(&scan, members, &report, NULL) || json_scan_next(&scan) != JSON_SCAN_DONE)
         return report.refused ? false : json_scan_fail(&scan, error);
     settle(&report);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/import_columns.h"
+#include "base/json.h"
 #include "base/text.h"
 
 #define KEYS_MAX 32
@@ -79,6 +80,13 @@ static const struct name {
     { "speculative_decoding", false },
     { "num_speculative_tokens", false },
     { "mtp", false },
+    { "spec_decoding", false },
+    { "spec_method", false },
+    { "disagg", false },
+    { "prefill_tp", false },
+    { "decode_tp", false },
+    { "ep", false },
+    { "dp_attention", false },
     { "prefix_caching", false },
     { "enable_prefix_caching", false },
     { "temperature", false },
@@ -124,16 +132,21 @@ struct keys {
     size_t count;
 };
 
-static void note_key(struct keys *keys, json_t *seen, const char *key)
+static const struct name *find_normalized(const char *key)
 {
     char normalized[HEADING_SIZE];
-    const struct name *name;
+
+    column_normalize(key, normalized);
+    return find(normalized);
+}
+
+static void note_key(struct keys *keys, json_t *seen, const char *key)
+{
+    const struct name *name = find_normalized(key);
 
     if (json_object_get(seen, key) != NULL)
         return;
     json_object_set_new(seen, key, json_true());
-    column_normalize(key, normalized);
-    name = find(normalized);
     if (name != NULL && keys->count < KEYS_MAX)
         keys->at[keys->count++] = (struct key){ key, name };
 }
@@ -190,9 +203,21 @@ static void add_value(struct evidence_cell *cell, const struct key *key)
 {
     TEXT_AUTO variant = { 0 };
 
+    if (value_of(cell, key)[0] == '\0')
+        return;
     text_addf(&variant, "%s%s%s=%s", cell->variant, cell->variant[0] != '\0' ? ", " : "", key->key,
               value_of(cell, key));
     text_copy(cell->variant, sizeof cell->variant, text_string(&variant));
+}
+
+static void mark(struct evidence *evidence, const struct keys *keys)
+{
+    for (size_t k = 0; k < keys->count; k++) {
+        if (!tells_runs_apart(evidence, &keys->at[k]))
+            continue;
+        for (size_t i = 0; i < evidence->cell_count; i++)
+            add_value(&evidence->cells[i], &keys->at[k]);
+    }
 }
 
 void import_mark_variants(struct evidence *evidence)
@@ -200,10 +225,30 @@ void import_mark_variants(struct evidence *evidence)
     struct keys keys = { 0 };
 
     find_keys(evidence, &keys);
-    for (size_t k = 0; k < keys.count; k++) {
-        if (!tells_runs_apart(evidence, &keys.at[k]))
-            continue;
-        for (size_t i = 0; i < evidence->cell_count; i++)
-            add_value(&evidence->cells[i], &keys.at[k]);
+    mark(evidence, &keys);
+}
+
+static bool is_one_of(const char *const *list, const char *name)
+{
+    while (*list != NULL && strcmp(*list, name) != 0)
+        list++;
+    return *list != NULL;
+}
+
+void import_mark_differing(struct evidence *evidence, const char *const *results)
+{
+    static const struct name setting = { "", false };
+    json_auto_t *seen = json_object();
+    struct keys keys = { 0 };
+    const char *key;
+    json_t *value;
+
+    for (size_t i = 0; i < evidence->cell_count; i++)
+        json_object_update_missing(seen, evidence->cells[i].original);
+    json_object_foreach(seen, key, value)
+    {
+        if (find_normalized(key) == NULL && !is_one_of(results, key) && keys.count < KEYS_MAX)
+            keys.at[keys.count++] = (struct key){ key, &setting };
     }
+    mark(evidence, &keys);
 }

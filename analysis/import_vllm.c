@@ -76,6 +76,7 @@ const struct import_member vllm_members[] = {
     CELL("total_output_tokens", output_tokens),
     CELL("request_throughput", request_throughput),
     CELL("request_goodput", goodput),
+    CELL("request_goodput:", goodput), /* as vLLM itself misspells it */
     CELL("output_throughput", output_throughput),
     CELL("total_token_throughput", total_throughput),
     CELL("max_concurrent_requests", concurrency_max),
@@ -84,6 +85,16 @@ const struct import_member vllm_members[] = {
     LATENCIES("tpot", METRIC_TPOT),
     LATENCIES("e2el", METRIC_E2E),
     MEMBER_BY("errors", read_errors),
+    /* of each request, by --save-detailed; and a speed of audio */
+    MEMBER_PASS("input_lens"),
+    MEMBER_PASS("output_lens"),
+    MEMBER_PASS("ttfts"),
+    MEMBER_PASS("itls"),
+    MEMBER_PASS("latencies"),
+    MEMBER_PASS("start_times"),
+    MEMBER_PASS("queue_times"),
+    MEMBER_PASS("generated_texts"),
+    MEMBER_PASS("rtfx"),
     { 0 },
 };
 
@@ -94,13 +105,56 @@ void vllm_result_init(struct vllm_result *result)
     result->at_once = false;
 }
 
+/* ---- Whether it is one ---- */
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t length = strlen(name), size = strlen(end);
+
+    return length >= size && strcmp(name + length - size, end) == 0;
+}
+
+/* vLLM's latencies are milliseconds, and say so. Others took its names and count in seconds. */
+enum units { UNITS_NONE, UNITS_TOLD, UNITS_MISSING };
+
+static enum units units_of(const char *bytes, size_t length, char example[64])
+{
+    static const char *const metrics[] = { "_ttft", "_tpot", "_itl", "_e2el" };
+    enum units units = UNITS_NONE;
+    struct json_scan scan;
+    char name[64];
+
+    import_scan_init(&scan, bytes, length);
+    import_enter_list(&scan);
+    if (json_scan_next(&scan) != JSON_SCAN_OBJECT)
+        return UNITS_NONE;
+    while (json_scan_next(&scan) == JSON_SCAN_KEY) {
+        json_scan_copy(&scan, name, sizeof name);
+        for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
+            if (strstr(name, metrics[i]) != NULL && ends_with(name, "_ms"))
+                return UNITS_TOLD;
+            if (ends_with(name, metrics[i])) {
+                units = UNITS_MISSING;
+                text_copy(example, 64, name);
+            }
+        }
+        if (!json_scan_value(&scan, NULL, NULL))
+            break;
+    }
+    return units;
+}
+
 bool import_sniff_vllm(const char *bytes, size_t length)
 {
     static const char *const keys[] = { "num_prompts", "completed", "request_throughput",
                                         "total_input_tokens", NULL };
+    char example[64];
 
-    return import_has_keys(bytes, length, keys);
+    return import_has_keys(bytes, length, keys)
+           && units_of(bytes, length, example) != UNITS_MISSING;
 }
+
+/* ---- Reading it ---- */
 
 /* Before 0.10 or so it told of no failures; what was not completed had failed. */
 static void settle_failures(struct evidence_cell *cell)
@@ -178,11 +232,17 @@ static bool read_result(void *context, const char *document, size_t size, int64_
     return true;
 }
 
-bool import_read_vllm(const char *bytes, size_t length, struct evidence *out, struct error *error)
+bool import_read_vllm(const struct import_file *file, struct evidence *out, struct error *error)
 {
     struct reading reading = { .out = out };
+    char example[64];
 
+    if (units_of(file->bytes, file->length, example) == UNITS_MISSING)
+        return error_set(error, ERROR_INVALID,
+                         "the latencies have no unit (\"%s\"), where vLLM writes \"%s_ms\": give "
+                         "the format rows, and say in \"columns\" what they are, as in \"%s=%s_s\"",
+                         example, example, example, example);
     out->input_unit = LENGTH_TOKENS;
     text_copy(out->facts.tool, sizeof out->facts.tool, "vllm bench serve");
-    return import_documents(bytes, length, read_result, &reading, error);
+    return import_documents(file->bytes, file->length, read_result, &reading, error);
 }

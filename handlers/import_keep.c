@@ -70,9 +70,13 @@ bool import_offer_keep(struct store *store, const struct import_offer *offer, in
                        struct change *change, struct import_row *out, bool *existed,
                        struct error *error)
 {
+    const struct import_file file = { .bytes = offer->bytes,
+                                      .length = offer->length,
+                                      .format = offer->format,
+                                      .columns = offer->columns };
     EVIDENCE_AUTO evidence;
 
-    if (!import_read(offer->bytes, offer->length, offer->format, &evidence, error))
+    if (!import_read_file(&file, &evidence, error))
         return false;
     text_copy(evidence.name, sizeof evidence.name, offer->name);
     apply_stated(offer->stated, &evidence);

@@ -8,10 +8,11 @@
 struct import_offer {
     const char *bytes;
     size_t length;
-    const char *name;     /* of the file; "" with import_restate: as it was */
-    const char *format;   /* NULL: found by the content */
+    const char *name;           /* of the file; "" with import_restate: as it was */
+    const char *format;         /* NULL: found by the content */
+    const char *const *columns; /* what they mean, see struct import_file; NULL: nothing is said */
     const json_t *stated; /* what is said beside it: facts by the names of evidence_fact_fields,
-                             and "notes"; {}: nothing */
+                             "columns" and "notes"; {}: nothing */
 };
 
 /* Reads and keeps the file; what is stated comes before what the file says. The same file with

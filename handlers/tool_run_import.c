@@ -11,10 +11,21 @@
 
 #define TEXT_MAX 524288 /* more is for POST /v1/imports */
 
-static const char *const formats[] = {
-    "vllm",    "guidellm", "aiperf", "aiperf-records", "inference-perf", "serving-report",
-    "summary", "csv",      NULL
-};
+#define COLUMNS_MAX 64
+
+static const char *const formats[] = { "vllm",
+                                       "sglang",
+                                       "inferencex",
+                                       "llama-bench",
+                                       "guidellm",
+                                       "aiperf",
+                                       "aiperf-records",
+                                       "inference-perf",
+                                       "serving-report",
+                                       "summary",
+                                       "rows",
+                                       "csv",
+                                       NULL };
 
 static const struct param params[] = {
     { "text", VALUE_TEXT, .low = 1, .high = TEXT_MAX,
@@ -26,6 +37,9 @@ static const struct param params[] = {
     { "name", VALUE_TEXT, .low = 1, .high = 150, .help = "The file's name." },
     { "format", VALUE_CHOICE, .choices = formats,
       .help = "Whose format it is; left out: found by the content." },
+    { "columns", VALUE_TEXTS, .low = 1, .high = COLUMNS_MAX, .item_low = 3, .item_high = 250,
+      .help = "Of tables and rows of JSON: what columns mean whose names do not say, as in "
+              "[\"tput=output_tok_per_s\", \"lat=mean_e2e_s\"]; \"x=\" passes one over." },
     { "notes", VALUE_TEXT, .low = 1, .high = 2000,
       .help = "What people should know of this run: how it was made, what to doubt." },
     { "deployment", VALUE_TEXT, .low = 1, .high = 63, .help = "What was measured, by name." },
@@ -84,6 +98,10 @@ static bool check_source(const struct call *call, struct error *error)
         return error_set(error, ERROR_INVALID,
                          "give \"text\" or \"run\", not both: a file's content is imported, or an "
                          "imported run's facts are stated");
+    if (run != NULL && json_object_get(call->arguments, "columns") != NULL)
+        return error_set(error, ERROR_INVALID,
+                         "\"columns\" are read with the file: give its content with them, \"run\" "
+                         "takes facts and notes alone");
     if (run != NULL && !evidence_is_import(run))
         return error_set(error, ERROR_INVALID,
                          "\"run\" is \"%s\", which opsbrain measured itself: only imported runs "
@@ -92,8 +110,23 @@ static bool check_source(const struct call *call, struct error *error)
     return true;
 }
 
+/* Borrowed from the arguments. */
+static void list_columns(const struct call *call, const char *out[COLUMNS_MAX + 1])
+{
+    const json_t *columns = json_object_get(call->arguments, "columns"), *column;
+    size_t i, count = 0;
+
+    json_array_foreach(columns, i, column)
+    {
+        if (count < COLUMNS_MAX)
+            out[count++] = json_string_value(column);
+    }
+    out[count] = NULL;
+}
+
 static bool keep(struct call *call, struct import_row *row, bool *existed, struct error *error)
 {
+    const char *columns[COLUMNS_MAX + 1];
     const char *text = call_text(call, "text"), *run = call_text(call, "run");
     const char *name = call_text(call, "name");
     json_auto_t *stated = stated_by(call);
@@ -107,9 +140,11 @@ static bool keep(struct call *call, struct import_row *row, bool *existed, struc
                 : run != NULL ? ""
                               : "unnamed",
         .format = call_text(call, "format"),
+        .columns = columns,
         .stated = stated,
     };
 
+    list_columns(call, columns);
     if (run != NULL)
         return import_restate(store, run, &offer, clock_utc_ms(), &call->change, row, existed,
                               error);
@@ -154,8 +189,9 @@ const struct tool tool_run_import = {
     .name = "run_import",
     .title = "Import results of another tool",
     .help =
-        "Imports the result file of another load generator (vLLM bench serve, GuideLLM, aiperf, "
-        "inference-perf, serving reports, tables as CSV) as a run that run_audit, "
+        "Imports the result file of another load generator (vLLM bench serve, SGLang, GuideLLM, "
+        "aiperf, inference-perf, InferenceX, llama-bench, CSV tables, JSON rows) as a run that "
+        "run_audit, "
         "run_show and run_report take. It is kept as it is and marked as imported; what the file "
         "does not say stays unknown, so state model and hardware if you know them. The same file "
         "again is the same run.",

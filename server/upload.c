@@ -113,15 +113,26 @@ static json_t *argument(const struct param *param, const char *word)
     return json_string(text_string(&printable));
 }
 
+/* A word that may come several times. */
+static void append(json_t *arguments, const char *name, json_t *word)
+{
+    if (json_object_get(arguments, name) == NULL)
+        json_object_set_new(arguments, name, json_array());
+    json_array_append_new(json_object_get(arguments, name), word);
+}
+
 static enum MHD_Result add_argument(void *context, enum MHD_ValueKind kind, const char *name,
                                     const char *value)
 {
     struct upload *upload = context;
 
+    const struct param *param = find_param(upload->tool, name);
+
     (void)kind;
-    if (text_is_name(name))
-        json_object_set_new(upload->arguments, name,
-                            argument(find_param(upload->tool, name), value == NULL ? "" : value));
+    if (param != NULL && param->type == VALUE_TEXTS)
+        append(upload->arguments, name, argument(param, value == NULL ? "" : value));
+    else if (text_is_name(name))
+        json_object_set_new(upload->arguments, name, argument(param, value == NULL ? "" : value));
     else
         json_object_set_new(upload->arguments, "(unprintable)", json_null());
     return MHD_YES;

@@ -43,14 +43,18 @@ static void check_exports(const struct evidence *evidence)
     }
 }
 
-static void fuzz_import(const char *format, const uint8_t *data, size_t size)
+static void fuzz_import(const char *format, const char *const *columns, const uint8_t *data,
+                        size_t size)
 {
+    const struct import_file file = {
+        .bytes = (const char *)data, .length = size, .format = format, .columns = columns
+    };
     TEXT_AUTO report = { 0 };
     EVIDENCE_AUTO evidence;
     struct error error;
     json_t *document;
 
-    if (!import_read((const char *)data, size, format, &evidence, &error)) {
+    if (!import_read_file(&file, &evidence, &error)) {
         must(error.kind == ERROR_INVALID && error.message[0] != '\0');
         return;
     }

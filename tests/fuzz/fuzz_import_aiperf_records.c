@@ -1,8 +1,8 @@
-/* import_read of the format aiperf-records. */
+/* import_read_file of the format aiperf-records. */
 #include "tests/fuzz/fuzz_import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    fuzz_import("aiperf-records", data, size);
+    fuzz_import("aiperf-records", NULL, data, size);
     return 0;
 }

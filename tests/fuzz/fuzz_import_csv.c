@@ -1,8 +1,8 @@
-/* import_read of the format csv. */
+/* import_read_file of the format csv. */
 #include "tests/fuzz/fuzz_import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    fuzz_import("csv", data, size);
+    fuzz_import("csv", NULL, data, size);
     return 0;
 }

@@ -1,8 +1,8 @@
-/* import_read of the format guidellm. */
+/* import_read_file of the format guidellm. */
 #include "tests/fuzz/fuzz_import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    fuzz_import("guidellm", data, size);
+    fuzz_import("guidellm", NULL, data, size);
     return 0;
 }

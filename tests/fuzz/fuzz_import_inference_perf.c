@@ -1,8 +1,8 @@
-/* import_read of the format inference-perf. */
+/* import_read_file of the format inference-perf. */
 #include "tests/fuzz/fuzz_import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    fuzz_import("inference-perf", data, size);
+    fuzz_import("inference-perf", NULL, data, size);
     return 0;
 }

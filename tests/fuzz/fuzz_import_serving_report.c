@@ -1,8 +1,8 @@
-/* import_read of the format serving-report. */
+/* import_read_file of the format serving-report. */
 #include "tests/fuzz/fuzz_import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    fuzz_import("serving-report", data, size);
+    fuzz_import("serving-report", NULL, data, size);
     return 0;
 }

@@ -1,8 +1,8 @@
-/* import_read of the format summary. */
+/* import_read_file of the format summary. */
 #include "tests/fuzz/fuzz_import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    fuzz_import("summary", data, size);
+    fuzz_import("summary", NULL, data, size);
     return 0;
 }

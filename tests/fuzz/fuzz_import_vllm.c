@@ -1,8 +1,8 @@
-/* import_read of the format vllm. */
+/* import_read_file of the format vllm. */
 #include "tests/fuzz/fuzz_import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    fuzz_import("vllm", data, size);
+    fuzz_import("vllm", NULL, data, size);
     return 0;
 }

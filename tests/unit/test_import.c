@@ -407,7 +407,7 @@ static void summaries_have_cells_by_name(void **state)
     assert_string_equal(evidence.facts.model, "toy/model");
     near(evidence.facts.context_limit_tokens, 8192);
     near(evidence.cells[0].latency[METRIC_TTFT].mean_ms, 20);
-    assert_string_equal(original(&evidence.cells[1], "cell"), "c128-u4");
+    assert_string_equal(original(&evidence.cells[1], "cells"), "c128-u4");
     assert_int_equal(evidence.cells[1].state, EVIDENCE_FAILED);
     assert_string_equal(evidence.cells[1].error, "boom");
 }

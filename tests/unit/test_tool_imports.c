@@ -1,4 +1,5 @@
 /* run_import, run_export, and imported runs in run_list, run_show, run_report and the resources. */
+#include "analysis/import.h"
 #include "base/memory.h"
 #include "handlers/resource.h"
 #include "tests/unit/published.h"
@@ -68,6 +69,46 @@ static void the_same_file_is_the_same_run(void **state)
     assert_string_equal(first, second);
     assert_true(json_get_boolean(two, "already_known", false));
     world_says(world, "imported before");
+}
+
+static void columns_are_stated_with_the_file(void **state)
+{
+    static const char first[] = "{\"text\":\"u,speed\\n1,2\\n4,6\\n\",\"columns\":"
+                                "[\"u=concurrency\",\"speed=requests_per_s\"]}";
+    static const char other[] = "{\"text\":\"u,speed\\n1,2\\n4,6\\n\",\"columns\":"
+                                "[\"u=concurrency\",\"speed=output_tok_per_s\"]}";
+    struct world *world = *state;
+    json_auto_t *one = world_ok(world, "run_import", first);
+    json_auto_t *again = world_ok(world, "run_import", first);
+    json_auto_t *two = world_ok(world, "run_import", other);
+    const json_t *run = json_object_get(two, "run");
+    const char *id = json_get_text(json_object_get(one, "run"), "id", "");
+    json_auto_t *shown = with_run(world, "run_show", id, "");
+    const json_t *cell =
+        json_array_get(json_object_get(json_object_get(shown, "import"), "cells"), 1);
+
+    assert_true(json_get_number(cell, "request_throughput", 0) == 6);
+    assert_true(json_get_boolean(again, "already_known", false));
+    assert_false(json_get_boolean(two, "already_known", true)); /* another reading of the file */
+    assert_string_equal(json_get_text(json_object_get(run, "source"), "corrects", ""), id);
+    world_refused(world, "run_import", "{\"run\":\"imp_x\",\"columns\":[\"a=rps\"]}", ERROR_INVALID,
+                  "\"columns\" are read with the file");
+}
+
+static void every_format_can_be_named(void **state)
+{
+    const struct param *param = tool_find("run_import")->params;
+    size_t choices = 0, formats = 0;
+
+    (void)state;
+    while (strcmp(param->name, "format") != 0)
+        param++;
+    while (param->choices[choices] != NULL)
+        choices++;
+    for (; importers[formats].format != NULL; formats++)
+        assert_true(formats < choices
+                    && strcmp(importers[formats].format, param->choices[formats]) == 0);
+    assert_int_equal(choices, formats);
 }
 
 static void facts_stated_later_make_a_new_run(void **state)
@@ -341,6 +382,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(imports_a_file_and_says_how_it_was_read),
         cmocka_unit_test(the_same_file_is_the_same_run),
+        cmocka_unit_test(columns_are_stated_with_the_file),
+        cmocka_unit_test(every_format_can_be_named),
         cmocka_unit_test(facts_stated_later_make_a_new_run),
         cmocka_unit_test(refuses_what_it_cannot_read),
         cmocka_unit_test(lists_imported_runs_among_the_others),

@@ -103,6 +103,21 @@ static void a_file_becomes_a_run(void **state)
     assert_true(evidence.cells[1].request_throughput == 6);
 }
 
+static void columns_are_stated_in_the_query(void **state)
+{
+    json_auto_t *reply = post("/v1/imports?columns=u=concurrency&columns=speed%3Drequests_per_s",
+                              NULL, "u,speed\n1,2\n4,6\n", 201);
+    EVIDENCE_AUTO evidence;
+    struct error error;
+
+    (void)state;
+    if (!evidence_find(served.services.store, run_id(reply), &evidence, &error))
+        fail_msg("%s", error.message);
+    assert_true(evidence.cells[1].concurrency == 4);
+    assert_true(evidence.cells[1].request_throughput == 6);
+    refused("/v1/imports?columns=speed", NULL, "u,speed\n1,2\n", 400, "names no column known here");
+}
+
 static void a_file_becomes_a_dataset(void **state)
 {
     json_auto_t *reply = post("/v1/datasets?name=chats", NULL, "{\"prompt\":\"one\"}\n", 201);
@@ -317,6 +332,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
     const struct CMUnitTest tests[] = {
         TEST(a_file_becomes_a_run),
+        TEST(columns_are_stated_in_the_query),
         TEST(a_file_becomes_a_dataset),
         TEST(the_same_file_is_the_same_run),
         TEST(who_follows_the_list_hears_of_it),

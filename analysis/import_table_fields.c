@@ -3,12 +3,13 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "analysis/import_csv.h"
 #include "analysis/import_figure.h"
 #include "analysis/import_members.h"
+#include "analysis/import_table.h"
 #include "base/memory.h"
 
-#define FIELD_SIZE 1024 /* what is longer is cut */
+#define FIELD_SIZE 1024        /* what is longer is cut */
+#define FIELDS_KEPT_MAX 400000 /* of all rows together */
 
 void table_copy(const struct table *table, size_t i, char *out, size_t size)
 {
@@ -125,7 +126,7 @@ static void read_number(struct table *table, size_t i, const char *text, struct 
     double *at = (double *)(void *)((char *)cell + column->offset), value;
     struct figure figure;
 
-    if (figure_is_nothing(text))
+    if (figure_is_nothing(text) || (table->fills && !isnan(*at)))
         return;
     if (!figure_read(text, table->csv.separator == ';', &figure)
         || !apply_unit(table, column, &figure, &value)) {
@@ -140,12 +141,12 @@ static void read_number(struct table *table, size_t i, const char *text, struct 
 static void read_fact(struct table *table, size_t i, const char *text)
 {
     char *at = (char *)&table->out->facts + table->columns[i].offset;
-    bool first = table->out->cell_count == 1;
 
-    if (first)
+    if (!table->fact_told[i])
         text_copy(at, table->columns[i].size, text);
     else if (strncmp(at, text, table->columns[i].size - 1) != 0)
         table->fact_differs[i] = true;
+    table->fact_told[i] = true;
 }
 
 static void read_fact_number(struct table *table, size_t i, const char *text)
@@ -154,16 +155,19 @@ static void read_fact_number(struct table *table, size_t i, const char *text)
     struct figure figure;
     double value = figure_read(text, false, &figure) ? figure.value : NAN;
 
-    if (table->out->cell_count == 1)
+    if (!table->fact_told[i])
         *at = value;
     else if (isnan(*at) != isnan(value) || fabs(*at - value) > 1e-9)
         table->fact_differs[i] = true;
+    table->fact_told[i] = true;
 }
 
 static void read_field(struct table *table, size_t i, struct evidence_cell *cell)
 {
     char text[FIELD_SIZE];
 
+    if (table->csv.fields[i].text == NULL)
+        return; /* a row of JSON that lacks the member */
     table_copy(table, i, text, sizeof text);
     json_object_set_new(cell->original, table->headings[i], json_string(text));
     switch (table->columns[i].kind) {
@@ -195,10 +199,26 @@ static void take_word(const struct table *table, struct evidence_cell *cell)
         text_copy(cell->status, sizeof cell->status, table->word);
 }
 
-void table_read_fields(struct table *table, struct evidence_cell *cell)
+static void read_fields(struct table *table, struct evidence_cell *cell)
 {
     table->word[0] = '\0';
     for (size_t i = 0; i < table->count; i++)
         read_field(table, i, cell);
     take_word(table, cell);
+}
+
+bool table_add_row(struct table *table, struct error *error)
+{
+    struct evidence_cell *cell;
+
+    table->fields_kept += table->count;
+    if (table->fields_kept > FIELDS_KEPT_MAX)
+        return error_set(error, ERROR_INVALID,
+                         "the file has more than %d fields: import it in parts", FIELDS_KEPT_MAX);
+    if (!import_cell(table->out, &cell, error))
+        return false;
+    cell->row = table->csv.line;
+    cell->original = json_object();
+    read_fields(table, cell);
+    return true;
 }

@@ -3,8 +3,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "analysis/import_csv.h"
+#include "analysis/import_figure.h"
 #include "analysis/import_members.h"
+#include "analysis/import_table.h"
+#include "analysis/import_variant.h"
 
 #define LOOKED_AT 1000 /* rows that each row is held against */
 
@@ -182,6 +184,59 @@ static void settle_facts(const struct table *table)
     }
 }
 
+/* ---- Columns that are kept as text ---- */
+
+static size_t count_values(const struct evidence *out, const char *heading)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < out->cell_count; i++) {
+        const char *value = json_string_value(json_object_get(out->cells[i].original, heading));
+
+        count += value != NULL && !figure_is_nothing(value);
+    }
+    return count;
+}
+
+static bool is_unknown(const struct table *table, size_t i)
+{
+    char name[HEADING_SIZE];
+
+    column_normalize(table->headings[i], name);
+    return table->columns[i].kind == COLUMN_UNKNOWN && !table->columns[i].is_passed
+           && name[0] != '\0' && !import_is_variant(name);
+}
+
+static void add_unknown(const struct table *table, size_t i, struct text *names)
+{
+    size_t count = is_unknown(table, i) ? count_values(table->out, table->headings[i]) : 0;
+
+    if (count == 0)
+        return;
+    text_addf(names, "%s\"%s\"", names->length > 0 ? ", " : "", table->headings[i]);
+    if (count < table->out->cell_count)
+        text_addf(names, " (in %zu of %zu)", count, table->out->cell_count);
+}
+
+static void tell_unknown(const struct table *table)
+{
+    TEXT_AUTO names = { 0 };
+    TEXT_AUTO unitless = { 0 };
+
+    for (size_t i = 0; i < table->count; i++)
+        add_unknown(table, i, table->columns[i].lacks_unit ? &unitless : &names);
+    if (unitless.length > 0)
+        evidence_remark(table->out,
+                        "latencies whose names have no unit, kept as text: %s; say in \"columns\" "
+                        "whether they are seconds or milliseconds, as in \"mean_ttft=mean_ttft_s\"",
+                        text_string(&unitless));
+    if (names.length > 0)
+        evidence_remark(table->out, "columns not known here, kept as text: %s",
+                        text_string(&names));
+}
+
+/* ---- All of it ---- */
+
 /* Where a table tells no failures: what was asked for and did not succeed. */
 static void settle_failures(struct evidence_cell *cell)
 {
@@ -198,6 +253,7 @@ void table_settle(struct table *table)
     settle_throughput(table);
     settle_lengths(table);
     settle_facts(table);
+    tell_unknown(table);
     for (size_t i = 0; i < out->cell_count; i++) {
         settle_failures(&out->cells[i]);
         import_settle(&out->cells[i]);

@@ -1,0 +1,11 @@
+/* import_read_file of rows of JSON, also with columns that the caller states. */
+#include "tests/fuzz/fuzz_import.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char *const columns[] = { "a=concurrency", "b=output_tok_per_s", NULL };
+
+    fuzz_import("rows", NULL, data, size);
+    fuzz_import("rows", columns, data, size);
+    return 0;
+}
