@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/failure.h"
 #include "base/text.h"
+#include "base/url.h"
 
 struct outbound_request {
     const char *method; /* NULL: GET, or POST where there is a body */
@@ -52,9 +53,3 @@ void outbound_global_finish(void);
  * what embeds them in IPv6 (mapped, NAT64, 6to4). For CURLOPT_OPENSOCKETFUNCTION and registration.
  */
 bool address_is_refused(const struct sockaddr *address);
-
-#define URL_HOST_SIZE 256
-/* Checks a base URL: http or https, host, optional port and path, no user, query or fragment, at
- * most 1,024 bytes, and no literal refused address (FORBIDDEN). *host (lower case, no brackets) and
- * *port are filled. Trailing '/' or '/v1' is the caller's to trim. */
-bool url_check(const char *url, char host[URL_HOST_SIZE], int *port, struct error *error);

@@ -1,5 +1,6 @@
 #include "base/secrets.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,7 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+#include "base/text.h"
+
 #define PREFIX "OPSBRAIN_SECRET_"
+#define ORIGINS_SUFFIX ".origins"
+#define ORIGINS_FILE_BYTES 65536
 
 bool secret_name_check(const char *name, struct error *error)
 {
@@ -126,4 +132,105 @@ bool secret_read(const char *folder, const char *name, char out[SECRET_VALUE_SIZ
                          "secrets folder and put it in the file %s there",
                          name, variable, name);
     return read_from_folder(folder, name, out, error);
+}
+
+/* ---- Where they may be sent ---- */
+
+static bool read_line(const char *path, const char *line, size_t number,
+                      char (*origins)[ORIGIN_SIZE], size_t *count, struct error *error)
+{
+    struct error problem;
+
+    if (line[0] == '\0' || line[0] == '#')
+        return true;
+    if (url_origin(line, origins[*count], &problem)) {
+        ++*count;
+        return true;
+    }
+    return error_set(error, ERROR_INVALID, "%s, line %zu, is no origin (%s): nothing is sent", path,
+                     number, problem.message);
+}
+
+static bool read_lines(const char *path, char *lines, char (**out)[ORIGIN_SIZE], size_t *count,
+                       struct error *error)
+{
+    char(*origins)[ORIGIN_SIZE];
+    size_t room = 1, number = 0;
+    char *line;
+
+    for (const char *c = lines; *c != '\0'; c++)
+        room += *c == '\n';
+    origins = memory_zeroed(room, sizeof *origins);
+    *count = 0;
+    while ((line = strsep(&lines, "\n")) != NULL) {
+        size_t length = strlen(line);
+
+        while (length > 0 && strchr(" \t\r", line[length - 1]) != NULL)
+            line[--length] = '\0';
+        if (!read_line(path, line + strspn(line, " \t"), ++number, origins, count, error)) {
+            free(origins);
+            return false;
+        }
+    }
+    *out = origins;
+    return true;
+}
+
+bool secret_origins_read(const char *folder, const char *name, char (**out)[ORIGIN_SIZE],
+                         size_t *count, bool *found, struct error *error)
+{
+    FREE_AUTO char *lines = memory_zeroed(1, ORIGINS_FILE_BYTES + 1);
+    char path[PATH_MAX];
+    ssize_t length;
+
+    *found = false;
+    if (folder[0] == '\0')
+        return true;
+    if ((size_t)snprintf(path, sizeof path, "%s/%s" ORIGINS_SUFFIX, folder, name) >= sizeof path)
+        return error_set(error, ERROR_INVALID, "the path of the secrets folder is too long");
+    length = read_file(path, lines, ORIGINS_FILE_BYTES + 1);
+    if (length < 0 && (errno == ENOENT || errno == ENOTDIR))
+        return true;
+    if (length < 0)
+        return error_set(error, ERROR_INTERNAL, "cannot read %s: %m", path);
+    if (length > ORIGINS_FILE_BYTES)
+        return error_set(error, ERROR_INVALID, "%s is longer than %d bytes", path,
+                         ORIGINS_FILE_BYTES);
+    lines[length] = '\0';
+    *found = read_lines(path, lines, out, count, error);
+    return *found;
+}
+
+/* ---- Which there are ---- */
+
+static void name_variables(void (*each)(void *context, const char *name), void *context)
+{
+    char name[SECRET_NAME_SIZE];
+    struct error ignored;
+
+    for (char **variable = environ; *variable != NULL; variable++) {
+        size_t length = strcspn(*variable, "=");
+
+        if (strncmp(*variable, PREFIX, strlen(PREFIX)) != 0
+            || length - strlen(PREFIX) >= sizeof name)
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)(length - strlen(PREFIX)),
+                 *variable + strlen(PREFIX));
+        if (secret_name_check(name, &ignored))
+            each(context, name);
+    }
+}
+
+void secret_names(const char *folder, void (*each)(void *context, const char *name), void *context)
+{
+    DIR *open_folder = folder[0] != '\0' ? opendir(folder) : NULL;
+    const struct dirent *entry;
+    struct error ignored;
+
+    name_variables(each, context);
+    while (open_folder != NULL && (entry = readdir(open_folder)) != NULL)
+        if (secret_name_check(entry->d_name, &ignored))
+            each(context, entry->d_name);
+    if (open_folder != NULL)
+        closedir(open_folder);
 }

@@ -198,21 +198,6 @@ bool engine_probe(const struct endpoint *endpoint, struct engine_report *out, st
 
 /* ---- Of deployments ---- */
 
-bool endpoint_resolve(const struct deployment *deployment, const char *secrets_folder,
-                      struct endpoint *out, struct error *error)
-{
-    char bearer[SECRET_VALUE_SIZE] = "";
-
-    if (deployment->secret[0] != '\0'
-        && !secret_read(secrets_folder, deployment->secret, bearer, error))
-        return false;
-    text_copy(out->url, sizeof out->url, deployment->url);
-    text_copy(out->model, sizeof out->model, deployment->model);
-    memcpy(out->bearer, bearer, sizeof bearer);
-    explicit_bzero(bearer, sizeof bearer);
-    return true;
-}
-
 static bool refuse_unlisted(const struct engine_report *report, const struct endpoint *endpoint,
                             struct error *error)
 {

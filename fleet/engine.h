@@ -29,10 +29,6 @@ struct engine_report {
  * set. */
 bool engine_probe(const struct endpoint *endpoint, struct engine_report *out, struct error *error);
 
-/* Address, model and credential of a deployment: its secret is read now; the model is the
- * deployment's, or "". */
-bool endpoint_resolve(const struct deployment *deployment, const char *secrets_folder,
-                      struct endpoint *out, struct error *error);
 /* Probes, and picks the facts of the deployment's model (its first model where none is named:
  * endpoint->model is then filled in). A model the server does not list: NOT_FOUND naming those it
  * has. */

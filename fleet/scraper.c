@@ -8,11 +8,10 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/config.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/workers.h"
-#include "fleet/engine.h"
+#include "fleet/access.h"
 #include "fleet/metrics_map.h"
 #include "fleet/page.h"
 #include "fleet/schedule.h"
@@ -29,8 +28,8 @@
 #define SHOWN_ERROR_BYTES 256
 
 struct scraper {
-    struct store *store;
-    char secrets_folder[CONFIG_TEXT_SIZE];
+    const struct access *access;
+    struct store *store; /* its own */
     struct workers *workers;
     pthread_t thread;
     atomic_bool stopping;
@@ -63,7 +62,7 @@ static bool ask_deployment(struct scraper *scraper, const char *name, struct tex
     bool ok;
 
     if (!deployment_find(scraper->store, name, &deployment, error)
-        || !endpoint_resolve(&deployment, scraper->secrets_folder, &endpoint, error))
+        || !endpoint_resolve(scraper->access, &deployment, &endpoint, error))
         return false;
     ask = ask_begin(&endpoint, TIMEOUT_MS);
     ask.cancelled = is_stopping;
@@ -296,13 +295,12 @@ static void release(struct scraper *scraper)
     free(scraper);
 }
 
-bool scraper_create(struct store *store, const char *secrets_folder, struct scraper **out,
-                    struct error *error)
+bool scraper_create(const struct access *access, struct scraper **out, struct error *error)
 {
     struct scraper *scraper = memory_zeroed(1, sizeof *scraper);
 
-    scraper->store = store;
-    text_copy(scraper->secrets_folder, sizeof scraper->secrets_folder, secrets_folder);
+    scraper->access = access;
+    scraper->store = access->store;
     init_lock(scraper);
     if (!workers_create("scrape", WORKERS, QUEUE_LIMIT, &scraper->workers, error)) {
         release(scraper);

@@ -2,12 +2,12 @@
  * few workers ask, so that a server that stalls holds up no other. */
 #pragma once
 
-#include "store/store.h"
+#include "fleet/access.h"
 
 struct scraper;
 
-bool scraper_create(struct store *store, const char *secrets_folder, struct scraper **out,
-                    struct error *error);
+/* `access` is borrowed for its whole life. */
+bool scraper_create(const struct access *access, struct scraper **out, struct error *error);
 void scraper_kick(
     struct scraper *scraper); /* the targets changed; seen within a minute otherwise */
 /* Ends what is asked just now within a fraction of a second. NULL is fine. */

@@ -79,6 +79,8 @@ const struct field deployment_fields[] = {
     { "labels", VALUE_TEXT_MAP, .help = "Labels as registered." },
     { "limits", VALUE_OBJECT, .help = "Limits in front of the model, as registered.",
       .fields = limit_fields },
+    { "owner", VALUE_TEXT,
+      .help = "Who, beside admins, may change its url or secret, or remove it." },
     { "created_by", VALUE_TEXT, .help = "Who made this revision." },
     { "created_at", VALUE_TEXT, .optional = true, .help = "First registration, UTC." },
     { "changed_at", VALUE_TEXT, .optional = true, .help = "This revision, UTC." },
@@ -88,7 +90,8 @@ const struct field deployment_fields[] = {
 json_t *deployment_json(const struct deployment *deployment)
 {
     return json_pack(
-        "{s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o}",
+        "{s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, "
+        "s:o}",
         "name", deployment->name, "revision", (json_int_t)deployment->revision, "url",
         deployment->url, "provider", deployment->provider, "model",
         json_text_or_null(deployment->model), "model_revision",
@@ -98,8 +101,9 @@ json_t *deployment_json(const struct deployment *deployment)
         json_text_or_null(deployment->engine), "hardware", json_text_or_null(deployment->hardware),
         "region", json_text_or_null(deployment->region), "secret",
         json_text_or_null(deployment->secret), "labels", json_stored(deployment->labels), "limits",
-        json_stored(deployment->limits), "created_by", deployment->created_by, "created_at",
-        json_time(deployment->created_ms), "changed_at", json_time(deployment->changed_ms));
+        json_stored(deployment->limits), "owner", deployment->owner, "created_by",
+        deployment->created_by, "created_at", json_time(deployment->created_ms), "changed_at",
+        json_time(deployment->changed_ms));
 }
 
 void endpoint_wipe(struct endpoint *endpoint)
@@ -112,7 +116,7 @@ bool deployment_discover(const struct services *services, const struct deploymen
 {
     struct error problem;
 
-    if (!endpoint_resolve(deployment, services->secrets_folder, endpoint, error)
+    if (!endpoint_resolve(&services->access, deployment, endpoint, error)
         || !engine_facts(deployment, endpoint, facts, error))
         return false;
     if (!model_facts_note(services->store, facts, &problem))
@@ -132,7 +136,7 @@ bool deployment_endpoint(const struct services *services, const struct deploymen
         return false;
     if (deployment->model[0] == '\0' && (!found || facts.revision != deployment->revision))
         return deployment_discover(services, deployment, endpoint, &facts, error);
-    if (!endpoint_resolve(deployment, services->secrets_folder, endpoint, error))
+    if (!endpoint_resolve(&services->access, deployment, endpoint, error))
         return false;
     if (deployment->model[0] == '\0')
         text_copy(endpoint->model, sizeof endpoint->model, facts.model);

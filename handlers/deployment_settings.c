@@ -1,6 +1,5 @@
 #include "handlers/deployment_settings.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -133,71 +132,6 @@ bool deployment_settings_read(const struct call *call, struct deployment *deploy
            && read_text(call, "region", deployment->region, sizeof deployment->region, error)
            && read_secret(call, deployment, error) && read_labels(call, deployment, error)
            && read_limits(call, deployment, error);
-}
-
-static bool is_encrypted(const char *url)
-{
-    return strncmp(url, "https://", 8) == 0;
-}
-
-/* Another host, or the same one without encryption from now on. */
-static bool is_elsewhere(const char *url, const char *other)
-{
-    struct error ignored;
-    char host[URL_HOST_SIZE] = "", other_host[URL_HOST_SIZE] = "";
-    int port;
-
-    if (!url_check(url, host, &port, &ignored) || !url_check(other, other_host, &port, &ignored))
-        return true;
-    return strcmp(host, other_host) != 0 || (is_encrypted(url) && !is_encrypted(other));
-}
-
-#define PAGE 100
-
-/* Does a deployment of another name use this secret for another host? */
-static bool find_conflict(struct store *store, const struct deployment *after, char other[64],
-                          struct error *error)
-{
-    char last[64] = "";
-    size_t count;
-
-    other[0] = '\0';
-    do {
-        FREE_AUTO struct deployment *page = NULL;
-
-        if (!deployment_list(store, last, PAGE, &page, &count, error))
-            return false;
-        for (size_t i = 0; i < count; i++)
-            if (strcmp(page[i].name, after->name) != 0 && strcmp(page[i].secret, after->secret) == 0
-                && is_elsewhere(page[i].url, after->url))
-                text_copy(other, 64, page[i].name);
-        if (count > 0)
-            text_copy(last, sizeof last, page[count - 1].name);
-    } while (count == PAGE && other[0] == '\0');
-    return true;
-}
-
-bool deployment_secret_check(const struct call *call, const struct deployment *before,
-                             const struct deployment *after, struct error *error)
-{
-    char other[64];
-
-    if (after->secret[0] == '\0' || call->principal.role >= ROLE_ADMIN)
-        return true;
-    if (before != NULL && before->secret[0] != '\0' && call_text(call, "secret") == NULL
-        && is_elsewhere(before->url, after->url))
-        return error_set(error, ERROR_FORBIDDEN,
-                         "the secret %s of %s was registered for %s: to send it to another host, "
-                         "name it again in \"secret\", or let an admin do it",
-                         before->secret, before->name, before->url);
-    if (!find_conflict(call->services->store, after, other, error))
-        return false;
-    if (other[0] != '\0')
-        return error_set(error, ERROR_FORBIDDEN,
-                         "the secret %s is registered for the host of %s: only an admin may have "
-                         "it sent to another host; use a secret of its own",
-                         after->secret, other);
-    return true;
 }
 
 bool deployment_settings_same(const struct deployment *a, const struct deployment *b)

@@ -31,7 +31,8 @@
         { "secret", VALUE_TEXT, .high = 63,                                                        \
           .help = "NAME of the secret that holds the bearer token (A-Z, 0-9 and _), never the "    \
                   "token: the server reads it from OPSBRAIN_SECRET_<NAME> or its secrets folder. " \
-                  "Left out or \"\": no token is sent. The secret is bound to the URL's host." },  \
+                  "Left out or \"\": no token is sent. It goes only to origins that an admin "     \
+                  "bound." },                                                                      \
         { "labels", VALUE_TEXT_MAP, .high = 16, .item_high = 120,                                  \
           .help = "Labels, name to text, at most 16; replace the earlier ones." },                 \
         { "max_instances", VALUE_INTEGER, .high = 100000,                                          \
@@ -48,9 +49,4 @@
 /* Takes over what the call names (url too); what it does not name stays. Checks each value. */
 bool deployment_settings_read(const struct call *call, struct deployment *deployment,
                               struct error *error);
-/* A secret stays with the host it was registered for: `before` (NULL: a new deployment) may move
- * with its secret only if the call names the secret again, or for an admin; and a secret that other
- * deployments use for another host is an admin's to give. */
-bool deployment_secret_check(const struct call *call, const struct deployment *before,
-                             const struct deployment *after, struct error *error);
 bool deployment_settings_same(const struct deployment *a, const struct deployment *b);

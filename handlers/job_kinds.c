@@ -14,7 +14,7 @@ static bool resolve(void *context, const struct deployment *deployment, struct e
 {
     const struct services *services = context;
 
-    return endpoint_resolve(deployment, services->secrets_folder, out, error);
+    return endpoint_resolve(&services->access, deployment, out, error);
 }
 
 static bool discover(void *context, const struct deployment *deployment,

@@ -3,6 +3,7 @@
 
 #include "base/catalog.h"
 #include "bench/calibrate.h"
+#include "fleet/access.h"
 #include "fleet/scraper.h"
 #include "jobs/jobs.h"
 #include "store/store.h"
@@ -12,7 +13,7 @@ struct services {
     struct jobs *jobs;
     struct scraper *scraper;
     struct catalog *catalog;         /* of hardware and models; NULL: there is none */
-    const char *secrets_folder;      /* "" where only the environment may hold secrets */
+    struct access access;            /* to model servers */
     unsigned sweep_shards;           /* load threads per cell at most */
     int64_t sweeps_per_principal;    /* queued or running at most; 0: any */
     struct calibration *calibration; /* of the load generator; NULL: sweeps do without */

@@ -60,6 +60,7 @@ struct answer {
     struct text text;
     json_t *content;      /* MCP's content blocks instead of `text`, taken; NULL: the text */
     char job_id[ID_SIZE]; /* of the job it started: a task, for clients that know tasks; "" */
+    char changed[64];     /* the deployment that it changed, for those who follow it; "" */
 };
 void answer_finish(struct answer *answer);
 

@@ -1,9 +1,11 @@
 /* deployment_register: a running model server gets a name. */
 
 #include "base/clock.h"
+#include "handlers/deployment_rights.h"
 #include "handlers/deployment_settings.h"
 #include "handlers/deployment_welcome.h"
 #include "handlers/values.h"
+#include "store/secret_origins.h"
 
 static const struct param params[] = {
     { "name", VALUE_TEXT, .required = true, .low = 1, .high = 63,
@@ -25,12 +27,26 @@ static bool is_registered(const struct call *call, const struct deployment *want
            && deployment_settings_same(wanted, out);
 }
 
+/* *changed false: it was so already. */
+static bool store(struct call *call, const struct deployment *wanted, struct deployment *stored,
+                  bool *changed, struct error *error)
+{
+    struct store *store = call->services->store;
+
+    *changed = !is_registered(call, wanted, stored);
+    if (*changed)
+        return deployment_add(store, wanted, clock_utc_ms(), &call->change, stored, error);
+    return wanted->binds[0] == '\0'
+           || secret_origin_add(store, wanted->secret, wanted->binds, clock_utc_ms(), &call->change,
+                                changed, error);
+}
+
 static bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct deployment wanted = { .provider = "endpoint", .labels = "{}", .limits = "{}" };
     struct deployment stored;
     char shown[VALUE_SHOWN_SIZE];
-    bool known;
+    bool changed;
 
     text_copy(wanted.name, sizeof wanted.name, call_text(call, "name"));
     text_copy(wanted.created_by, sizeof wanted.created_by, call->principal.name);
@@ -41,27 +57,21 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
             "with a letter or digit",
             text_show(wanted.name, shown));
     if (!deployment_settings_read(call, &wanted, error)
-        || !deployment_secret_check(call, NULL, &wanted, error))
+        || !deployment_check_secret(call, NULL, &wanted, error)
+        || !store(call, &wanted, &stored, &changed, error))
         return false;
-    known = is_registered(call, &wanted, &stored);
-    if (!known
-        && !deployment_add(call->services->store, &wanted, clock_utc_ms(), &call->change, &stored,
-                           error))
-        return false;
-    deployment_welcome(call, &stored, !known, answer);
+    deployment_welcome(call, &stored, changed, wanted.binds, answer);
     return true;
 }
 
 const struct tool tool_deployment_register = {
     .name = "deployment_register",
     .title = "Register a model server",
-    .help =
-        "Gives a name to a model server that runs already, so that every other tool can be told "
-        "that name: any OpenAI-compatible server (vLLM, llama.cpp, SGLang, Ollama, ...) by its "
-        "base URL. This is the first step; it starts nothing and costs nothing. It then asks the "
-        "server which models it has; a server that is down is stored all the same. The bearer "
-        "token, if one is needed, is never given here: name a secret of the server instead. "
-        "Registering the same again changes nothing. Next: model_health, then sweep_plan.",
+    .help = "Gives a name to a running OpenAI-compatible model server (vLLM, llama.cpp, SGLang, "
+            "Ollama, ...), for all other tools to be told. The first step; it starts nothing and "
+            "costs nothing. It asks the server which models it has; one that is down is stored all "
+            "the same. Never give a token here: name a secret of the server. Registering the same "
+            "again changes nothing. Next: model_health, then sweep_plan.",
     .params = params,
     .fields = deployment_welcome_fields,
     .role = ROLE_OPERATOR,

@@ -349,6 +349,7 @@ static void write_dashboard(const struct view *view, struct text *out)
     add_optional(out, "Limits", deployment->limits);
     add_optional(out, "Labels", deployment->labels);
     add_optional(out, "Secret", deployment->secret);
+    add_optional(out, "Owner", deployment->owner);
     add_watch(view, out);
     add_measuring(view, out);
     text_addf(out, "\nNext: %s.\n", next_step(view));

@@ -144,7 +144,7 @@ static bool scrape(struct call *call, const struct deployment *deployment, json_
     ENDPOINT_AUTO endpoint = { 0 };
     struct metrics_snapshot first, last;
 
-    if (!endpoint_resolve(deployment, call->services->secrets_folder, &endpoint, error)
+    if (!endpoint_resolve(&call->services->access, deployment, &endpoint, error)
         || !metrics_scrape(&endpoint, &first, error))
         return false;
     if (interval_s == 0) {

@@ -102,7 +102,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     struct deployment deployment;
 
     if (!deployment_of(call, &deployment, error)
-        || !endpoint_resolve(&deployment, call->services->secrets_folder, &endpoint, error)
+        || !endpoint_resolve(&call->services->access, &deployment, &endpoint, error)
         || !engine_probe(&endpoint, report, error))
         return false;
     answer->structured =

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "handlers/secret_answer.h"
 #include "store/principals.h"
 
 #define COMMAND_LINE                                                                               \
@@ -42,7 +43,7 @@ static json_t *describe(const struct api_key *key)
                      (json_int_t)key->last_used_ms);
 }
 
-static bool execute_add(struct store *store, const json_t *request, json_t **reply,
+static bool execute_add(const struct access *access, const json_t *request, json_t **reply,
                         struct error *error)
 {
     const char *name = json_get_text(request, "name", "");
@@ -61,14 +62,14 @@ static bool execute_add(struct store *store, const json_t *request, json_t **rep
         return error_set(error, ERROR_INVALID,
                          "role is \"%.40s\", it must be viewer, operator or admin", role_text);
     change.arguments = arguments;
-    if (!key_add(store, name, role, digest, json_get_integer(request, "expires_ms", 0), &change,
-                 &key, error))
+    if (!key_add(access->store, name, role, digest, json_get_integer(request, "expires_ms", 0),
+                 &change, &key, error))
         return false;
     *reply = describe(&key);
     return true;
 }
 
-static bool execute_list(struct store *store, const json_t *request, json_t **reply,
+static bool execute_list(const struct access *access, const json_t *request, json_t **reply,
                          struct error *error)
 {
     FREE_AUTO struct api_key *keys = NULL;
@@ -76,7 +77,7 @@ static bool execute_list(struct store *store, const json_t *request, json_t **re
     json_t *list;
 
     (void)request;
-    if (!key_list(store, &keys, &count, error))
+    if (!key_list(access->store, &keys, &count, error))
         return false;
     list = json_array();
     for (size_t i = 0; i < count; i++)
@@ -85,7 +86,7 @@ static bool execute_list(struct store *store, const json_t *request, json_t **re
     return true;
 }
 
-static bool execute_revoke(struct store *store, const json_t *request, json_t **reply,
+static bool execute_revoke(const struct access *access, const json_t *request, json_t **reply,
                            struct error *error)
 {
     const char *name = json_get_text(request, "name", "");
@@ -95,27 +96,88 @@ static bool execute_revoke(struct store *store, const json_t *request, json_t **
     int64_t revoked;
 
     change.arguments = arguments;
-    if (!key_revoke(store, name, clock_utc_ms(), &change, &revoked, error))
+    if (!key_revoke(access->store, name, clock_utc_ms(), &change, &revoked, error))
         return false;
     *reply = json_pack("{s:I}", "revoked", (json_int_t)revoked);
     return true;
 }
 
-bool admin_execute(struct store *store, const json_t *request, json_t **reply, struct error *error)
+/* ---- Secrets ---- */
+
+static bool bind_secret(const struct access *access, const json_t *request, bool bound,
+                        json_t **reply, struct error *error)
+{
+    const char *name = json_get_text(request, "name", "");
+    struct change change = { .actor = COMMAND_LINE,
+                             .tool = bound ? "secret bind" : "secret unbind" };
+    json_auto_t *told =
+        json_pack("{s:s, s:s}", "name", name, "origin", json_get_text(request, "origin", ""));
+    FREE_AUTO char *arguments = json_write(told);
+    char origin[ORIGIN_SIZE];
+    bool changed;
+
+    change.arguments = arguments;
+    if (!secret_access_bind(access, name, json_get_text(request, "origin", ""), bound, &change,
+                            origin, &changed, error))
+        return false;
+    *reply = json_pack("{s:s, s:b}", "origin", origin, "changed", changed);
+    return true;
+}
+
+static bool execute_bind(const struct access *access, const json_t *request, json_t **reply,
+                         struct error *error)
+{
+    return bind_secret(access, request, true, reply, error);
+}
+
+static bool execute_unbind(const struct access *access, const json_t *request, json_t **reply,
+                           struct error *error)
+{
+    return bind_secret(access, request, false, reply, error);
+}
+
+static bool execute_secrets(const struct access *access, const json_t *request, json_t **reply,
+                            struct error *error)
+{
+    (void)request;
+    return secrets_json(access, reply, error);
+}
+
+/* ---- All of them ---- */
+
+bool admin_execute(const struct access *access, const json_t *request, json_t **reply,
+                   struct error *error)
 {
     static const struct {
         const char *name;
-        bool (*execute)(struct store *store, const json_t *request, json_t **reply,
+        bool (*execute)(const struct access *access, const json_t *request, json_t **reply,
                         struct error *error);
     } commands[] = {
-        { "key_add", execute_add },
-        { "key_list", execute_list },
-        { "key_revoke", execute_revoke },
+        { "key_add", execute_add },          { "key_list", execute_list },
+        { "key_revoke", execute_revoke },    { "secret_bind", execute_bind },
+        { "secret_unbind", execute_unbind }, { "secret_list", execute_secrets },
     };
     const char *command = json_get_text(request, "command", "");
 
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(command, commands[i].name) == 0)
-            return commands[i].execute(store, request, reply, error);
+            return commands[i].execute(access, request, reply, error);
     return error_set(error, ERROR_INVALID, "there is no command \"%.40s\"", command);
+}
+
+bool admin_request(const char *folder, const char *secrets_folder, const json_t *request,
+                   json_t **reply, struct error *error)
+{
+    struct access access = { .secrets_folder = secrets_folder };
+    bool running, done;
+
+    if (!admin_ask(folder, request, &running, reply, error))
+        return false;
+    if (running)
+        return true;
+    if (!store_open(folder, 1, &access.store, error))
+        return false;
+    done = admin_execute(&access, request, reply, error);
+    store_close(access.store);
+    return done;
 }

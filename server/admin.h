@@ -1,25 +1,30 @@
-/* Administration of API keys: on the store itself, or, where a server has the data folder, through
- * its socket <data>/admin.sock, which only the folder's owner can open. Keys themselves never pass
- * it: they are made by whoever asks, and only their digest is sent. */
+/* Administration of API keys and secrets: on the store itself, or, where a server has the data
+ * folder, through its socket <data>/admin.sock, which only the folder's owner can open. Keys
+ * themselves never pass it: they are made by whoever asks, and only their digest is sent. */
 #pragma once
 
 #include <jansson.h>
 
 #include "base/error.h"
 
+struct access;
 struct admin;
 struct authority;
-struct store;
 
-/* {"command": "key_add", "name", "role", "digest" (hex), "expires_ms"},
- * {"command": "key_list"} or {"command": "key_revoke", "name"}. *reply: a new object. */
-bool admin_execute(struct store *store, const json_t *request, json_t **reply, struct error *error);
+/* {"command": "key_add", "name", "role", "digest" (hex), "expires_ms"}, {"command": "key_list"},
+ * {"command": "key_revoke", "name"}, {"command": "secret_bind" or "secret_unbind", "name",
+ * "origin"} or {"command": "secret_list"}. *reply: a new object. */
+bool admin_execute(const struct access *access, const json_t *request, json_t **reply,
+                   struct error *error);
 
 /* Answers at the folder's socket on a thread of its own, and tells `authority` of changes. */
-bool admin_create(const char *folder, struct store *store, struct authority *authority,
+bool admin_create(const char *folder, const struct access *access, struct authority *authority,
                   struct admin **out, struct error *error);
 void admin_destroy(struct admin *admin); /* NULL is fine */
 
 /* Asks the server that has the folder. *running false, and nothing asked, where there is none. */
 bool admin_ask(const char *folder, const json_t *request, bool *running, json_t **reply,
                struct error *error);
+/* Asks it, or where there is none carries the request out here, with this folder of secrets. */
+bool admin_request(const char *folder, const char *secrets_folder, const json_t *request,
+                   json_t **reply, struct error *error);

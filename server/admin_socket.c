@@ -25,7 +25,7 @@
 #define TALK_S 5
 
 struct admin {
-    struct store *store;
+    const struct access *access;
     struct authority *authority;
     int folder_fd, listen_fd, stop_fd;
     pthread_t thread;
@@ -94,7 +94,7 @@ static json_t *answer(struct admin *admin, const json_t *request)
     struct error error;
     json_t *reply;
 
-    if (!admin_execute(admin->store, request, &reply, &error))
+    if (!admin_execute(admin->access, request, &reply, &error))
         return json_pack("{s:s}", "error", error.message);
     if (!authority_refresh(admin->authority, &error))
         log_error("keys changed, but cannot be read: %s", error.message);
@@ -157,12 +157,12 @@ static bool start_listening(struct admin *admin, const char *folder, struct erro
     return true;
 }
 
-bool admin_create(const char *folder, struct store *store, struct authority *authority,
+bool admin_create(const char *folder, const struct access *access, struct authority *authority,
                   struct admin **out, struct error *error)
 {
     struct admin *admin = memory_zeroed(1, sizeof *admin);
 
-    admin->store = store;
+    admin->access = access;
     admin->authority = authority;
     admin->folder_fd = admin->listen_fd = -1;
     admin->stop_fd = eventfd(0, EFD_CLOEXEC);

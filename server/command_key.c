@@ -12,7 +12,6 @@
 #include "server/auth.h"
 #include "server/commands.h"
 #include "server/settings.h"
-#include "store/store.h"
 
 #define DAY_MS INT64_C(86400000)
 
@@ -59,23 +58,6 @@ static bool read_expiry(const char *text, int64_t *out, struct error *error)
                      text);
 }
 
-/* Where no server runs the store is opened here. */
-static bool ask(const char *folder, const json_t *request, json_t **reply, struct error *error)
-{
-    struct store *store;
-    bool running, done;
-
-    if (!admin_ask(folder, request, &running, reply, error))
-        return false;
-    if (running)
-        return true;
-    if (!store_open(folder, 1, &store, error))
-        return false;
-    done = admin_execute(store, request, reply, error);
-    store_close(store);
-    return done;
-}
-
 static bool add(const struct options *options, struct error *error)
 {
     char key[KEY_SIZE], hex[DIGEST_TEXT_SIZE], until[CLOCK_TEXT_SIZE];
@@ -88,7 +70,7 @@ static bool add(const struct options *options, struct error *error)
     key_generate(key, hex);
     request = json_pack("{s:s, s:s, s:s, s:s, s:I}", "command", "key_add", "name", options->name,
                         "role", options->role, "digest", hex, "expires_ms", (json_int_t)expires_ms);
-    if (!ask(options->data, request, &reply, error))
+    if (!admin_request(options->data, "", request, &reply, error))
         return false;
     fprintf(stderr, "key %s for %s (%s), %s%s; it is shown this once:\n",
             json_get_text(reply, "id", ""), options->name, options->role,
@@ -119,7 +101,7 @@ static bool list(const struct options *options, struct error *error)
     size_t index;
     json_t *key;
 
-    if (!ask(options->data, request, &reply, error))
+    if (!admin_request(options->data, "", request, &reply, error))
         return false;
     table = table_create();
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
@@ -145,7 +127,7 @@ static bool revoke(const struct options *options, struct error *error)
     json_auto_t *request = json_pack("{s:s, s:s}", "command", "key_revoke", "name", options->name);
     json_auto_t *reply = NULL;
 
-    if (!ask(options->data, request, &reply, error))
+    if (!admin_request(options->data, "", request, &reply, error))
         return false;
     printf("revoked %lld\n", (long long)json_get_integer(reply, "revoked", 0));
     return true;

@@ -57,6 +57,17 @@ static bool create_server(struct process *process, struct error *error)
     return server_create(&parts, &process->server, error);
 }
 
+static bool open_store(struct process *process, struct error *error)
+{
+    const struct settings *settings = &process->settings;
+    struct services *services = &process->services;
+
+    if (!store_open(settings->data, count_readers(settings), &services->store, error))
+        return false;
+    services->access.store = services->store;
+    return true;
+}
+
 /* The port and the folder are taken before jobs run or anyone is served. */
 static bool start(struct process *process, struct error *error)
 {
@@ -65,20 +76,19 @@ static bool start(struct process *process, struct error *error)
 
     gethostname(process->host, sizeof process->host - 1);
     *services = (struct services){
-        .secrets_folder = settings->secrets,
+        .access = { .secrets_folder = settings->secrets },
         .sweep_shards = (unsigned)settings->sweep_shards,
         .sweeps_per_principal = settings->sweeps_per_principal,
         .version = OPSBRAIN_VERSION,
         .host = process->host,
     };
     services->calibration = calibration_create();
-    return catalog_create(&services->catalog, error)
-           && store_open(settings->data, count_readers(settings), &services->store, error)
+    return catalog_create(&services->catalog, error) && open_store(process, error)
            && create_server(process, error)
-           && scraper_create(services->store, settings->secrets, &services->scraper, error)
+           && scraper_create(&services->access, &services->scraper, error)
            && jobs_create(services->store, job_kinds, (unsigned)settings->sweep_workers, services,
                           &services->jobs, error)
-           && admin_create(settings->data, services->store, process->server->authority,
+           && admin_create(settings->data, &services->access, process->server->authority,
                            &process->admin, error)
            && housekeeping_create(process->server, &process->housekeeping, error)
            && server_start(process->server, error);

@@ -191,9 +191,10 @@ struct call rpc_make_call(struct rpc *rpc)
 }
 
 /* Who follows the deployment that was changed, and who follows the list. */
-static void notify(struct rpc *rpc, const struct call *call)
+static void notify(struct rpc *rpc, const struct call *call, const struct answer *answer)
 {
-    const char *deployment = call_text(call, "deployment");
+    const char *deployment =
+        answer->changed[0] != '\0' ? answer->changed : call_text(call, "deployment");
 
     if (deployment != NULL)
         notifier_thing_changed(rpc->server->notifier, deployment);
@@ -223,7 +224,7 @@ bool tools_call_run(struct rpc *rpc)
         check_size(rpc);
         rounds_settle(rpc, &call.change);
         if (rpc->tool->changes_resources)
-            notify(rpc, &call);
+            notify(rpc, &call, &answer);
     } else if (!rounds_answer(rpc, &error) && (call.change.written || !rounds_repeat(rpc))) {
         tools_write_error(rpc, &error);
     }

@@ -1,15 +1,17 @@
 #include "store/deployments.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "store/principals.h"
 #include "store/private.h"
 
 #define COLUMNS                                                                                    \
     "d.id, r.revision, d.name, r.url, r.provider, r.model, r.engine, r.hardware, r.region, "       \
     "r.secret, r.labels, r.limits, r.created_by, d.created_ms, r.created_ms, d.retired_ms, "       \
-    "r.model_revision, r.quantization, r.chips "
+    "r.model_revision, r.quantization, r.chips, d.owner "
 
 static const char FIND[] = "SELECT " COLUMNS "FROM deployments d JOIN deployment_revisions r "
                            "ON r.deployment_id = d.id AND r.revision = d.revision "
@@ -41,6 +43,7 @@ static void read_row(const struct sql *sql, struct deployment *row)
     sql_text(sql, 16, row->model_revision, sizeof row->model_revision);
     sql_text(sql, 17, row->quantization, sizeof row->quantization);
     row->chips = sql_integer(sql, 18);
+    sql_text(sql, 19, row->owner, sizeof row->owner);
 }
 
 /* Retired ones too. */
@@ -115,6 +118,8 @@ static bool find_current(struct connection *connection, const char *name, struct
 struct edit {
     struct deployment row; /* in: what is wanted; out: what is stored */
     int64_t now_ms;
+    bool is_admin; /* who does it */
+    char detail[SECRET_NAME_SIZE + ORIGIN_SIZE + 32];
 };
 
 static bool insert_revision(struct connection *connection, const struct deployment *row,
@@ -148,11 +153,12 @@ static bool insert_revision(struct connection *connection, const struct deployme
 
 static bool insert_name(struct connection *connection, struct deployment *row, struct error *error)
 {
-    SQL_AUTO sql = sql_begin(
-        connection, "INSERT INTO deployments (name, revision, created_ms) VALUES (?1, 1, ?2)");
+    SQL_AUTO sql = sql_begin(connection, "INSERT INTO deployments (name, revision, created_ms, "
+                                         "owner) VALUES (?1, 1, ?2, ?3)");
 
     sql_bind_text(&sql, 1, row->name);
     sql_bind_integer(&sql, 2, row->changed_ms);
+    sql_bind_text(&sql, 3, row->owner);
     if (!sql_run(&sql, error))
         return false;
     row->id = sql_inserted(&sql);
@@ -164,12 +170,26 @@ static bool insert_name(struct connection *connection, struct deployment *row, s
 static bool advance(struct connection *connection, const struct deployment *row,
                     struct error *error)
 {
-    SQL_AUTO sql = sql_begin(
-        connection, "UPDATE deployments SET revision = ?2, retired_ms = NULL WHERE id = ?1");
+    SQL_AUTO sql = sql_begin(connection, "UPDATE deployments SET revision = ?2, owner = ?3, "
+                                         "retired_ms = NULL WHERE id = ?1");
 
     sql_bind_integer(&sql, 1, row->id);
     sql_bind_integer(&sql, 2, row->revision);
+    sql_bind_text(&sql, 3, row->owner);
     return sql_run(&sql, error);
+}
+
+static bool bind_secret(struct connection *connection, const struct deployment *row,
+                        struct error *error)
+{
+    struct secret_origin bound = { .created_ms = row->changed_ms };
+
+    if (row->binds[0] == '\0')
+        return true;
+    text_copy(bound.secret, sizeof bound.secret, row->secret);
+    text_copy(bound.origin, sizeof bound.origin, row->binds);
+    text_copy(bound.created_by, sizeof bound.created_by, row->created_by);
+    return secret_origin_insert(connection, &bound, error);
 }
 
 static bool store_revision(struct connection *connection, struct deployment *row,
@@ -178,7 +198,20 @@ static bool store_revision(struct connection *connection, struct deployment *row
     bool found;
 
     return insert_revision(connection, row, error) && advance(connection, row, error)
+           && bind_secret(connection, row, error)
            && find(connection, row->name, row, &found, error);
+}
+
+/* Whoever goes on using a name that was taken away is not to find a stranger's server behind it. */
+static bool check_owner(const struct edit *edit, const struct deployment *old, struct error *error)
+{
+    if (edit->is_admin || old->owner[0] == '\0' || strcmp(old->owner, edit->row.owner) == 0)
+        return true;
+    return error_set(
+        error, ERROR_FORBIDDEN,
+        "the name \"%s\" is that of a removed deployment of %s: choose another name, or "
+        "let %s or an admin register it",
+        old->name, old->owner, old->owner);
 }
 
 static bool apply_add(struct connection *connection, void *context, struct error *error)
@@ -196,8 +229,14 @@ static bool apply_add(struct connection *connection, void *context, struct error
                          "deployment_update, or choose another name",
                          row->name, old.url);
     row->changed_ms = edit->now_ms;
+    if (row->owner[0] == '\0')
+        text_copy(row->owner, sizeof row->owner, row->created_by);
     if (!found)
         return insert_name(connection, row, error) && store_revision(connection, row, error);
+    if (!check_owner(edit, &old, error))
+        return false;
+    if (old.owner[0] != '\0')
+        text_copy(row->owner, sizeof row->owner, old.owner);
     row->id = old.id;
     row->revision = old.revision + 1;
     return store_revision(connection, row, error);
@@ -236,15 +275,25 @@ static bool apply_retire(struct connection *connection, void *context, struct er
     return sql_run(&sql, error);
 }
 
+static bool is_admin(const struct change *change)
+{
+    return change == NULL
+           || (change->actor.role != NULL
+               && strcmp(change->actor.role, role_name(ROLE_ADMIN)) == 0);
+}
+
 static bool run_edit(struct store *store, database_apply *apply,
                      const struct deployment *deployment, int64_t now_ms, struct change *change,
                      struct deployment *out, struct error *error)
 {
-    struct edit edit = { .row = *deployment, .now_ms = now_ms };
+    struct edit edit = { .row = *deployment, .now_ms = now_ms, .is_admin = is_admin(change) };
 
     if (*edit.row.created_by == '\0' && change != NULL && change->actor.principal != NULL)
         text_copy(edit.row.created_by, sizeof edit.row.created_by, change->actor.principal);
-    if (!store_change(store, change, apply, &edit, edit.row.name, "", error))
+    if (*edit.row.binds != '\0')
+        snprintf(edit.detail, sizeof edit.detail, "the secret %s is bound to %s", edit.row.secret,
+                 edit.row.binds);
+    if (!store_change(store, change, apply, &edit, edit.row.name, edit.detail, error))
         return false;
     *out = edit.row;
     return true;

@@ -1,6 +1,7 @@
 /* Deployments: model servers by name, in revisions; and what they said of themselves. */
 #pragma once
 
+#include "base/url.h"
 #include "store/store.h"
 
 struct deployment {
@@ -22,11 +23,14 @@ struct deployment {
     char limits[1024]; /* JSON object: max_instances, container_concurrency, max_running (integers)
                         */
     char created_by[64];
+    char owner[64]; /* who may say where it points, and remove it; admins may as well */
     int64_t created_ms, changed_ms, retired_ms; /* 0: not retired */
+    /* Written only: the origin that its secret is bound to along with this revision; "": none. */
+    char binds[ORIGIN_SIZE];
 };
 
-/* CONFLICT when the name is taken by one that is not retired; a retired one of the name comes back
- * as a new revision. */
+/* CONFLICT when the name is taken by one that is not retired. A retired one of the name comes back
+ * as a new revision, and stays its owner's: FORBIDDEN for others but admins. */
 bool deployment_add(struct store *store, const struct deployment *deployment, int64_t now_ms,
                     struct change *change, struct deployment *out, struct error *error);
 /* A new revision with the fields of `deployment`; its `revision` must be the current one (else

@@ -30,6 +30,16 @@ bool role_find(const char *name, enum role *out)
     return false;
 }
 
+bool principal_exists(struct store *store, const char *name, bool *out, struct error *error)
+{
+    READER_AUTO reader = database_reader(store->main);
+    SQL_AUTO sql = sql_begin(reader.connection, "SELECT 1 FROM principals WHERE name = ?1");
+
+    *out = strcmp(name, "local") == 0;
+    sql_bind_text(&sql, 1, name);
+    return *out || sql_find(&sql, out, error);
+}
+
 struct adding {
     struct api_key key;
     const uint8_t *digest;

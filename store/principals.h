@@ -15,6 +15,9 @@ struct principal {
     enum role role;
 };
 
+/* Is there a principal of this name, with a key or `local`? */
+bool principal_exists(struct store *store, const char *name, bool *out, struct error *error);
+
 struct api_key {
     char id[ID_SIZE];
     char principal[64];

@@ -4,6 +4,7 @@
 #include "store/audit_key.h"
 #include "store/database.h"
 #include "store/jobs.h"
+#include "store/secret_origins.h"
 #include "store/store.h"
 #include "store/sweeps.h"
 
@@ -44,6 +45,10 @@ bool audit_shorten(struct store *store, int64_t before_ms, struct error *error);
 /* In the transaction of the change's effect. CONFLICT: that request was carried out already. */
 bool settled_insert(struct connection *connection, const struct change *change,
                     struct error *error);
+
+/* In the caller's transaction; one that is there already stays. */
+bool secret_origin_insert(struct connection *connection, const struct secret_origin *row,
+                          struct error *error);
 
 #define CLIP_LIMIT 4096
 /* JSON that is kept up to `limit` bytes with its NUL: what is longer becomes

@@ -136,6 +136,27 @@ bool sweep_list(struct store *store, const char *deployment, int64_t before_ms, 
     return true;
 }
 
+bool sweep_find_active(struct store *store, const char *deployment, char id[ID_SIZE],
+                       struct error *error)
+{
+    bool found;
+    READER_AUTO reader = database_reader(store->main);
+    SQL_AUTO sql =
+        sql_begin(reader.connection,
+                  "SELECT s.id FROM deployments d JOIN sweep_subjects p ON p.deployment_id = d.id "
+                  "JOIN sweeps s ON s.id = p.sweep_id "
+                  "WHERE d.name = ?1 AND s.state IN ('planned', 'running') "
+                  "ORDER BY s.created_ms LIMIT 1");
+
+    sql_bind_text(&sql, 1, deployment);
+    if (!sql_find(&sql, &found, error))
+        return false;
+    id[0] = '\0';
+    if (found)
+        sql_text(&sql, 0, id, ID_SIZE);
+    return true;
+}
+
 struct reopening {
     const char *id, *principal;
     bool retry_failed;

@@ -136,6 +136,10 @@ bool sweep_find(struct store *store, const char *id, struct sweep_row *out, stru
  * sweep_row_finish, then the array. */
 bool sweep_list(struct store *store, const char *deployment, int64_t before_ms, size_t limit,
                 struct sweep_row **out, size_t *count, struct error *error);
+/* The oldest that is planned, queued or running on a deployment of this name, as its own or as the
+ * candidate; "": none. */
+bool sweep_find_active(struct store *store, const char *deployment, char id[ID_SIZE],
+                       struct error *error);
 /* Cells in order of measuring, with their accepted measurement (run_id NULL: all runs of the
  * sweep). */
 bool cell_list(struct store *store, const char *sweep_id, const char *run_id, struct cell_row **out,

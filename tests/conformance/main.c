@@ -44,10 +44,11 @@ static bool start(struct process *process, struct error *error)
                                         .instructions = "Fixtures of the conformance suite." };
     struct services *services = &process->services;
 
-    services->secrets_folder = "";
-    return store_open(process->settings.data, 8, &services->store, error)
-           && jobs_create(services->store, fixture_job_kinds, JOBS_AT_ONCE, services,
-                          &services->jobs, error)
+    if (!store_open(process->settings.data, 8, &services->store, error))
+        return false;
+    services->access = (struct access){ .store = services->store, .secrets_folder = "" };
+    return jobs_create(services->store, fixture_job_kinds, JOBS_AT_ONCE, services, &services->jobs,
+                       error)
            && server_create(&parts, &process->server, error)
            && server_start(process->server, error);
 }

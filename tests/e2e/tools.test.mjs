@@ -63,6 +63,7 @@ test('every answer conforms to its output schema', async (t) => {
     const grid = { deployment: 'sim', concurrency: [1, 2], input_tokens: [16], output_tokens: [8], window_s: 1 };
     await call('deployment_register', { name: 'sim', url: model.url });
     await call('deployment_update', { deployment: 'sim', hardware: 'one toy' });
+    await call('secret_bind', { secret: 'LAB', origin: model.url });
     await call('deployment_list');
     await call('deployment_show', { deployment: 'sim' });
     await call('model_show', { deployment: 'sim' });

@@ -12,12 +12,13 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "fleet/access.h"
 #include "folder.h"
 #include "server/admin.h"
 #include "server/auth.h"
 
 static char folder[FOLDER_SIZE];
-static struct store *store;
+static struct access to_servers = { .secrets_folder = "" };
 static struct authority *authority;
 static struct admin *admin;
 
@@ -27,9 +28,9 @@ static int start(void **state)
 
     (void)state;
     folder_create(folder);
-    return store_open(folder, 2, &store, &error)
-                   && authority_create(store, "auto", true, &authority, &error)
-                   && admin_create(folder, store, authority, &admin, &error)
+    return store_open(folder, 2, &to_servers.store, &error)
+                   && authority_create(to_servers.store, "auto", true, &authority, &error)
+                   && admin_create(folder, &to_servers, authority, &admin, &error)
                ? 0
                : -1;
 }
@@ -39,7 +40,7 @@ static int stop(void **state)
     (void)state;
     admin_destroy(admin);
     authority_destroy(authority);
-    store_close(store);
+    store_close(to_servers.store);
     folder_remove(folder);
     return 0;
 }

@@ -374,7 +374,7 @@ static void picks_the_facts_of_the_deployments_model(void **state)
     (void)state;
     canned_start(&f.server, two_models);
     snprintf(deployment.url, sizeof deployment.url, "http://127.0.0.1:%d", f.server.port);
-    assert_true(endpoint_resolve(&deployment, "", &f.endpoint, &f.error));
+    snprintf(f.endpoint.url, sizeof f.endpoint.url, "%s", deployment.url);
     assert_true(engine_facts(&deployment, &f.endpoint, &facts, &f.error));
     assert_string_equal(f.endpoint.model, "small");
     assert_string_equal(facts.model, "small");
@@ -395,19 +395,11 @@ static void picks_the_facts_of_the_deployments_model(void **state)
     canned_stop(&f.server);
 }
 
-static void resolves_the_secret_right_before_use_and_never_shows_it(void **state)
+static void sends_the_credential_and_never_shows_it(void **state)
 {
-    struct deployment deployment = { .url = "http://127.0.0.1:1", .secret = "FLEET_TEST" };
-    struct fixture f = { 0 };
+    struct fixture f = { .endpoint = { .bearer = "s3cret-value" } };
 
     (void)state;
-    unsetenv("OPSBRAIN_SECRET_FLEET_TEST");
-    assert_false(endpoint_resolve(&deployment, "", &f.endpoint, &f.error));
-    assert_int_equal(f.error.kind, ERROR_NOT_FOUND);
-    setenv("OPSBRAIN_SECRET_FLEET_TEST", "s3cret-value", 1);
-    assert_true(endpoint_resolve(&deployment, "", &f.endpoint, &f.error));
-    assert_string_equal(f.endpoint.bearer, "s3cret-value");
-
     canned_start(&f.server, two_models);
     snprintf(f.endpoint.url, sizeof f.endpoint.url, "http://127.0.0.1:%d", f.server.port);
     assert_true(engine_probe(&f.endpoint, &f.report, &f.error));
@@ -451,7 +443,7 @@ int main(void)
         cmocka_unit_test(says_the_class_when_no_models_list_answers),
         cmocka_unit_test(leaves_out_model_ids_that_cannot_be_names),
         cmocka_unit_test(picks_the_facts_of_the_deployments_model),
-        cmocka_unit_test(resolves_the_secret_right_before_use_and_never_shows_it),
+        cmocka_unit_test(sends_the_credential_and_never_shows_it),
     };
 
     return cmocka_run_group_tests(tests, start, finish);

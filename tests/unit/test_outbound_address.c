@@ -220,6 +220,30 @@ static void urls_and_hosts_are_bounded(void **state)
     assert_url_refused(url, ERROR_INVALID, "longer than 1024 bytes");
 }
 
+static void writes_an_origin_in_one_way(void **state)
+{
+    static const char *const origins[][2] = {
+        { "http://gpu", "http://gpu" },
+        { "HTTP://GPU:80/v1/", "http://gpu" },
+        { "https://Model.Example.com:443", "https://model.example.com" },
+        { "https://model.example.com:80", "https://model.example.com:80" },
+        { "http://model.example.com:443/a/b", "http://model.example.com:443" },
+        { "http://10.0.0.5:08000", "http://10.0.0.5:8000" },
+        { "http://[0:0:0:0:0:0:0:1]:8000/x", "http://[::1]:8000" },
+        { "http://[2001:DB8::00AA]", "http://[2001:db8::aa]" },
+    };
+    char origin[ORIGIN_SIZE];
+    struct error error;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof origins / sizeof *origins; i++) {
+        assert_true(url_origin(origins[i][0], origin, &error));
+        assert_string_equal(origin, origins[i][1]);
+    }
+    assert_false(url_origin("http://me@gpu", origin, &error));
+    assert_false(url_origin("null", origin, &error));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +256,7 @@ int main(void)
         cmocka_unit_test(refuses_hosts_that_are_no_names),
         cmocka_unit_test(refuses_refused_addresses_in_every_spelling),
         cmocka_unit_test(urls_and_hosts_are_bounded),
+        cmocka_unit_test(writes_an_origin_in_one_way),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

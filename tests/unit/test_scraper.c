@@ -18,6 +18,7 @@
 struct fixture {
     char folder[FOLDER_SIZE];
     struct store *store;
+    struct access access;
     struct scraper *scraper;
     struct error error;
 };
@@ -39,6 +40,7 @@ static int set_up(void **state)
 
     folder_create(f->folder);
     assert_true(store_open(f->folder, 4, &f->store, &f->error));
+    f->access = (struct access){ .store = f->store, .secrets_folder = "" };
     *state = f;
     return 0;
 }
@@ -123,7 +125,7 @@ static void keeps_what_a_server_tells_at_its_interval(void **state)
 
     canned_start(&server, quick);
     id = watch(f, "quick", server.port, 100);
-    assert_true(scraper_create(f->store, "", &f->scraper, &f->error));
+    assert_true(scraper_create(&f->access, &f->scraper, &f->error));
     assert_true(wait_for_points(f, id, 11));
     series = read_series(f, id, "generation_tokens_total", &count);
     assert_int_equal(count, 1);
@@ -151,7 +153,7 @@ static void tells_why_a_server_cannot_be_scraped(void **state)
 
     canned_start(&server, none);
     id = watch(f, "bare", server.port, 100);
-    assert_true(scraper_create(f->store, "", &f->scraper, &f->error));
+    assert_true(scraper_create(&f->access, &f->scraper, &f->error));
     while (target_of(f, id).last_error[0] == '\0' && clock_utc_ms() < deadline)
         usleep(10000);
     assert_non_null(strstr(target_of(f, id).last_error, "not_found"));
@@ -170,7 +172,7 @@ static void tells_why_a_scrape_is_not_kept(void **state)
     id = watch(f, "ahead", server.port, 100);
     assert_true(scrape_add(f->store, id, now_ms + 7200000, &value, 1, NULL, &f->error));
     assert_true(scrape_compact(f->store, now_ms + 5 * 3600000, &f->error));
-    assert_true(scraper_create(f->store, "", &f->scraper, &f->error));
+    assert_true(scraper_create(&f->access, &f->scraper, &f->error));
     while (target_of(f, id).last_error[0] == '\0' && clock_utc_ms() < deadline)
         usleep(10000);
     assert_non_null(strstr(target_of(f, id).last_error, "set the clock of this machine right"));
@@ -195,7 +197,7 @@ static void our_figures_are_kept_where_a_page_is_too_much(void **state)
         values[i] = (struct scrape_value){ "x", labels[i], "gauge", i };
     }
     assert_true(scrape_add(f->store, id, 1, values, SCRAPE_SERIES_LIMIT - 2, NULL, &f->error));
-    assert_true(scraper_create(f->store, "", &f->scraper, &f->error));
+    assert_true(scraper_create(&f->access, &f->scraper, &f->error));
     assert_true(wait_for_points(f, id, 1));
     series = read_series(f, id, "generation_tokens_total", &count);
     assert_int_equal(count, 1);
@@ -218,7 +220,7 @@ static void goes_on_with_others_while_one_stalls(void **state)
     canned_start(&fast, quick);
     slow_id = watch(f, "a-slow", slow.port, 100);
     fast_id = watch(f, "b-fast", fast.port, 100);
-    assert_true(scraper_create(f->store, "", &f->scraper, &f->error));
+    assert_true(scraper_create(&f->access, &f->scraper, &f->error));
     assert_true(wait_for_points(f, slow_id, 1)); /* late, yet within its timeout */
     assert_true(count_points(f, fast_id) >= 5);
     scraper_destroy(f->scraper);
@@ -234,7 +236,7 @@ static void sees_new_targets_when_it_is_kicked(void **state)
     int64_t id;
 
     canned_start(&server, quick);
-    assert_true(scraper_create(f->store, "", &f->scraper, &f->error));
+    assert_true(scraper_create(&f->access, &f->scraper, &f->error));
     id = watch(f, "late", server.port, 100);
     scraper_kick(f->scraper);
     assert_true(wait_for_points(f, id, 2));
@@ -251,7 +253,7 @@ static void stops_watching_what_is_set_to_zero_or_retired(void **state)
     canned_start(&server, quick);
     first = watch(f, "first", server.port, 100);
     second = watch(f, "second", server.port, 100);
-    assert_true(scraper_create(f->store, "", &f->scraper, &f->error));
+    assert_true(scraper_create(&f->access, &f->scraper, &f->error));
     assert_true(wait_for_points(f, first, 1) && wait_for_points(f, second, 1));
     assert_true(scrape_target_set(f->store, first, 0, NULL, &f->error));
     assert_true(deployment_retire(f->store, "second", clock_utc_ms(), NULL, &f->error));
@@ -271,7 +273,7 @@ static void is_destroyed_promptly_while_a_server_stalls(void **state)
 
     canned_start(&server, stalled);
     watch(f, "stalled", server.port, 100);
-    assert_true(scraper_create(f->store, "", &f->scraper, &f->error));
+    assert_true(scraper_create(&f->access, &f->scraper, &f->error));
     while (canned_count(&server, "/metrics") == 0 && clock_utc_ms() < deadline)
         usleep(1000);
     began_ms = clock_utc_ms();

@@ -30,7 +30,9 @@ static void path_of(const char *folder, const char *name, char out[512])
 
 static int tear_down(void **state)
 {
-    static const char *const names[] = { "TOKEN", "REAL", "PIPE", "LINK" };
+    static const char *const names[] = {
+        "TOKEN", "REAL", "PIPE", "LINK", "TOKEN.origins", "lower"
+    };
     char path[512];
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -185,6 +187,79 @@ static void follows_links_but_reads_only_regular_files(void **state)
     assert_refused(*state, "PIPE", ERROR_INTERNAL, "cannot read");
 }
 
+static void reads_where_a_secret_may_be_sent(void **state)
+{
+    static const char lines[] = "# the lab\n\n  https://Lab.example.com:443/v1 \r\n"
+                                "http://[::0001]:8000";
+    char(*origins)[ORIGIN_SIZE];
+    struct error error;
+    size_t count;
+    bool found;
+
+    assert_true(secret_origins_read(*state, "TOKEN", &origins, &count, &found, &error));
+    assert_false(found);
+    assert_true(secret_origins_read("", "TOKEN", &origins, &count, &found, &error));
+    assert_false(found);
+    write_secret(*state, "TOKEN.origins", lines, sizeof lines - 1);
+    assert_true(secret_origins_read(*state, "TOKEN", &origins, &count, &found, &error));
+    assert_true(found);
+    assert_int_equal(count, 2);
+    assert_string_equal(origins[0], "https://lab.example.com");
+    assert_string_equal(origins[1], "http://[::1]:8000");
+    free(origins);
+    write_secret(*state, "TOKEN.origins", "", 0); /* nowhere */
+    assert_true(secret_origins_read(*state, "TOKEN", &origins, &count, &found, &error));
+    assert_true(found);
+    assert_int_equal(count, 0);
+    free(origins);
+}
+
+static void a_list_of_origins_that_is_wrong_allows_none(void **state)
+{
+    struct error error = { 0 };
+    char(*origins)[ORIGIN_SIZE];
+    char path[512];
+    size_t count;
+    bool found;
+
+    write_secret(*state, "TOKEN.origins", "http://a\n*\n", 11);
+    assert_false(secret_origins_read(*state, "TOKEN", &origins, &count, &found, &error));
+    assert_non_null(strstr(error.message, "TOKEN.origins, line 2, is no origin"));
+    path_of(*state, "TOKEN.origins", path);
+    remove(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_false(secret_origins_read(*state, "TOKEN", &origins, &count, &found, &error));
+    assert_non_null(strstr(error.message, "cannot read"));
+}
+
+static void count_name(void *context, const char *name)
+{
+    int *counts = context;
+
+    counts[0] += strcmp(name, "TOKEN") == 0;
+    counts[1] += strcmp(name, "REAL") == 0;
+    counts[2] += strstr(name, "origins") != NULL || strcmp(name, "lower") == 0;
+}
+
+static void names_the_secrets_there_are(void **state)
+{
+    int counts[3] = { 0 };
+
+    write_secret(*state, "TOKEN", "a", 1);
+    write_secret(*state, "REAL", "a", 1);
+    write_secret(*state, "lower", "a", 1);
+    write_secret(*state, "TOKEN.origins", "", 0);
+    setenv("OPSBRAIN_SECRET_TOKEN", "b", 1);
+    secret_names(*state, count_name, counts);
+    assert_int_equal(counts[0], 2);
+    assert_int_equal(counts[1], 1);
+    assert_int_equal(counts[2], 0);
+    secret_names("", count_name, counts);
+    assert_int_equal(counts[0], 3);
+    secret_names("/nonexistent", count_name, counts);
+    assert_int_equal(counts[1], 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +273,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(refuses_empty_and_oversized_values, set_up, tear_down),
         cmocka_unit_test_setup_teardown(follows_links_but_reads_only_regular_files, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(reads_where_a_secret_may_be_sent, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_list_of_origins_that_is_wrong_allows_none, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(names_the_secrets_there_are, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,8 @@
 #include "migrations/migrations.h"
 #include "store/audit.h"
 #include "store/audit_verify.h"
+#include "store/deployments.h"
+#include "store/secret_origins.h"
 #include "store/sweeps.h"
 #include "tests/unit/ledger.h"
 
@@ -200,6 +202,91 @@ static void keeps_the_runs_and_cells_of_the_version_before(void **state)
     cell_rows_free(cells, count);
     free(run.fingerprint_document);
     free(run.provenance);
+    store_close(store);
+}
+
+/* Before secrets were bound to origins and deployments had owners. Names say who set where they
+ * point. */
+static void write_version_12(const char *file)
+{
+    static const char *const deployments[][3] = {
+        { "by-admin", "ada", "ADMIN" },
+        { "by-operator", "otto", "OPERATOR" },
+        { "by-local", "local", "LOCAL" },
+        { "by-nobody-known", "eve", "NOBODY" },
+        { "admin-relabelled-it", "otto", "RE" },
+        { "operator-relabelled-it", "ada", "LABEL" },
+        { "retired", "ada", "GONE" },
+        { "operator-moved-it", "ada", "MOVED" },
+        { "admin-moved-it", "otto", "BROUGHT" },
+    };
+    TEXT_AUTO script = { 0 };
+
+    for (int i = 0; i < 12; i++)
+        text_addf(&script, "%s;", migrations_main.rows[i].sql);
+    text_add(&script, "INSERT INTO principals (name, role, created_ms) VALUES ('ada', 'admin', 1), "
+                      "('otto', 'operator', 1);");
+    for (size_t i = 0; i < sizeof deployments / sizeof *deployments; i++)
+        text_addf(&script,
+                  "INSERT INTO deployments (id, name, revision, created_ms) VALUES (%zu, '%s', 1, "
+                  "1000);"
+                  "INSERT INTO deployment_revisions VALUES (%zu, 1, 'HTTP://Host-%zu:80/v2', "
+                  "'endpoint', '', '', '', '', '%s', '{}', '{}', 1000, '%s', '', '', 0);",
+                  i, deployments[i][0], i, i, deployments[i][2], deployments[i][1]);
+    text_add(
+        &script,
+        "INSERT INTO deployment_revisions SELECT deployment_id, 2, url, provider, model, engine, "
+        "hardware, region, secret, '{\"a\":\"b\"}', limits, 2000, 'ada', '', '', 0 FROM "
+        "deployment_revisions WHERE deployment_id = 4;"
+        "INSERT INTO deployment_revisions SELECT deployment_id, 2, url, provider, model, engine, "
+        "hardware, region, secret, '{\"a\":\"b\"}', limits, 2000, 'otto', '', '', 0 FROM "
+        "deployment_revisions WHERE deployment_id = 5;"
+        "INSERT INTO deployment_revisions SELECT deployment_id, 2, 'http://moved', provider, "
+        "model, "
+        "engine, hardware, region, secret, labels, limits, 2000, iif(deployment_id = 7, 'otto', "
+        "'ada'), '', '', 0 FROM deployment_revisions WHERE deployment_id IN (7, 8);"
+        "UPDATE deployments SET revision = 2 WHERE id IN (4, 5, 7, 8);"
+        "UPDATE deployments SET retired_ms = 3000 WHERE id = 6;"
+        "PRAGMA application_id = 1869640546; PRAGMA user_version = 12;");
+    run_sql(file, text_string(&script));
+}
+
+static void binds_the_secrets_of_the_version_before_where_an_admin_had_set_them(void **state)
+{
+    static const char *const bound[][2] = {
+        { "ADMIN", "http://host-0" },
+        { "BROUGHT", "http://moved" },
+        { "LABEL", "http://host-5" },
+        { "LOCAL", "http://host-2" },
+    };
+    struct place *place = *state;
+    struct secret_origin *rows;
+    struct deployment deployment;
+    struct store *store;
+    size_t count;
+    bool changed;
+
+    write_version_12(place->file);
+    store = open_store(place);
+    assert_ok(place, secret_origin_list(store, NULL, &rows, &count, &place->error));
+    for (size_t i = 0; i < count && i < sizeof bound / sizeof *bound; i++) {
+        assert_string_equal(rows[i].secret, bound[i][0]);
+        assert_string_equal(rows[i].origin, bound[i][1]);
+    }
+    assert_int_equal(count, sizeof bound / sizeof *bound);
+    free(rows);
+    assert_ok(place,
+              secret_origin_add(store, "ADMIN", "http://host-0", 1, NULL, &changed, &place->error));
+    assert_false(changed); /* it is bound, however it is written */
+    assert_ok(place,
+              secret_origin_remove(store, "ADMIN", "http://host-0", NULL, &changed, &place->error));
+    assert_true(changed);
+    assert_ok(place, secret_origin_list(store, "ADMIN", &rows, &count, &place->error));
+    assert_int_equal(count, 0);
+    free(rows);
+    assert_ok(place, deployment_find(store, "operator-moved-it", &deployment, &place->error));
+    assert_string_equal(deployment.owner, "ada");
+    assert_string_equal(deployment.created_by, "otto");
     store_close(store);
 }
 
@@ -468,6 +555,7 @@ int main(void)
         TEST(refuses_a_folder_that_cannot_be_made),
         TEST(refuses_a_newer_database_and_leaves_it_alone),
         TEST(keeps_the_runs_and_cells_of_the_version_before),
+        TEST(binds_the_secrets_of_the_version_before_where_an_admin_had_set_them),
         TEST(leaves_a_file_whose_references_are_broken_as_it_is),
         TEST(refuses_a_database_of_another_program),
         TEST(refuses_a_file_with_a_garbage_head),

@@ -11,8 +11,7 @@ static void needs_the_tools_role(void **state)
                   ERROR_FORBIDDEN,
                   "deployment_register needs the role operator; eve has the role viewer");
     world->role = ROLE_OPERATOR;
-    world_refused(world, "deployment_remove", "{\"deployment\":\"a\",\"confirm\":\"a\"}",
-                  ERROR_FORBIDDEN, "deployment_remove needs the role admin");
+    world_refused(world, "secret_bind", "{}", ERROR_FORBIDDEN, "secret_bind needs the role admin");
 }
 
 static void audits_a_refused_read_but_not_one_that_went_well(void **state)

@@ -122,26 +122,259 @@ static void refuses_a_secrets_value_without_repeating_it(void **state)
     assert_null(strstr(world->error.message, "AKIA"));
 }
 
-static void binds_a_secret_to_the_host_it_was_registered_for(void **state)
+/* ---- Secrets ---- */
+
+#define LAB_AT(name, port)                                                                         \
+    "{\"name\":\"" name "\",\"url\":\"http://127.0.0.1:" port "\",\"secret\":\"LAB\"}"
+
+static void be(struct world *world, const char *principal, enum role role)
+{
+    world->principal = principal;
+    world->role = role;
+}
+
+/* The four ways by which an operator got any secret before. */
+static void sends_no_secret_where_no_admin_bound_it(void **state)
 {
     struct world *world = *state;
 
-    world->role = ROLE_OPERATOR;
-    world_do(world, "deployment_register",
-             "{\"name\":\"lab\",\"url\":\"http://127.0.0.1:1\",\"secret\":\"LAB\"}");
+    world_do(world, "deployment_register", LAB_AT("lab", "1"));
+    world_says(world, "The secret LAB may now be sent to http://127.0.0.1:1.");
+    be(world, "otto", ROLE_OPERATOR);
+    world_refused(world, "deployment_register", LAB_AT("mine", "2"), ERROR_FORBIDDEN,
+                  "LAB is not bound to http://127.0.0.1:2: an admin allows it with secret_bind");
+    world_do(world, "deployment_register", LAB_AT("mine", "1"));
     world_refused(world, "deployment_update",
-                  "{\"deployment\":\"lab\",\"url\":\"http://127.0.0.2:1\"}", ERROR_FORBIDDEN,
-                  "name it again in \"secret\", or let an admin do it");
+                  "{\"deployment\":\"mine\",\"url\":\"http://127.0.0.1:2\",\"secret\":\"LAB\","
+                  "\"confirm\":\"mine\"}",
+                  ERROR_FORBIDDEN, "not bound to http://127.0.0.1:2");
+    world_refused(world, "deployment_update",
+                  "{\"deployment\":\"mine\",\"url\":\"https://127.0.0.1:1\",\"confirm\":\"mine\"}",
+                  ERROR_FORBIDDEN, "not bound to https://127.0.0.1:1");
+    world_do(world, "deployment_update", "{\"deployment\":\"mine\",\"secret\":\"\"}");
     world_do(world, "deployment_update",
-             "{\"deployment\":\"lab\",\"url\":\"http://127.0.0.1:2\"}"); /* the same host */
-    world_refused(world, "deployment_register",
-                  "{\"name\":\"mine\",\"url\":\"http://127.0.0.9:1\",\"secret\":\"LAB\"}",
-                  ERROR_FORBIDDEN, "the secret LAB is registered for the host of lab");
-    world_do(world, "deployment_update",
-             "{\"deployment\":\"lab\",\"url\":\"http://127.0.0.2:1\",\"secret\":\"LAB\"}");
-    world->role = ROLE_ADMIN;
-    world_do(world, "deployment_update", "{\"deployment\":\"lab\",\"url\":\"http://127.0.0.3:1\"}");
+             "{\"deployment\":\"mine\",\"url\":\"http://127.0.0.1:2\",\"confirm\":\"mine\"}");
+    world_refused(world, "deployment_update", "{\"deployment\":\"mine\",\"secret\":\"LAB\"}",
+                  ERROR_FORBIDDEN, "not bound to http://127.0.0.1:2");
+    world_refused(world, "deployment_update", "{\"deployment\":\"mine\",\"secret\":\"UNUSED\"}",
+                  ERROR_FORBIDDEN, "UNUSED is not bound to http://127.0.0.1:2");
 }
+
+static void binds_what_an_admin_names(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *first = world_ok(world, "deployment_register", LAB_AT("lab", "1"));
+    json_auto_t *again = world_ok(world, "deployment_register", LAB_AT("lab", "1"));
+    json_auto_t *moved = NULL;
+
+    assert_string_equal(json_get_text(first, "bound", ""), "http://127.0.0.1:1");
+    assert_true(json_is_null(json_object_get(again, "bound")));
+    assert_false(json_get_boolean(again, "changed", true));
+    world_refused(world, "deployment_update",
+                  "{\"url\":\"http://127.0.0.1:2\",\"confirm\":\"lab\"}", ERROR_FORBIDDEN,
+                  "not bound to http://127.0.0.1:2"); /* he did not name the secret */
+    moved = world_ok(world, "deployment_update",
+                     "{\"url\":\"http://127.0.0.1:2\",\"secret\":\"LAB\",\"confirm\":\"lab\"}");
+    assert_string_equal(json_get_text(moved, "bound", ""), "http://127.0.0.1:2");
+    world_audited(world, "deployment_update", "ok", "lab");
+}
+
+/* As after an upgrade, or where a binding was taken back. */
+static void binds_what_is_registered_already(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *again = NULL, *updated = NULL;
+
+    world_do(world, "deployment_register", LAB_AT("lab", "1"));
+    world_do(world, "secret_bind",
+             "{\"secret\":\"LAB\",\"origin\":\"http://127.0.0.1:1\",\"unbind\":true}");
+    again = world_ok(world, "deployment_register", LAB_AT("lab", "1"));
+    assert_string_equal(json_get_text(again, "bound", ""), "http://127.0.0.1:1");
+    world_do(world, "secret_bind",
+             "{\"secret\":\"LAB\",\"origin\":\"http://127.0.0.1:1\",\"unbind\":true}");
+    updated = world_ok(world, "deployment_update", "{\"secret\":\"LAB\"}");
+    assert_string_equal(json_get_text(updated, "bound", ""), "http://127.0.0.1:1");
+    assert_int_equal(json_get_integer(json_object_get(updated, "deployment"), "revision", 0), 1);
+}
+
+static void binds_nothing_when_the_call_is_refused(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *listed = NULL;
+
+    world_register(world, "lab");
+    world_refused(world, "deployment_register", LAB_AT("lab", "1"), ERROR_CONFLICT, "lab");
+    listed = world_ok(world, "secret_bind", "{}");
+    assert_int_equal(json_array_size(json_object_get(listed, "secrets")), 0);
+}
+
+static void lists_secrets_their_origins_and_what_is_unbound(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *listed = NULL;
+    const json_t *secret, *unbound;
+
+    setenv("OPSBRAIN_SECRET_ANOTHER", "a-value-never-shown", 1);
+    world_do(world, "deployment_register", LAB_AT("lab", "1"));
+    world_do(world, "secret_bind",
+             "{\"secret\":\"LAB\",\"origin\":\"http://127.0.0.1:1\",\"unbind\":true}");
+    world_audited(world, "secret_bind", "ok", "LAB");
+    listed = world_ok(world, "secret_bind",
+                      "{\"secret\":\"LAB\",\"origin\":\"https://Lab.example.com/v1\"}");
+    unsetenv("OPSBRAIN_SECRET_ANOTHER");
+    assert_true(json_get_boolean(listed, "changed", false));
+    secret = json_array_get(json_object_get(listed, "secrets"), 0);
+    assert_string_equal(json_get_text(secret, "name", ""), "ANOTHER");
+    assert_true(json_get_boolean(secret, "is_set", false));
+    assert_int_equal(json_array_size(json_object_get(secret, "origins")), 0);
+    secret = json_array_get(json_object_get(listed, "secrets"), 1);
+    assert_string_equal(json_get_text(secret, "name", ""), "LAB");
+    assert_false(json_get_boolean(secret, "is_set", true));
+    assert_string_equal(json_string_value(json_array_get(json_object_get(secret, "origins"), 0)),
+                        "https://lab.example.com");
+    unbound = json_array_get(json_object_get(listed, "unbound"), 0);
+    assert_string_equal(json_get_text(unbound, "deployment", ""), "lab");
+    assert_string_equal(json_get_text(unbound, "origin", ""), "http://127.0.0.1:1");
+    world_says(world, "lab is not called: its secret LAB is not bound to http://127.0.0.1:1.");
+    assert_null(strstr(text_string(&world->text), "a-value-never-shown"));
+}
+
+static void binds_secrets_for_admins_alone(void **state)
+{
+    static const char bind[] = "{\"secret\":\"LAB\",\"origin\":\"http://127.0.0.1:1\"}";
+    struct world *world = *state;
+    char path[FOLDER_SIZE + 16];
+    FILE *file;
+
+    be(world, "otto", ROLE_OPERATOR);
+    world_refused(world, "secret_bind", bind, ERROR_FORBIDDEN, "needs the role admin");
+    world_refused(world, "secret_bind", "{}", ERROR_FORBIDDEN, "needs the role admin");
+    be(world, "alice", ROLE_ADMIN);
+    world_refused(world, "secret_bind", "{\"secret\":\"LAB\"}", ERROR_INVALID,
+                  "\"origin\" is missing");
+    world_refused(world, "secret_bind", "{\"secret\":\"LAB\",\"origin\":\"lab\"}", ERROR_INVALID,
+                  "must begin with http");
+    world_refused(world, "secret_bind", "{\"secret\":\"../x\",\"origin\":\"http://a\"}",
+                  ERROR_INVALID, "a secret's name");
+    snprintf(path, sizeof path, "%s/LAB.origins", world->secrets);
+    file = fopen(path, "w");
+    fputs("https://lab.example.com\n", file);
+    fclose(file);
+    world_refused(world, "secret_bind", bind, ERROR_FORBIDDEN, "LAB.origins");
+    world_refused(world, "deployment_register", LAB_AT("lab", "1"), ERROR_FORBIDDEN, "LAB.origins");
+}
+
+/* ---- Owners ---- */
+
+#define MOVED "{\"deployment\":\"demo\",\"url\":\"http://127.0.0.1:1\",\"confirm\":\"demo\"}"
+
+static void belongs_to_who_registered_it_first(void **state)
+{
+    static const char sentence[] =
+        "demo belongs to otto: only otto or an admin may change its url or secret, or remove it";
+    struct world *world = *state;
+    json_auto_t *answer = NULL;
+
+    be(world, "otto", ROLE_OPERATOR);
+    world_register(world, "demo");
+    be(world, "olga", ROLE_OPERATOR);
+    world_refused(world, "deployment_update", MOVED, ERROR_FORBIDDEN, sentence);
+    world_refused(world, "deployment_update", "{\"deployment\":\"demo\",\"secret\":\"LAB\"}",
+                  ERROR_FORBIDDEN, sentence);
+    world_refused(world, "deployment_remove", "{\"deployment\":\"demo\",\"confirm\":\"demo\"}",
+                  ERROR_FORBIDDEN, sentence);
+    answer = world_ok(world, "deployment_update", "{\"deployment\":\"demo\",\"region\":\"lab\"}");
+    assert_string_equal(json_get_text(json_object_get(answer, "deployment"), "owner", ""), "otto");
+    be(world, "otto", ROLE_OPERATOR);
+    world_do(world, "deployment_update", MOVED);
+    be(world, "alice", ROLE_ADMIN);
+    world_do(world, "deployment_update",
+             "{\"deployment\":\"demo\",\"url\":\"http://127.0.0.1:2\",\"confirm\":\"demo\"}");
+    be(world, "otto", ROLE_OPERATOR);
+    world_do(world, "deployment_remove", "{\"deployment\":\"demo\",\"confirm\":\"demo\"}");
+}
+
+static void is_handed_over_by_an_admin(void **state)
+{
+    static const uint8_t digest[DIGEST_BYTES] = { 1 };
+    struct world *world = *state;
+    struct api_key key;
+    json_auto_t *answer = NULL;
+
+    assert_true(key_add(world->services.store, "olga", ROLE_OPERATOR, digest, 0, NULL, &key,
+                        &world->error));
+    be(world, "otto", ROLE_OPERATOR);
+    world_register(world, "demo");
+    world_refused(world, "deployment_update", "{\"owner\":\"olga\"}", ERROR_FORBIDDEN,
+                  "only an admin may hand demo over");
+    be(world, "alice", ROLE_ADMIN);
+    world_refused(world, "deployment_update", "{\"owner\":\"olag\"}", ERROR_NOT_FOUND,
+                  "\"owner\" is \"olag\": no principal has that name");
+    answer = world_ok(world, "deployment_update", "{\"owner\":\"olga\"}");
+    assert_string_equal(json_get_text(json_object_get(answer, "deployment"), "owner", ""), "olga");
+    be(world, "otto", ROLE_OPERATOR);
+    world_refused(world, "deployment_update", MOVED, ERROR_FORBIDDEN, "demo belongs to olga");
+    be(world, "olga", ROLE_OPERATOR);
+    world_do(world, "deployment_update", MOVED);
+}
+
+static void keeps_its_owner_when_its_name_comes_back(void **state)
+{
+    struct world *world = *state;
+
+    be(world, "otto", ROLE_OPERATOR);
+    world_register(world, "demo");
+    world_do(world, "deployment_remove", "{\"deployment\":\"demo\",\"confirm\":\"demo\"}");
+    be(world, "olga", ROLE_OPERATOR);
+    world_refused(world, "deployment_register",
+                  "{\"name\":\"demo\",\"url\":\"http://127.0.0.1:1\"}", ERROR_FORBIDDEN,
+                  "the name \"demo\" is that of a removed deployment of otto");
+    be(world, "alice", ROLE_ADMIN);
+    world_register(world, "demo");
+    be(world, "otto", ROLE_OPERATOR);
+    world_do(world, "deployment_update", MOVED);
+}
+
+/* ---- A new address ---- */
+
+static void asks_the_person_before_it_points_elsewhere(void **state)
+{
+    static const char move[] = "{\"url\":\"http://127.0.0.1:1\"}";
+    struct world *world = *state;
+
+    world_register(world, "demo");
+    world_refused(world, "deployment_update", move, ERROR_INVALID,
+                  "This points \"demo\" to http://127.0.0.1:1, away from http://127.0.0.1:");
+    world_refused(world, "deployment_update", move, ERROR_INVALID,
+                  "call again with \"confirm\": \"demo\"");
+    world_refused(world, "deployment_update",
+                  "{\"url\":\"http://127.0.0.1:1\",\"confirm\":\"dem\"}", ERROR_INVALID,
+                  "\"confirm\" must be the deployment's name again");
+    world->says = "{\"action\":\"decline\"}";
+    world_refused(world, "deployment_update", move, ERROR_CANCELLED, "demo stays at http");
+    world->says = "{\"action\":\"accept\",\"content\":{\"move\":false}}";
+    world_refused(world, "deployment_update", move, ERROR_CANCELLED, "demo stays at http");
+    world->says = "{\"action\":\"accept\",\"content\":{\"move\":true}}";
+    world_do(world, "deployment_update", move);
+    world->says = "{\"action\":\"decline\"}";
+    world_do(world, "deployment_update", move); /* it is there already */
+    world_do(world, "deployment_update", "{\"region\":\"lab\"}");
+}
+
+static void points_nowhere_else_while_it_is_measured(void **state)
+{
+    struct world *world = *state;
+
+    world_register(world, "demo");
+    world_register(world, "other");
+    world_do(world, "sweep_start",
+             "{\"deployment\":\"other\",\"candidate\":\"demo\",\"concurrency\":[1],"
+             "\"input_tokens\":[8],\"output_tokens\":[4],\"window_s\":1}");
+    world_refused(world, "deployment_update", MOVED, ERROR_CONFLICT, "is at work on demo");
+    world_do(world, "deployment_update", "{\"deployment\":\"demo\",\"region\":\"lab\"}");
+}
+
+/* ---- Other settings ---- */
 
 static void changes_only_what_is_named_as_a_new_revision(void **state)
 {
@@ -298,7 +531,17 @@ int main(void)
         cmocka_unit_test(refuses_urls_that_no_deployment_may_have),
         cmocka_unit_test(tells_the_name_or_url_that_it_refuses_and_no_secret_in_it),
         cmocka_unit_test(refuses_a_secrets_value_without_repeating_it),
-        cmocka_unit_test(binds_a_secret_to_the_host_it_was_registered_for),
+        cmocka_unit_test(sends_no_secret_where_no_admin_bound_it),
+        cmocka_unit_test(binds_what_an_admin_names),
+        cmocka_unit_test(binds_what_is_registered_already),
+        cmocka_unit_test(binds_nothing_when_the_call_is_refused),
+        cmocka_unit_test(lists_secrets_their_origins_and_what_is_unbound),
+        cmocka_unit_test(binds_secrets_for_admins_alone),
+        cmocka_unit_test(belongs_to_who_registered_it_first),
+        cmocka_unit_test(is_handed_over_by_an_admin),
+        cmocka_unit_test(keeps_its_owner_when_its_name_comes_back),
+        cmocka_unit_test(asks_the_person_before_it_points_elsewhere),
+        cmocka_unit_test(points_nowhere_else_while_it_is_measured),
         cmocka_unit_test(changes_only_what_is_named_as_a_new_revision),
         cmocka_unit_test(refuses_a_change_of_a_revision_that_is_gone),
         cmocka_unit_test(says_which_deployments_there_are),

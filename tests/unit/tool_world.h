@@ -20,7 +20,7 @@
 #define WORLD_PROGRESS 64
 
 struct world {
-    char folder[FOLDER_SIZE];
+    char folder[FOLDER_SIZE], secrets[FOLDER_SIZE];
     struct services services;
     struct simserve simserve;
     char url[64]; /* of simserve */
@@ -92,14 +92,16 @@ static inline void world_set_up_with(void **state, const char *const *flags,
     struct services *services = &world->services;
 
     folder_create(world->folder);
+    folder_create(world->secrets);
     assert_true(outbound_global_init(&world->error));
-    *services = (struct services){
-        .secrets_folder = "", .sweep_shards = 1, .version = "0.0.test", .host = "here"
-    };
+    *services = (struct services){ .sweep_shards = 1, .version = "0.0.test", .host = "here" };
+    if (!store_open(world->folder, 4, &services->store, &world->error))
+        fail_msg("%s", world->error.message);
+    services->access =
+        (struct access){ .store = services->store, .secrets_folder = world->secrets };
     if (!catalog_create(&services->catalog, &world->error)
-        || !store_open(world->folder, 4, &services->store, &world->error)
         || !jobs_create(services->store, kinds, 1, services, &services->jobs, &world->error)
-        || !scraper_create(services->store, "", &services->scraper, &world->error))
+        || !scraper_create(&services->access, &services->scraper, &world->error))
         fail_msg("%s", world->error.message);
     world->simserve = simserve_start(flags);
     snprintf(world->url, sizeof world->url, "http://127.0.0.1:%d", world->simserve.port);
@@ -129,6 +131,7 @@ static inline int world_tear_down(void **state)
     catalog_destroy(world->services.catalog);
     simserve_stop(&world->simserve);
     folder_remove(world->folder);
+    folder_remove(world->secrets);
     json_decref(world->content);
     text_finish(&world->text);
     free(world);

@@ -1,0 +1,146 @@
+#include "fleet/access.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "store/secret_origins.h"
+
+/* ---- Where a secret may be sent ---- */
+
+static bool read_bound(struct store *store, const char *secret, struct secret_access *out,
+                       struct error *error)
+{
+    FREE_AUTO struct secret_origin *rows = NULL;
+    size_t count;
+
+    if (!secret_origin_list(store, secret, &rows, &count, error))
+        return false;
+    *out = (struct secret_access){ .origins = memory_zeroed(count + 1, sizeof *out->origins),
+                                   .count = count };
+    for (size_t i = 0; i < count; i++)
+        text_copy(out->origins[i], sizeof out->origins[i], rows[i].origin);
+    return true;
+}
+
+bool secret_access_read(const struct access *access, const char *secret, struct secret_access *out,
+                        struct error *error)
+{
+    struct secret_access found = { 0 };
+
+    if (!secret_origins_read(access->secrets_folder, secret, &found.origins, &found.count,
+                             &found.by_file, error))
+        return false;
+    if (!found.by_file)
+        return read_bound(access->store, secret, out, error);
+    *out = found;
+    return true;
+}
+
+void secret_access_finish(struct secret_access *found)
+{
+    free(found->origins);
+    *found = (struct secret_access){ 0 };
+}
+
+static bool has(const struct secret_access *access, const char *origin)
+{
+    for (size_t i = 0; i < access->count; i++)
+        if (strcmp(access->origins[i], origin) == 0)
+            return true;
+    return false;
+}
+
+/* *allowed, and by whom it is for the origin of the URL. */
+static bool look(const struct access *access, const char *secret, const char *url,
+                 char origin[ORIGIN_SIZE], bool *allowed, bool *by_file, struct error *error)
+{
+    struct secret_access found;
+
+    if (!secret_name_check(secret, error) || !url_origin(url, origin, error)
+        || !secret_access_read(access, secret, &found, error))
+        return false;
+    *allowed = has(&found, origin);
+    *by_file = found.by_file;
+    secret_access_finish(&found);
+    return true;
+}
+
+static bool refuse_by_file(const char *secret, const char *origin, struct error *error)
+{
+    return error_set(error, ERROR_FORBIDDEN,
+                     "the secret %s is not to be sent to %s: the file %s.origins in the secrets "
+                     "folder lists all origins it may be sent to",
+                     secret, origin, secret);
+}
+
+bool secret_access_check(const struct access *access, const char *secret, const char *url,
+                         struct error *error)
+{
+    char origin[ORIGIN_SIZE];
+    bool allowed, by_file;
+
+    if (!look(access, secret, url, origin, &allowed, &by_file, error))
+        return false;
+    if (allowed)
+        return true;
+    if (by_file)
+        return refuse_by_file(secret, origin, error);
+    return error_set(error, ERROR_FORBIDDEN,
+                     "the secret %s is not bound to %s: an admin allows it with secret_bind "
+                     "{\"secret\": \"%s\", \"origin\": \"%s\"}",
+                     secret, origin, secret, origin);
+}
+
+bool secret_access_missing(const struct access *access, const char *secret, const char *url,
+                           char origin[ORIGIN_SIZE], struct error *error)
+{
+    bool allowed, by_file;
+
+    if (!look(access, secret, url, origin, &allowed, &by_file, error))
+        return false;
+    if (!allowed && by_file)
+        return refuse_by_file(secret, origin, error);
+    if (allowed)
+        origin[0] = '\0';
+    return true;
+}
+
+bool secret_access_bind(const struct access *access, const char *secret, const char *url,
+                        bool bound, struct change *change, char origin[ORIGIN_SIZE], bool *changed,
+                        struct error *error)
+{
+    bool allowed, by_file;
+
+    if (!look(access, secret, url, origin, &allowed, &by_file, error))
+        return false;
+    if (by_file)
+        return error_set(error, ERROR_FORBIDDEN,
+                         "the file %s.origins in the secrets folder lists all origins that %s may "
+                         "be sent to: change it there",
+                         secret, secret);
+    return bound ? secret_origin_add(access->store, secret, origin, clock_utc_ms(), change, changed,
+                                     error)
+                 : secret_origin_remove(access->store, secret, origin, change, changed, error);
+}
+
+/* ---- What is called ---- */
+
+bool endpoint_resolve(const struct access *access, const struct deployment *deployment,
+                      struct endpoint *out, struct error *error)
+{
+    const char *secret = deployment->secret;
+    char bearer[SECRET_VALUE_SIZE] = "";
+
+    if (secret[0] != '\0'
+        && (!secret_access_check(access, secret, deployment->url, error)
+            || !secret_read(access->secrets_folder, secret, bearer, error)))
+        return false;
+    text_copy(out->url, sizeof out->url, deployment->url);
+    text_copy(out->model, sizeof out->model, deployment->model);
+    memcpy(out->bearer, bearer, sizeof bearer);
+    explicit_bzero(bearer, sizeof bearer);
+    return true;
+}

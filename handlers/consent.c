@@ -1,0 +1,46 @@
+#include "handlers/consent.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "handlers/values.h"
+
+static json_t *form(const struct consent *consent)
+{
+    return json_pack("{s:s, s:{s:s, s:{s:{s:s, s:s, s:b}}, s:[s]}}", "message", consent->plan,
+                     "requestedSchema", "type", "object", "properties", consent->key, "type",
+                     "boolean", "title", consent->title, "default", false, "required",
+                     consent->key);
+}
+
+static bool ask_person(struct call *call, const struct consent *consent, struct error *error)
+{
+    json_auto_t *shown = form(consent), *answers = NULL;
+    const struct question question = { consent->key, "elicitation/create", shown };
+    const json_t *answer;
+
+    if (!call->ask(call, &question, 1, &answers, error)) {
+        if (error->kind != ERROR_UNSUPPORTED)
+            return false;
+        return error_set(error, ERROR_INVALID, "%s To do it, call again with \"confirm\": \"%s\"",
+                         consent->summary, consent->name);
+    }
+    answer = json_object_get(answers, consent->key);
+    if (strcmp(json_get_text(answer, "action", ""), "accept") == 0
+        && json_get_boolean(json_object_get(answer, "content"), consent->key, false))
+        return true;
+    return error_set(error, ERROR_CANCELLED, "%s: the person who was asked did not agree",
+                     consent->declined);
+}
+
+bool consent_get(struct call *call, const struct consent *consent, struct error *error)
+{
+    const char *confirm = call_text(call, "confirm");
+
+    if (confirm == NULL)
+        return ask_person(call, consent, error);
+    if (strcmp(confirm, consent->name) == 0)
+        return true;
+    return error_set(error, ERROR_INVALID,
+                     "\"confirm\" must be the deployment's name again (\"%s\")", consent->name);
+}

@@ -1,0 +1,12 @@
+/* Which secrets there are, and where each may be sent: as secret_bind and `opsbrain secret list`
+ * show it. Names and origins, never values. */
+#pragma once
+
+#include "handlers/answer.h"
+
+extern const struct field secret_fields[];  /* of a secret */
+extern const struct field unbound_fields[]; /* of a deployment whose secret is not sent */
+
+/* {"secrets", "unbound"}, a new object. */
+bool secrets_json(const struct access *access, json_t **out, struct error *error);
+void secrets_text(const json_t *listed, struct text *out);

@@ -1,0 +1,68 @@
+/* secret_bind: where secrets may be sent. */
+
+#include "base/json.h"
+#include "handlers/secret_answer.h"
+#include "handlers/values.h"
+
+static const struct param params[] = {
+    { "secret", VALUE_TEXT, .low = 1, .high = 63,
+      .help = "Name of the secret. Left out: only lists." },
+    { "origin", VALUE_TEXT, .low = 1, .high = 1024,
+      .help = "Where it may be sent, such as https://model.example.com:8443." },
+    { "unbind", VALUE_BOOLEAN, .initial = "false", .help = "True: no longer." },
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "changed", VALUE_BOOLEAN, .help = "False: nothing was written." },
+    { "secrets", VALUE_LIST, .help = "All there are.", .fields = secret_fields },
+    { "unbound", VALUE_LIST, .help = "Deployments whose secret is not sent.",
+      .fields = unbound_fields },
+    { 0 },
+};
+
+static bool bind_secret(struct call *call, bool *changed, struct text *out, struct error *error)
+{
+    const char *secret = call_text(call, "secret"), *url = call_text(call, "origin");
+    bool unbind = call_boolean(call, "unbind", false);
+    char origin[ORIGIN_SIZE];
+
+    *changed = false;
+    if (secret == NULL && url == NULL)
+        return true;
+    if (secret == NULL || url == NULL)
+        return error_set(error, ERROR_INVALID, "\"%s\" is missing: give both, or none to list",
+                         secret == NULL ? "secret" : "origin");
+    if (!secret_access_bind(&call->services->access, secret, url, !unbind, &call->change, origin,
+                            changed, error))
+        return false;
+    text_addf(out, "%s %s be sent to %s%s.\n\n", secret, unbind ? "may not" : "may", origin,
+              *changed ? " from now on" : ", as before");
+    return true;
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    bool changed;
+
+    if (!bind_secret(call, &changed, &answer->text, error)
+        || !secrets_json(&call->services->access, &answer->structured, error))
+        return false;
+    json_object_set_new(answer->structured, "changed", json_boolean(changed));
+    secrets_text(answer->structured, &answer->text);
+    return true;
+}
+
+const struct tool tool_secret_bind = {
+    .name = "secret_bind",
+    .title = "Bind a secret to where it may be sent",
+    .help = "A secret is sent only to origins (scheme, host and port) that it is bound to: this "
+            "binds it to one more. Without arguments it lists all secrets, their origins, and the "
+            "deployments that cannot be called before an admin binds theirs.",
+    .params = params,
+    .fields = fields,
+    .role = ROLE_ADMIN,
+    .placement = PLACE_WORKER,
+    .idempotent = true,
+    .run = run,
+};

@@ -1,0 +1,166 @@
+// What those with a key, or a model server of their own, try in order to see a secret or to redirect prompts.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import http from 'node:http';
+import path from 'node:path';
+import { test } from 'node:test';
+import { connect, text } from './clients.mjs';
+import { atEnd, run, startServer, temporaryFolder, until } from './harness.mjs';
+
+const SECRET = 'Lab-7f3Kq9ZxT0vW2mR8uYc41';
+
+// startThief(t): a model server that keeps every Authorization it is sent; {url, port, heard}.
+async function startThief(t) {
+    const heard = [];
+    const server = http.createServer((request, response) => {
+        if (request.headers.authorization) heard.push(request.headers.authorization);
+        response.setHeader('Content-Type', 'application/json');
+        response.end(JSON.stringify({ object: 'list', data: [{ id: 'model', owned_by: 'thief' }] }));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    atEnd(t, async () => (server.closeAllConnections(), server.close()));
+    const { port } = server.address();
+    return { url: `http://127.0.0.1:${port}`, port, heard };
+}
+
+// addKey(data, name, role): an API key.
+async function addKey(data, name, role) {
+    const { output } = await run(['key', 'add', name, '--role', role, '--data', data]);
+    return output.match(/\bobk_[0-9a-f]{64}/)[0];
+}
+
+// withTeam(t): a server with the secret LAB, an admin and two operators as clients, a model server of the team's and a
+// thief's.
+async function withTeam(t, options = {}) {
+    const data = await temporaryFolder(t);
+    const keys = {};
+    for (const [name, role] of Object.entries({ ada: 'admin', otto: 'operator', olga: 'operator' }))
+        keys[name] = await addKey(data, name, role);
+    const server = await startServer(t, { data, ...options, env: { OPSBRAIN_SECRET_LAB: SECRET, ...options.env } });
+    const clients = {};
+    for (const [name, key] of Object.entries(keys)) {
+        clients[name] = await connect('2x-2026', server.url, { key });
+        atEnd(t, () => clients[name].close());
+    }
+    return { ...clients, server, data, keys, model: await startThief(t), thief: await startThief(t) };
+}
+
+test('an operator cannot have a secret sent to a server of his', async (t) => {
+    const { ada, otto, model, thief } = await withTeam(t);
+    const { bound } = await ada.call('deployment_register', { name: 'lab', url: model.url, secret: 'LAB' });
+    assert.equal(bound, model.url);
+    await until('the bearer', () => model.heard.includes(`Bearer ${SECRET}`));
+    const own = { deployment: 'own', confirm: 'own' };
+    await otto.call('deployment_register', { name: 'own', url: model.url, secret: 'LAB' });
+    const attempts = [
+        ['deployment_update', { ...own, url: thief.url, secret: 'LAB' }],
+        ['deployment_update', { ...own, url: thief.url }],
+        ['deployment_update', { ...own, url: `http://localhost:${model.port}` }],
+        ['deployment_update', { ...own, url: `https://127.0.0.1:${model.port}` }],
+        ['deployment_register', { name: 'another', url: thief.url, secret: 'LAB' }],
+        ['deployment_register', { name: 'third', url: `http://127.0.0.2:${model.port}`, secret: 'LAB' }],
+        ['deployment_register', { name: 'unused', url: thief.url, secret: 'NOBODYS' }],
+        ['secret_bind', { secret: 'LAB', origin: thief.url }],
+    ];
+    for (const [tool, args] of attempts)
+        assert.match(await otto.refusal(tool, args), /is not bound to .* secret_bind \{|needs the role admin/, tool);
+    await otto.call('deployment_update', { deployment: 'own', secret: '' });
+    await otto.call('deployment_update', { ...own, url: thief.url });
+    assert.match(await otto.refusal('deployment_update', { deployment: 'own', secret: 'LAB' }), /is not bound to/);
+    await otto.call('model_show', { deployment: 'own' });
+    assert.deepEqual(thief.heard, []);
+});
+
+test('a binding that is gone stops every use of the secret', async (t) => {
+    const { ada, otto, data, model } = await withTeam(t);
+    await ada.call('deployment_register', { name: 'lab', url: model.url, secret: 'LAB' });
+    const unbound = await run(['secret', 'unbind', 'LAB', model.url, '--data', data]);
+    assert.equal(unbound.output, `LAB may not be sent to ${model.url} from now on\n`);
+    model.heard.length = 0;
+    const uses = [
+        ['model_show', {}],
+        ['model_health', {}],
+        ['model_query', { prompt: 'hello' }],
+        ['metrics_show', {}],
+        ['sweep_start', { concurrency: [1], input_tokens: [8], output_tokens: [4], window_s: 1 }],
+    ];
+    for (const [tool, args] of uses)
+        assert.match(await otto.refusal(tool, { deployment: 'lab', ...args }), /LAB is not bound to/, tool);
+    await otto.call('metrics_watch', { deployment: 'lab', interval_s: 1 });
+    await until('a scrape', async () => {
+        const { watch } = await otto.call('deployment_show', { deployment: 'lab' });
+        return /LAB is not bound to/.test(watch.last_error ?? '');
+    });
+    assert.deepEqual(model.heard, []);
+    const bound = await run(['secret', 'bind', 'LAB', `${model.url}/v1`, '--data', data]);
+    assert.equal(bound.output, `LAB may be sent to ${model.url} from now on\n`);
+    await otto.call('model_show', { deployment: 'lab' });
+    assert.ok(model.heard.includes(`Bearer ${SECRET}`));
+});
+
+test('a file of origins beside a secret is the whole list', async (t) => {
+    const secrets = await temporaryFolder(t);
+    const { ada, data, model, thief } = await withTeam(t, { args: ['--secrets', secrets] });
+    await writeFile(path.join(secrets, 'TEAM'), SECRET);
+    await writeFile(path.join(secrets, 'TEAM.origins'), `# ours\n${model.url}\n`);
+    await ada.call('deployment_register', { name: 'lab', url: model.url, secret: 'TEAM' });
+    for (const [tool, args] of [
+        ['deployment_register', { name: 'x', url: thief.url, secret: 'TEAM' }],
+        ['deployment_update', { deployment: 'lab', url: thief.url, secret: 'TEAM', confirm: 'lab' }],
+        ['secret_bind', { secret: 'TEAM', origin: thief.url }],
+    ])
+        assert.match(await ada.refusal(tool, args), /TEAM\.origins/, tool);
+    const refused = await run(['secret', 'bind', 'TEAM', thief.url, '--data', data]);
+    assert.equal(refused.code, 1);
+    assert.match(refused.output, /TEAM\.origins/);
+    const listed = await run(['secret', 'list', '--data', data]);
+    assert.match(listed.output, new RegExp(`TEAM.*yes.*${model.url}.*file`));
+    assert.doesNotMatch(listed.output, new RegExp(SECRET));
+    assert.deepEqual(thief.heard, []);
+});
+
+test('a deployment of another cannot be moved, emptied or removed', async (t) => {
+    const { ada, otto, olga, model, thief } = await withTeam(t);
+    await otto.call('deployment_register', { name: 'lab', url: model.url });
+    for (const [tool, args] of [
+        ['deployment_update', { url: thief.url }],
+        ['deployment_update', { secret: 'LAB' }],
+        ['deployment_update', { owner: 'olga' }],
+        ['deployment_remove', {}],
+    ])
+        assert.match(
+            await olga.refusal(tool, { deployment: 'lab', confirm: 'lab', ...args }),
+            /belongs to otto: only otto or an admin|only an admin may hand/,
+            tool,
+        );
+    await otto.call('deployment_remove', { deployment: 'lab', confirm: 'lab' });
+    assert.match(await olga.refusal('deployment_register', { name: 'lab', url: thief.url }), /removed deployment of otto/);
+    await otto.call('deployment_register', { name: 'lab', url: model.url });
+    await ada.call('deployment_update', { deployment: 'lab', owner: 'olga' });
+    assert.match(await otto.refusal('deployment_remove', { deployment: 'lab', confirm: 'lab' }), /belongs to olga/);
+});
+
+for (const kind of ['2x-legacy', '2x-2026']) test(`a new address is shown, asked and told (${kind})`, async (t) => {
+    const server = await startServer(t);
+    const forms = [];
+    const answers = [{ action: 'decline' }, { action: 'accept', content: { move: true } }];
+    const client = await connect(kind, server.url, { onForm: (form) => (forms.push(form), answers.shift()) });
+    const follower = await connect(kind, server.url);
+    const updated = [];
+    await client.call('deployment_register', { name: 'sim', url: 'http://127.0.0.1:1' });
+    follower.onUpdated((uri) => updated.push(uri));
+    await follower.subscribe('opsbrain://deployments/sim');
+
+    const move = { url: 'http://127.0.0.1:2' }; // the only deployment needs no name
+    assert.match(await client.refusal('deployment_update', move), /sim stays at http:\/\/127\.0\.0\.1:1/);
+    assert.match(forms[0].message, /Point the deployment "sim" of local to http:\/\/127\.0\.0\.1:2, away from/);
+    await client.call('deployment_update', move);
+    assert.equal(forms.length, 2);
+    await until('the news', () => updated.includes('opsbrain://deployments/sim'));
+    const told = await follower.callTool('deployment_update', { url: 'http://127.0.0.1:3' });
+    assert.match(text(told), /to http:\/\/127\.0\.0\.1:3, away.*call again with "confirm": "sim"/);
+    await client.close();
+    await follower.close();
+});
