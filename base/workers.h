@@ -1,4 +1,4 @@
-/* A pool of threads with a bounded queue. */
+/* A pool of threads with a bounded queue. A calm load keeps to few of them. */
 #pragma once
 
 #include <stddef.h>

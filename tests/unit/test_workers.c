@@ -118,6 +118,48 @@ static void says_busy_when_the_queue_is_full(void **state)
     assert_int_equal(gate.ran, 3);
 }
 
+/* Which threads ran something, and how often anything ran. */
+struct calm {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pthread_t seen[64];
+    size_t distinct;
+    int ran;
+};
+
+static void note_thread(void *context)
+{
+    struct calm *calm = context;
+    size_t i = 0;
+
+    pthread_mutex_lock(&calm->lock);
+    while (i < calm->distinct && !pthread_equal(calm->seen[i], pthread_self()))
+        i++;
+    calm->seen[i] = pthread_self();
+    calm->distinct += i == calm->distinct;
+    calm->ran++;
+    pthread_cond_broadcast(&calm->changed);
+    pthread_mutex_unlock(&calm->lock);
+}
+
+static void a_calm_load_stays_on_few_threads(void **state)
+{
+    struct workers *workers = make(64, 8);
+    struct calm calm = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+    struct error error;
+
+    (void)state;
+    for (int i = 0; i < 500; i++) {
+        assert_true(workers_submit(workers, note_thread, &calm, &error));
+        pthread_mutex_lock(&calm.lock);
+        while (calm.ran <= i)
+            pthread_cond_wait(&calm.changed, &calm.lock);
+        pthread_mutex_unlock(&calm.lock);
+    }
+    workers_destroy(workers);
+    assert_in_range(calm.distinct, 1, 32); /* in turns it would be all 64 */
+}
+
 static void note_name(void *context)
 {
     pthread_getname_np(pthread_self(), context, 16);
@@ -170,6 +212,7 @@ int main(void)
         cmocka_unit_test(runs_all_that_was_submitted),
         cmocka_unit_test(runs_on_as_many_threads_as_asked),
         cmocka_unit_test(says_busy_when_the_queue_is_full),
+        cmocka_unit_test(a_calm_load_stays_on_few_threads),
         cmocka_unit_test(names_its_threads),
         cmocka_unit_test(leaves_signals_to_the_main_thread),
         cmocka_unit_test(destroying_none_is_fine),
