@@ -159,7 +159,8 @@ static bool choose_from_flags(const struct setting *table, size_t count, int arg
 
         if (found == count)
             return refuse_argument(argv[i], error);
-        if (value == NULL && table[found].type == SETTING_BOOLEAN)
+        if (value == NULL && table[found].type == SETTING_BOOLEAN
+            && (i + 1 == argc || argv[i + 1][0] == '-'))
             value = "true";
         if (value == NULL && i + 1 == argc)
             return error_set(error, ERROR_INVALID, "%s needs a value", argv[i]);

@@ -24,9 +24,9 @@ struct setting {
 #define CONFIG_TEXT_SIZE 512
 
 /* Fills the struct at `out` from defaults, then the environment, then argv (flags "--name value" or
- * "--name=value"; "--name" alone is true for a BOOLEAN; a DURATION_S is 90, 90s, 15m, 2h or 7d).
- * Unknown flags, bad values: one sentence naming the setting, the value and what is allowed. `out`
- * is filled only if all is well. */
+ * "--name=value"; "--name" with no value after it is true for a BOOLEAN; a DURATION_S is 90, 90s,
+ * 15m, 2h or 7d). Unknown flags, bad values: one sentence naming the setting, the value and what is
+ * allowed. `out` is filled only if all is well. */
 bool config_read(const struct setting *table, size_t count, int argc, char *const *argv, void *out,
                  struct error *error);
 /* The settings as `--help` shows them, and as the README's markdown table. */

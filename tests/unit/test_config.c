@@ -117,6 +117,9 @@ static void booleans_need_no_value(void **state)
     assert_true(must_read("--watch", NULL, NULL).watch);
     assert_false(must_read("--watch=false", NULL, NULL).watch);
     assert_false(must_read("--watch", "--watch=OFF", NULL).watch);
+    assert_false(must_read("--watch", "false", NULL).watch);
+    assert_true(must_read("--watch=no", "--watch", "true").watch);
+    assert_refused("--watch", "perhaps", "--watch is \"perhaps\", but must be true or false");
     assert_int_equal(must_read("--watch", "--max-sessions", "3").max_sessions, 3);
 }
 
