@@ -39,7 +39,7 @@ static struct estimate estimate_of(double baseline, double difference, double er
 struct estimate compare_estimate_pairs(const double *baseline, const double *candidate,
                                        size_t count, bool higher_is_better)
 {
-    double differences[COMPARE_RUNS_MAX], error;
+    double differences[COMPARE_RUNS_MAX] = { 0 }, error;
 
     for (size_t i = 0; i < count; i++)
         differences[i] = candidate[i] - baseline[i];

@@ -43,7 +43,7 @@ static bool read_size(const void *data, size_t length, size_t limit, size_t *out
 bool compress_restore(const void *data, size_t length, size_t limit, void **out, size_t *out_length,
                       struct error *error)
 {
-    size_t size, written;
+    size_t size = 0, written;
     void *restored;
 
     if (!read_size(data, length, limit, &size, error))

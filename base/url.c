@@ -167,8 +167,8 @@ static bool read_host(const struct parts *parts, char out[URL_HOST_SIZE], struct
 bool url_check(const char *url, char host[URL_HOST_SIZE], int *port, struct error *error)
 {
     char checked_host[URL_HOST_SIZE];
-    int checked_port;
-    struct parts parts;
+    int checked_port = 0;
+    struct parts parts = { 0 };
 
     if (strnlen(url, URL_LIMIT + 1) > URL_LIMIT)
         return error_set(error, ERROR_INVALID, "the URL is longer than %d bytes", URL_LIMIT);

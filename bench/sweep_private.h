@@ -41,7 +41,7 @@ struct sweep_work {
     char told[256];
     int rejected;      /* attempts at the current cell, by the witness */
     char lost[160];    /* how the current cell's attempt was lost that was not believed; "": none */
-    char stopped[256]; /* why the sweep stops early; "" while it does not */
+    char stopped[320]; /* why the sweep stops early; "" while it does not */
     bool fails_steadily;
 };
 
