@@ -1,0 +1,57 @@
+#!/bin/bash
+# Fails when the release build lacks what its compiler offers against memory errors, or the running server its own
+# restrictions. Builds the release preset where it is missing.
+cd "$(dirname "$0")/.." || exit 1
+program=build/release/bin/opsbrain
+bad=0
+
+wrong() {
+    echo "$1"
+    bad=1
+}
+
+# has WHAT PATTERN TEXT
+has() {
+    grep -qE -- "$2" <<<"$3" || wrong "$program lacks $1"
+}
+
+{ cmake --preset release && cmake --build --preset release --target opsbrain; } >/dev/null || exit 1
+
+headers=$(readelf --wide --file-header --program-headers --dynamic "$program")
+has 'a position-independent executable' 'Type: +DYN' "$headers"
+has 'RELRO' 'GNU_RELRO' "$headers"
+has 'BIND_NOW' 'BIND_NOW|FLAGS.*NOW' "$headers"
+has 'a stack that cannot be executed' 'GNU_STACK .* RW ' "$headers"
+has 'calls checked by FORTIFY' '__[a-z]+_chk@' "$(readelf --wide --dyn-syms "$program")"
+has 'stack protectors' '__stack_chk_fail@' "$(readelf --wide --dyn-syms "$program")"
+
+# What the compiler was told, one producer per compiled file: none of ours may lack a flag.
+compilers=$(readelf --debug-dump=info "$program" 2>/dev/null | sed -n 's/.*DW_AT_producer.*: \(GNU C\|clang\)/\1/p' | sort -u)
+flags=(-fstack-protector-strong -fstack-clash-protection -ftrivial-auto-var-init=zero)
+case $(uname -m) in
+    x86_64) flags+=(-fcf-protection=full) ;;
+    aarch64) flags+=(-mbranch-protection=standard) ;;
+esac
+[ -n "$compilers" ] || wrong "$program does not say how it was compiled"
+for flag in "${flags[@]}"; do
+    echo 'int main(void) { return 0; }' | cc -Werror "$flag" -x c - -o /dev/null 2>/dev/null || continue
+    ! grep -qvF -- "$flag" <<<"$compilers" || wrong "$program is compiled without $flag in places"
+done
+grep -q -- '-D_FORTIFY_SOURCE=[23]' build/release/build.ninja || wrong 'the release preset has no FORTIFY'
+
+# The running server, as somebody who is not root where that can be had.
+folder=$(mktemp -d)
+trap 'kill $server 2>/dev/null; wait; rm -rf "$folder"' EXIT
+cp "$program" "$folder/opsbrain" && chmod 755 "$folder"
+as=()
+[ "$(id -u)" != 0 ] || { as=(setpriv --reuid 65534 --regid 65534 --clear-groups) && chown -R 65534:65534 "$folder"; }
+"${as[@]}" "$folder/opsbrain" serve --listen 127.0.0.1:0 --data "$folder/data" >"$folder/log" 2>&1 &
+server=$!
+for ((i = 0; i < 100; i++)); do
+    ! grep -q 'listens on' "$folder/log" || break
+    sleep 0.1
+done
+has 'a start in ten seconds' 'listens on' "$(cat "$folder/log")"
+has 'no-new-privs' 'NoNewPrivs:[[:space:]]+1' "$(cat /proc/$server/status)"
+[ "$(id -u)" != 0 ] || [ "$(stat -c %u /proc/$server/environ)" = 0 ] || wrong 'the server can be dumped'
+exit $bad
