@@ -10,6 +10,7 @@
 #include "server/admin.h"
 #include "server/commands.h"
 #include "server/housekeeping.h"
+#include "server/process.h"
 #include "server/server.h"
 
 #define STORE_READERS 4
@@ -130,6 +131,9 @@ int command_serve(int argc, char *const *argv)
         return command_help(1, argv);
     if (!settings_read(argc, argv, &process.settings, &error))
         return command_fail(error.message);
+    if (process.settings.hardened)
+        process_harden();
+    process_limit_memory();
     claim_signals(&ending);
     if (!start(&process, &error)) {
         stop(&process);

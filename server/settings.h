@@ -20,7 +20,7 @@ struct settings {
     int64_t ask_timeout_s;
     int64_t records_days, jobs_days, audit_days;
     int64_t samples_days, samples_10s_days, samples_1m_days, samples_1h_days;
-    bool log_requests;
+    bool log_requests, hardened;
 };
 
 extern const struct setting settings_table[];
