@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "server/exchange.h"
+#include "server/http_text.h"
 
 #define ALLOWED_HEADERS                                                                            \
     "Authorization, Content-Type, Accept, Last-Event-ID, MCP-Protocol-Version, Mcp-Session-Id, "   \
@@ -27,16 +28,6 @@ void cors_allow(struct exchange *exchange)
     exchange_add_header(exchange, "Vary", "Origin");
 }
 
-static bool is_token(const char *name, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        if (strchr("!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
-                   name[i])
-            == NULL)
-            return false;
-    return true;
-}
-
 /* The headers that repeat a tool's parameters are named as the tools want. */
 static void add_param_headers(const char *asked, struct text *out)
 {
@@ -46,7 +37,8 @@ static void add_param_headers(const char *asked, struct text *out)
         asked += strspn(asked, ", \t");
         length = strcspn(asked, ", \t");
         if (strncasecmp(asked, PARAM_PREFIX, sizeof PARAM_PREFIX - 1) == 0
-            && is_token(asked, length) && out->length + length < PARAM_BYTES_LIMIT) {
+            && http_pass(asked, asked + length, HTTP_TOKEN) == asked + length
+            && out->length + length < PARAM_BYTES_LIMIT) {
             text_add(out, ", ");
             text_add_bytes(out, asked, length);
         }

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "server/http_connection.h"
 #include "server/limits.h"
 #include "server/server.h"
 #include "server/session.h"
@@ -75,6 +76,7 @@ void exchange_release(struct exchange *exchange)
     for (size_t i = 0; i < exchange->reply.header_count; i++)
         free(exchange->reply.headers[i].value);
     text_finish(&exchange->reply.body);
+    free(exchange->authority);
     session_release(exchange->session);
     outlet_release(exchange->outlet);
     stream_release(exchange->stream);

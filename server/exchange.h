@@ -18,6 +18,7 @@
 #include "server/trace.h"
 #include "store/principals.h"
 
+struct connection;
 struct route;
 struct server;
 struct session;
@@ -25,17 +26,6 @@ struct telemetry_row;
 
 #define REQUEST_ID_SIZE 40
 #define REPLY_HEADERS 10
-
-/* A TCP connection; lives from accepting to closing. */
-struct connection {
-    struct http_loop *loop;
-    int fd;
-    char *address;  /* as counted; NULL: addresses are not counted */
-    bool hung_up;   /* the client closed its side */
-    bool sent_more; /* behind the request that is being answered */
-    struct deadline deadline;
-    struct exchange *exchange; /* the one in progress */
-};
 
 struct reply {
     unsigned status; /* 0: none yet */
@@ -60,6 +50,7 @@ struct exchange {
     /* the request */
     const struct route *route; /* NULL: none */
     const char *verb;          /* GET, POST, ... */
+    char *authority;           /* of a target that is a whole URI; NULL: a path */
     struct http_headers headers;
     struct text body;
     struct principal principal;
@@ -119,7 +110,7 @@ bool exchange_submit(struct exchange *exchange, struct workers *workers,
                      void (*work)(struct exchange *exchange), struct error *error);
 
 /* For http_loop.c: what libmicrohttpd calls (its context is the loop), and what the loop tells. */
-enum MHD_Result exchange_serve(void *loop, struct MHD_Connection *mhd, const char *path,
+enum MHD_Result exchange_serve(void *loop, struct MHD_Connection *mhd, const char *target,
                                const char *verb, const char *version, const char *upload,
                                size_t *upload_size, void **slot);
 void exchange_completed(void *loop, struct MHD_Connection *mhd, void **slot,

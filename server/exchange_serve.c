@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/exchange.h"
+#include "server/http_connection.h"
 #include "server/limits.h"
 #include "server/mcp.h"
 #include "server/routes.h"
@@ -59,7 +60,27 @@ static void check_length(struct exchange *exchange, bool *readable)
         log_warning("%s: closing, the body would have %lld bytes", exchange->id, (long long)length);
 }
 
-static enum MHD_Result begin(struct http_loop *loop, struct MHD_Connection *mhd, const char *path,
+/* What is wrong is this build, not the request: see http_reader.c. */
+static void refuse_unguarded(struct exchange *exchange)
+{
+    log_error("%s: its bytes did not pass the guard of its connection", exchange->id);
+    mcp_refuse(exchange, 500, RPC_INTERNAL, "internal error, see request %s", exchange->id);
+    exchange->reply.closes = true;
+}
+
+/* A client that still sends its body gets to read why it need not. */
+static enum MHD_Result refuse_early(struct exchange *exchange)
+{
+    struct connection *connection = exchange->connection;
+
+    if (connection_has_whole_request(connection) || exchange->headers.expect != NULL)
+        return exchange_queue_reply(exchange);
+    connection_wait(connection, DEADLINE_BODY);
+    connection_refuse(connection, &exchange->reply);
+    return MHD_YES;
+}
+
+static enum MHD_Result begin(struct http_loop *loop, struct MHD_Connection *mhd, const char *target,
                              const char *verb, const char *version, void **slot)
 {
     struct exchange *exchange = exchange_create(loop, mhd, verb);
@@ -68,12 +89,15 @@ static enum MHD_Result begin(struct http_loop *loop, struct MHD_Connection *mhd,
     *slot = exchange;
     http_headers_read(mhd, version, &exchange->headers);
     trace_id_read(exchange->headers.traceparent, exchange->trace);
-    routes_admit(exchange, path);
+    if (connection_is_guarded(exchange->connection))
+        routes_admit(exchange, target);
+    else
+        refuse_unguarded(exchange);
     check_length(exchange, &readable);
     if (exchange->reply.status != 0 && (!readable || exchange->headers.expect != NULL))
         exchange->reply.closes = true;
     if (exchange->reply.closes)
-        return exchange_queue_reply(exchange);
+        return refuse_early(exchange);
     connection_wait(exchange->connection, DEADLINE_BODY);
     return MHD_YES;
 }
@@ -97,20 +121,19 @@ static void keep_body(struct exchange *exchange, const char *bytes, size_t size)
     exchange->route->take(exchange, bytes, size);
 }
 
-/* A body that is refused already is read off, so that the client gets to read why. */
-static enum MHD_Result take_body(struct exchange *exchange, const char *bytes, size_t *size)
+/* A body that is refused already is read off, so that the connection can go on; one that does not
+ * end is not. */
+static void take_body(struct exchange *exchange, const char *bytes, size_t size)
 {
-    exchange->body_seen += *size;
-    if (exchange->body_seen > exchange->read_limit) {
-        log_warning("%s: closing, the body does not end", exchange->id);
-        return MHD_NO;
-    }
+    exchange->body_seen += size;
     if (exchange->reply.status == 0 && exchange->body_seen > body_limit(exchange))
         refuse_length(exchange);
-    if (exchange->reply.status == 0)
-        keep_body(exchange, bytes, *size);
-    *size = 0;
-    return MHD_YES;
+    if (exchange->reply.status == 0) {
+        keep_body(exchange, bytes, size);
+    } else if (exchange->body_seen > exchange->read_limit) {
+        log_warning("%s: closing, the body does not end", exchange->id);
+        connection_refuse(exchange->connection, &exchange->reply);
+    }
 }
 
 static void dispatch(struct exchange *exchange)
@@ -124,16 +147,20 @@ static void dispatch(struct exchange *exchange)
 }
 
 /* Its parameters are libmicrohttpd's. NOLINTNEXTLINE(readability-function-size) */
-enum MHD_Result exchange_serve(void *loop, struct MHD_Connection *mhd, const char *path,
+enum MHD_Result exchange_serve(void *loop, struct MHD_Connection *mhd, const char *target,
                                const char *verb, const char *version, const char *upload,
                                size_t *upload_size, void **slot)
 {
     struct exchange *exchange = *slot;
 
     if (exchange == NULL)
-        return begin(loop, mhd, path, verb, version, slot);
-    if (*upload_size > 0)
-        return take_body(exchange, upload, upload_size);
+        return begin(loop, mhd, target, verb, version, slot);
+    if (*upload_size > 0) {
+        if (!exchange->connection->refused)
+            take_body(exchange, upload, *upload_size);
+        *upload_size = 0;
+        return MHD_YES;
+    }
     if (!exchange->dispatched)
         dispatch(exchange);
     if (atomic_load(&exchange->left))
@@ -186,7 +213,8 @@ static void write_log(const struct exchange *exchange, unsigned status, int64_t 
 static void record(struct exchange *exchange, enum MHD_RequestTerminationCode code)
 {
     int64_t duration_ns = clock_monotonic_ns() - exchange->started_ns;
-    bool complete = code == MHD_REQUEST_TERMINATED_COMPLETED_OK || exchange->standing;
+    bool complete = code == MHD_REQUEST_TERMINATED_COMPLETED_OK || exchange->standing
+                    || exchange->connection->refused;
     unsigned status = complete ? exchange->reply.status : CLIENT_LEFT;
 
     if (exchange->row != NULL)
@@ -207,14 +235,6 @@ static void unlink_from_loop(struct exchange *exchange)
         exchange->next->previous = exchange->previous;
 }
 
-/* The client may be silent for long before its next request, not within it. */
-static void wait_for_next(struct connection *connection)
-{
-    connection_wait(connection, connection->sent_more ? DEADLINE_HEADER : DEADLINE_IDLE);
-    connection->sent_more = false;
-    connection->exchange = NULL;
-}
-
 void exchange_completed(void *loop, struct MHD_Connection *mhd, void **slot,
                         enum MHD_RequestTerminationCode code)
 {
@@ -232,7 +252,7 @@ void exchange_completed(void *loop, struct MHD_Connection *mhd, void **slot,
     if (exchange->outlet != NULL && exchange->reply.status == 200)
         atomic_fetch_sub(&exchange->server->open_streams, 1);
     deadline_clear(&exchange->keep_alive);
-    wait_for_next(exchange->connection);
+    connection_end_request(exchange->connection);
     exchange->connection = NULL;
     exchange->mhd = NULL;
     unlink_from_loop(exchange);

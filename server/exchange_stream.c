@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "server/auth.h"
 #include "server/exchange.h"
+#include "server/http_connection.h"
 #include "server/server.h"
 #include "server/session.h"
 

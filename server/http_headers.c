@@ -16,7 +16,6 @@ static const struct {
     { NAME("Authorization"), AT(authorization) },
     { NAME("Content-Type"), AT(content_type) },
     { NAME("Content-Length"), AT(content_length) },
-    { NAME("Transfer-Encoding"), AT(transfer_encoding) },
     { NAME("Expect"), AT(expect) },
     { NAME("Access-Control-Request-Method"), AT(cors_verb) },
     { NAME("Access-Control-Request-Headers"), AT(cors_headers) },
@@ -97,7 +96,7 @@ static enum MHD_Result visit(void *context, enum MHD_ValueKind kind, const char 
 void http_headers_read(struct MHD_Connection *connection, const char *version,
                        struct http_headers *out)
 {
-    *out = (struct http_headers){ .needs_host = strcmp(version, "HTTP/1.1") == 0 };
+    *out = (struct http_headers){ .needs_host = strcmp(version, "HTTP/1.0") != 0 };
     MHD_get_connection_values_n(connection, MHD_HEADER_KIND, visit, out);
 }
 

@@ -12,11 +12,11 @@ struct http_headers {
     const char *host, *origin, *authorization, *content_type, *expect;
     const char *session, *protocol_version, *method, *name; /* the Mcp- ones */
     const char *last_event;                                 /* Last-Event-ID */
-    const char *content_length, *transfer_encoding;
+    const char *content_length;
     const char *cors_verb, *cors_headers; /* what a page of another origin wants to send */
     const char *traceparent;              /* "" if it came twice */
     const char *repeated;                 /* the name of one of the above that came twice */
-    bool needs_host;                      /* as HTTP/1.1 does */
+    bool needs_host;                      /* as all do since HTTP/1.1 */
     bool has_accept, accepts_json, accepts_events;
     char trimmed[256]; /* copies of values that had blanks at their end */
     size_t trimmed_length;

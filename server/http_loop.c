@@ -14,7 +14,8 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "server/exchange.h"
-#include "server/quota.h"
+#include "server/http_connection.h"
+#include "server/http_reader.h"
 #include "server/server.h"
 #include "server/thread.h"
 
@@ -25,102 +26,6 @@
     (10 * 1024UL) /* request headers and buffers of one connection; resident, once it is reused */
 #define LEFT_S 1
 #define STOP_TURNS 100
-
-/* ---- Connections ---- */
-
-void connection_wait(struct connection *connection, enum deadline_kind kind)
-{
-    if (connection->hung_up && kind != DEADLINE_SEND)
-        kind = DEADLINE_LEFT;
-    deadline_set(&connection->loop->deadlines[kind], &connection->deadline,
-                 connection->loop->now_ns);
-}
-
-static void open_connection(struct http_loop *loop, struct MHD_Connection *mhd, void **slot)
-{
-    struct connection *connection = memory_zeroed(1, sizeof *connection);
-    struct epoll_event event = { .events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = connection };
-
-    atomic_fetch_add(&loop->server->open_connections, 1);
-    connection->loop = loop;
-    if (loop->acceptor.address != NULL)
-        connection->address = memory_copy_text(loop->acceptor.address);
-    loop->acceptor.address = NULL; /* counted; given back in close_connection */
-    connection->fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-    connection->deadline.owner = connection;
-    connection_wait(connection, DEADLINE_HEADER);
-    if (epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, connection->fd, &event) != 0)
-        log_warning("cannot watch a connection for hang-up: %s", strerror(errno));
-    *slot = connection;
-}
-
-static void close_connection(struct connection *connection)
-{
-    struct http_loop *loop = connection->loop;
-
-    epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, connection->fd, NULL);
-    atomic_fetch_sub(&loop->server->open_connections, 1);
-    if (connection->address != NULL)
-        quota_leave(loop->server->addresses, connection->address);
-    acceptor_hurry(loop);
-    deadline_clear(&connection->deadline);
-    free(connection->address);
-    free(connection);
-}
-
-static void notify_connection(void *context, struct MHD_Connection *mhd, void **slot,
-                              enum MHD_ConnectionNotificationCode code)
-{
-    if (code == MHD_CONNECTION_NOTIFY_STARTED)
-        open_connection(context, mhd, slot);
-    else
-        close_connection(*slot);
-}
-
-/* A suspended request does not read its socket, so it is told here that the client left. Else the
- * end of the input is for libmicrohttpd to see, but where it comes together with the last bytes,
- * it does not. */
-static void hang_up(struct connection *connection)
-{
-    const struct deadline_list *list = connection->deadline.list;
-    struct deadline_list *deadlines = connection->loop->deadlines;
-
-    connection->hung_up = true;
-    if (connection->exchange != NULL && connection->exchange->suspended)
-        exchange_abandon(connection->exchange);
-    if (list != NULL && list != &deadlines[DEADLINE_SEND])
-        connection_wait(connection, DEADLINE_LEFT);
-}
-
-/* Bytes of the next request: from now on its headers are waited for, no more for its beginning. */
-static void begin_headers(struct connection *connection)
-{
-    struct deadline_list *deadlines = connection->loop->deadlines;
-
-    if (connection->deadline.list == &deadlines[DEADLINE_IDLE])
-        connection_wait(connection, DEADLINE_HEADER);
-}
-
-/* No handler of ours runs before the headers of a request are whole. */
-static void note_bytes(struct connection *connection)
-{
-    const struct exchange *exchange = connection->exchange;
-
-    if (exchange == NULL)
-        begin_headers(connection);
-    else if (exchange->dispatched)
-        connection->sent_more = true;
-}
-
-/* The first line of a request is read: of one that came together with the one before it nothing
- * else tells. What is returned becomes the request's slot. */
-static void *note_first_line(void *loop, const char *uri, struct MHD_Connection *mhd)
-{
-    (void)loop;
-    (void)uri;
-    begin_headers(MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context);
-    return NULL;
-}
 
 /* ---- Notes ---- */
 
@@ -173,20 +78,6 @@ static void deliver_notes(struct http_loop *loop)
 
 /* ---- Time ---- */
 
-/* libmicrohttpd has no call to close a connection; a socket that is shut down it closes itself. */
-static void close_late(struct connection *connection, enum deadline_kind kind)
-{
-    static const char *const what[] = {
-        [DEADLINE_BODY] = "its body did not arrive in time",
-        [DEADLINE_SEND] = "the client does not read the answer",
-    };
-
-    if (kind == DEADLINE_BODY || kind == DEADLINE_SEND)
-        log_warning("%s: closing, %s",
-                    connection->exchange != NULL ? connection->exchange->id : "-", what[kind]);
-    shutdown(connection->fd, SHUT_RDWR);
-}
-
 static void expire(struct http_loop *loop)
 {
     struct deadline *deadline;
@@ -197,7 +88,7 @@ static void expire(struct http_loop *loop)
             if (kind == DEADLINE_KEEP_ALIVE)
                 exchange_keep_alive(deadline->owner);
             else
-                close_late(deadline->owner, kind);
+                connection_expire(deadline->owner, kind);
         }
 }
 
@@ -253,10 +144,8 @@ static void take_event(struct http_loop *loop, const struct epoll_event *event)
         eventfd_read(loop->wake_fd, &ignored);
     else if (tag == &loop->acceptor)
         loop->acceptor.ready = true;
-    else if ((event->events & ~(uint32_t)EPOLLIN) != 0)
-        hang_up(tag);
     else
-        note_bytes(tag);
+        connection_take_event(tag, event->events);
 }
 
 static void turn(struct http_loop *loop, int timeout_ms)
@@ -293,6 +182,7 @@ static void *run_thread(void *context)
 {
     struct http_loop *loop = context;
 
+    http_reader_begin(loop);
     while (!atomic_load(&loop->stopping))
         turn(loop, patience_ms(loop));
     close_all(loop);
@@ -310,6 +200,7 @@ static void init_deadlines(struct http_loop *loop)
     deadline_list_init(&loop->deadlines[DEADLINE_BODY], settings->body_timeout_s * SECOND_NS);
     deadline_list_init(&loop->deadlines[DEADLINE_SEND], settings->send_timeout_s * SECOND_NS);
     deadline_list_init(&loop->deadlines[DEADLINE_LEFT], LEFT_S * SECOND_NS);
+    deadline_list_init(&loop->deadlines[DEADLINE_REFUSAL], 0);
     deadline_list_init(&loop->deadlines[DEADLINE_KEEP_ALIVE], settings->keep_alive_s * SECOND_NS);
 }
 
@@ -321,10 +212,10 @@ static struct MHD_Daemon *start_daemon(struct http_loop *loop)
     return MHD_start_daemon(
         MHD_USE_EPOLL | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0, NULL,
         NULL, exchange_serve, loop, MHD_OPTION_CONNECTION_LIMIT, connections,
-        MHD_OPTION_URI_LOG_CALLBACK, note_first_line, loop, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, 0U, MHD_OPTION_NOTIFY_CONNECTION,
-        notify_connection, loop, MHD_OPTION_NOTIFY_COMPLETED, exchange_completed, loop,
-        MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
+        MHD_OPTION_URI_LOG_CALLBACK, connection_first_line, loop,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, 0U,
+        MHD_OPTION_NOTIFY_CONNECTION, connection_notify, loop, MHD_OPTION_NOTIFY_COMPLETED,
+        exchange_completed, loop, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
 }
 
 static bool watch(struct http_loop *loop, int fd, void *tag)
@@ -403,6 +294,7 @@ void http_loop_destroy(struct http_loop *loop)
     deliver_notes(loop);
     acceptor_close(loop);
     log_lines_finish(&loop->log);
+    free(loop->connections);
     if (loop->wake_fd >= 0)
         close(loop->wake_fd);
     if (loop->epoll_fd >= 0)

@@ -30,6 +30,7 @@ enum deadline_kind {
     DEADLINE_BODY,       /* from the headers to the end of the body */
     DEADLINE_SEND,       /* for the client to read the answer */
     DEADLINE_LEFT,       /* the client sends no more: to what is needed of its request */
+    DEADLINE_REFUSAL,    /* none: the connection is refused in the next turn */
     DEADLINE_KEEP_ALIVE, /* of streams: time for a comment */
     DEADLINE_KINDS,
 };
@@ -49,13 +50,12 @@ struct http_loop {
     int64_t now_ns; /* when this turn began: good enough for deadlines */
     struct deadline_list deadlines[DEADLINE_KINDS];
     struct exchange *exchanges;
+    struct connection **connections; /* by their descriptors; NULL: none */
+    size_t connections_size;
     struct acceptor acceptor;
     bool resumed; /* a connection, which libmicrohttpd looks at in its next run and not before */
     struct log_lines log; /* of the requests that ended in this turn */
 };
-
-/* On the loop's thread: what the connection waits for from now on. */
-void connection_wait(struct connection *connection, enum deadline_kind kind);
 
 /* Serves `listen_fd` (taken) on a thread of its own. */
 bool http_loop_create(struct server *server, unsigned number, int listen_fd, struct http_loop **out,

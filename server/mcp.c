@@ -62,16 +62,24 @@ static void reply_rpc(struct exchange *exchange, const struct rpc *rpc)
     reply_json(exchange, rpc->error_code != 0 ? rpc->http_status : 200, &json);
 }
 
-void mcp_refuse(struct exchange *exchange, unsigned http_status, int code, const char *format, ...)
+void mcp_write_refusal(int code, const char *message, struct text *out)
 {
     struct rpc rpc = { .error_code = code };
+
+    text_copy(rpc.error_message, sizeof rpc.error_message, message);
+    rpc_write(&rpc, out);
+}
+
+void mcp_refuse(struct exchange *exchange, unsigned http_status, int code, const char *format, ...)
+{
+    char message[sizeof((struct rpc *)0)->error_message];
     struct text json = { 0 };
     va_list args;
 
     va_start(args, format);
-    vsnprintf(rpc.error_message, sizeof rpc.error_message, format, args);
+    vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    rpc_write(&rpc, &json);
+    mcp_write_refusal(code, message, &json);
     exchange_reply(exchange, http_status, "application/json", &json);
 }
 

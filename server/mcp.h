@@ -34,6 +34,7 @@ bool legacy_refuse_modern(struct exchange *exchange);
 /* The legacy revision of that name; NULL: not ours. `legacy_latest` is what we offer instead. */
 const char *legacy_version(const char *name);
 extern const char *const legacy_latest;
-/* Replies with one JSON-RPC error that answers no request in particular. */
+/* One JSON-RPC error that answers no request in particular; and a reply of it. */
+void mcp_write_refusal(int code, const char *message, struct text *out);
 void mcp_refuse(struct exchange *exchange, unsigned http_status, int code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

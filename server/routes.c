@@ -4,12 +4,15 @@
 #include <strings.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "server/auth.h"
 #include "server/cors.h"
 #include "server/exchange.h"
+#include "server/http_connection.h"
 #include "server/mcp.h"
 #include "server/metrics.h"
 #include "server/origin.h"
+#include "server/request_target.h"
 #include "server/server.h"
 #include "server/upload.h"
 
@@ -116,20 +119,19 @@ static void refuse_route(struct exchange *exchange, const char *path)
     }
 }
 
-/* Two who read such a request, we and a proxy before us, could each read another one. */
+/* Two who read such a request, we and a proxy before us, could each read another one. What can be
+ * seen without knowing the headers was seen already: request_guard.h. */
 static bool check_headers(struct exchange *exchange)
 {
     const struct http_headers *headers = &exchange->headers;
-    const char *coding = headers->transfer_encoding;
 
-    if (headers->repeated != NULL)
+    if (!exchange->connection->target_is_sound)
+        mcp_refuse(exchange, 400, RPC_REFUSED,
+                   "the target must be a path, or http://HOST with a path, and have no %%00");
+    else if (headers->repeated != NULL)
         mcp_refuse(exchange, 400, RPC_REFUSED, "the header %s came twice", headers->repeated);
     else if (headers->needs_host && headers->host == NULL)
         mcp_refuse(exchange, 400, RPC_REFUSED, "the header Host is missing");
-    else if (headers->content_length != NULL && coding != NULL)
-        mcp_refuse(exchange, 400, RPC_REFUSED, "Content-Length and Transfer-Encoding contradict");
-    else if (coding != NULL && strcasecmp(coding, "chunked") != 0)
-        mcp_refuse(exchange, 501, RPC_REFUSED, "the only Transfer-Encoding is chunked");
     exchange->reply.closes = exchange->reply.status != 0; /* what follows is not to be trusted */
     return exchange->reply.status == 0;
 }
@@ -178,13 +180,28 @@ static void check_role(struct exchange *exchange)
                    role_name(principal->role));
 }
 
-void routes_admit(struct exchange *exchange, const char *path)
+/* What a whole URI says of the host is true, whatever Host says (RFC 9112, 3.2.2). */
+static void take_authority(struct exchange *exchange, const char *authority, size_t length)
 {
+    if (authority == NULL)
+        return;
+    exchange->authority = memory_zeroed(length + 1, 1);
+    memcpy(exchange->authority, authority, length);
+    exchange->headers.host = exchange->authority;
+}
+
+void routes_admit(struct exchange *exchange, const char *target)
+{
+    const char *authority;
+    size_t length;
+    const char *path = request_target_path(target, &authority, &length);
+
     exchange->route = find(exchange->verb, path);
     if (exchange->route != NULL)
         exchange->row = exchange->server->route_rows[exchange->route - routes];
     if (!check_headers(exchange))
         return;
+    take_authority(exchange, authority, length);
     if (exchange->route != NULL && exchange->route->open)
         return;
     if (!check_origin(exchange))

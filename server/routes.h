@@ -26,4 +26,4 @@ extern const struct route routes[]; /* ends with a NULL path */
 
 /* Finds the route of a request whose headers are read, and checks Host, Origin and who asks. Where
  * the request is refused it is answered: a reply with a status is set. */
-void routes_admit(struct exchange *exchange, const char *path);
+void routes_admit(struct exchange *exchange, const char *target);

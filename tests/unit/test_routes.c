@@ -132,6 +132,53 @@ requests_that_two_could_read_differently_are_refused_and_the_connection_ends(voi
     assert_int_equal(ask_raw("GET /health HTTP/1.0\r\n\r\n"), 200);
 }
 
+/* The host of the target is checked, not Host, which has to be there all the same. */
+static void a_whole_uri_is_a_target_too(void **state)
+{
+    char uri[64], evil[] = "http://evil.example.com/mcp";
+    const struct {
+        const char *target, *host;
+        int status;
+    } cases[] = {
+        { uri, "Host: localhost\r\n", 200 },
+        { uri, "Host: evil.example.com\r\n", 200 },
+        { evil, "Host: localhost\r\n", 403 },
+        { "HTTPS://localhost/mcp", "Host: localhost\r\n", 200 },
+        { "http://localhost", "Host: localhost\r\n", 404 },
+        { "http://localhost@evil.example.com/mcp", "Host: localhost\r\n", 400 },
+        { "http://localhost%2f@evil/mcp", "Host: localhost\r\n", 400 },
+        { "http:///mcp", "Host: localhost\r\n", 400 },
+        { "ftp://localhost/mcp", "Host: localhost\r\n", 400 },
+        { "localhost/mcp", "Host: localhost\r\n", 400 },
+        { "/mcp%00", "Host: localhost\r\n", 400 },
+        { "/%6dcp", "Host: localhost\r\n", 200 },
+        { "*", "Host: localhost\r\n", 404 },
+        { uri, "", 400 },
+    };
+
+    (void)state;
+    snprintf(uri, sizeof uri, "http://127.0.0.1:%u/mcp", port());
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        TEXT_AUTO request = { 0 };
+        struct http_client client;
+
+        text_addf(&request, "POST %s HTTP/1.1\r\n%s" MCP_HEADERS "Content-Length: %zu\r\n\r\n%s",
+                  cases[i].target, cases[i].host, strlen(PING), PING);
+        http_open(&client, port());
+        http_send_bytes(&client, request.data, request.length);
+        if (http_read_head(&client) != cases[i].status)
+            fail_msg("%s %s: %d", cases[i].target, cases[i].host, client.status);
+        http_close(&client);
+    }
+}
+
+static void who_takes_us_for_a_proxy_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(ask_raw("CONNECT localhost:443 HTTP/1.1\r\nHost: localhost:443\r\n\r\n"), 400);
+    assert_int_equal(ask("OPTIONS", "*", NULL), 404);
+}
+
 static void refusals_are_json(void **state)
 {
     static const struct {
@@ -287,6 +334,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             requests_that_two_could_read_differently_are_refused_and_the_connection_ends, start,
             stop),
+        cmocka_unit_test_setup_teardown(a_whole_uri_is_a_target_too, start, stop),
+        cmocka_unit_test_setup_teardown(who_takes_us_for_a_proxy_is_refused, start, stop),
         cmocka_unit_test_setup_teardown(refusals_are_json, start, stop),
         cmocka_unit_test_setup_teardown(media_types_are_checked_leniently, start, stop),
         cmocka_unit_test_setup_teardown(metrics_are_well_formed_and_tell_what_happened, start,

@@ -1,0 +1,55 @@
+/* A client's TCP connection, from accepting to closing: what it waits for, when it is given up,
+ * and what is refused before libmicrohttpd reads it. On its loop's thread alone. */
+#pragma once
+
+#include <microhttpd.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "server/deadline.h"
+#include "server/http_loop.h"
+#include "server/request_guard.h"
+
+struct exchange;
+struct reply;
+
+struct connection {
+    struct http_loop *loop;
+    int fd;
+    char *address;  /* as counted; NULL: addresses are not counted */
+    bool hung_up;   /* the client closed its side */
+    bool sent_more; /* after the request that is being answered */
+    bool refused;   /* it got our last word: what it still sends is dropped */
+    size_t dropped; /* bytes of that */
+    struct deadline deadline;
+    struct exchange *exchange; /* the one in progress */
+    struct request_guard guard;
+    bool target_is_sound; /* of the request in work: request_target.h */
+    uint64_t answered;    /* requests */
+};
+
+/* What libmicrohttpd calls when a connection begins and ends, and when the first line of a request
+ * was read (whose slot is what the latter returns). The context is the loop. */
+void connection_notify(void *loop, struct MHD_Connection *mhd, void **slot,
+                       enum MHD_ConnectionNotificationCode code);
+void *connection_first_line(void *loop, const char *target, struct MHD_Connection *mhd);
+
+/* What it waits for from now on. */
+void connection_wait(struct connection *connection, enum deadline_kind kind);
+void connection_take_event(struct connection *connection, uint32_t events); /* epoll's */
+void connection_expire(struct connection *connection, enum deadline_kind kind);
+/* Its exchange is over. */
+void connection_end_request(struct connection *connection);
+/* Answers at once, past libmicrohttpd, and lets the client read it: the connection closes when the
+ * client does, or its deadline passes. Nothing else may be being answered. */
+void connection_refuse(struct connection *connection, const struct reply *reply);
+/* Of the request in work: did it pass the guard, and is it here with its whole body? */
+bool connection_is_guarded(const struct connection *connection);
+bool connection_has_whole_request(const struct connection *connection);
+
+/* ---- For http_reader.c ---- */
+
+/* The loop's connection with that descriptor; NULL: none. */
+struct connection *connection_find(const struct http_loop *loop, int fd);
+/* After its guard found a fault: refuses it when its turn has come. */
+void connection_settle_fault(struct connection *connection);

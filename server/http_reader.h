@@ -1,0 +1,7 @@
+/* Puts the guards of connections between their sockets and libmicrohttpd. */
+#pragma once
+
+struct http_loop;
+
+/* From now on what this thread receives on the loop's connections passes their guards. */
+void http_reader_begin(struct http_loop *loop);
