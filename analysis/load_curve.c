@@ -119,7 +119,7 @@ static double most_beyond(const struct curve *curve)
 
     if (is_full(curve, last))
         return tokens(curve, last);
-    for (size_t i = 0; i < last; i++) {
+    for (size_t i = 0; i < last && !curve->points[last].at_least; i++) {
         double span = load(curve, last) / load(curve, i);
         double gain = tokens(curve, last) / tokens(curve, i) * (1 + doubt(curve, last))
                       / (1 - doubt(curve, i));
@@ -183,7 +183,7 @@ static size_t find_saturated(const struct curve *curve)
     return i;
 }
 
-/* By Little's law no smaller load gives as much as saturation takes. */
+/* By Little's law no smaller load gives as much as saturation takes; the top point may be it. */
 static double least_load(const struct curve *curve)
 {
     double share = SATURATION_SHARE * tokens(curve, curve->top) * (1 - doubt(curve, curve->top));
@@ -192,9 +192,10 @@ static double least_load(const struct curve *curve)
     for (size_t i = 0; i < curve->top; i++) {
         double most = tokens(curve, i) * (1 + doubt(curve, i));
 
-        if (most < share)
+        if (most < share && !curve->points[i].at_least)
             least = fmax(least, load(curve, i) * share / most);
     }
+    least = fmin(least, load(curve, curve->top));
     return curve->is_rate ? least : fmax(1, ceil(least));
 }
 

@@ -22,6 +22,7 @@ struct load_point {
     double ttft_ms, e2e_ms; /* medians; NaN: not known */
     double waiting;         /* requests that waited on the server, on average; NaN: not told */
     bool overloaded;        /* the queue of an open loop grew */
+    bool at_least;          /* the load generator was the limit: the server may give more */
 };
 
 struct load_verdict {

@@ -85,10 +85,20 @@ static double waiting_of(const struct point *point)
 }
 
 /* More came than was answered: more still would be no faster. */
-static bool is_overloaded(const struct point *point)
+static bool is_overloaded(const struct cell_row *cell)
+{
+    return cell->measurement.overloaded;
+}
+
+static bool is_client_limited(const struct cell_row *cell)
+{
+    return cell->measurement.client_limited;
+}
+
+static bool is_any(const struct point *point, bool (*holds)(const struct cell_row *cell))
 {
     for (size_t i = 0; i < point->count; i++)
-        if (point->cells[i] != NULL && point->cells[i]->measurement.overloaded)
+        if (point->cells[i] != NULL && holds(point->cells[i]))
             return true;
     return false;
 }
@@ -101,7 +111,8 @@ static struct load_point load_point_of(const struct point *point)
                                 .ttft_ms = figure_mean(point, QUANTITY_TTFT_P50),
                                 .e2e_ms = figure_mean(point, QUANTITY_E2E_P50),
                                 .waiting = waiting_of(point),
-                                .overloaded = is_overloaded(point) };
+                                .overloaded = is_any(point, is_overloaded),
+                                .at_least = is_any(point, is_client_limited) };
 }
 
 static struct sound_points sound_points_of(const struct grid *grid, size_t output, size_t context)

@@ -1,6 +1,7 @@
 // ./run bench saturation  does the verdict hold the truth? a hundred model servers, grids of 2 to 12 loads (20 minutes)
 //
-// Options: --models N (the first N of 100), --workers N (models at once; default 4), --window S (default 1.5).
+// Options: --models N (the first N of 100), --only N (that one, from 0), --workers N (models at once; default 4),
+// --window S (default 1.5).
 // Of each model it is computed at how many users it saturates; the verdict of a sweep is right if its interval holds
 // that. Prints each model, how many were right, and how wide the intervals are. A wrong one fails the bench.
 import { connect } from '../e2e/clients.mjs';
@@ -116,7 +117,7 @@ function print({ model, truth, concurrency, low, high, right, once }) {
     const interval = low === high ? `${low}` : `${low} to ${high}`;
     const atOnce = once ? `, ${once.toFixed(1)} at once` : '';
     console.log(
-        `${right ? 'right' : 'WRONG'}  ${model.kind} (${model.about}): saturates at ${truth}, told ${interval}${atOnce}; measured ${concurrency.join(' ')}`,
+        `${right ? 'right' : 'WRONG'}  ${model.number} ${model.kind} (${model.about}): saturates at ${truth}, told ${interval}${atOnce}; measured ${concurrency.join(' ')}`,
     );
 }
 
@@ -140,7 +141,8 @@ function printAll(results) {
 
 async function run(t) {
     const workers = option('workers', 4);
-    const models = Array.from({ length: option('models', 100) }, (_, number) => modelNumber(number));
+    const all = Array.from({ length: option('models', 100) }, (_, number) => modelNumber(number));
+    const models = all.filter(({ number }) => number === option('only', number));
     const server = await startServer(t, { args: ['--sweep-workers', String(workers)] });
     const client = await connect('2x-2026', server.url);
     const results = [];

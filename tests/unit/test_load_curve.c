@@ -385,9 +385,9 @@ static void all_loads_may_lie_above_it(void **state)
 static void later_first_tokens_alone_are_no_queue(void **state)
 {
     const struct load_point points[] = {
-        { 1, 10, 0.005, 1000, 1000, NAN, false },
-        { 2, 15, 0.005, 1333, 1333, NAN, false },
-        { 4, 20, 0.005, 2000, 2000, NAN, false },
+        { 1, 10, 0.005, 1000, 1000, NAN, false, false },
+        { 2, 15, 0.005, 1333, 1333, NAN, false, false },
+        { 4, 20, 0.005, 2000, 2000, NAN, false, false },
     };
     struct load_verdict verdict = load_curve_judge(points, 3, false);
 
@@ -399,9 +399,9 @@ static void later_first_tokens_alone_are_no_queue(void **state)
 static void an_open_loop_saturates_where_its_queue_grows(void **state)
 {
     const struct load_point points[] = {
-        { 0.5, 50, 0.005, 20, 500, NAN, false },
-        { 2.5, 250, 0.005, 20, 500, NAN, false },
-        { 10, 400, 0.005, 9000, 9500, NAN, true },
+        { 0.5, 50, 0.005, 20, 500, NAN, false, false },
+        { 2.5, 250, 0.005, 20, 500, NAN, false, false },
+        { 10, 400, 0.005, 9000, 9500, NAN, true, false },
     };
     struct load_verdict verdict = load_curve_judge(points, 3, true);
     double next[LOADS_TO_MEASURE];
@@ -412,6 +412,21 @@ static void an_open_loop_saturates_where_its_queue_grows(void **state)
     assert_int_equal(load_curve_next(points, 3, true, &verdict, next), 3);
     assert_true(next[0] == 4 && next[1] == 6 && next[2] == 8);
     assert_false(load_curve_judge(points, 2, true).reached);
+}
+
+/* The client was late with two users, which proves nothing about more of them. */
+static void a_late_client_bounds_nothing(void **state)
+{
+    struct load_point points[] = {
+        { 1, 10, 0.005, 20, 1000, NAN, false, false },
+        { 2, 12, 0.005, 20, 1667, NAN, false, true },
+        { 8, 60, 0.005, 20, 1333, NAN, false, false },
+    };
+
+    (void)state;
+    assert_true(load_curve_judge(points, 3, false).low == 6);
+    points[1].at_least = false;
+    assert_true(load_curve_judge(points, 3, false).low == 8);
 }
 
 int main(void)
@@ -425,6 +440,7 @@ int main(void)
         cmocka_unit_test(all_loads_may_lie_above_it),
         cmocka_unit_test(later_first_tokens_alone_are_no_queue),
         cmocka_unit_test(an_open_loop_saturates_where_its_queue_grows),
+        cmocka_unit_test(a_late_client_bounds_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
