@@ -16,6 +16,7 @@ const struct audit_rule audit_rules[] = {
     { "failed_speed", "a speed, or a mean of zero, for a cell in which nothing succeeded", 5,
       check_failed_speed },
     { "low_success", "figures over the few requests that succeeded", 8, check_success },
+    { "all_failed", "cells in which no request succeeded", 8, check_all_failed },
     { "misnamed_failure", "requests longer than the context told as another failure", 7,
       check_misnamed },
     { "actual_load", "fewer requests in flight than the cell's users (Little's law)", 4,

@@ -1,22 +1,66 @@
 /* Rules on latencies: cut tails, percentiles of too few values, contradictions. */
 
+#include <string.h>
+
 #include "analysis/audit_parts.h"
 
-#define NEAR_TIMEOUT 0.97 /* of a timeout */
-#define PAST_TIMEOUT 1.1
+#define NEAR_TIMEOUT 0.97     /* of a timeout */
+#define PAST_LATENCY 1.05     /* of it, what a request may take longer, */
+#define PAST_BURST 1.2        /* and a burst of requests, whose last begin late */
 #define ROUNDS_OF_A_BURST 1.5 /* requests per user */
+#define WALL_CELLS 2          /* at one timeout that nobody states: one may be chance */
+#define WALL_SHARE 0.5        /* of the cells that lost requests */
+#define LOST_SHARE 0.01       /* of its requests: the cell lost some */
+#define ALONE_LOST 0.05       /* of its requests: then one cell is enough, */
+#define ALONE_PAST 1.03       /* this near, unless the figure is a round one */
+#define BUNCHED 1.05          /* so near one another: the percentiles are the timeout's */
 
 /* ---- Timeouts ---- */
 
-/* The round timeout that `seconds` stands at; NaN. */
-static double timeout_near(double seconds)
+static double cell_rounds(const struct evidence_cell *cell)
+{
+    return (isnan(cell_requests(cell)) ? cell->succeeded : cell_requests(cell)) / cell_users(cell);
+}
+
+/* Of a burst, as long as its slowest request: as told, or by the rate of those that succeeded. */
+static double burst_s(const struct evidence_cell *cell)
+{
+    double succeeded =
+        isnan(cell->succeeded) ? cell->success_rate * cell_users(cell) : cell->succeeded;
+
+    if (cell_rounds(cell) > ROUNDS_OF_A_BURST || isnan(cell_users(cell)))
+        return NAN;
+    return isnan(cell->duration_s) ? succeeded / cell->request_throughput : cell->duration_s;
+}
+
+static double highest_s(const struct evidence_cell *cell)
+{
+    const struct evidence_latency *e2e = &cell->latency[METRIC_E2E];
+
+    return fmax(fmax(e2e->p95_ms, e2e->p99_ms), e2e->max_ms) / 1000;
+}
+
+/* The usual timeout that this stands at; NaN. `past`: as a factor, by how much it may be over it.
+ */
+static double timeout_near(double seconds, double past)
 {
     static const double usual[] = { 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 600 };
 
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        if (seconds >= NEAR_TIMEOUT * usual[i] && seconds <= PAST_TIMEOUT * usual[i])
+        if (seconds >= NEAR_TIMEOUT * usual[i] && seconds <= past * usual[i])
             return usual[i];
     return NAN;
+}
+
+/* The one that the cell's slowest requests stand at: by its percentiles, or as long as it took
+ * where it is a burst, or where nothing succeeded. */
+static double timeout_of(const struct evidence_cell *cell)
+{
+    double by_latency = timeout_near(highest_s(cell), PAST_LATENCY);
+
+    if (cell->state == EVIDENCE_FAILED)
+        return timeout_near(cell->duration_s, PAST_BURST);
+    return isnan(by_latency) ? timeout_near(burst_s(cell), PAST_BURST) : by_latency;
 }
 
 static bool tells_bounds(const struct evidence_latency *latency)
@@ -25,48 +69,144 @@ static bool tells_bounds(const struct evidence_latency *latency)
            || latency->p99_at_least;
 }
 
-static double cell_rounds(const struct evidence_cell *cell)
+static bool has_lost(const struct evidence_cell *cell)
 {
-    return cell_requests(cell) / cell_users(cell);
+    return cell->success_rate <= 1 - LOST_SHARE || cell->failed >= LOST_SHARE * cell_requests(cell)
+           || (cell->failed > 0 && isnan(cell_requests(cell)));
+}
+
+static bool names_timeout(const struct evidence_cell *cell)
+{
+    const char *const texts[] = { cell->error == NULL ? "" : cell->error, cell->status };
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (strcasestr(texts[i], "timeout") != NULL || strcasestr(texts[i], "timed out") != NULL
+            || strcasestr(texts[i], "deadline") != NULL)
+            return true;
+    return false;
+}
+
+/* Percentiles that all stand at the timeout: nothing else stops them there. */
+static bool is_bunched(const struct evidence_cell *cell)
+{
+    const struct evidence_latency *e2e = &cell->latency[METRIC_E2E];
+
+    return e2e->p95_ms * BUNCHED >= fmax(e2e->p99_ms, e2e->max_ms)
+           && !isnan(fmax(e2e->p99_ms, e2e->max_ms));
+}
+
+/* The one cell of a run that tells: it lost many requests, for no reason told, and its percentile
+ * stands at the timeout with all its digits. */
+static bool tells_alone(const struct evidence_cell *cell, double timeout_s)
+{
+    double highest = highest_s(cell);
+
+    return cell->success_rate <= 1 - ALONE_LOST && highest >= NEAR_TIMEOUT * timeout_s
+           && highest <= ALONE_PAST * timeout_s && cell->error == NULL
+           && fabs(highest - round(highest)) > 0.0005;
+}
+
+/* The timeouts of a run that nobody states, by the cells that stand at them. */
+struct walls {
+    double at[32];
+    size_t cells[32], count;
+    size_t lost; /* cells that lost requests, and whose slowest are known */
+};
+
+static void add_wall(struct walls *walls, double timeout_s)
+{
+    size_t i = 0;
+
+    while (i < walls->count && fabs(walls->at[i] - timeout_s) > 0.5)
+        i++;
+    if (i == sizeof walls->at / sizeof *walls->at)
+        return;
+    if (i == walls->count)
+        walls->at[walls->count++] = timeout_s;
+    walls->cells[i]++;
+}
+
+static struct walls find_walls(const struct evidence *evidence)
+{
+    struct walls walls = { 0 };
+
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        const struct evidence_cell *cell = &evidence->cells[i];
+        double timeout_s = timeout_of(cell);
+        bool lost = cell_is_measured(cell) && has_lost(cell);
+
+        if (!lost && cell->state != EVIDENCE_FAILED)
+            continue;
+        walls.lost += lost && !isnan(fmax(highest_s(cell), burst_s(cell)));
+        if (!isnan(timeout_s))
+            add_wall(&walls, timeout_s);
+    }
+    return walls;
+}
+
+static bool is_wall(const struct walls *walls, double timeout_s)
+{
+    for (size_t i = 0; i < walls->count; i++)
+        if (fabs(walls->at[i] - timeout_s) < 0.5)
+            return walls->cells[i] >= WALL_CELLS
+                   && (double)walls->cells[i] >= WALL_SHARE * (double)walls->lost;
+    return false;
 }
 
 /* The timeout that cut this cell's tail off; NaN where none did, or where the percentiles say so.
  */
-static double cutting_timeout(const struct evidence_cell *cell)
+static double cutting_timeout(const struct evidence *evidence, const struct walls *walls,
+                              const struct evidence_cell *cell)
 {
-    const struct evidence_latency *e2e = &cell->latency[METRIC_E2E];
-    double highest = fmax(fmax(e2e->p95_ms, e2e->p99_ms), e2e->max_ms) / 1000;
-    bool some_failed = cell->success_rate < 1 || cell->failed > 0;
+    double stated_s = isnan(cell->timeout_s) ? evidence->facts.timeout_s : cell->timeout_s;
+    bool failed = cell->success_rate < 1 || cell->failed > 0;
+    double timeout_s = timeout_of(cell);
 
-    if (!cell_is_measured(cell) || !some_failed || tells_bounds(e2e))
+    if (!cell_is_measured(cell) || !failed || tells_bounds(&cell->latency[METRIC_E2E]))
         return NAN;
-    if (!isnan(cell->timeout_s))
-        return highest >= NEAR_TIMEOUT * cell->timeout_s ? cell->timeout_s : NAN;
-    if (!isnan(timeout_near(highest)) || !(cell_rounds(cell) <= ROUNDS_OF_A_BURST))
-        return timeout_near(highest);
-    return timeout_near(cell->duration_s); /* of one burst: its slowest request */
+    if (!isnan(stated_s))
+        return fmax(highest_s(cell), burst_s(cell)) >= NEAR_TIMEOUT * stated_s ? stated_s : NAN;
+    if (names_timeout(cell) || (has_lost(cell) && is_bunched(cell)) || is_wall(walls, timeout_s)
+        || tells_alone(cell, timeout_s))
+        return timeout_s;
+    return NAN;
 }
 
-static bool is_censored(const struct evidence_cell *cell)
+static void add_censored(const struct evidence_cell *cell, double timeout_s, struct text *out)
 {
-    return !isnan(cutting_timeout(cell));
+    double p95_s = cell->latency[METRIC_E2E].p95_ms / 1000;
+    double lost = isnan(cell->success_rate) ? cell->failed / (cell->failed + cell->succeeded)
+                                            : 1 - cell->success_rate;
+
+    text_addf(out, "row %lld:", (long long)cell->row);
+    if (!isnan(p95_s))
+        text_addf(out, " p95 %.4g s,", p95_s);
+    if (!isnan(burst_s(cell)))
+        text_addf(out, " duration %.4g s,", burst_s(cell));
+    text_addf(out, " %.4g of the requests failed: a timeout of %.15g s", lost, timeout_s);
 }
 
 void check_censored(struct audit *audit)
 {
-    struct finding *finding = audit_find_cells(audit, FINDING_WRONG, is_censored);
-    const struct evidence_cell *cell;
-    double timeout_s;
+    const struct evidence *evidence = audit->evidence;
+    struct walls walls = find_walls(evidence);
+    struct finding *finding = NULL;
+    double timeout_s = NAN;
 
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        double cut_s = cutting_timeout(evidence, &walls, &evidence->cells[i]);
+
+        if (isnan(cut_s))
+            continue;
+        if (finding == NULL)
+            finding = audit_find(audit, FINDING_WRONG);
+        finding_add_cell(finding, i);
+        timeout_s = cut_s;
+    }
     if (finding == NULL)
         return;
-    cell = &audit->evidence->cells[finding->cells[finding->cell_count - 1]];
-    timeout_s = cutting_timeout(cell);
-    text_addf(
-        &finding->arithmetic,
-        "row %lld: p95 %.4g s, duration %.4g s, %.4g of the requests failed: a timeout of %.15g s",
-        (long long)cell->row, cell->latency[METRIC_E2E].p95_ms / 1000, cell->duration_s,
-        1 - cell->success_rate, timeout_s);
+    add_censored(&evidence->cells[finding->cells[finding->cell_count - 1]], timeout_s,
+                 &finding->arithmetic);
     text_addf(&finding->consequence,
               "The requests over %.15g s are missing from mean and percentiles: the true p95 is at "
               "least that.",

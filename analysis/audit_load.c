@@ -6,6 +6,8 @@
 #include "base/memory.h"
 
 #define LOAD_SHORT 0.95 /* of the users, at least so much must have been in flight on average */
+#define PAUSE_SHARE 0.5 /* one user has a request in flight for so much of its time, */
+#define PAUSE_S 0.1     /* or has none for so long after each */
 #define PLATEAU_WITHIN 0.15
 #define PLATEAU_LEVELS 3
 #define RUNS_MAX 100   /* of one file that are looked at */
@@ -26,9 +28,19 @@ static double load_ratio(const struct evidence_cell *cell)
     return in_flight(cell) / (isnan(expected) ? cell_users(cell) : expected);
 }
 
+/* Between the requests of one user the client prepares the next one: nobody else is missing then.
+ */
+static bool is_pause_of_one(const struct evidence_cell *cell)
+{
+    double pause_s = (cell_users(cell) - in_flight(cell)) / cell->request_throughput;
+
+    return isnan(cell->concurrency_actual) && cell_users(cell) <= 1
+           && (load_ratio(cell) >= PAUSE_SHARE || pause_s <= PAUSE_S);
+}
+
 static bool is_short_of_load(const struct evidence_cell *cell)
 {
-    return cell_is_measured(cell) && load_ratio(cell) < LOAD_SHORT;
+    return cell_is_measured(cell) && load_ratio(cell) < LOAD_SHORT && !is_pause_of_one(cell);
 }
 
 /* ---- Levels of users ---- */
@@ -209,9 +221,12 @@ static void tell_plateau(struct audit *audit, const struct evidence_cell *of, do
     const struct evidence *evidence = audit->evidence;
     struct finding *finding = audit_find(audit, FINDING_WRONG);
 
-    for (size_t i = 0; i < evidence->cell_count; i++)
-        if (is_of_run(&evidence->cells[i], of) && cell_users(&evidence->cells[i]) > lowest + 0.5)
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        double users = cell_users(&evidence->cells[i]);
+
+        if (is_of_run(&evidence->cells[i], of) && users > lowest + 0.5 && users < highest + 0.5)
             finding_add_cell(finding, i);
+    }
     text_addf(&finding->arithmetic,
               "about %.3g requests are in flight at every level from %.15g to %.15g users",
               in_flight, lowest, highest);
@@ -221,18 +236,31 @@ static void tell_plateau(struct audit *audit, const struct evidence_cell *of, do
               lowest);
 }
 
+/* Levels from `first` on with as much in flight as `last` has; which is the first of them. */
+static size_t plateau_begin(const struct level *levels, size_t last)
+{
+    size_t first = last;
+
+    while (first > 0
+           && fabs(levels[first - 1].in_flight / levels[last].in_flight - 1) < PLATEAU_WITHIN)
+        first--;
+    return first;
+}
+
+/* From the top down: behind one plateau there may be another. */
 static void check_run_plateau(struct audit *audit, const struct evidence_cell *of)
 {
-    const struct evidence *evidence = audit->evidence;
     size_t count;
-    FREE_AUTO struct level *levels = levels_of(evidence, of, &count);
-    double top = count == 0 ? NAN : levels[count - 1].in_flight;
-    size_t first = count;
+    FREE_AUTO struct level *levels = levels_of(audit->evidence, of, &count);
 
-    while (first > 0 && fabs(levels[first - 1].in_flight / top - 1) < PLATEAU_WITHIN)
-        first--;
-    if (count - first >= PLATEAU_LEVELS && levels[count - 1].users >= 2 * top)
-        tell_plateau(audit, of, top, levels[first].users, levels[count - 1].users);
+    for (size_t end = count; end > 0;) {
+        size_t last = end - 1, first = plateau_begin(levels, last);
+
+        if (end - first >= PLATEAU_LEVELS && levels[last].users >= 2 * levels[last].in_flight)
+            tell_plateau(audit, of, levels[last].in_flight, levels[first].users,
+                         levels[last].users);
+        end = first < last ? first : last;
+    }
 }
 
 static bool is_first_of_run(const struct evidence *evidence, size_t index)
@@ -276,10 +304,16 @@ void check_requests(struct audit *audit)
              "So many users were never there: read these cells as a burst of that many requests.");
 }
 
+/* Where nothing else is told, what was completed. */
+static double requests_told(const struct evidence_cell *cell)
+{
+    return isnan(cell_requests(cell)) ? cell->succeeded : cell_requests(cell);
+}
+
 static bool is_burst(const struct evidence_cell *cell)
 {
     return cell_is_measured(cell) && isnan(cell->concurrency_actual) && cell_users(cell) > 1
-           && cell_requests(cell) < BURST_ROUNDS * cell_users(cell);
+           && requests_told(cell) < BURST_ROUNDS * cell_users(cell);
 }
 
 void check_burst(struct audit *audit)
@@ -292,7 +326,7 @@ void check_burst(struct audit *audit)
     last = &audit->evidence->cells[finding->cells[finding->cell_count - 1]];
     text_addf(&finding->arithmetic,
               "%.15g requests for %.15g users (row %lld): fewer than %d for each user",
-              cell_requests(last), cell_users(last), (long long)last->row, BURST_ROUNDS);
+              requests_told(last), cell_users(last), (long long)last->row, BURST_ROUNDS);
     text_add(&finding->consequence,
              "All start at once and the last run alone: neither throughput nor latency is that of "
              "a steady load.");

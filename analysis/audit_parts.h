@@ -35,6 +35,10 @@ bool cells_same_run(const struct evidence_cell *a, const struct evidence_cell *b
 bool cells_same_length(const struct evidence_cell *a, const struct evidence_cell *b);
 bool cell_is_measured(const struct evidence_cell *cell);
 
+/* Of each cell, which of the runs that were appended or repeated in one file it is of: 0 everywhere
+ * where no cell is there twice. free(). */
+size_t *audit_passes(const struct evidence *evidence);
+
 /* For sorting: ascending, NaN last. */
 int audit_compare(double a, double b);
 
@@ -46,18 +50,19 @@ void check_burst(struct audit *audit);
 void check_front_door(struct audit *audit);
 void check_duplicates(struct audit *audit); /* audit_rows.c */
 void check_copies(struct audit *audit);
-void check_failed_speed(struct audit *audit);
+void check_failed_speed(struct audit *audit); /* audit_failures.c */
 void check_success(struct audit *audit);
+void check_all_failed(struct audit *audit);
 void check_misnamed(struct audit *audit);
 void check_first_shape(struct audit *audit); /* audit_shape.c */
 void check_monotone(struct audit *audit);
+void check_cache(struct audit *audit);    /* audit_cache.c */
 void check_censored(struct audit *audit); /* audit_latency.c */
 void check_samples(struct audit *audit);
 void check_order(struct audit *audit);
 void check_one_token(struct audit *audit); /* audit_tokens.c */
 void check_locked_tokens(struct audit *audit);
 void check_unknown_output(struct audit *audit);
-void check_cache(struct audit *audit);
 void check_estimated(struct audit *audit);
 void check_recounted(struct audit *audit);
 void check_lengths(struct audit *audit);

@@ -6,7 +6,6 @@
 #include "analysis/audit_parts.h"
 #include "base/memory.h"
 
-#define SUCCESS_NEEDED 0.99
 #define OUTPUT_WITHIN 0.1 /* answers end where they like: as long as another run's */
 #define COPIES_NEEDED 3   /* cells equal to the digit: fewer may be chance */
 
@@ -96,6 +95,53 @@ static const struct evidence_cell **firsts_of(const struct evidence *evidence)
         firsts[sorted[i] - evidence->cells] = first_of_place(sorted, group, i);
     }
     return firsts;
+}
+
+/* How often each cell's place came before it, and how often the first cell's place comes in all. */
+static size_t *count_places(const struct evidence_cell *const *firsts,
+                            const struct evidence *evidence, size_t *before)
+{
+    size_t *totals = memory_zeroed(evidence->cell_count + 1, sizeof *totals);
+
+    for (size_t i = 0; i < evidence->cell_count; i++)
+        before[i] = totals[firsts[i] - evidence->cells]++;
+    return totals;
+}
+
+static bool are_repeated_alike(const struct evidence_cell *const *firsts,
+                               const struct evidence *evidence, const size_t *totals)
+{
+    for (size_t i = 1; i < evidence->cell_count; i++)
+        if (totals[firsts[i] - evidence->cells] != totals[0])
+            return false;
+    return true;
+}
+
+/* A place that came in this run already begins the next one. */
+static void split_by_rows(const struct evidence_cell *const *firsts,
+                          const struct evidence *evidence, size_t *passes)
+{
+    FREE_AUTO size_t *last = memory_zeroed(evidence->cell_count + 1, sizeof *last);
+    size_t pass = 0;
+
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        size_t *seen = &last[firsts[i] - evidence->cells];
+
+        pass += *seen == pass + 1;
+        *seen = pass + 1;
+        passes[i] = pass;
+    }
+}
+
+size_t *audit_passes(const struct evidence *evidence)
+{
+    FREE_AUTO const struct evidence_cell **firsts = firsts_of(evidence);
+    size_t *passes = memory_zeroed(evidence->cell_count + 1, sizeof *passes);
+    FREE_AUTO size_t *totals = count_places(firsts, evidence, passes);
+
+    if (evidence->cell_count > 0 && !are_repeated_alike(firsts, evidence, totals))
+        split_by_rows(firsts, evidence, passes);
+    return passes;
 }
 
 /* The pair of a place whose rates differ most. */
@@ -220,6 +266,12 @@ static void check_copy(struct audit *audit, const struct evidence *other)
              "them.");
 }
 
+/* Imported again, with other facts stated: one measurement, under one name. */
+static bool is_same_file(const struct evidence *a, const struct evidence *b)
+{
+    return strcmp(a->id, b->id) == 0 || (a->digest[0] != '\0' && strcmp(a->digest, b->digest) == 0);
+}
+
 void check_copies(struct audit *audit)
 {
     const struct audit_input *input = audit->input;
@@ -227,7 +279,7 @@ void check_copies(struct audit *audit)
     struct evidence other;
 
     while (input->next_other != NULL && input->next_other(input->context, &other)) {
-        if (strcmp(other.id, evidence->id) != 0)
+        if (!is_same_file(evidence, &other))
             check_copy(audit, &other);
         evidence_finish(&other);
     }
@@ -239,95 +291,4 @@ void check_copies(struct audit *audit)
         text_add(&finding->consequence,
                  "One measurement under two names: at most one of them is what it says.");
     }
-}
-
-/* ---- Success ---- */
-
-static bool is_failed_with_speed(const struct evidence_cell *cell)
-{
-    bool nothing_succeeded = cell->state == EVIDENCE_FAILED || cell->success_rate <= 0;
-
-    return nothing_succeeded
-           && (cell->request_throughput > 0 || cell->output_throughput > 0
-               || cell_mean_ms(cell) > 0);
-}
-
-void check_failed_speed(struct audit *audit)
-{
-    struct finding *finding = audit_find_cells(audit, FINDING_WRONG, is_failed_with_speed);
-    const struct evidence_cell *cell;
-
-    if (finding == NULL)
-        return;
-    cell = &audit->evidence->cells[finding->cells[0]];
-    text_addf(&finding->arithmetic, "row %lld failed, and tells %.4g requests/s",
-              (long long)cell->row, cell->request_throughput);
-    text_add(&finding->consequence, "Failed cells have no speed: leave them out of every mean.");
-}
-
-static bool has_low_success(const struct evidence_cell *cell)
-{
-    return cell_is_measured(cell) && cell->success_rate < SUCCESS_NEEDED && cell->success_rate > 0;
-}
-
-void check_success(struct audit *audit)
-{
-    struct finding *finding = audit_find_cells(audit, FINDING_WRONG, has_low_success);
-    double lowest = 1;
-
-    if (finding == NULL)
-        return;
-    for (size_t i = 0; i < finding->cell_count; i++)
-        lowest = fmin(lowest, audit->evidence->cells[finding->cells[i]].success_rate);
-    text_addf(&finding->arithmetic, "down to %.1f %% of the requests succeeded", 100 * lowest);
-    text_add(
-        &finding->consequence,
-        audit->evidence->imported
-            ? "Latencies are those of the lucky ones: compare these cells with nothing."
-            : "What timed out or was never answered counts in the latencies as \"at least\" so "
-              "long, what failed otherwise is in none: compare these cells with nothing.");
-}
-
-/* ---- Failures by another name ---- */
-
-static bool sounds_too_long(const char *text)
-{
-    return text != NULL
-           && (strstr(text, "400") != NULL || strcasestr(text, "context length") != NULL
-               || strcasestr(text, "context window") != NULL || strcasestr(text, "too long") != NULL
-               || strcasestr(text, "max_model_len") != NULL);
-}
-
-static bool sounds_like_memory(const char *text)
-{
-    return text != NULL
-           && (strcasestr(text, "oom") != NULL || strcasestr(text, "out of memory") != NULL);
-}
-
-void check_misnamed(struct audit *audit)
-{
-    double limit = audit->evidence->facts.context_limit_tokens;
-    struct finding *finding = NULL;
-
-    for (size_t i = 0; i < audit->evidence->cell_count; i++) {
-        const struct evidence_cell *cell = &audit->evidence->cells[i];
-        bool too_long = cell->input_length >= limit && cell->state == EVIDENCE_FAILED;
-        bool memory = sounds_like_memory(cell->status) || sounds_like_memory(cell->error);
-        bool refused = sounds_too_long(cell->error);
-
-        if (!too_long && !(memory && refused))
-            continue;
-        if (finding == NULL)
-            finding = audit_find(audit, FINDING_WRONG);
-        finding_add_cell(finding, i);
-    }
-    if (finding == NULL)
-        return;
-    if (isnan(limit))
-        text_add(&finding->arithmetic, "refused as too long, and told as out of memory");
-    else
-        text_addf(&finding->arithmetic, "the context as served ends at %.15g tokens", limit);
-    text_add(&finding->consequence,
-             "The requests were too long for the model as served: infeasible, not a failure of the "
-             "hardware.");
 }

@@ -1,253 +1,129 @@
 /* Rules that hold the cells of a run against one another: a first request that waited, less work
  * that took longer. */
 
-#include <stdlib.h>
-#include <string.h>
+#include "analysis/audit_places.h"
 
-#include "analysis/audit_parts.h"
-#include "base/memory.h"
+#define COLD_TIMES 1.5 /* a first cell so much slower than one with more users, */
+#define COLD_MS 100    /* and by so much: a cold start; */
+#define COLD_WRONG_TIMES 3
+#define COLD_WRONG_MS 1000 /* this much: its figures are nothing else */
+#define DISORDER_TIMES 1.5 /* less work that took so much longer */
+#define DISORDER_MS 50     /* and by so much */
 
-#define FIRST_SHAPE_TIMES 3 /* a first request so much slower than the next level's */
-#define FIRST_SHAPE_MS 1000 /* and by so much */
-#define DISORDER_TIMES 1.5  /* less work that took so much longer */
-#define DISORDER_MS 50      /* and by so much */
+/* ---- Cold starts ----------------------------------------------------------------------------- */
 
-/* What these rules need of a cell, close together. */
-struct place {
-    bool is_measured;
-    double users, length, output, mean_ms;
-    const struct evidence_cell *cell;
-    size_t run, run_end;     /* its run's places */
-    size_t shape, shape_end; /* those of them with the same length */
-};
-
-/* In two orders, so that no cell is held against all of twenty thousand. */
-struct places {
-    size_t count;
-    struct place *at;             /* by run, length and users */
-    const struct place **by_mean; /* by run and mean latency */
-    const struct place **by_row;  /* as in the file */
-};
-
-static void places_finish(struct places *places)
+/* The cell of a shape that was measured first, as far as the order of users tells; or of its run,
+ * by the order of rows. */
+static bool is_first(const struct places *places, const struct place *place)
 {
-    free(places->at);
-    free(places->by_mean);
-    free(places->by_row);
-}
-#define PLACES_AUTO __attribute__((cleanup(places_finish))) struct places
-
-static int compare_runs(const struct place *a, const struct place *b)
-{
-    return strcmp(a->cell->variant, b->cell->variant);
+    return place->cell == place->run_first || place_is_lowest(places, place);
 }
 
-static int compare_shapes(const struct place *a, const struct place *b)
+static bool is_slower(const struct place *place, const struct place *other, double times, double ms)
 {
-    int order = compare_runs(a, b);
-
-    return order != 0 ? order : audit_compare(round(a->length), round(b->length));
+    return place->mean_ms > times * other->mean_ms && place->mean_ms > other->mean_ms + ms;
 }
 
-static int compare_rows(const struct place *a, const struct place *b)
-{
-    return (a->cell > b->cell) - (a->cell < b->cell);
-}
-
-static int compare_places(const void *left, const void *right)
-{
-    const struct place *a = left, *b = right;
-    int order = compare_shapes(a, b);
-
-    if (order == 0)
-        order = audit_compare(a->users, b->users);
-    return order != 0 ? order : compare_rows(a, b);
-}
-
-static int compare_means(const void *left, const void *right)
-{
-    const struct place *a = *(const struct place *const *)left;
-    const struct place *b = *(const struct place *const *)right;
-    int order = compare_runs(a, b);
-
-    if (order == 0)
-        order = audit_compare(a->mean_ms, b->mean_ms);
-    return order != 0 ? order : compare_rows(a, b);
-}
-
-/* How far what starts at `first` goes. */
-static size_t end_of(const struct places *places, size_t first,
-                     int (*compare)(const struct place *a, const struct place *b))
-{
-    size_t end = first + 1;
-
-    while (end < places->count && compare(&places->at[first], &places->at[end]) == 0)
-        end++;
-    return end;
-}
-
-static void find_bounds(struct places *places)
-{
-    size_t run = 0, run_end = 0, shape = 0, shape_end = 0;
-
-    for (size_t i = 0; i < places->count; i++) {
-        if (i >= run_end)
-            run_end = end_of(places, run = i, compare_runs);
-        if (i >= shape_end)
-            shape_end = end_of(places, shape = i, compare_shapes);
-        places->at[i].run = run;
-        places->at[i].run_end = run_end;
-        places->at[i].shape = shape;
-        places->at[i].shape_end = shape_end;
-    }
-}
-
-static struct places places_of(const struct evidence *evidence)
-{
-    size_t count = evidence->cell_count;
-    struct places places = { count, memory_zeroed(count + 1, sizeof *places.at),
-                             memory_zeroed(count + 1, sizeof *places.by_mean),
-                             memory_zeroed(count + 1, sizeof *places.by_row) };
-
-    for (size_t i = 0; i < count; i++) {
-        const struct evidence_cell *cell = &evidence->cells[i];
-
-        places.at[i] = (struct place){ .is_measured = cell_is_measured(cell),
-                                       .users = cell_users(cell),
-                                       .length = cell->input_length,
-                                       .output = cell->output_tokens_asked,
-                                       .mean_ms = cell_mean_ms(cell),
-                                       .cell = cell };
-    }
-    qsort(places.at, count, sizeof *places.at, compare_places);
-    find_bounds(&places);
-    for (size_t i = 0; i < count; i++) {
-        places.by_mean[i] = &places.at[i];
-        places.by_row[places.at[i].cell - evidence->cells] = &places.at[i];
-    }
-    qsort(places.by_mean, count, sizeof *places.by_mean, compare_means);
-    return places;
-}
-
-static bool same_length(const struct place *a, const struct place *b)
-{
-    if (!isnan(a->length) || !isnan(b->length))
-        return fabs(a->length - b->length) < 0.5;
-    return cells_same_length(a->cell, b->cell);
-}
-
-static bool same_output(const struct place *a, const struct place *b)
-{
-    return isnan(a->output) || isnan(b->output) || fabs(a->output - b->output) < 0.5;
-}
-
-/* Cells of a run that differ in nothing but their users. */
-static bool same_shape(const struct place *a, const struct place *b)
-{
-    return same_length(a, b) && same_output(a, b);
-}
-
-/* The measured cell of the same context at the next level, or NULL. */
-static const struct place *next_level(const struct places *places, const struct place *cell)
-{
-    for (size_t i = (size_t)(cell - places->at) + 1; i < cell->shape_end; i++) {
-        const struct place *other = &places->at[i];
-
-        if (other->is_measured && other->users > cell->users && same_shape(other, cell))
-            return other;
-    }
-    return NULL;
-}
-
-static bool is_lowest_level(const struct places *places, const struct place *cell)
-{
-    for (size_t i = cell->shape; places->at[i].users < cell->users; i++)
-        if (same_shape(&places->at[i], cell))
-            return false;
-    return true;
-}
-
-static bool is_first_shape(const struct places *places, const struct place *cell)
+static bool is_cold(const struct places *places, const struct place *place)
 {
     const struct place *next;
 
-    if (!cell->is_measured || !(cell->mean_ms > FIRST_SHAPE_MS) || !is_lowest_level(places, cell))
+    if (!place->is_measured || !is_first(places, place))
         return false;
-    next = next_level(places, cell);
-    return next != NULL && cell->mean_ms > FIRST_SHAPE_TIMES * next->mean_ms
-           && cell->mean_ms > next->mean_ms + FIRST_SHAPE_MS;
+    next = place_next_level(places, place);
+    return next != NULL && is_slower(place, next, COLD_TIMES, COLD_MS);
+}
+
+static enum finding_weight weight_of(const struct places *places, const struct place *place)
+{
+    return is_slower(place, place_next_level(places, place), COLD_WRONG_TIMES, COLD_WRONG_MS)
+               ? FINDING_WRONG
+               : FINDING_CAUTION;
+}
+
+static const struct place *add_cold(struct audit *audit, const struct places *places,
+                                    struct finding **out)
+{
+    const struct place *worst = NULL;
+    struct finding *finding = NULL;
+
+    for (size_t i = 0; i < places->count; i++) {
+        const struct place *place = places->by_row[i];
+
+        if (!is_cold(places, place) || cached_reads(places, place) != NULL)
+            continue;
+        if (finding == NULL)
+            finding = audit_find(audit, FINDING_CAUTION);
+        finding_add_cell(finding, i);
+        if (weight_of(places, place) == FINDING_WRONG)
+            finding->weight = FINDING_WRONG;
+        if (worst == NULL || place->mean_ms > worst->mean_ms)
+            worst = place;
+    }
+    *out = finding;
+    return worst;
 }
 
 void check_first_shape(struct audit *audit)
 {
     PLACES_AUTO places = places_of(audit->evidence);
-    const struct place *worst = NULL;
-    struct finding *finding = NULL;
+    const struct place *worst, *next;
+    struct finding *finding;
 
-    for (size_t i = 0; i < places.count; i++) {
-        const struct place *cell = places.by_row[i];
-
-        if (!is_first_shape(&places, cell))
-            continue;
-        if (finding == NULL)
-            finding = audit_find(audit, FINDING_WRONG);
-        finding_add_cell(finding, i);
-        if (worst == NULL || cell->mean_ms > worst->mean_ms)
-            worst = cell;
-    }
+    worst = add_cold(audit, &places, &finding);
     if (worst == NULL)
         return;
+    next = place_next_level(&places, worst);
     text_addf(&finding->arithmetic,
               "%.4g s at %.15g users (row %lld), where %.15g users took %.4g s",
-              worst->mean_ms / 1000, worst->users, (long long)worst->cell->row,
-              next_level(&places, worst)->users, next_level(&places, worst)->mean_ms / 1000);
+              worst->mean_ms / 1000, worst->users, (long long)worst->cell->row, next->users,
+              next->mean_ms / 1000);
     text_add(
         &finding->consequence,
         "The first requests of a shape waited for its compilation, or filled the prefix cache that "
         "later ones read: these cells are cold starts, not latencies.");
 }
 
-/* ---- Less work that took longer ---- */
+/* ---- Less work that took longer -------------------------------------------------------------- */
 
 /* Is `less` less work than `more`, and was it slower beyond what may be chance? */
 static bool contradicts(const struct place *less, const struct place *more)
 {
     bool same, smaller;
 
-    if (!(less->mean_ms > DISORDER_TIMES * more->mean_ms
-          && less->mean_ms > more->mean_ms + DISORDER_MS))
+    if (!is_slower(less, more, DISORDER_TIMES, DISORDER_MS))
         return false;
-    same = same_length(less, more);
+    same = place_same_length(less, more);
     smaller = (same || less->length < more->length) && less->users <= more->users
               && (!same || less->users < more->users);
-    return smaller && same_output(less, more);
+    return smaller && place_same_output(less, more);
 }
 
 static bool is_neighbour(const struct place *a, const struct place *b)
 {
-    return same_length(a, b) || fabs(a->users - b->users) < 0.5;
+    return place_same_length(a, b) || fabs(a->users - b->users) < 0.5;
 }
 
 /* The fastest of those that do; or NULL. */
-static const struct place *contradicted_by(const struct places *places, const struct place *cell)
+static const struct place *contradicted_by(const struct places *places, const struct place *place)
 {
-    for (size_t i = cell->run; i < cell->run_end; i++) {
+    for (size_t i = place->run; i < place->run_end; i++) {
         const struct place *other = places->by_mean[i];
 
-        if (!(cell->mean_ms > DISORDER_TIMES * other->mean_ms))
+        if (!(place->mean_ms > DISORDER_TIMES * other->mean_ms))
             break;
-        if (other->is_measured && contradicts(cell, other) && is_neighbour(cell, other))
+        if (other->is_measured && contradicts(place, other) && is_neighbour(place, other))
             return other;
     }
     return NULL;
 }
 
-static void add_place(const struct place *cell, struct text *out)
+static void add_place(const struct place *place, struct text *out)
 {
-    text_addf(out, "%.15g users", cell->users);
-    if (!isnan(cell->length))
-        text_addf(out, " and %.15g of context", cell->length);
-    text_addf(out, " (row %lld)", (long long)cell->cell->row);
+    text_addf(out, "%.15g users", place->users);
+    if (!isnan(place->length))
+        text_addf(out, " and %.15g of context", place->length);
+    text_addf(out, " (row %lld)", (long long)place->cell->row);
 }
 
 void check_monotone(struct audit *audit)
@@ -257,18 +133,18 @@ void check_monotone(struct audit *audit)
     struct finding *finding = NULL;
 
     for (size_t i = 0; i < places.count; i++) {
-        const struct place *cell = places.by_row[i], *other;
+        const struct place *place = places.by_row[i], *other;
 
-        if (!cell->is_measured || is_first_shape(&places, cell))
+        if (!place->is_measured || is_cold(&places, place))
             continue;
-        other = contradicted_by(&places, cell);
+        other = contradicted_by(&places, place);
         if (other == NULL)
             continue;
         if (finding == NULL)
             finding = audit_find(audit, FINDING_CAUTION);
         finding_add_cell(finding, i);
-        if (worst == NULL || cell->mean_ms / other->mean_ms > worst->mean_ms / against->mean_ms) {
-            worst = cell;
+        if (worst == NULL || place->mean_ms / other->mean_ms > worst->mean_ms / against->mean_ms) {
+            worst = place;
             against = other;
         }
     }

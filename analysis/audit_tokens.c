@@ -1,14 +1,20 @@
 /* Rules on tokens: were they counted, and which? */
 
 #include "analysis/audit_parts.h"
+#include "base/memory.h"
 
 #define OUTPUT_NEEDED 16    /* tokens per request below which nothing is said of generation */
 #define LOCKED_WITHIN 0.005 /* tokens per request equal to the context within this share */
 #define LOCKED_NEEDED 3     /* cells, at two contexts or more */
-#define CACHED_SHARE 0.1    /* of the input tokens */
+#define LINE_WITHIN 0.03    /* tokens per request grow by one with each of the context */
+#define LINE_SPAN 4         /* over contexts so many times apart, */
+#define LINE_SHARE 0.8      /* in so many of the cells */
 #define RATES_WITHIN 0.03
 #define RECOUNTED_WITHIN 0.02
-#define LENGTH_WITHIN 0.1 /* of the tokens asked for: a chat template may add some */
+#define ENDING_TOKENS 2     /* that one count may have at the ends and another may not */
+#define TEMPLATE_TOKENS 100 /* a chat template may add */
+#define LENGTH_WITHIN 0.1   /* of the tokens asked for */
+#define LOOKED_AT 1000      /* cells that each is held against */
 
 static bool has_short_output(const struct evidence_cell *cell)
 {
@@ -41,9 +47,17 @@ static double tokens_per_request(const struct evidence_cell *cell)
     return rate / cell->request_throughput;
 }
 
+/* As many as were asked for as answers, that is what they are. */
+static bool may_be_locked(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell) && cell->input_length > 1 && tokens_per_request(cell) > 0
+           && !(fabs(tokens_per_request(cell) / cell->output_tokens_asked - 1) < LENGTH_WITHIN);
+}
+
+/* Equal to the context: to within the rounding of a rate. */
 static bool is_locked(const struct evidence_cell *cell)
 {
-    return cell_is_measured(cell) && cell->input_length > 1
+    return may_be_locked(cell)
            && fabs(tokens_per_request(cell) / cell->input_length - 1) < LOCKED_WITHIN;
 }
 
@@ -65,21 +79,90 @@ static bool is_proof(const struct evidence *evidence)
     return count >= LOCKED_NEEDED && high > low;
 }
 
+/* Tokens per request = a + b x context, by least squares over the cells of all contexts. */
+struct line {
+    double a, b, low, high; /* low, high: contexts */
+    size_t count;
+};
+
+static struct line fit_line(const struct evidence *evidence)
+{
+    struct line line = { .low = INFINITY, .high = 0 };
+    double x = 0, y = 0, xx = 0, xy = 0, n;
+
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        const struct evidence_cell *cell = &evidence->cells[i];
+        double length = cell->input_length, tokens = tokens_per_request(cell);
+
+        if (!may_be_locked(cell))
+            continue;
+        line.count++;
+        line.low = fmin(line.low, length);
+        line.high = fmax(line.high, length);
+        x += length;
+        y += tokens;
+        xx += length * length;
+        xy += length * tokens;
+    }
+    n = (double)line.count;
+    line.b = (n * xy - x * y) / (n * xx - x * x);
+    line.a = (y - line.b * x) / n;
+    return line;
+}
+
+static bool is_on_line(const struct evidence_cell *cell, const struct line *line)
+{
+    double tokens = line->a + line->b * cell->input_length;
+
+    return may_be_locked(cell) && fabs(tokens_per_request(cell) / tokens - 1) < LINE_WITHIN;
+}
+
+/* One token more for each of the context, over contexts far apart, and few besides: a template, or
+ * answers of a few tokens, or a rate that was rounded. */
+static bool is_line_of_context(const struct evidence *evidence, const struct line *line)
+{
+    size_t on_it = 0;
+
+    if (line->count < LOCKED_NEEDED || !(line->high >= LINE_SPAN * line->low)
+        || !(fabs(line->b - 1) < LINE_WITHIN) || !(fabs(line->a) <= TEMPLATE_TOKENS))
+        return false;
+    for (size_t i = 0; i < evidence->cell_count; i++)
+        on_it += is_on_line(&evidence->cells[i], line);
+    return (double)on_it >= LINE_SHARE * (double)line->count;
+}
+
+/* The cells whose tokens are those of the context, into *locked; false: none. */
+static bool find_locked(const struct evidence *evidence, bool *locked)
+{
+    struct line line = fit_line(evidence);
+    bool proof = is_proof(evidence), on_line = is_line_of_context(evidence, &line);
+
+    for (size_t i = 0; i < evidence->cell_count; i++)
+        locked[i] = (proof && is_locked(&evidence->cells[i]))
+                    || (on_line && is_on_line(&evidence->cells[i], &line));
+    return proof || on_line;
+}
+
 void check_locked_tokens(struct audit *audit)
 {
+    const struct evidence *evidence = audit->evidence;
+    FREE_AUTO bool *locked = memory_zeroed(evidence->cell_count + 1, sizeof *locked);
     struct finding *finding;
     const struct evidence_cell *cell;
 
-    if (!is_proof(audit->evidence))
+    if (!find_locked(evidence, locked))
         return;
-    finding = audit_find_cells(audit, FINDING_WRONG, is_locked);
-    cell = &audit->evidence->cells[finding->cells[finding->cell_count - 1]];
+    finding = audit_find(audit, FINDING_WRONG);
+    for (size_t i = 0; i < evidence->cell_count; i++)
+        if (locked[i])
+            finding_add_cell(finding, i);
+    cell = &evidence->cells[finding->cells[finding->cell_count - 1]];
     text_addf(&finding->arithmetic,
               "%zu cells have tokens/s = context x requests/s; row %lld: %.5g tokens/s / %.5g "
-              "requests/s = %.5g, the context",
+              "requests/s = %.5g, of a context of %.15g",
               finding->cell_count, (long long)cell->row,
               tokens_per_request(cell) * cell->request_throughput, cell->request_throughput,
-              tokens_per_request(cell));
+              tokens_per_request(cell), cell->input_length);
     text_add(&finding->consequence, "These are prompt tokens: neither generation speed nor a price "
                                     "per generated token follows.");
 }
@@ -122,31 +205,79 @@ void check_estimated(struct audit *audit)
              "lower bounds.");
 }
 
-static bool differs(double counted, double told)
+/* ---- Two counts of the same tokens ---- */
+
+static bool differs(double counted, double told, double tokens)
 {
-    return fabs(counted / told - 1) > RECOUNTED_WITHIN;
+    return fabs(counted - told) > fmax(tokens, RECOUNTED_WITHIN * told);
 }
 
-static bool is_recounted(const struct evidence_cell *cell)
+/* What the server counts of a prompt beyond the tool's count: a chat template, if it is as much for
+ * every prompt. */
+static double more_of_prompt(const struct evidence_cell *cell)
+{
+    return cell->input_tokens_usage - cell->input_tokens_mean;
+}
+
+/* By prompts of the same run that are much longer or shorter: do the counts differ by a share of
+ * the prompt, as two tokenizers' do? Without such: by more than a template has. */
+static bool has_other_prompt_count(const struct evidence *evidence,
+                                   const struct evidence_cell *cell)
+{
+    double widest = 0, growth = NAN;
+
+    if (!differs(cell->input_tokens_mean, cell->input_tokens_usage, ENDING_TOKENS))
+        return false;
+    for (size_t i = 0; i < evidence->cell_count && i < LOOKED_AT; i++) {
+        const struct evidence_cell *other = &evidence->cells[i];
+        double apart = fabs(other->input_tokens_mean - cell->input_tokens_mean);
+
+        if (!(apart > widest) || !(apart > cell->input_tokens_mean / 2)
+            || isnan(more_of_prompt(other)) || !cells_same_run(cell, other))
+            continue;
+        widest = apart;
+        growth = (more_of_prompt(other) - more_of_prompt(cell))
+                 / (other->input_tokens_mean - cell->input_tokens_mean);
+    }
+    if (!isnan(growth))
+        return fabs(growth) > RECOUNTED_WITHIN;
+    return more_of_prompt(cell) < 0 || more_of_prompt(cell) > TEMPLATE_TOKENS;
+}
+
+static void add_counts(const char *which, double counted, double told, struct text *out)
+{
+    if (!isnan(counted + told))
+        text_addf(out, " the tool's tokenizer counts %.4g %s tokens, the server's usage %.4g;",
+                  counted, which, told);
+}
+
+static bool is_recounted(const struct evidence *evidence, const struct evidence_cell *cell)
 {
     return cell_is_measured(cell)
-           && (differs(cell->output_tokens_mean, cell->output_tokens_usage)
-               || differs(cell->input_tokens_mean, cell->input_tokens_usage));
+           && (differs(cell->output_tokens_mean, cell->output_tokens_usage, ENDING_TOKENS)
+               || has_other_prompt_count(evidence, cell));
 }
 
 void check_recounted(struct audit *audit)
 {
-    struct finding *finding = audit_find_cells(audit, FINDING_WRONG, is_recounted);
+    const struct evidence *evidence = audit->evidence;
+    struct finding *finding = NULL;
     const struct evidence_cell *cell;
 
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        if (!is_recounted(evidence, &evidence->cells[i]))
+            continue;
+        if (finding == NULL)
+            finding = audit_find(audit, FINDING_WRONG);
+        finding_add_cell(finding, i);
+    }
     if (finding == NULL)
         return;
-    cell = &audit->evidence->cells[finding->cells[0]];
-    text_addf(&finding->arithmetic,
-              "row %lld: the tool's tokenizer counts %.4g input and %.4g output tokens per "
-              "request, the server's usage tells %.4g and %.4g",
-              (long long)cell->row, cell->input_tokens_mean, cell->output_tokens_mean,
-              cell->input_tokens_usage, cell->output_tokens_usage);
+    cell = &evidence->cells[finding->cells[0]];
+    text_addf(&finding->arithmetic, "row %lld, per request:", (long long)cell->row);
+    add_counts("input", cell->input_tokens_mean, cell->input_tokens_usage, &finding->arithmetic);
+    add_counts("output", cell->output_tokens_mean, cell->output_tokens_usage, &finding->arithmetic);
+    finding->arithmetic.data[--finding->arithmetic.length] = '\0';
     text_add(&finding->consequence,
              "Lengths, tokens/s and TPOT are not those of the served model: compare requests/s "
              "and latencies, or measure again with the model's own tokenizer.");
@@ -165,8 +296,11 @@ static double output_seen(const struct evidence_cell *cell)
 
 static bool has_other_length(const struct evidence_cell *cell)
 {
+    double longer = input_seen(cell) - cell->input_length;
+
     return cell_is_measured(cell)
-           && (fabs(input_seen(cell) - cell->input_length) > LENGTH_WITHIN * cell->input_length
+           && (longer < -LENGTH_WITHIN * cell->input_length
+               || longer > fmax(TEMPLATE_TOKENS, LENGTH_WITHIN * cell->input_length)
                || fabs(output_seen(cell) - cell->output_tokens_asked)
                       > LENGTH_WITHIN * cell->output_tokens_asked);
 }
@@ -194,41 +328,6 @@ void check_lengths(struct audit *audit)
     text_add(&finding->consequence,
              "Name the lengths that were seen, not those asked for, and compare only with runs "
              "that have the same.");
-}
-
-/* ---- Prefix cache ---- */
-
-/* Of the input tokens; NaN. */
-static double cached_share(const struct evidence_cell *cell)
-{
-    if (!isnan(cell->cached_share))
-        return cell->cached_share;
-    if (!isnan(cell->input_tokens))
-        return cell->cached_tokens / cell->input_tokens;
-    return cell->cached_tokens / (cell->input_tokens_mean * cell->succeeded);
-}
-
-static bool is_cached(const struct evidence_cell *cell)
-{
-    return cell_is_measured(cell) && cached_share(cell) > CACHED_SHARE;
-}
-
-void check_cache(struct audit *audit)
-{
-    struct finding *finding = audit_find_cells(audit, FINDING_CAUTION, is_cached);
-    double most = 0;
-
-    if (finding == NULL)
-        return;
-    for (size_t i = 0; i < finding->cell_count; i++) {
-        const struct evidence_cell *cell = &audit->evidence->cells[finding->cells[i]];
-
-        most = fmax(most, cached_share(cell));
-    }
-    text_addf(&finding->arithmetic, "up to %.0f %% of the input tokens came from the prefix cache",
-              100 * most);
-    text_add(&finding->consequence,
-             "Prefill was mostly not done: TTFT and input rates are those of repeated prompts.");
 }
 
 /* ---- The client ---- */

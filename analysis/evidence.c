@@ -85,6 +85,7 @@ const struct evidence_field evidence_fact_fields[] = {
     TEXT(evidence_facts, deployment, "what was measured, by name"),
     TEXT(evidence_facts, tool, "what measured it"),
     TEXT(evidence_facts, dataset, "what prompts were made from"),
+    TEXT(evidence_facts, workload, "what was sent, as stated"),
     TEXT(evidence_facts, date, "when, as the file says"),
     NUMBER(evidence_facts, chips, "accelerators"),
     NUMBER(evidence_facts, memory_gb_per_chip, "memory of one accelerator"),
@@ -94,6 +95,8 @@ const struct evidence_field evidence_fact_fields[] = {
     NUMBER(evidence_facts, container_concurrency, "requests at once to one instance"),
     NUMBER(evidence_facts, tensor_parallel, "accelerators that share the weights"),
     NUMBER(evidence_facts, repetitions, "runs behind each cell"),
+    NUMBER(evidence_facts, output_tokens, "per request, where its cell does not say"),
+    NUMBER(evidence_facts, timeout_s, "seconds after which a request was given up"),
     { 0 },
 };
 

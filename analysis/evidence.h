@@ -67,10 +67,11 @@ struct evidence_facts {
     char model[160], model_revision[96], quantization[64], weights_type[64], cache_type[64];
     char engine[64], engine_version[96], flags[2048];
     char hardware[96], provider[64], region[64], deployment[64];
-    char tool[96], dataset[96], date[40];
+    char tool[96], dataset[96], workload[512], date[40];
     double chips, memory_gb_per_chip, price_usd_per_chip_hour;
     double context_limit_tokens, max_instances, container_concurrency, tensor_parallel;
-    double repetitions; /* runs behind each cell */
+    double repetitions;              /* runs behind each cell */
+    double output_tokens, timeout_s; /* of each request, where its cell does not say */
 };
 
 struct evidence {
