@@ -16,6 +16,12 @@ const char *finding_weight_name(enum finding_weight weight); /* "caution", "wron
 struct audit_rule;
 struct audit;
 
+enum audit_use {
+    RULE_NOT_MEANT, /* for runs of this kind */
+    RULE_LACKS,     /* what it needs */
+    RULE_APPLIED,
+};
+
 struct finding {
     const struct audit_rule *rule;
     enum finding_weight weight;
@@ -25,20 +31,26 @@ struct finding {
     struct text consequence; /* what not to conclude */
 };
 
+#define AUDIT_RULES_MAX 40
+
 struct findings {
     struct finding *at; /* in the order of the rules */
     size_t count;
-    const struct hardware *hardware; /* what the run was held against; NULL: not known */
+    enum audit_use uses[AUDIT_RULES_MAX]; /* of each rule, in their order */
+    const struct hardware *hardware;      /* what the run was held against; NULL: not known */
     const struct model *model;
 };
 #define FINDINGS_AUTO __attribute__((cleanup(findings_finish))) struct findings
 void findings_finish(struct findings *findings);
 
 struct audit_rule {
-    const char *name;  /* "littles_law" */
+    const char *name;  /* "actual_load" */
     const char *title; /* what it looks for, for people */
     int mistake;       /* of the README's list of measuring mistakes; 0: none of them */
     void (*check)(struct audit *audit);
+    const char *needs; /* figures without which it cannot be applied, for people; NULL: none */
+    bool (*has)(const struct audit *audit); /* are they there? NULL: always */
+    bool of_imports;                        /* our own runs say so themselves, or cannot have it */
 };
 extern const struct audit_rule audit_rules[]; /* ends with a NULL name */
 
@@ -63,5 +75,10 @@ void finding_write_rows(const struct evidence *evidence, const struct finding *f
 /* "1-4 users, 128-2048 tokens": the ranges its cells span. */
 void finding_write_span(const struct evidence *evidence, const struct finding *finding,
                         struct text *out);
-/* New references. At most `rows_max` cells are listed per finding. */
+size_t findings_applied(const struct findings *findings); /* how many rules were */
+/* "Not applied for want of how many requests succeeded: low_success, all_failed." and so on, and
+ * which were applied. */
+void findings_write_uses(const struct findings *findings, struct text *out);
+/* New references. {"applied": [rule], "not_applied": [{"lacks", "rules"}]} */
+json_t *findings_uses_json(const struct findings *findings);
 json_t *findings_json(const struct evidence *evidence, const struct findings *findings);

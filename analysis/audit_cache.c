@@ -10,6 +10,7 @@
 
 #define CACHED_SHARE 0.1  /* of the input tokens */
 #define CACHED_TIMES 2    /* a first cell so much slower than one with more users, */
+#define GROWING_TIMES 1.5 /* or so much where such times grow with the prompt, */
 #define CACHED_MS 100     /* and by so much */
 #define LENGTH_NEEDED 512 /* shorter prompts are read too fast to tell from other delays */
 #define PREFILL_SPEED                                                                              \
@@ -65,11 +66,11 @@ static double compared_ms(const struct place *place, const struct place *other)
     return place->mean_ms;
 }
 
-static bool is_much_slower(const struct place *first, const struct place *later)
+static bool is_slower(const struct place *first, const struct place *later, double times)
 {
     double first_ms = compared_ms(first, later), later_ms = compared_ms(later, first);
 
-    return first_ms > CACHED_TIMES * later_ms && first_ms > later_ms + CACHED_MS;
+    return first_ms > times * later_ms && first_ms > later_ms + CACHED_MS;
 }
 
 /* A compilation is in one request, and the median of several does not show it. */
@@ -84,19 +85,23 @@ static bool has_slow_median(const struct place *first, const struct place *later
 }
 
 /* Another first cell, of a prompt at most half or at least twice as long, took about as much less
- * or more: it was read. A compilation takes as long for either. */
+ * or more, and no longer one took less: it was read. A compilation takes as long for either. */
 static bool grows_with_length(const struct places *places, const struct place *first)
 {
+    bool grows = false;
+
     for (size_t i = first->run; i < first->run_end; i++) {
         const struct place *other = &places->at[i];
         double lengths = other->length / first->length, times = other->mean_ms / first->mean_ms;
 
-        if (other->is_measured && other->length >= LENGTH_NEEDED && (lengths >= 2 || lengths <= 0.5)
-            && log(times) / log(lengths) > 0.6 && log(times) / log(lengths) < 1.6
-            && place_is_lowest(places, other))
-            return true;
+        if (!other->is_measured || !(other->length >= LENGTH_NEEDED)
+            || !(lengths >= 2 || lengths <= 0.5) || !place_is_lowest(places, other))
+            continue;
+        if (lengths >= 2 && times < 1)
+            return false;
+        grows |= log(times) / log(lengths) > 0.6 && log(times) / log(lengths) < 1.6;
     }
-    return false;
+    return grows;
 }
 
 const struct place *cached_reads(const struct places *places, const struct place *first)
@@ -107,10 +112,14 @@ const struct place *cached_reads(const struct places *places, const struct place
         || !place_is_lowest(places, first) || cached_share(first->cell) > CACHED_SHARE)
         return NULL;
     later = place_next_level(places, first);
-    if (later == NULL || cached_share(later->cell) <= CACHED_SHARE || !is_much_slower(first, later)
+    if (later == NULL || cached_share(later->cell) <= CACHED_SHARE
+        || !is_slower(first, later, GROWING_TIMES)
         || first->length < PREFILL_SPEED * compared_ms(first, later) / 1000)
         return NULL;
-    return has_slow_median(first, later) || grows_with_length(places, first) ? later : NULL;
+    return grows_with_length(places, first)
+                   || (is_slower(first, later, CACHED_TIMES) && has_slow_median(first, later))
+               ? later
+               : NULL;
 }
 
 /* Cells of the shape of `first` whose prompts were read faster than with no other user. */
@@ -221,6 +230,14 @@ static const char *one_prompt(const struct evidence *evidence)
         count++;
     }
     return count > 1 ? only : NULL;
+}
+
+bool tells_prompts(const struct evidence *evidence)
+{
+    for (size_t i = 0; i < evidence->cell_count; i++)
+        if (prompt_of(&evidence->cells[i]) != NULL)
+            return true;
+    return evidence->facts.workload[0] != '\0';
 }
 
 static void check_named(struct audit *audit)

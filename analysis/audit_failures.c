@@ -25,8 +25,6 @@ void check_failed_speed(struct audit *audit)
     struct finding *finding;
     const struct evidence_cell *cell;
 
-    if (!audit->evidence->imported) /* our own reports show none */
-        return;
     finding = audit_find_cells(audit, FINDING_WRONG, is_failed_with_speed);
     if (finding == NULL)
         return;
@@ -170,7 +168,7 @@ void check_misnamed(struct audit *audit)
 
 /* ---- All of them failed ---- */
 
-/* Our own runs say so themselves, and other rules say what else is wrong with it. */
+/* Of those that no other rule tells of. */
 void check_all_failed(struct audit *audit)
 {
     const struct evidence *evidence = audit->evidence;
@@ -178,7 +176,7 @@ void check_all_failed(struct audit *audit)
     struct finding *finding = NULL;
     const struct evidence_cell *cell;
 
-    for (size_t i = 0; evidence->imported && i < evidence->cell_count; i++) {
+    for (size_t i = 0; i < evidence->cell_count; i++) {
         cell = &evidence->cells[i];
         if (cell->state != EVIDENCE_FAILED || misnamed[i] || is_failed_with_speed(cell))
             continue;

@@ -236,8 +236,6 @@ void check_samples(struct audit *audit)
     struct finding *finding;
     double fewest = INFINITY;
 
-    if (!audit->evidence->imported)
-        return;
     finding = audit_find_cells(audit, FINDING_CAUTION, has_few_samples);
     if (finding == NULL)
         return;

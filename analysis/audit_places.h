@@ -35,3 +35,5 @@ bool place_is_lowest(const struct places *places, const struct place *place);
 /* `first` read its prompt and those with more users took it from the prefix cache, as far as times
  * tell: the next level then; else NULL (analysis/audit_cache.c). */
 const struct place *cached_reads(const struct places *places, const struct place *first);
+/* Rows have a prompt, or somebody stated what was sent. */
+bool tells_prompts(const struct evidence *evidence);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/audit_parts.h"
+#include "analysis/audit_needs.h"
 #include "analysis/import_columns.h"
 
 #define COMPUTE_SHARE 0.9 /* of the peak; real prefill reaches two thirds */
@@ -64,6 +64,17 @@ static struct roof roof_of(const struct audit *audit, const struct evidence_cell
     if (strtod(value, NULL) >= 1)
         roof.chips = strtod(value, NULL);
     return roof;
+}
+
+bool has_roof(const struct audit *audit)
+{
+    for (size_t i = 0; i < audit->evidence->cell_count; i++) {
+        const struct roof roof = roof_of(audit, &audit->evidence->cells[i]);
+
+        if (roof.hardware != NULL && roof.model != NULL)
+            return true;
+    }
+    return false;
 }
 
 static double best_flops(const struct hardware *hardware)

@@ -3,8 +3,8 @@
 
 #include "analysis/audit_places.h"
 
-#define COLD_TIMES 1.5 /* a first cell so much slower than one with more users, */
-#define COLD_MS 100    /* and by so much: a cold start; */
+#define COLD_TIMES 2 /* a first cell so much slower than one with more users, */
+#define COLD_MS 100  /* and by so much: a cold start; */
 #define COLD_WRONG_TIMES 3
 #define COLD_WRONG_MS 1000 /* this much: its figures are nothing else */
 #define DISORDER_TIMES 1.5 /* less work that took so much longer */
@@ -31,7 +31,9 @@ static bool is_cold(const struct places *places, const struct place *place)
     if (!place->is_measured || !is_first(places, place))
         return false;
     next = place_next_level(places, place);
-    return next != NULL && is_slower(place, next, COLD_TIMES, COLD_MS);
+    return next != NULL
+           && (is_slower(place, next, COLD_TIMES, COLD_MS)
+               || is_slower(place, next, DISORDER_TIMES, COLD_WRONG_MS));
 }
 
 static enum finding_weight weight_of(const struct places *places, const struct place *place)
@@ -135,7 +137,7 @@ void check_monotone(struct audit *audit)
     for (size_t i = 0; i < places.count; i++) {
         const struct place *place = places.by_row[i], *other;
 
-        if (!place->is_measured || is_cold(&places, place))
+        if (!place->is_measured || is_cold(&places, place) || cached_reads(&places, place) != NULL)
             continue;
         other = contradicted_by(&places, place);
         if (other == NULL)

@@ -176,8 +176,6 @@ void check_unknown_output(struct audit *audit)
 {
     struct finding *finding;
 
-    if (!audit->evidence->imported)
-        return;
     finding = audit_find_cells(audit, FINDING_CAUTION, counts_nothing);
     if (finding == NULL)
         return;
@@ -310,9 +308,6 @@ void check_lengths(struct audit *audit)
     struct finding *finding;
     const struct evidence_cell *cell;
 
-    if (audit->evidence->input_unit != LENGTH_TOKENS
-        || !audit->evidence->imported) /* our own cells tell each request's own lengths */
-        return;
     finding = audit_find_cells(audit, FINDING_CAUTION, has_other_length);
     if (finding == NULL)
         return;
@@ -392,8 +387,6 @@ void check_rates(struct audit *audit)
     struct finding *finding;
     const struct evidence_cell *cell;
 
-    if (!audit->evidence->imported)
-        return;
     finding = audit_find_cells(audit, FINDING_CAUTION, has_odd_rates);
     if (finding == NULL)
         return;

@@ -1,4 +1,5 @@
 /* Evidence of imported runs, as the store keeps them. */
+#include <math.h>
 #include <string.h>
 
 #include "analysis/evidence_private.h"
@@ -74,21 +75,47 @@ static bool read_cell(void *context, const char *written, struct error *error)
     return true;
 }
 
+/* What the file says of a cell goes before what is known of the run. */
+static void settle_facts(struct evidence *evidence)
+{
+    const struct evidence_facts *facts = &evidence->facts;
+
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        struct evidence_cell *cell = &evidence->cells[i];
+
+        if (isnan(cell->output_tokens_asked))
+            cell->output_tokens_asked = facts->output_tokens;
+        if (isnan(cell->timeout_s))
+            cell->timeout_s = facts->timeout_s;
+    }
+}
+
 bool evidence_is_import(const char *id)
 {
     return strncmp(id, "imp_", 4) == 0;
 }
 
-bool evidence_find(struct store *store, const char *id, struct evidence *out, struct error *error)
+bool evidence_find_import(struct store *store, const char *id, struct evidence *out,
+                          struct error *error)
 {
     struct import_row row;
 
     evidence_init(out);
-    if (!evidence_is_import(id))
-        return evidence_find_run(store, id, out, error);
     if (!import_find(store, id, &row, error))
         return false;
     read_import(&row, out);
     import_row_finish(&row);
     return import_each_cell(store, id, read_cell, out, error);
+}
+
+bool evidence_find(struct store *store, const char *id, struct evidence *out, struct error *error)
+{
+    if (!evidence_is_import(id)) {
+        evidence_init(out);
+        return evidence_find_run(store, id, out, error);
+    }
+    if (!evidence_find_import(store, id, out, error))
+        return false;
+    settle_facts(out);
+    return true;
 }

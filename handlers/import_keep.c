@@ -91,7 +91,7 @@ static bool restate(struct store *store, const struct import_row *row,
     json_auto_t *stated = NULL;
     EVIDENCE_AUTO evidence;
 
-    if (!evidence_find(store, row->id, &evidence, error)
+    if (!evidence_find_import(store, row->id, &evidence, error)
         || !json_parse(row->stated, strlen(row->stated), &stated, error))
         return false;
     json_object_update(stated, json_iterable(offer->stated));

@@ -41,16 +41,26 @@ static const struct field finding_fields[] = {
     { 0 },
 };
 
+static const struct field lack_fields[] = {
+    { "lacks", VALUE_TEXT, .help = "Figures that the run does not tell." },
+    { "rules", VALUE_TEXTS, .help = "Rules that need them." },
+    { 0 },
+};
+
 static const struct field fields[] = {
     { "run", VALUE_TEXT, .help = "The run that was audited." },
     { "name", VALUE_TEXT, .help = "Its file, or its sweep." },
     { "imported", VALUE_BOOLEAN, .help = "Another tool measured it." },
     { "cells", VALUE_INTEGER, .help = "Cells it has." },
-    { "clean", VALUE_BOOLEAN, .help = "Nothing was found." },
+    { "clean", VALUE_BOOLEAN, .help = "Nothing was found, by the rules that could be applied." },
     { "hardware", VALUE_TEXT, .optional = true,
       .help = "The catalogue's row it was held against; missing: not known." },
     { "model", VALUE_TEXT, .optional = true, .help = "The same of the model." },
     { "findings", VALUE_LIST, .help = "In the order of the rules.", .fields = finding_fields },
+    { "applied", VALUE_TEXTS, .help = "Rules that its figures allow." },
+    { "not_applied", VALUE_LIST,
+      .help = "The other rules, by what they lack: of these nothing is known.",
+      .fields = lack_fields },
     { 0 },
 };
 
@@ -79,7 +89,8 @@ static void describe(const struct evidence *evidence, const struct findings *fin
 {
     text_addf(out, "%s (%s): %zu cells, ", evidence->id, evidence->name, evidence->cell_count);
     if (findings->count == 0)
-        text_add(out, "nothing was found.\n");
+        text_addf(out, "nothing was found by the %zu rules that its figures allow.\n",
+                  findings_applied(findings));
     else
         text_addf(out, "%zu finding%s.\n", findings->count, findings->count == 1 ? "" : "s");
     for (size_t i = 0; i < findings->count; i++) {
@@ -95,6 +106,8 @@ static void describe(const struct evidence *evidence, const struct findings *fin
         text_addf(out, "   %s.\n   %s\n", text_string(&finding->arithmetic),
                   text_string(&finding->consequence));
     }
+    text_add_char(out, '\n');
+    findings_write_uses(findings, out);
 }
 
 static void answer_findings(const struct evidence *evidence, const struct findings *findings,
@@ -107,6 +120,7 @@ static void answer_findings(const struct evidence *evidence, const struct findin
                   findings->hardware == NULL ? NULL : findings->hardware->title, "model",
                   findings->model == NULL ? NULL : findings->model->name, "findings",
                   findings_json(evidence, findings));
+    json_object_update_new(answer->structured, findings_uses_json(findings));
     describe(evidence, findings, &answer->text);
 }
 
@@ -146,8 +160,8 @@ const struct tool tool_run_audit = {
         "the figures themselves: too few requests in flight (Little's law), bursts, appended or "
         "copied runs, cut tails, compile times inside cells, one-token outputs, prompt tokens "
         "counted as generated, cached prompts, more than the hardware can do. Each finding has the "
-        "cells, the arithmetic and what not to conclude. Call it before comparing or quoting a "
-        "run.",
+        "cells, the arithmetic and what not to conclude; rules that the run's figures do not allow "
+        "are listed with what they lack. Call it before comparing or quoting a run.",
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

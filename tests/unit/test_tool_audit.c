@@ -128,11 +128,81 @@ static void audits_every_published_file(void **state)
     assert_true(files > 0);
 }
 
+static bool names(const json_t *list, const char *rule)
+{
+    const json_t *name;
+    size_t i;
+
+    json_array_foreach(list, i, name) if (strcmp(json_string_value(name), rule) == 0) return true;
+    return false;
+}
+
+/* Two columns tell next to nothing, and the answer says so. */
+static void says_which_rules_could_not_be_applied(void **state)
+{
+    static const char file[] = "concurrency,req_per_sec\n1,1.25\n2,2.5\n";
+    struct world *world = *state;
+    char id[ID_SIZE];
+    json_auto_t *answer = NULL;
+    const json_t *lacking, *group;
+    bool told = false;
+    size_t i;
+
+    import(world, file, strlen(file), "two.csv", id);
+    answer = audited(world, id, "");
+    world_says(world, "Rules applied (");
+    world_says(world, "Not applied, for want of how many requests succeeded: failed_speed, "
+                      "low_success, all_failed, misnamed_failure, censored_tail.");
+    world_says(world, "Not applied, for want of hardware and model: compute_roofline, "
+                      "bandwidth_roofline.");
+    assert_true(names(json_object_get(answer, "applied"), "duplicate_cells"));
+    assert_false(names(json_object_get(answer, "applied"), "actual_load"));
+    lacking = json_object_get(answer, "not_applied");
+    json_array_foreach(lacking, i, group) told |=
+        strcmp(json_get_text(group, "lacks", ""), "users, rates and mean latencies") == 0
+        && names(json_object_get(group, "rules"), "actual_load");
+    assert_true(told);
+}
+
+/* A file without answers' lengths, and who brought it knows them. */
+static void stated_facts_count_as_the_file_s_own(void **state)
+{
+    static const char file[] =
+        "concurrency,context_size,req_per_sec,avg_latency\n1,8,1.25,0.8\n2,8,2.5,0.8\n";
+    struct world *world = *state;
+    TEXT_AUTO arguments = { 0 };
+    json_auto_t *before = NULL, *stated = NULL, *after = NULL, *again = NULL;
+    char id[ID_SIZE];
+
+    import(world, file, strlen(file), "stated.csv", id);
+    before = audited(world, id, "");
+    assert_non_null(finding_of(before, "unknown_output"));
+    text_addf(&arguments,
+              "{\"run\":\"%s\",\"output_tokens\":1,\"timeout_s\":60,\"flags\":\"--enforce-eager\","
+              "\"workload\":\"the same prompt each time\",\"model_revision\":\"abc\"}",
+              id);
+    stated = world_ok(world, "run_import", text_string(&arguments));
+    snprintf(id, sizeof id, "%s", json_get_text(json_object_get(stated, "run"), "id", ""));
+    after = audited(world, id, "");
+    assert_null(finding_of(after, "unknown_output"));
+    assert_non_null(finding_of(after, "one_token_output"));
+    assert_non_null(finding_of(after, "prefix_cache"));
+    assert_null(finding_of(after, "identical_runs"));
+    text_finish(&arguments);
+    text_addf(&arguments, "{\"run\":\"%s\",\"output_tokens\":256}", id);
+    again = world_ok(world, "run_import", text_string(&arguments)); /* corrected once more */
+    snprintf(id, sizeof id, "%s", json_get_text(json_object_get(again, "run"), "id", ""));
+    json_auto_t *last = audited(world, id, "");
+    assert_null(finding_of(last, "one_token_output"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tells_what_is_wrong_with_an_import),
         cmocka_unit_test(knows_a_copy_under_another_name),
+        cmocka_unit_test(says_which_rules_could_not_be_applied),
+        cmocka_unit_test(stated_facts_count_as_the_file_s_own),
         cmocka_unit_test(audits_every_published_file),
     };
 
