@@ -12,7 +12,8 @@
 #define WALL_SHARE 0.5        /* of the cells that lost requests */
 #define LOST_SHARE 0.01       /* of its requests: the cell lost some */
 #define ALONE_LOST 0.05       /* of its requests: then one cell is enough, */
-#define ALONE_PAST 1.03       /* this near, unless the figure is a round one */
+#define ALONE_WITHIN 0.015    /* this near, unless the figure is a round one */
+#define USUAL_WITHIN 0.1      /* of p95 / mean: as in other cells */
 #define BUNCHED 1.05          /* so near one another: the percentiles are the timeout's */
 
 /* ---- Timeouts ---- */
@@ -95,22 +96,34 @@ static bool is_bunched(const struct evidence_cell *cell)
            && !isnan(fmax(e2e->p99_ms, e2e->max_ms));
 }
 
-/* The one cell of a run that tells: it lost many requests, for no reason told, and its percentile
- * stands at the timeout with all its digits. */
-static bool tells_alone(const struct evidence_cell *cell, double timeout_s)
+static double tail_of(const struct evidence_cell *cell)
 {
-    double highest = highest_s(cell);
+    return cell->latency[METRIC_E2E].p95_ms / cell_mean_ms(cell);
+}
 
-    return cell->success_rate <= 1 - ALONE_LOST && highest >= NEAR_TIMEOUT * timeout_s
-           && highest <= ALONE_PAST * timeout_s && cell->error == NULL
-           && fabs(highest - round(highest)) > 0.0005;
+/* p95 / mean, of cells that lost nothing; NaN. */
+static double usual_tail(const struct evidence *evidence)
+{
+    double sum = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        const struct evidence_cell *cell = &evidence->cells[i];
+
+        if (!cell_is_measured(cell) || has_lost(cell) || isnan(tail_of(cell)))
+            continue;
+        sum += tail_of(cell);
+        count++;
+    }
+    return count > 0 ? sum / (double)count : NAN;
 }
 
 /* The timeouts of a run that nobody states, by the cells that stand at them. */
 struct walls {
     double at[32];
     size_t cells[32], count;
-    size_t lost; /* cells that lost requests, and whose slowest are known */
+    size_t lost;       /* cells that lost requests, and whose slowest are known */
+    double usual_tail; /* p95 / mean of the others; NaN */
 };
 
 static void add_wall(struct walls *walls, double timeout_s)
@@ -128,7 +141,7 @@ static void add_wall(struct walls *walls, double timeout_s)
 
 static struct walls find_walls(const struct evidence *evidence)
 {
-    struct walls walls = { 0 };
+    struct walls walls = { .usual_tail = usual_tail(evidence) };
 
     for (size_t i = 0; i < evidence->cell_count; i++) {
         const struct evidence_cell *cell = &evidence->cells[i];
@@ -153,6 +166,19 @@ static bool is_wall(const struct walls *walls, double timeout_s)
     return false;
 }
 
+/* The one cell of a run that tells: it lost many requests, for no reason told, and its percentile
+ * stands at the timeout, with all its digits and other than the percentiles of its neighbours. */
+static bool tells_alone(const struct walls *walls, const struct evidence_cell *cell,
+                        double timeout_s)
+{
+    double highest = highest_s(cell);
+
+    return cell->success_rate <= 1 - ALONE_LOST && cell->error == NULL
+           && fabs(highest / timeout_s - 1) <= ALONE_WITHIN
+           && fabs(highest - round(highest)) > 0.0005
+           && !(fabs(tail_of(cell) / walls->usual_tail - 1) < USUAL_WITHIN);
+}
+
 /* The timeout that cut this cell's tail off; NaN where none did, or where the percentiles say so.
  */
 static double cutting_timeout(const struct evidence *evidence, const struct walls *walls,
@@ -167,7 +193,7 @@ static double cutting_timeout(const struct evidence *evidence, const struct wall
     if (!isnan(stated_s))
         return fmax(highest_s(cell), burst_s(cell)) >= NEAR_TIMEOUT * stated_s ? stated_s : NAN;
     if (names_timeout(cell) || (has_lost(cell) && is_bunched(cell)) || is_wall(walls, timeout_s)
-        || tells_alone(cell, timeout_s))
+        || tells_alone(walls, cell, timeout_s))
         return timeout_s;
     return NAN;
 }

@@ -34,8 +34,7 @@ static bool is_pause_of_one(const struct evidence_cell *cell)
 {
     double pause_s = (cell_users(cell) - in_flight(cell)) / cell->request_throughput;
 
-    return isnan(cell->concurrency_actual) && cell_users(cell) <= 1
-           && (load_ratio(cell) >= PAUSE_SHARE || pause_s <= PAUSE_S);
+    return cell_users(cell) <= 1 && (load_ratio(cell) >= PAUSE_SHARE || pause_s <= PAUSE_S);
 }
 
 static bool is_short_of_load(const struct evidence_cell *cell)
