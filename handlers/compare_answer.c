@@ -29,18 +29,8 @@ static const struct field difference_fields[] = {
 
 static const struct field left_out_fields[] = {
     CELL_FIELDS,
-    { "why", VALUE_TEXT,
-      .help = "missing, twice, not_measured, success_unknown, low_success, client_limited, "
-              "contaminated, no_figure, censored, short_output or other_output_length." },
+    { "why", VALUE_TEXT, .help = "missing, twice, not_measured, low_success, ..." },
     { "run", VALUE_TEXT, .optional = true, .help = "The first run of which that holds." },
-    { 0 },
-};
-
-static const struct field disturbed_fields[] = {
-    CELL_FIELDS,
-    { "why", VALUE_TEXT, .help = "client_limited or contaminated." },
-    { "run", VALUE_TEXT, .help = "The first run of which that holds." },
-    { "pairs_left_out", VALUE_INTEGER, .help = "Pairs that do not count in this cell." },
     { 0 },
 };
 
@@ -53,8 +43,7 @@ static const struct field cell_fields_compared[] = {
     { "high", VALUE_NUMBER, .optional = true, .help = "Its other end." },
     { "p_corrected", VALUE_NUMBER, .optional = true, .help = "Holm-Bonferroni over all cells." },
     { "verdict", VALUE_TEXT, .help = "faster, slower or no_evidence, by p_corrected." },
-    { "tokens_estimated", VALUE_BOOLEAN,
-      .help = "The metric counts tokens, and no server told them: stream chunks were counted." },
+    { "tokens_estimated", VALUE_BOOLEAN, .help = "Stream chunks were counted." },
     { 0 },
 };
 
@@ -62,42 +51,34 @@ const struct field comparison_fields[] = {
     { "metric", VALUE_TEXT, .help = "What was compared." },
     { "higher_is_better", VALUE_BOOLEAN, .help = "Its direction." },
     { "verdict", VALUE_TEXT,
-      .help = "Of the candidate, over all compared cells: faster, slower, no_evidence or "
-              "not_comparable." },
+      .help = "Of the candidate: faster, slower, no_evidence or not_comparable." },
     { "reason", VALUE_TEXT, .optional = true, .help = "Why it is neither faster nor slower." },
     { "ratio", VALUE_NUMBER, .optional = true,
-      .help = "candidate / baseline, geometric mean over the compared cells in which every pair "
-              "counts; where there is none, over all, in the pairs that count in each." },
-    { "ratio_cells", VALUE_INTEGER, .help = "Over how many cells that is." },
+      .help = "candidate / baseline, geometric mean over the cells in which every pair counts; "
+              "without such, over all." },
+    { "ratio_cells", VALUE_INTEGER, .help = "Over how many cells." },
     { "ratio_pairs_left_out", VALUE_INTEGER, .help = "Pairs that do not count in it." },
     { "low", VALUE_NUMBER, .optional = true, .help = "95 % interval of the ratio." },
     { "high", VALUE_NUMBER, .optional = true, .help = "Its other end." },
     { "p", VALUE_NUMBER, .optional = true,
-      .help = "Two-sided, with the run as the unit: Student's t of the pairs' ratios where there "
-              "are pairs, else Welch's t." },
-    { "paired", VALUE_BOOLEAN,
-      .help = "True: the n-th run of one side was measured in turns with the n-th of the other." },
-    { "pairing", VALUE_TEXT,
-      .help =
-          "all: each run was measured in turns with one of the other side, in one repetition "
-          "of an A/B sweep, and they are compared in pairs; some: not each of them was; none." },
+      .help = "Two-sided, by runs: Student's t of pairs, else Welch's t." },
+    { "paired", VALUE_BOOLEAN, .help = "Runs were measured in turns, and are compared in pairs." },
+    { "pairing", VALUE_TEXT, .help = "all, some or none of the runs were measured in turns." },
     { "pairs_left_out", VALUE_INTEGER, .optional = true,
-      .help = "Of an A/B sweep: repetitions that are not finished on both." },
-    { "baseline", VALUE_TEXTS, .help = "Runs of the baseline." },
-    { "candidate", VALUE_TEXTS, .help = "Runs of the candidate." },
+      .help = "Repetitions of an A/B sweep that are not finished on both." },
+    { "baseline", VALUE_TEXTS, .help = "Its runs." },
+    { "candidate", VALUE_TEXTS, .help = "Its runs." },
     { "cells", VALUE_INTEGER, .help = "Cells that were compared." },
     { "cells_faster", VALUE_INTEGER, .help = "Of these, after correction for many cells." },
     { "cells_slower", VALUE_INTEGER, .help = "The same." },
     { "cells_left_out", VALUE_INTEGER, .help = "Cells that cannot be compared." },
-    { "left_out", VALUE_LIST, .help = "The first 50 of them, with the reason.",
-      .fields = left_out_fields },
+    { "left_out", VALUE_LIST, .help = "The first 50 of them.", .fields = left_out_fields },
     { "disturbed", VALUE_LIST,
-      .help = "The first 50 compared cells in which some pairs do not count: at least 3 and most "
-              "of them do.",
-      .fields = disturbed_fields },
+      .help = "The first 50 compared cells in which some pairs do not count: as left_out, with "
+              "pairs_left_out." },
     { "differences", VALUE_LIST, .help = "Facts in which the runs differ, or that are unknown.",
       .fields = difference_fields },
-    { "corrected", VALUE_LIST, .help = "Runs that were corrected by a later one: {run, by}." },
+    { "corrected", VALUE_LIST, .help = "Runs that a later one corrected: {run, by}." },
     { "cell_list", VALUE_LIST, .optional = true, .help = "With `detail`: at most 500 cells.",
       .fields = cell_fields_compared },
     { 0 },

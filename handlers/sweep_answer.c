@@ -442,10 +442,8 @@ void cells_table(const struct cell_row *cells, size_t count, struct text *out)
 const struct field finding_fields[] = {
     { "output_tokens", VALUE_INTEGER, .help = "Answer length." },
     { "saturation", VALUE_LIST,
-      .help = "Per context: the smallest load that gives 95 % of the most output tokens/s the "
-              "server can give lies from low_users to high_users; reached false: or beyond the "
-              "greatest load. `measure_next`: loads that would tell more. `requests_at_once`: "
-              "worked on while others wait." },
+      .help = "Per context: the smallest load with 95 % of the most tokens/s lies from low_users "
+              "to high_users; reached false: or beyond. `measure_next`: loads that would tell." },
     { "limits", VALUE_LIST,
       .help = "Per context: `met`, the largest load that meets the plan's limits (null: none "
               "does), and `missed`, the next one; empty without limits." },

@@ -15,9 +15,8 @@ static const struct param params[] = {
     { "run", VALUE_TEXT, .required = true, .low = 1, .high = 39,
       .help = "Id of a run: run_... of our own, imp_... of an import." },
     { "hardware", VALUE_TEXT, .low = 1, .high = 95,
-      .help =
-          "What it was measured on, where the run does not say: L4, H100, tpu-v6e, RTX PRO 6000, "
-          "... With it and the model the figures are held against what the hardware can do." },
+      .help = "What it was measured on, where the run does not say: L4, H100, tpu-v6e, ... With "
+              "it and the model the figures are held against what the hardware can do." },
     { "model", VALUE_TEXT, .low = 1, .high = 159,
       .help = "The model, where the run does not say: google/gemma-4-12B-it, 31B, ..." },
     { "chips", VALUE_INTEGER, .low = 1, .high = 100000,
@@ -29,10 +28,8 @@ static const struct field finding_fields[] = {
     { "rule", VALUE_TEXT, .help = "The rule's name." },
     { "title", VALUE_TEXT, .help = "What the rule looks for." },
     { "weight", VALUE_TEXT,
-      .help = "wrong: a figure is not what its name says. caution: it is right, but says less than "
-              "it seems to." },
-    { "mistake", VALUE_INTEGER,
-      .help = "Number in the README's list of measuring mistakes; 0: not of that list." },
+      .help = "wrong: a figure is not what its name says. caution: it says less than it seems." },
+    { "mistake", VALUE_INTEGER, .help = "Its number in the README's list; 0: none." },
     { "cell_count", VALUE_INTEGER, .help = "Cells it holds for." },
     { "rows", VALUE_INTEGERS, .help = "Their rows in the file (own runs: cells), at most 200." },
     { "where", VALUE_TEXT, .help = "The users and contexts they span." },
@@ -41,26 +38,18 @@ static const struct field finding_fields[] = {
     { 0 },
 };
 
-static const struct field lack_fields[] = {
-    { "lacks", VALUE_TEXT, .help = "Figures that the run does not tell." },
-    { "rules", VALUE_TEXTS, .help = "Rules that need them." },
-    { 0 },
-};
-
 static const struct field fields[] = {
     { "run", VALUE_TEXT, .help = "The run that was audited." },
     { "name", VALUE_TEXT, .help = "Its file, or its sweep." },
     { "imported", VALUE_BOOLEAN, .help = "Another tool measured it." },
     { "cells", VALUE_INTEGER, .help = "Cells it has." },
-    { "clean", VALUE_BOOLEAN, .help = "Nothing was found, by the rules that could be applied." },
+    { "clean", VALUE_BOOLEAN, .help = "Nothing was found, by the rules applied." },
     { "hardware", VALUE_TEXT, .optional = true,
       .help = "The catalogue's row it was held against; missing: not known." },
     { "model", VALUE_TEXT, .optional = true, .help = "The same of the model." },
     { "findings", VALUE_LIST, .help = "In the order of the rules.", .fields = finding_fields },
     { "applied", VALUE_TEXTS, .help = "Rules that its figures allow." },
-    { "not_applied", VALUE_LIST,
-      .help = "The other rules, by what they lack: of these nothing is known.",
-      .fields = lack_fields },
+    { "not_applied", VALUE_LIST, .help = "The others: {lacks, rules}." },
     { 0 },
 };
 
@@ -156,12 +145,11 @@ const struct tool tool_run_audit = {
     .name = "run_audit",
     .title = "Audit a run's figures",
     .help =
-        "Looks for what is wrong with a run's figures, our own or imported ones, by arithmetic on "
-        "the figures themselves: too few requests in flight (Little's law), bursts, appended or "
-        "copied runs, cut tails, compile times inside cells, one-token outputs, prompt tokens "
-        "counted as generated, cached prompts, more than the hardware can do. Each finding has the "
-        "cells, the arithmetic and what not to conclude; rules that the run's figures do not allow "
-        "are listed with what they lack. Call it before comparing or quoting a run.",
+        "Looks for what is wrong with a run's figures, our own or imported: too few requests in "
+        "flight, bursts, appended or copied runs, cut tails, cold starts, one-token outputs, "
+        "prompt tokens counted as generated, cached prompts, more than the hardware can do. Each "
+        "finding has its cells, arithmetic and what not to conclude; rules that the figures do not "
+        "allow are listed with what they lack. Call it before comparing or quoting a run.",
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

@@ -10,24 +10,20 @@
 
 static const struct param params[] = {
     { "sweep", VALUE_TEXT, .low = 1, .high = 39,
-      .help = "An A/B sweep (sweep_start with `candidate`): its candidate against its deployment, "
-              "run by run as they took turns. Instead of baseline and candidate." },
+      .help = "An A/B sweep, instead of baseline and candidate: its candidate against its "
+              "deployment, run by run as they took turns." },
     { "baseline", VALUE_TEXTS, .low = 1, .high = 16, .item_low = 1, .item_high = 39,
-      .help = "One side: ids of runs that repeat one another (run_..., imp_...), or a sweep's "
-              "(swp_...) for all its runs. At least two, or there is no evidence." },
+      .help = "One side: runs that repeat one another (run_..., imp_...), or a sweep (swp_...) for "
+              "all its runs." },
     { "candidate", VALUE_TEXTS, .low = 1, .high = 16, .item_low = 1, .item_high = 39,
       .help = "The other side; ratios are candidate to baseline." },
     { "metric", VALUE_CHOICE, .choices = compare_metric_names, .initial = "\"output_throughput\"",
-      .help = "What is compared; whether more is better is known of each. icl: gaps between stream "
-              "chunks, what vLLM calls ITL; itl: between tokens, known where each chunk's tokens "
-              "are." },
+      .help = "icl: gaps between stream chunks, what vLLM calls ITL; itl: between tokens." },
     { "factors", VALUE_TEXTS, .high = NAMES_MAX - 1, .item_low = 1, .item_high = 40,
-      .help = "Facts in which the sides are meant to differ, such as [\"hardware\"]. Any other "
-              "difference refuses the comparison and is listed. Of an A/B sweep, without factors: "
-              "the two deployments as they are, with what they differ in listed." },
+      .help = "Facts in which the sides are meant to differ, such as [\"hardware\"]; any other "
+              "difference refuses. An A/B sweep without factors: the deployments as they are." },
     { "accept_unknown", VALUE_TEXTS, .high = NAMES_MAX - 1, .item_low = 1, .item_high = 40,
-      .help = "Facts that may be unknown, which otherwise are equal to nothing; also "
-              "success_rate, of cells that do not tell how many requests succeeded." },
+      .help = "Facts that may be unknown; also success_rate, of cells that do not tell it." },
     { "detail", VALUE_BOOLEAN, .initial = "false", .help = "Also list every compared cell." },
     { 0 },
 };
@@ -320,17 +316,13 @@ const struct tool tool_run_compare = {
     .title = "Compare runs",
     .help =
         "Is the candidate faster than the baseline? Of an A/B sweep give `sweep`: its runs are "
-        "compared in the pairs they were measured in, the surest way there is. Else each side is "
-        "runs that repeat one another, own or imported; where these are the pairs of an A/B sweep "
-        "they are compared as such. The run, not the request, is the unit. "
-        "Refused (not_comparable, with the "
-        "differences) unless the sides differ only in the `factors` you name; what is unknown is "
-        "equal to nothing unless accepted by name. Answers with the ratio, its 95 % interval and "
-        "faster, slower or no_evidence, over all common cells and for each, corrected for many "
-        "cells. Failed, client-limited or one-sided cells are left out and named; of pairs, where "
-        "3 "
-        "and most of them remain, only the disturbed ones. One run a side "
-        "is never evidence. Call run_audit on both first.",
+        "compared in the pairs they were measured in. Else each side is runs that repeat one "
+        "another, own or imported. The run, not the request, is the unit; one run a side is never "
+        "evidence. Refused (not_comparable, with the differences) unless the sides differ only in "
+        "the `factors` you name; what is unknown is equal to nothing unless accepted by name. "
+        "Answers with the ratio, its 95 % interval and faster, slower or no_evidence, over all "
+        "common cells and for each, corrected for many cells. Cells that failed, were "
+        "client-limited or that one side lacks are left out and named.",
     .params = params,
     .fields = comparison_fields,
     .role = ROLE_VIEWER,
