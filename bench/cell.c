@@ -130,6 +130,7 @@ static bool prepare(struct cell *cell, struct error *error)
         .goodput_ttft_ns = ns(plan->goodput_ttft_ms / 1e3),
         .goodput_tpot_ns = ns(plan->goodput_tpot_ms / 1e3),
         .reach = &cell->reach,
+        .reuse = order->reuse != NULL ? order->reuse : &cell->reuse,
         .only_libcurl = order->only_libcurl,
         .arrivals = cell_is_open(cell) ? &cell->arrivals : NULL,
         .think_ns = ns(plan->think_time_s),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/endpoint.h"
+#include "bench/reuse.h"
 #include "bench/workload.h"
 #include "store/sweeps.h"
 
@@ -22,9 +23,10 @@ struct cell_order {
     bool probe;          /* a request by itself first: the cold one, and whether it works at all */
     unsigned shards;     /* load threads at most, */
     double ceiling_chunks_s; /* and what one of them can read (bench/calibrate.h); 0: not known */
-    double stagger_s;  /* how long a request takes, roughly: users start spread over that time, so
-                        * that they do not go in step; 0: not known (a probe tells) */
-    bool only_libcurl; /* not our own HTTP/1.1: to compare the two */
+    double stagger_s;    /* how long a request takes, roughly: users start spread over that time, so
+                          * that they do not go in step; 0: not known (a probe tells) */
+    struct reuse *reuse; /* what is known of the server's connections; NULL: of this cell alone */
+    bool only_libcurl;   /* not our own HTTP/1.1: to compare the two */
     /* Asked about ten times a second: whether to stop. May tell the progress on. */
     bool (*stopped)(void *context, const char *doing, double elapsed_s);
     void *context;

@@ -14,6 +14,7 @@ struct cell {
     struct load load;
     struct prompts *prompts;
     struct reach reach;
+    struct reuse reuse; /* where the order has none */
     struct shard *shards[SHARDS_LIMIT];
     size_t shard_count;
     int64_t begun_ns, drain_ns, ended_ns;

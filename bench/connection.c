@@ -137,6 +137,8 @@ bool connection_retry(struct connection *connection)
 {
     if (!connection->transfer->went_stale || connection->request.sends != 1)
         return false;
+    connection->request.unread += connection->transfer->was_unread
+                                  && clock_monotonic_ns() - connection->request.sent_ns < STALE_NS;
     begin(connection);
     return true;
 }

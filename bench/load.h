@@ -9,6 +9,7 @@
 #include "bench/arrivals.h"
 #include "bench/prompts.h"
 #include "bench/reach.h"
+#include "bench/reuse.h"
 
 enum phase {
     PHASE_PROBE, /* one user sends one request at a time, as often as `probes` says */
@@ -27,6 +28,7 @@ struct load {
     int64_t ttft_timeout_ns, idle_timeout_ns, request_timeout_ns;
     int64_t goodput_ttft_ns, goodput_tpot_ns; /* 0: no limit */
     const struct reach *reach;
+    struct reuse *reuse;             /* of the endpoint; never NULL */
     bool only_libcurl;               /* for plain HTTP/1.1, too */
     const struct arrivals *arrivals; /* of an open loop; NULL: a closed one */
     int64_t think_ns;                /* of users of a closed loop, on average, */

@@ -54,7 +54,7 @@ void sent_add(struct sent_sums *sums, const struct request *request)
         sums->longest_output, larger(request->completion_tokens, request->wanted.output_tokens));
     if (whole)
         add_whole(sums, request);
-    for (unsigned i = whole ? 1 : 0; i < request->sends; i++)
+    for (unsigned i = whole ? 1 : 0; i + request->unread < request->sends; i++)
         add_uncertain(sums, request);
 }
 

@@ -258,7 +258,7 @@ static bool measure(struct sweep_work *work, int64_t attempt_id, struct cell_res
 {
     const struct cell_row *cell = work->current;
     const struct cell_row *sibling = find_sibling(work, CELL_MEASURED);
-    const struct subject *subject = subject_of(work, cell);
+    struct subject *subject = subject_of(work, cell);
     const struct cell_order order = {
         .endpoint = &subject->endpoint,
         .workload = &subject->workload,
@@ -279,6 +279,7 @@ static bool measure(struct sweep_work *work, int64_t attempt_id, struct cell_res
         .shards = work->sweep->shards,
         .ceiling_chunks_s = work->ceiling.chunks_per_s,
         .stagger_s = expected_e2e_s(work),
+        .reuse = &subject->reuse,
         .stopped = cell_is_stopped,
         .context = work,
     };

@@ -6,6 +6,7 @@
 
 #include "base/outbound.h"
 #include "bench/dataset.h"
+#include "bench/reuse.h"
 #include "bench/sweep.h"
 #include "bench/workload.h"
 #include "store/sweeps.h"
@@ -17,6 +18,7 @@ struct subject {
     char server[ENDPOINT_NAME_SIZE];
     struct model_facts facts;
     struct workload workload;
+    struct reuse reuse;
     int failed_in_a_row;
     char served[256]; /* the model, as the witness first told it; "" before */
 };

@@ -39,10 +39,11 @@ struct request {
     int64_t prompt_tokens, completion_tokens, cached_tokens; /* -1: the server did not say, */
     int64_t reasoning_tokens;                                /* and so here */
     long status;
-    unsigned sends; /* 2: again, on a fresh connection */
-    bool is_stream; /* the answer is one */
-    bool done;      /* [DONE] */
-    bool left_open; /* but the body did not end behind it */
+    unsigned sends;  /* 2: again, on a fresh connection */
+    unsigned unread; /* of them, that the server cannot have read */
+    bool is_stream;  /* the answer is one */
+    bool done;       /* [DONE] */
+    bool left_open;  /* but the body did not end behind it */
     enum finish finish;
     char finish_reason[24]; /* as the server says */
     enum failure failure;

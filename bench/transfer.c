@@ -1,5 +1,9 @@
 #include "bench/transfer.h"
 
+#include "base/clock.h"
+
+#define SOON_NS 1000000000 /* later it is a timeout of idle connections */
+
 bool transfer_create(const struct load *load, struct loop *loop,
                      const struct transfer_listener *listener, void *context, struct transfer **out,
                      struct error *error)
@@ -9,6 +13,7 @@ bool transfer_create(const struct load *load, struct loop *loop,
     else if (!transfer_curl_create(load, loop, out, error))
         return false;
     (*out)->loop = loop;
+    (*out)->reuse = load->reuse;
     (*out)->listener = listener;
     (*out)->context = context;
     (*out)->reach_ns = INT64_MAX;
@@ -21,13 +26,38 @@ void transfer_destroy(struct transfer *transfer)
         transfer->kind->destroy(transfer);
 }
 
+static bool is_used_up(const struct transfer *transfer)
+{
+    int limit = atomic_load_explicit(&transfer->reuse->limit, memory_order_relaxed);
+
+    return limit > 0 && transfer->answers >= limit;
+}
+
+void transfer_note_answer(struct transfer *transfer)
+{
+    int most = atomic_load_explicit(&transfer->reuse->most, memory_order_relaxed);
+
+    transfer->answers = transfer->is_new ? 1 : transfer->answers + 1;
+    transfer->ended_ns = clock_monotonic_ns();
+    while (most < transfer->answers
+           && !atomic_compare_exchange_weak(&transfer->reuse->most, &most, transfer->answers))
+        ;
+}
+
+void transfer_note_closed(struct transfer *transfer)
+{
+    if (transfer->answers >= atomic_load_explicit(&transfer->reuse->most, memory_order_relaxed)
+        && clock_monotonic_ns() - transfer->ended_ns < SOON_NS)
+        atomic_store_explicit(&transfer->reuse->limit, transfer->answers, memory_order_relaxed);
+}
+
 void transfer_begin(struct transfer *transfer, struct prompt *prompt, bool is_fresh)
 {
-    transfer->is_new = transfer->went_stale = false;
+    transfer->is_new = transfer->went_stale = transfer->was_unread = false;
     transfer->connect_ns = transfer->tls_ns = 0;
     transfer->failure = FAILURE_NONE;
     transfer->said[0] = '\0';
-    transfer->kind->begin(transfer, prompt, is_fresh);
+    transfer->kind->begin(transfer, prompt, is_fresh || is_used_up(transfer));
 }
 
 static void unqueue(struct transfer *transfer)

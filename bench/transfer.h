@@ -27,6 +27,7 @@ struct transfer_kind;
 struct transfer {
     const struct transfer_kind *kind;
     struct loop *loop;
+    struct reuse *reuse;
     const struct transfer_listener *listener;
     void *context;
     char request_id[REQUEST_ID_DIGITS + 1]; /* the caller's to write before it begins */
@@ -34,6 +35,9 @@ struct transfer {
     bool is_new;                /* it opened a connection, */
     int64_t connect_ns, tls_ns; /* which took so long, without and for TLS; 0: none was made */
     bool went_stale;  /* an open connection that the server had closed: nothing came of it */
+    bool was_unread;  /* and it cannot have read the request */
+    int answers;      /* that came on the open connection, */
+    int64_t ended_ns; /* the latest of them then */
     int64_t reach_ns; /* not connected by then: too late; INT64_MAX: it looks after that itself */
     enum failure failure;          /* of the exchange as such, whatever the status */
     char said[TRANSFER_SAID_SIZE]; /* about it, in words that can be shown; "" for none */
@@ -48,7 +52,8 @@ bool transfer_create(const struct load *load, struct loop *loop,
                      struct error *error);
 void transfer_destroy(struct transfer *transfer); /* NULL is fine */
 
-/* POSTs `prompt`, which must stay until the end; `is_fresh`: not on a connection that is open. */
+/* POSTs `prompt`, which must stay until the end; `is_fresh`: not on a connection that is open. (Nor
+ * is one used that the server is known to close.) */
 void transfer_begin(struct transfer *transfer, struct prompt *prompt, bool is_fresh);
 /* The next exchange that ended by itself, or NULL. */
 struct transfer *transfer_take_ended(struct loop *loop);
@@ -64,6 +69,10 @@ struct transfer_kind {
     void (*destroy)(struct transfer *transfer);
 };
 
+/* An answer came whole, on a connection that stays open. */
+void transfer_note_answer(struct transfer *transfer);
+/* The server closed the open connection, as it seems because of how many answers it gave. */
+void transfer_note_closed(struct transfer *transfer);
 /* It ended by itself. */
 void transfer_queue_ended(struct transfer *transfer);
 

@@ -1,4 +1,5 @@
 /* Exchanges by libcurl: TLS, HTTP/2, and whatever is unusual. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ struct transfer_curl {
     struct curl_slist *headers;
     char *request_id; /* in the headers' memory, written over for each request */
     struct prompt *prompt;
-    bool wants_http2, told_head;
+    bool wants_http2, told_head, is_fresh;
     CURLcode code; /* as it ended */
 };
 
@@ -198,6 +199,7 @@ static void begin(struct transfer *transfer, struct prompt *prompt, bool is_fres
 
     curl->prompt = prompt;
     curl->told_head = false;
+    curl->is_fresh = is_fresh;
     curl->code = CURLE_OK;
     memcpy(curl->request_id, transfer->request_id, REQUEST_ID_DIGITS);
     curl_easy_setopt(curl->easy, CURLOPT_FRESH_CONNECT, (long)is_fresh);
@@ -224,6 +226,28 @@ static void read_times(struct transfer_curl *curl)
         curl->transfer.tls_ns = (secured_us - connected_us) * 1000;
 }
 
+/* Any user takes any connection that is open: all that can be known is whether one ever gave a
+ * second answer. */
+static void note_reuse(struct transfer_curl *curl)
+{
+    struct transfer *transfer = &curl->transfer;
+    bool found_none = transfer->is_new && !curl->is_fresh && transfer->answers > 0;
+
+    if ((transfer->went_stale || found_none) && atomic_load(&transfer->reuse->most) < 2)
+        transfer_note_closed(transfer);
+    transfer->answers = transfer->is_new ? 0 : 1;
+    if (curl->code == CURLE_OK)
+        transfer_note_answer(transfer);
+}
+
+static bool was_reset(const struct transfer_curl *curl)
+{
+    long number = 0;
+
+    curl_easy_getinfo(curl->easy, CURLINFO_OS_ERRNO, &number);
+    return curl->code == CURLE_SEND_ERROR || number == ECONNRESET;
+}
+
 static void end(struct transfer *transfer)
 {
     struct transfer_curl *curl = curl_of(transfer);
@@ -236,6 +260,8 @@ static void end(struct transfer *transfer)
     if (transfer->is_new)
         read_times(curl);
     transfer->went_stale = is_broken(curl->code) && !transfer->is_new && received == 0;
+    transfer->was_unread = transfer->went_stale && was_reset(curl);
+    note_reuse(curl);
     transfer->failure = outbound_failure_of_code(curl->easy, curl->code, false); /* we time them */
     if (curl->code == CURLE_WRITE_ERROR && is_other_version(curl))
         snprintf(transfer->said, sizeof transfer->said,

@@ -1,6 +1,7 @@
 /* Exchanges over plain HTTP/1.1 without libcurl, whose bookkeeping costs more than the bytes: one
  * recv per wake-up, one clock reading, and no copy of the prompt. */
 #include <errno.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -56,10 +58,12 @@ static void close_socket(struct transfer_plain *plain)
 
 static void finish(struct transfer_plain *plain, bool keep)
 {
-    if (keep)
+    if (keep) {
         plain->state = OPEN;
-    else
+        transfer_note_answer(&plain->transfer);
+    } else {
         close_socket(plain);
+    }
     plain->transfer.reach_ns = INT64_MAX;
     transfer_queue_ended(&plain->transfer);
 }
@@ -71,10 +75,29 @@ static void fail(struct transfer_plain *plain, enum failure failure, const char 
     finish(plain, false);
 }
 
+/* A server that closes without having read what came resets the connection; one that closed
+ * before it came leaves it unacknowledged. */
+static bool is_unread(const struct transfer_plain *plain, int number)
+{
+    int unacknowledged_bytes = 0;
+
+    return number == ECONNRESET || number == EPIPE
+           || (ioctl(plain->socket, SIOCOUTQ, &unacknowledged_bytes) == 0
+               && unacknowledged_bytes > 0);
+}
+
+static void note_stale(struct transfer_plain *plain, int number)
+{
+    plain->transfer.went_stale = true;
+    plain->transfer.was_unread = is_unread(plain, number);
+    transfer_note_closed(&plain->transfer);
+}
+
 /* The connection ended, or is of no more use, with `number` (errno; 0: closed by the server). */
 static void break_off(struct transfer_plain *plain, enum failure failure, int number)
 {
-    plain->transfer.went_stale = !plain->transfer.is_new && !plain->answer.begun;
+    if (!plain->transfer.is_new && !plain->answer.begun)
+        note_stale(plain, number);
     if (number != 0)
         fail(plain, failure, strerror(number));
     else if (plain->answer.begun)
@@ -290,6 +313,14 @@ static bool is_still_open(const struct transfer_plain *plain)
     return recv(plain->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
 }
 
+static void drop_if_closed(struct transfer_plain *plain)
+{
+    if (is_still_open(plain))
+        return;
+    transfer_note_closed(&plain->transfer);
+    close_socket(plain);
+}
+
 /* ---- What the loop and the user call --------------------------------------------------------- */
 
 static void on_ready(struct loop_source *source, uint32_t events)
@@ -298,8 +329,7 @@ static void on_ready(struct loop_source *source, uint32_t events)
         (struct transfer_plain *)(void *)((char *)source - offsetof(struct transfer_plain, source));
 
     if (plain->state == OPEN) { /* an event of before, or the server closed it or is out of step */
-        if (!is_still_open(plain))
-            close_socket(plain);
+        drop_if_closed(plain);
     } else if (plain->state == CONNECTING)
         take_connected(plain);
     else if (plain->state == SENDING && (events & EPOLLOUT) != 0)
@@ -319,8 +349,10 @@ static void begin(struct transfer *transfer, struct prompt *prompt, bool is_fres
     plain->head.length = plain->same;
     text_addf(&plain->head, "X-Request-Id: %s\r\nContent-Length: %zu\r\n\r\n", transfer->request_id,
               prompt->length);
-    if (plain->state == OPEN && (is_fresh || !is_still_open(plain)))
+    if (plain->state == OPEN && is_fresh)
         close_socket(plain);
+    else if (plain->state == OPEN)
+        drop_if_closed(plain);
     if (plain->state == OPEN) {
         begin_sending(plain);
         return;

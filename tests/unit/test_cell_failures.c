@@ -215,8 +215,9 @@ static const char whole_answer[] =
     "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":64,\"completion_tokens\":8}}\n\n"
     "data: [DONE]          \n\n";
 
-/* Answers the first request of a connection and closes it when the second one comes; of every other
- * connection, where it fails fresh ones too, when the first one comes. */
+/* Answers the first request of a connection and closes it when the second one comes, so that it has
+ * read that; of every other connection, where it fails fresh ones too, when the first one comes.
+ * The first connection has two answers: that later ones have one is nothing to count on. */
 struct dropper {
     int listener;
     bool fails_fresh;
@@ -235,7 +236,8 @@ static void *drop_connections(void *context)
         if (canned_read(connection, request) != NULL) {
             dropper->dropped_fresh += fails;
             if (!fails && canned_send(connection, whole_answer, sizeof whole_answer - 1)) {
-                dropper->answered++;
+                if (dropper->answered++ == 0 && canned_read(connection, request) != NULL)
+                    canned_send(connection, whole_answer, sizeof whole_answer - 1);
                 dropper->dropped_old += canned_read(connection, request) != NULL;
             }
         }
@@ -337,6 +339,49 @@ static void a_connection_that_went_stale_is_no_failure(void **state)
     assert_true(m->stale_connections > 0);
     assert_int_equal(m->stale_connections, dropper.dropped_old);
     assert_int_equal(m->new_connections, dropper.answered);
+    assert_int_equal(trial.result.sent.more_requests, m->stale_connections); /* all were read */
+    tear_down(&trial);
+}
+
+/* As llama-server does after each streamed answer, others after so many. */
+static void what_a_server_closes_after_so_many_answers_is_not_sent_on(void **state)
+{
+    static const char *const after[] = { "1", "3" };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const char *const flags[] = { "--close-after-requests", after[i], NULL };
+        struct reuse reuse = { 0 };
+        struct trial trial;
+
+        set_up(&trial, flags);
+        trial.order.reuse = &reuse;
+        measure(&trial);
+        assert_int_equal(trial.result.state, CELL_MEASURED);
+        assert_int_equal(atomic_load(&reuse.limit), (int)i == 0 ? 1 : 3);
+        again(&trial);
+        const struct measurement *m = measure(&trial);
+        assert_true(m->succeeded > 20);
+        assert_int_equal(m->succeeded, m->attempted);
+        assert_int_equal(m->stale_connections, 0);
+        assert_int_equal(trial.result.sent.more_requests, 0);
+        tear_down(&trial);
+    }
+}
+
+/* A request that meets a closed connection was not read, and so not counted by the server. */
+static void what_a_server_closed_without_reading_it_is_not_uncertain(void **state)
+{
+    static const char *const flags[] = { "--fault", "close_after_answer=0.5", NULL };
+    struct trial trial;
+
+    (void)state;
+    set_up(&trial, flags);
+    trial.order.concurrency = 16;
+    const struct measurement *m = measure(&trial);
+    assert_int_equal(trial.result.state, CELL_MEASURED);
+    assert_true(m->stale_connections > 0);
+    assert_int_equal(trial.result.sent.more_requests, 0);
     tear_down(&trial);
 }
 
@@ -420,6 +465,8 @@ int main(void)
         cmocka_unit_test(says_when_nobody_can_be_reached),
         cmocka_unit_test(a_connection_that_went_stale_is_no_failure),
         cmocka_unit_test(a_request_is_sent_twice_at_most),
+        cmocka_unit_test(what_a_server_closes_after_so_many_answers_is_not_sent_on),
+        cmocka_unit_test(what_a_server_closed_without_reading_it_is_not_uncertain),
         cmocka_unit_test(an_answer_is_whole_with_done_though_its_body_stays_open),
         cmocka_unit_test(says_when_the_machine_has_too_few_descriptors),
     };

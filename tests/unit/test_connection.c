@@ -27,6 +27,7 @@ struct trial {
     struct workload workload;
     struct prompts *prompts;
     struct reach reach;
+    struct reuse reuse;
     struct load load;
     struct loop loop;
     struct tally tally;
@@ -75,6 +76,7 @@ static void set_up(struct trial *trial, const struct simserve *server, enum benc
                                  .idle_timeout_ns = timeout_ns,
                                  .request_timeout_ns = 10 * timeout_ns,
                                  .reach = &trial->reach,
+                                 .reuse = &trial->reuse,
                                  .only_libcurl = by_libcurl,
                                  .window_end_ns = INT64_MAX };
     random_bytes(&trial->load.nonce, sizeof trial->load.nonce);

@@ -21,6 +21,7 @@ struct trial {
     struct endpoint endpoint;
     struct workload workload;
     struct reach reach;
+    struct reuse reuse;
     struct load load;
     struct loop loop;
     struct transfer *transfer;
@@ -72,6 +73,7 @@ static void set_up(struct trial *trial, const struct script_step *steps, bool by
     trial->load = (struct load){ .endpoint = &trial->endpoint,
                                  .workload = &trial->workload,
                                  .reach = &trial->reach,
+                                 .reuse = &trial->reuse,
                                  .only_libcurl = by_libcurl };
     assert_true(loop_init(&trial->loop, 4, note_late, trial, &error));
     assert_true(
@@ -360,6 +362,31 @@ static void a_connection_that_went_stale_is_told(void **state)
     }
 }
 
+static void a_server_that_closes_after_each_answer_is_asked_on_a_new_connection(void **state)
+{
+    static const struct script_step steps[] = { { WHOLE, .after = SCRIPT_CLOSE }, { NULL } };
+
+    (void)state;
+    for (int by_libcurl = 0; by_libcurl < 2; by_libcurl++) {
+        struct trial trial;
+
+        set_up(&trial, steps, by_libcurl == 1);
+        for (int i = 0; i < 20; i++) {
+            exchange(&trial, false);
+            if (trial.transfer->went_stale)
+                exchange(&trial, true);
+        }
+        assert_int_equal(atomic_load(&trial.reuse.limit), 1);
+        for (int i = 0; i < 20; i++) {
+            exchange(&trial, false);
+            assert_true(trial.transfer->is_new);
+            assert_int_equal(trial.sends, 1);
+            assert_string_equal(trial.told.data, "<200 text/event-stream>four");
+        }
+        tear_down(&trial);
+    }
+}
+
 /* Closed while nothing was under way: a new one is opened, and nothing is told of the old one. */
 static void a_connection_closed_between_requests_is_not_used_again(void **state)
 {
@@ -543,6 +570,7 @@ int main(void)
         cmocka_unit_test(chunks_without_a_size_are_refused),
         cmocka_unit_test(both_ways_send_the_same_request),
         cmocka_unit_test(a_connection_that_went_stale_is_told),
+        cmocka_unit_test(a_server_that_closes_after_each_answer_is_asked_on_a_new_connection),
         cmocka_unit_test(a_connection_closed_between_requests_is_not_used_again),
         cmocka_unit_test(bytes_that_nobody_asked_for_cost_the_connection),
         cmocka_unit_test(an_exchange_can_be_cut),
