@@ -55,11 +55,15 @@ bool call_run(const struct tool *tool, struct call *call, struct answer *answer,
     return done;
 }
 
+/* Too often, it is counted. What was announced has its row. */
 static void note(struct call *call, const char *outcome, const char *detail)
 {
+    struct store *store = call->services->store;
+    const struct audit_event event = { AUDIT_REFUSED, &call->change, outcome, detail, "" };
     struct error problem;
 
-    if (!audit_add(call->services->store, &call->change, outcome, detail, "", &problem))
+    if (!(call->change.intent != 0 ? audit_add(store, &call->change, outcome, detail, "", &problem)
+                                   : audit_count(store, &event, &problem)))
         log_error("request %s: %s by %s ended \"%s\" without an audit row: %s",
                   call->change.actor.request_id, call->change.tool, call->change.actor.principal,
                   outcome, problem.message);

@@ -10,6 +10,7 @@
 #include "server/server.h"
 #include "server/session.h"
 #include "server/thread.h"
+#include "store/audit.h"
 #include "store/scrapes.h"
 
 #define ROUND_S 60
@@ -49,6 +50,14 @@ static void compact(struct server *server, int64_t now_ms)
         log_warning("scraped metrics are not rolled up: %s", error.message);
 }
 
+static void write_counts(struct server *server)
+{
+    struct error error;
+
+    if (!audit_flush(server->services->store, &error))
+        log_warning("what was counted for the audit is not written: %s", error.message);
+}
+
 /* False: it is time to stop. */
 static bool sleep_round(struct housekeeping *housekeeping)
 {
@@ -72,6 +81,7 @@ static void *run_thread(void *context)
     struct server *server = housekeeping->server;
 
     for (unsigned round = 0; sleep_round(housekeeping); round++) {
+        write_counts(server);
         sessions_tidy(server->sessions, clock_utc_ms());
         compact(server, clock_utc_ms());
         if (round % RETAIN_EVERY_ROUNDS == 0)

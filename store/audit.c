@@ -170,6 +170,9 @@ bool audit_list(struct store *store, const struct audit_filter *filter, size_t l
     struct audit_row *list = NULL;
     size_t length = 0;
     enum sql_step step;
+    struct error ignored; /* what cannot be written now is not there yet: the rest is */
+
+    database_flush(store->main, &ignored);
     READER_AUTO reader = database_reader(store->main);
     SQL_AUTO sql = sql_begin(reader.connection, LIST);
 

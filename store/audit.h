@@ -27,3 +27,28 @@ struct audit_filter {
 bool audit_list(struct store *store, const struct audit_filter *filter, size_t limit,
                 struct audit_row **rows, size_t *count, struct error *error);
 void audit_rows_free(struct audit_row *rows, size_t count);
+
+/* ---- What may happen too often for a row each ---- */
+
+enum audit_kind {
+    AUDIT_REFUSED, /* calls that were refused or failed, or changed nothing */
+    AUDIT_READ,    /* of exports and of the audit */
+    AUDIT_LOGIN,   /* that failed; `subject` is where it came from */
+    AUDIT_SESSION, /* opened and ended */
+    AUDIT_SECRET,  /* used; `subject` is the secret and where it was sent */
+};
+
+struct audit_event {
+    enum audit_kind kind;
+    const struct change *change; /* who, with which client, what; the arguments are those of the
+                                    rows that are written whole */
+    const char *outcome, *detail, *subject;
+};
+/* By its kind, the first of a principal, tool, outcome and subject get rows of their own at once;
+ * the others are counted and get one row together, which audit_flush writes. Memory and rows are
+ * bounded whatever callers send: what is too varied is counted as "(several)". False: a row of its
+ * own could not be written. Thread safe; only the own rows of AUDIT_REFUSED wait for the disk. */
+bool audit_count(struct store *store, const struct audit_event *event, struct error *error);
+/* Once a minute: writes what was counted since. What cannot be written stays counted. The store
+ * does so by itself when it is closed. */
+bool audit_flush(struct store *store, struct error *error);

@@ -8,6 +8,7 @@
 #include "store/store.h"
 #include "store/sweeps.h"
 
+struct audit_tally;
 struct touches;
 struct series_cache;
 
@@ -16,6 +17,7 @@ struct store {
     struct database *scrapes; /* scrapes.db */
     struct touches *touches;
     struct series_cache *series;
+    struct audit_tally *tally;
     struct audit_keys audit_keys; /* set before others use the store, never changed after */
     int lock_file;
 };

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "store/audit_tally.h"
 #include "store/folder.h"
 #include "store/private.h"
 #include "store/series.h"
@@ -40,6 +41,7 @@ bool store_open(const char *folder, unsigned readers, struct store **out, struct
     }
     store->touches = touches_create(store->main);
     store->series = series_cache_create();
+    store->tally = audit_tally_create();
     *out = store;
     return true;
 }
@@ -54,8 +56,10 @@ void store_close(struct store *store)
 {
     if (store == NULL)
         return;
+    audit_tally_close(store);
     database_close(store->scrapes);
     database_close(store->main);
+    audit_tally_destroy(store->tally);
     touches_destroy(store->touches);
     series_cache_destroy(store->series);
     if (store->lock_file >= 0)

@@ -1,0 +1,10 @@
+/* Counts what is audited too often for a row each. Private to store/. */
+#pragma once
+
+struct audit_tally;
+struct store;
+
+struct audit_tally *audit_tally_create(void);
+void audit_tally_destroy(struct audit_tally *tally); /* NULL is fine */
+/* Writes all that is counted; the store's databases are still open. */
+void audit_tally_close(struct store *store);
