@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/table.h"
 
@@ -216,6 +217,61 @@ bool config_read(const struct setting *table, size_t count, int argc, char *cons
     for (size_t i = 0; i < count; i++)
         keep(&table[i], &choices[i], out);
     return true;
+}
+
+/* As JSON. */
+static void add_value(const struct setting *setting, const void *field, struct text *out)
+{
+    int64_t number;
+    bool truth;
+
+    switch (setting->type) {
+    case SETTING_TEXT:
+        json_add_string(out, field, strlen(field));
+        return;
+    case SETTING_INTEGER:
+    case SETTING_DURATION_S:
+        memcpy(&number, field, sizeof number);
+        text_add_integer(out, number);
+        return;
+    case SETTING_BOOLEAN:
+        memcpy(&truth, field, sizeof truth);
+        text_add(out, truth ? "true" : "false");
+    }
+}
+
+/* The default, as add_value writes it. */
+static void add_default(const struct setting *setting, struct text *out)
+{
+    struct choice choice = { .text = setting->initial };
+
+    if (setting->type == SETTING_TEXT)
+        json_add_string(out, setting->initial, strlen(setting->initial));
+    else if (!is_readable(setting, &choice))
+        return;
+    else if (setting->type == SETTING_BOOLEAN)
+        text_add(out, choice.number != 0 ? "true" : "false");
+    else
+        text_add_integer(out, choice.number);
+}
+
+void config_changes(const struct setting *table, size_t count, const void *values, struct text *out)
+{
+    const char *separator = "";
+
+    text_add_char(out, '{');
+    for (size_t i = 0; i < count; i++) {
+        TEXT_AUTO value = { 0 };
+        TEXT_AUTO initial = { 0 };
+
+        add_value(&table[i], (const char *)values + table[i].offset, &value);
+        add_default(&table[i], &initial);
+        if (strcmp(text_string(&value), text_string(&initial)) == 0)
+            continue;
+        text_addf(out, "%s\"%s\":%s", separator, table[i].name, text_string(&value));
+        separator = ",";
+    }
+    text_add_char(out, '}');
 }
 
 static const char *type_name(enum setting_type type)

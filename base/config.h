@@ -29,6 +29,9 @@ struct setting {
  * allowed. `out` is filled only if all is well. */
 bool config_read(const struct setting *table, size_t count, int argc, char *const *argv, void *out,
                  struct error *error);
+/* The settings of `values` that are not the defaults, as a JSON object by name. */
+void config_changes(const struct setting *table, size_t count, const void *values,
+                    struct text *out);
 /* The settings as `--help` shows them, and as the README's markdown table. */
 void config_help(const struct setting *table, size_t count, struct text *out);
 void config_markdown(const struct setting *table, size_t count, struct text *out);

@@ -1,11 +1,14 @@
 #include "fleet/access.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "store/audit.h"
 #include "store/secret_origins.h"
 
 /* ---- Where a secret may be sent ---- */
@@ -128,6 +131,21 @@ bool secret_access_bind(const struct access *access, const char *secret, const c
 
 /* ---- What is called ---- */
 
+/* Of a secret and an origin, once and then how often in an hour. */
+static void note_use(const struct access *access, const char *secret, const char *url)
+{
+    const struct change change = { .actor = { .principal = AUDIT_SERVER }, .tool = "secret_use" };
+    char origin[ORIGIN_SIZE], subject[SECRET_NAME_SIZE + ORIGIN_SIZE + 4];
+    const struct audit_event event = { AUDIT_SECRET, &change, "ok", "", subject };
+    struct error error;
+
+    if (!url_origin(url, origin, &error))
+        return;
+    snprintf(subject, sizeof subject, "%s to %s", secret, origin);
+    if (!audit_count(access->store, &event, &error))
+        log_warning("the audit does not say that %s was used: %s", secret, error.message);
+}
+
 bool endpoint_resolve(const struct access *access, const struct deployment *deployment,
                       struct endpoint *out, struct error *error)
 {
@@ -138,6 +156,8 @@ bool endpoint_resolve(const struct access *access, const struct deployment *depl
         && (!secret_access_check(access, secret, deployment->url, error)
             || !secret_read(access->secrets_folder, secret, bearer, error)))
         return false;
+    if (secret[0] != '\0')
+        note_use(access, secret, deployment->url);
     text_copy(out->url, sizeof out->url, deployment->url);
     text_copy(out->model, sizeof out->model, deployment->model);
     memcpy(out->bearer, bearer, sizeof bearer);

@@ -12,6 +12,7 @@
 #include "handlers/audit_arguments.h"
 #include "handlers/values.h"
 #include "store/audit.h"
+#include "store/room.h"
 
 static bool check_role(const struct tool *tool, const struct call *call, struct error *error)
 {
@@ -19,6 +20,18 @@ static bool check_role(const struct tool *tool, const struct call *call, struct 
         return true;
     return error_set(error, ERROR_FORBIDDEN, "%s needs the role %s; %s has the role %s", tool->name,
                      role_name(tool->role), call->principal.name, role_name(call->principal.role));
+}
+
+/* Admins are let in where others are not, so that they can make room. */
+static bool check_room(const struct tool *tool, const struct call *call, struct error *error)
+{
+    const struct services *services = call->services;
+
+    if (!tool->grows || call->principal.role >= ROLE_ADMIN)
+        return true;
+    return room_check(services->store, error)
+           && usage_check(services->store, call->principal.name, services->storage_limit_bytes,
+                          error);
 }
 
 /* What has effects outside is announced before it happens: no audit, no effect. */
@@ -32,7 +45,8 @@ static bool announce(const struct tool *tool, struct call *call, struct error *e
 static bool run_checked(const struct tool *tool, struct call *call, struct answer *answer,
                         struct error *error)
 {
-    if (!announce(tool, call, error) || !tool->run(call, answer, error))
+    if (!check_room(tool, call, error) || !announce(tool, call, error)
+        || !tool->run(call, answer, error))
         return false;
     return tool->fields == NULL || tool_conforms(tool, answer->structured, error);
 }

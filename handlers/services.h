@@ -14,6 +14,7 @@ struct services {
     struct scraper *scraper;
     struct catalog *catalog;         /* of hardware and models; NULL: there is none */
     struct access access;            /* to model servers */
+    int64_t storage_limit_bytes;     /* of a principal that is no admin; 0: none */
     unsigned sweep_shards;           /* load threads per cell at most */
     int64_t sweeps_per_principal;    /* queued or running at most; 0: any */
     struct calibration *calibration; /* of the load generator; NULL: sweeps do without */

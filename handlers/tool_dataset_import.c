@@ -112,5 +112,6 @@ const struct tool tool_dataset_import = {
     .role = ROLE_OPERATOR,
     .placement = PLACE_WORKER,
     .idempotent = true,
+    .grows = true,
     .run = run,
 };

@@ -79,5 +79,6 @@ const struct tool tool_deployment_register = {
     .idempotent = true,
     .open_world = true,
     .changes_resources = true,
+    .grows = true,
     .run = run,
 };

@@ -162,5 +162,6 @@ const struct tool tool_deployment_update = {
     .idempotent = true,
     .open_world = true,
     .changes_resources = true,
+    .grows = true,
     .run = run,
 };

@@ -57,5 +57,6 @@ const struct tool tool_metrics_watch = {
     .role = ROLE_OPERATOR,
     .placement = PLACE_WORKER,
     .idempotent = true,
+    .grows = true,
     .run = run,
 };

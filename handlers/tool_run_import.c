@@ -206,5 +206,6 @@ const struct tool tool_run_import = {
     .placement = PLACE_WORKER,
     .idempotent = true,
     .changes_resources = true,
+    .grows = true,
     .run = run,
 };

@@ -222,5 +222,6 @@ const struct tool tool_sweep_resume = {
     .open_world = true,
     .starts_job = true,
     .changes_resources = true,
+    .grows = true,
     .run = run,
 };

@@ -176,5 +176,6 @@ const struct tool tool_sweep_start = {
     .open_world = true,
     .starts_job = true,
     .changes_resources = true,
+    .grows = true,
     .run = run,
 };

@@ -87,13 +87,14 @@ static bool is_full(struct http_loop *loop)
     return true;
 }
 
-/* Who has a whole network of IPv6 addresses, as anyone has, counts as one. */
-static void write_address(const struct sockaddr_storage *address, char out[INET6_ADDRSTRLEN])
+void acceptor_write_address(const struct sockaddr *address, char out[INET6_ADDRSTRLEN])
 {
+    struct sockaddr_in v4;
     struct sockaddr_in6 v6;
 
-    if (address->ss_family == AF_INET) {
-        inet_ntop(AF_INET, &((const struct sockaddr_in *)address)->sin_addr, out, INET6_ADDRSTRLEN);
+    if (address->sa_family == AF_INET) {
+        memcpy(&v4, address, sizeof v4);
+        inet_ntop(AF_INET, &v4.sin_addr, out, INET6_ADDRSTRLEN);
         return;
     }
     memcpy(&v6, address, sizeof v6);
@@ -121,7 +122,7 @@ static void admit(struct http_loop *loop, int fd, const struct sockaddr_storage 
         hand_over(loop, fd, address, length);
         return;
     }
-    write_address(address, text);
+    acceptor_write_address((const struct sockaddr *)address, text);
     if (!quota_enter(loop->server->addresses, text)) {
         close(fd);
         if (may_tell(acceptor, clock_monotonic_ns()))

@@ -3,6 +3,7 @@
  * the kernel until others close. */
 #pragma once
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -25,3 +26,5 @@ void acceptor_run(struct http_loop *loop);
 void acceptor_resume(struct http_loop *loop, int64_t now_ns);
 /* A connection closed: a pause may end. */
 void acceptor_hurry(struct http_loop *loop);
+/* As addresses are counted: who has a whole network of IPv6, as anyone has, is one. */
+void acceptor_write_address(const struct sockaddr *address, char out[INET6_ADDRSTRLEN]);

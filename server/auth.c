@@ -158,6 +158,11 @@ bool authority_check(struct authority *authority, const char *authorization, str
     return find(authority, authorization + 7 + strspn(authorization + 7, " "), out, error);
 }
 
+bool authority_needs_keys(const struct authority *authority)
+{
+    return atomic_load_explicit(&authority->needs_keys, memory_order_relaxed);
+}
+
 bool authority_refresh(struct authority *authority, struct error *error)
 {
     pthread_mutex_lock(&authority->lock);

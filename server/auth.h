@@ -21,6 +21,8 @@ void authority_destroy(struct authority *authority); /* NULL is fine */
  * thread; an answer is remembered for at most a second. */
 bool authority_check(struct authority *authority, const char *authorization, struct principal *out,
                      struct error *error);
+/* False: everybody is `local`. */
+bool authority_needs_keys(const struct authority *authority);
 /* Keys were added or revoked: forget what is remembered. */
 bool authority_refresh(struct authority *authority, struct error *error);
 

@@ -49,7 +49,7 @@ bool set_level_run(struct rpc *rpc)
     if (rpc->session == NULL)
         return true;
     if (!session_set_log_level(rpc->server->services->store, rpc->session->id, level, &error))
-        return rpc_fail_with(rpc, &error);
+        return rpc_fail_fault(rpc, "log level", &error);
     atomic_store(&rpc->session->log_level, (int)level);
     return true;
 }

@@ -8,10 +8,12 @@
 #include "base/log.h"
 #include "handlers/tool.h"
 #include "server/admin.h"
+#include "server/audit_notes.h"
 #include "server/commands.h"
 #include "server/housekeeping.h"
 #include "server/process.h"
 #include "server/server.h"
+#include "store/room.h"
 
 #define STORE_READERS 4
 #define REQUESTS_MS 2000 /* for requests to finish when the process ends */
@@ -25,6 +27,7 @@ struct process {
     struct server *server;
     struct admin *admin;
     struct housekeeping *housekeeping;
+    bool announced; /* in the audit */
 };
 
 /* Before any thread is made, so that all of them leave these signals to main. */
@@ -66,6 +69,14 @@ static bool open_store(struct process *process, struct error *error)
     if (!store_open(settings->data, count_readers(settings), &services->store, error))
         return false;
     services->access.store = services->store;
+    room_reserve(services->store, settings->disk_reserve_bytes, ROOM_SHARE);
+    return audit_use_key(services->store, settings->data, settings->audit_key, error);
+}
+
+static bool announce(struct process *process)
+{
+    audit_note_start(process->services.store, &process->settings);
+    process->announced = true;
     return true;
 }
 
@@ -78,6 +89,7 @@ static bool start(struct process *process, struct error *error)
     gethostname(process->host, sizeof process->host - 1);
     *services = (struct services){
         .access = { .secrets_folder = settings->secrets },
+        .storage_limit_bytes = settings->storage_limit_bytes,
         .sweep_shards = (unsigned)settings->sweep_shards,
         .sweeps_per_principal = settings->sweeps_per_principal,
         .version = OPSBRAIN_VERSION,
@@ -91,11 +103,12 @@ static bool start(struct process *process, struct error *error)
                           &services->jobs, error)
            && admin_create(settings->data, &services->access, process->server->authority,
                            &process->admin, error)
+           && announce(process)
            && housekeeping_create(process->server, &process->housekeeping, error)
            && server_start(process->server, error);
 }
 
-static void stop(struct process *process)
+static void stop(struct process *process, const char *why)
 {
     struct services *services = &process->services;
 
@@ -107,18 +120,22 @@ static void stop(struct process *process)
     jobs_destroy(services->jobs, JOBS_MS);
     scraper_destroy(services->scraper);
     server_destroy(process->server);
+    if (process->announced)
+        audit_note_stop(services->store, why);
     store_close(services->store);
     catalog_destroy(services->catalog);
     calibration_destroy(services->calibration);
 }
 
-static void wait_for_signal(const sigset_t *ending)
+/* Its name. */
+static const char *wait_for_signal(const sigset_t *ending)
 {
     int number = 0;
 
     while (sigwait(ending, &number) != 0)
         continue;
     log_info("stopping: %s", strsignal(number));
+    return strsignal(number);
 }
 
 int command_serve(int argc, char *const *argv)
@@ -136,13 +153,12 @@ int command_serve(int argc, char *const *argv)
     process_limit_memory();
     claim_signals(&ending);
     if (!start(&process, &error)) {
-        stop(&process);
+        stop(&process, error.message);
         return command_fail(error.message);
     }
     log_info("opsbrain " OPSBRAIN_VERSION " listens on %s, MCP at /mcp",
              server_address(process.server));
-    wait_for_signal(&ending);
-    stop(&process);
+    stop(&process, wait_for_signal(&ending));
     log_info("stopped");
     return 0;
 }

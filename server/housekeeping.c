@@ -1,6 +1,7 @@
 #include "server/housekeeping.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -11,17 +12,22 @@
 #include "server/session.h"
 #include "server/thread.h"
 #include "store/audit.h"
+#include "store/audit_verify.h"
+#include "store/room.h"
 #include "store/scrapes.h"
 
 #define ROUND_S 60
 #define RETAIN_EVERY_ROUNDS 60
+#define TELL_EVERY_ROUNDS 60
+#define CHECK_AUDIT_EVERY_ROUNDS (24 * 60)
 
 struct housekeeping {
     struct server *server;
+    bool crowded; /* the disk, at the last look */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t woken;
-    bool stopping;
+    atomic_bool stopping;
 };
 
 static void retain(struct server *server, int64_t now_ms)
@@ -48,6 +54,52 @@ static void compact(struct server *server, int64_t now_ms)
 
     if (!scrape_compact(server->services->store, now_ms, &error))
         log_warning("scraped metrics are not rolled up: %s", error.message);
+}
+
+/* Once when it begins and once when it ends. */
+static void look_at_disk(struct housekeeping *housekeeping)
+{
+    struct error error;
+    bool crowded = !room_check(housekeeping->server->services->store, &error);
+
+    if (crowded && !housekeeping->crowded)
+        log_warning("%s", error.message);
+    if (!crowded && housekeeping->crowded)
+        log_info("the disk of the data folder has room again");
+    housekeeping->crowded = crowded;
+}
+
+/* What others wrote into the database shows here at the latest. */
+static void check_audit(struct housekeeping *housekeeping)
+{
+    struct audit_verdict verdict;
+    struct error error;
+    TEXT_AUTO words = { 0 };
+
+    if (!audit_verify(housekeeping->server->services->store, NULL, &housekeeping->stopping,
+                      &verdict, &error)) {
+        if (error.kind != ERROR_CANCELLED)
+            log_error("the audit cannot be checked: %s", error.message);
+        return;
+    }
+    audit_verdict_tell(&verdict, &words);
+    if (verdict.whole)
+        log_info("%s", text_string(&words));
+    else
+        log_error("%s", text_string(&words));
+}
+
+/* Whoever writes the whole audit anew does not write the log too: `opsbrain audit-log verify` takes
+ * it as --digest. */
+static void tell_newest(struct server *server)
+{
+    struct audit_mark newest;
+    struct error error;
+
+    if (!audit_newest(server->services->store, &newest, &error))
+        log_error("the audit cannot be read: %s", error.message);
+    else
+        log_info("audit: newest row and digest %lld:%s", (long long)newest.id, newest.digest);
 }
 
 static void write_counts(struct server *server)
@@ -80,7 +132,14 @@ static void *run_thread(void *context)
     struct housekeeping *housekeeping = context;
     struct server *server = housekeeping->server;
 
+    look_at_disk(housekeeping);
+    check_audit(housekeeping);
     for (unsigned round = 0; sleep_round(housekeeping); round++) {
+        if (round % CHECK_AUDIT_EVERY_ROUNDS == CHECK_AUDIT_EVERY_ROUNDS - 1)
+            check_audit(housekeeping);
+        else if (round % TELL_EVERY_ROUNDS == TELL_EVERY_ROUNDS - 1)
+            tell_newest(server);
+        look_at_disk(housekeeping);
         write_counts(server);
         sessions_tidy(server->sessions, clock_utc_ms());
         compact(server, clock_utc_ms());
@@ -96,6 +155,7 @@ bool housekeeping_create(struct server *server, struct housekeeping **out, struc
     pthread_condattr_t monotonic;
 
     housekeeping->server = server;
+    atomic_init(&housekeeping->stopping, false);
     pthread_mutex_init(&housekeeping->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/json_scan.h"
+#include "server/auth.h"
 #include "server/exchange.h"
 #include "server/mcp.h"
 #include "server/quota.h"
@@ -58,11 +59,18 @@ static bool is_limited(const struct exchange *exchange)
     return exchange->route != NULL && exchange->route->limited;
 }
 
+/* Where there are no keys all are `local`: nobody is kept from anything, unless it was set. */
+static bool has_rate(const struct server *server)
+{
+    return server->settings->rate_per_principal != RATE_BY_DEFAULT
+           || authority_needs_keys(server->authority);
+}
+
 bool limits_check_rate(struct exchange *exchange)
 {
     int64_t wait_ms;
 
-    if (!is_limited(exchange)
+    if (!is_limited(exchange) || !has_rate(exchange->server)
         || quota_spend(exchange->server->principals, exchange->principal.name, exchange->started_ns,
                        &wait_ms))
         return true;

@@ -83,6 +83,17 @@ void mcp_refuse(struct exchange *exchange, unsigned http_status, int code, const
     exchange_reply(exchange, http_status, "application/json", &json);
 }
 
+void mcp_refuse_fault(struct exchange *exchange, const char *what, const struct error *error)
+{
+    log_error("%s: %s: %s", exchange->id, what, error->message);
+    if (error->kind != ERROR_BUSY) {
+        mcp_refuse(exchange, 500, RPC_INTERNAL, "internal error, see request %s", exchange->id);
+        return;
+    }
+    exchange_add_header(exchange, "Retry-After", RETRY_AFTER_S);
+    mcp_refuse(exchange, 503, RPC_REFUSED, "%s", error->message);
+}
+
 /* ---- Running ---- */
 
 static void run(struct rpc *rpc)

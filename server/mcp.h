@@ -38,3 +38,6 @@ extern const char *const legacy_latest;
 void mcp_write_refusal(int code, const char *message, struct text *out);
 void mcp_refuse(struct exchange *exchange, unsigned http_status, int code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* The same where our own side failed in something: that the disk is full, or that too much waits,
+ * is told (503); other faults are for the log, and the client gets the request's id (500). */
+void mcp_refuse_fault(struct exchange *exchange, const char *what, const struct error *error);

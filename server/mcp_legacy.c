@@ -109,10 +109,10 @@ static void end_session(struct exchange *exchange)
 {
     struct error error;
 
-    if (session_end(exchange->server->sessions, exchange->request, &error))
+    if (session_end(exchange->server->sessions, exchange->request, "ended by its client", &error))
         exchange_reply(exchange, 200, NULL, NULL);
     else
-        exchange_reply_text(exchange, 500, "internal error, see request %s", exchange->id);
+        mcp_refuse_fault(exchange, "ending a session", &error);
 }
 
 void mcp_delete(struct exchange *exchange)

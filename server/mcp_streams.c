@@ -169,12 +169,7 @@ static void refuse(struct exchange *exchange, const struct error *error)
         mcp_refuse(exchange, 400, RPC_REFUSED, "Last-Event-ID: %s", error->message);
         return;
     }
-    if (error->kind == ERROR_BUSY) {
-        mcp_refuse(exchange, 503, RPC_REFUSED, "%s", error->message);
-        return;
-    }
-    log_error("%s: resuming: %s", exchange->id, error->message);
-    mcp_refuse(exchange, 500, RPC_INTERNAL, "internal error, see request %s", exchange->id);
+    mcp_refuse_fault(exchange, "resuming", error);
 }
 
 /* On a worker. */

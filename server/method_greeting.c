@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/log.h"
 #include "base/memory.h"
 #include "server/exchange.h"
 #include "server/mcp.h"
@@ -48,11 +47,8 @@ bool initialize_run(struct rpc *rpc)
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "params.capabilities is longer than %d bytes",
                         CAPABILITIES_LIMIT);
     if (!session_begin(rpc->server->sessions, rpc->exchange->principal.name, version, rpc->client,
-                       stored, &rpc->session, &error)) {
-        log_error("%s: session: %s", rpc->exchange->id, error.message);
-        return rpc_fail(rpc, RPC_INTERNAL, 500, "internal error, see request %s",
-                        rpc->exchange->id);
-    }
+                       stored, &rpc->session, &error))
+        return rpc_fail_fault(rpc, "session", &error);
     exchange_add_header(rpc->exchange, "Mcp-Session-Id", rpc->session->id);
     add_text_member(&rpc->result, "protocolVersion", version);
     text_add(&rpc->result, ",\"capabilities\":{" CAPABILITIES "},\"serverInfo\":");

@@ -12,6 +12,8 @@
 #include "server/server.h"
 #include "server/session.h"
 #include "server/telemetry.h"
+#include "store/audit_verify.h"
+#include "store/room.h"
 
 static void write_gauge(struct text *out, const char *name, const char *help, double value)
 {
@@ -46,6 +48,27 @@ static void write_jobs(struct server *server, struct text *out)
         snprintf(label, sizeof label, "state=\"%s\"", job_state_name(state));
         prom_value(out, "opsbrain_jobs", label, (double)counts[state]);
     }
+}
+
+static void write_disk(struct server *server, struct text *out)
+{
+    struct disk disk;
+
+    room_read(server->services->store, &disk);
+    write_gauge(out, "opsbrain_disk_free_bytes", "Free on the disk of the data folder.",
+                (double)disk.free_bytes);
+    write_gauge(out, "opsbrain_disk_reserve_bytes",
+                "Of it, kept for jobs that run and for admins: below, others' new work is refused.",
+                (double)disk.reserve_bytes);
+}
+
+static void write_audit(struct server *server, struct text *out)
+{
+    struct audit_verdict verdict;
+
+    if (audit_last_verdict(server->services->store, &verdict))
+        write_gauge(out, "opsbrain_audit_whole",
+                    "1: at the last check the audit was what was written.", verdict.whole);
 }
 
 static double resident_bytes(void)
@@ -105,7 +128,9 @@ void metrics_write(struct server *server, struct text *out)
                 (double)sessions_count(server->sessions));
     write_queues(server, out);
     write_jobs(server, out);
+    write_disk(server, out);
     write_gauge(out, "opsbrain_database_bytes", "Size of the database files.",
                 (double)store_size_bytes(server->services->store));
+    write_audit(server, out);
     write_process(out);
 }

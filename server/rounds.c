@@ -234,11 +234,8 @@ static bool find_settled(struct rpc *rpc, struct settled *out, bool *found)
     struct error error;
 
     do {
-        if (!settled_find(rpc->server->services->store, rpc->rounds->nonce, out, found, &error)) {
-            log_error("%s: %s", rpc->exchange->id, error.message);
-            rpc_fail(rpc, RPC_INTERNAL, 500, "internal error, see request %s", rpc->exchange->id);
-            return false;
-        }
+        if (!settled_find(rpc->server->services->store, rpc->rounds->nonce, out, found, &error))
+            return rpc_fail_fault(rpc, "settled requests", &error);
         if (!*found || out->result != NULL)
             return true;
         nanosleep(&moment, NULL);

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "server/audit_notes.h"
 #include "server/auth.h"
 #include "server/cors.h"
 #include "server/exchange.h"
@@ -15,6 +16,7 @@
 #include "server/request_target.h"
 #include "server/server.h"
 #include "server/upload.h"
+#include "store/room.h"
 
 static void serve_health(struct exchange *exchange)
 {
@@ -23,12 +25,15 @@ static void serve_health(struct exchange *exchange)
 
 static void check_ready(struct exchange *exchange)
 {
+    struct store *store = exchange->server->services->store;
     struct error error;
 
-    if (store_check(exchange->server->services->store, &error))
-        exchange_reply_text(exchange, 200, "ready");
-    else
+    if (!store_check(store, &error))
         exchange_reply_text(exchange, 503, "not ready: %s", error.message);
+    else if (!room_check(store, &error))
+        exchange_reply_text(exchange, 200, "ready, but %s", error.message);
+    else
+        exchange_reply_text(exchange, 200, "ready");
 }
 
 static void write_metrics(struct exchange *exchange)
@@ -159,10 +164,10 @@ static bool check_principal(struct exchange *exchange)
     if (authority_check(exchange->server->authority, authorization, &exchange->principal, &error))
         return true;
     if (error.kind != ERROR_UNAUTHENTICATED) {
-        log_error("%s: key: %s", exchange->id, error.message);
-        mcp_refuse(exchange, 500, RPC_INTERNAL, "internal error, see request %s", exchange->id);
+        mcp_refuse_fault(exchange, "key", &error);
         return false;
     }
+    audit_note_login(exchange, error.message);
     exchange_add_header(exchange, "WWW-Authenticate",
                         authorization != NULL ? "Bearer realm=\"opsbrain\", error=\"invalid_token\""
                                               : "Bearer realm=\"opsbrain\"");

@@ -120,6 +120,14 @@ bool rpc_fail_with(struct rpc *rpc, const struct error *error)
     return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "%s", error->message);
 }
 
+bool rpc_fail_fault(struct rpc *rpc, const char *what, const struct error *error)
+{
+    log_error("%s: %s: %s", rpc->exchange->id, what, error->message);
+    if (error->kind == ERROR_BUSY)
+        return rpc_fail(rpc, RPC_REFUSED, 503, "%s", error->message);
+    return rpc_fail(rpc, RPC_INTERNAL, 500, "internal error, see request %s", rpc->exchange->id);
+}
+
 static void write_error(const struct rpc *rpc, struct text *out)
 {
     text_addf(out, "\"error\":{\"code\":%d,\"message\":", rpc->error_code);

@@ -81,6 +81,8 @@ bool rpc_fail(struct rpc *rpc, int code, unsigned http_status, const char *forma
     __attribute__((format(printf, 4, 5)));
 /* The same for what a handler refused; its kind is told by the code. */
 bool rpc_fail_with(struct rpc *rpc, const struct error *error);
+/* The same where our own side failed in something, as mcp_refuse_fault tells it. */
+bool rpc_fail_fault(struct rpc *rpc, const char *what, const struct error *error);
 /* The response, whole: result or error, in the form of its era. */
 void rpc_write(const struct rpc *rpc, struct text *out);
 /* A notification about the request, as JSON. */

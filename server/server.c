@@ -147,10 +147,11 @@ static void create_quotas(struct server *server)
 
     server->addresses =
         quota_create((struct quota_limits){ .at_once = settings->connections_per_address });
-    server->principals =
-        quota_create((struct quota_limits){ .at_once = settings->calls_per_principal,
-                                            .per_second = settings->rate_per_principal,
-                                            .burst = settings->burst_per_principal });
+    server->principals = quota_create((struct quota_limits){
+        .at_once = settings->calls_per_principal,
+        .per_second = settings->rate_per_principal,
+        .burst = settings->burst_per_principal > 0 ? settings->burst_per_principal
+                                                   : 2 * settings->rate_per_principal });
 }
 
 bool server_create(const struct server_parts *parts, struct server **out, struct error *error)

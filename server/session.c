@@ -12,6 +12,7 @@
 #include "server/mcp.h"
 #include "server/rpc.h"
 #include "server/stream.h"
+#include "store/audit.h"
 #include "store/events.h"
 
 #define BUCKETS 4096
@@ -235,6 +236,21 @@ static struct session *find_surplus(struct sessions *sessions, const char *princ
     return count < limit ? NULL : first;
 }
 
+static void note(struct sessions *sessions, const struct session *session, const char *tool,
+                 const char *why)
+{
+    const struct change change = {
+        .actor = { .principal = session->principal, .client = session->client }, .tool = tool
+    };
+    char detail[80];
+    const struct audit_event event = { AUDIT_SESSION, &change, "ok", detail, "" };
+    struct error error;
+
+    snprintf(detail, sizeof detail, "%.12s %s", session->id, why);
+    if (!audit_count(sessions->store, &event, &error))
+        log_warning("the audit does not say that session %s: %s", detail, error.message);
+}
+
 static void make_room(struct sessions *sessions, const char *principal)
 {
     const struct session_limits *limits = &sessions->limits;
@@ -258,6 +274,7 @@ static void make_room(struct sessions *sessions, const char *principal)
     if (!session_remove(sessions->store, evicted->id, &error))
         log_warning("session %.12s is not removed: %s", evicted->id, error.message);
     close_session(evicted);
+    note(sessions, evicted, "session_end", "made room for another");
     session_release(evicted);
 }
 
@@ -296,6 +313,7 @@ bool session_begin(struct sessions *sessions, const char *principal, const char 
     pthread_mutex_lock(&sessions->lock);
     insert(sessions, session);
     pthread_mutex_unlock(&sessions->lock);
+    note(sessions, session, "session_open", version);
     *out = session;
     return true;
 }
@@ -327,7 +345,8 @@ struct session *session_find(struct sessions *sessions, const char *id, const ch
     return session;
 }
 
-bool session_end(struct sessions *sessions, struct session *session, struct error *error)
+bool session_end(struct sessions *sessions, struct session *session, const char *why,
+                 struct error *error)
 {
     struct session *taken;
 
@@ -337,6 +356,7 @@ bool session_end(struct sessions *sessions, struct session *session, struct erro
     if (taken == NULL)
         return true;
     close_session(taken);
+    note(sessions, taken, "session_end", why);
     session_release(taken);
     return session_remove(sessions->store, session->id, error);
 }
@@ -368,7 +388,7 @@ static void tidy(struct sessions *sessions, struct session *session, int64_t now
         atomic_store(&session->last_seen_ms, now_ms);
     if (atomic_load(&session->last_seen_ms) >= now_ms - sessions->limits.idle_ms)
         store_use(sessions, session);
-    else if (!session_end(sessions, session, &error))
+    else if (!session_end(sessions, session, "was unused for too long", &error))
         log_warning("session %.12s is not removed: %s", session->id, error.message);
 }
 

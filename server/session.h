@@ -65,8 +65,9 @@ struct session *session_find(struct sessions *sessions, const char *id, const ch
 struct session *session_retain(struct session *session);
 void session_release(struct session *session); /* NULL is fine */
 bool session_is_over(struct session *session); /* ended, or forgotten */
-/* Ends it, its stream and its calls. Blocks on the store. */
-bool session_end(struct sessions *sessions, struct session *session, struct error *error);
+/* Ends it, its stream and its calls. Blocks on the store. `why` is for the audit. */
+bool session_end(struct sessions *sessions, struct session *session, const char *why,
+                 struct error *error);
 
 /* Does its revision number the events of streams, so that they can be resumed? */
 bool session_keeps_streams(const struct session *session);

@@ -8,6 +8,9 @@
 
 #define AT(member) offsetof(struct settings, member)
 #define DAYS_LIMIT 36500
+#define TEXT_OF(number) #number
+#define TEXT(number) TEXT_OF(number)
+#define RATE_TEXT TEXT(RATE_BY_DEFAULT)
 
 const struct setting settings_table[] = {
     { "listen", SETTING_TEXT, "127.0.0.1:8080", 0, 0, AT(listen),
@@ -21,6 +24,9 @@ const struct setting settings_table[] = {
       "origins of web pages that may call, with commas; * for any" },
     { "secrets", SETTING_TEXT, "", 0, 0, AT(secrets),
       "folder of the files that hold deployments' secrets, one each; empty: environment only" },
+    { "audit_key", SETTING_TEXT, "", 0, 0, AT(audit_key),
+      "file outside `data` with the key of the audit's digests, one a line, the newest first; "
+      "empty: none" },
     { "http_threads", SETTING_INTEGER, "0", 0, 64, AT(http_threads), "0: one per core, 4 at most" },
     { "workers", SETTING_INTEGER, "4", 1, 256, AT(workers),
       "threads for calls that block shortly" },
@@ -40,14 +46,20 @@ const struct setting settings_table[] = {
     { "calls_per_principal", SETTING_INTEGER, "64", 0, 65536, AT(calls_per_principal),
       "calls of one principal that may run or wait at once (fewer than waiting_workers, so that "
       "others get theirs); 0: any" },
-    { "rate_per_principal", SETTING_INTEGER, "0", 0, 1000000, AT(rate_per_principal),
-      "requests of one principal in a second; 0: any" },
-    { "burst_per_principal", SETTING_INTEGER, "100", 1, 1000000, AT(burst_per_principal),
-      "requests of one principal that may come at once, where their rate is limited" },
+    { "rate_per_principal", SETTING_INTEGER, RATE_TEXT, 0, 1000000, AT(rate_per_principal),
+      "requests of one principal in a second; 0: any, as by default for `local` without keys" },
+    { "burst_per_principal", SETTING_INTEGER, "0", 0, 1000000, AT(burst_per_principal),
+      "requests of one principal that may come at once; 0: twice those of a second" },
     { "body_limit_bytes", SETTING_INTEGER, "1048576", 1024, 8388608, AT(body_limit_bytes),
       "a longer request body is refused" },
     { "answer_limit_bytes", SETTING_INTEGER, "8388608", 65536, 15728640, AT(answer_limit_bytes),
       "a longer answer of a tool or resource becomes an error that asks for less" },
+    { "disk_reserve_bytes", SETTING_INTEGER, "268435456", 0, INT64_C(1) << 50,
+      AT(disk_reserve_bytes),
+      "of the disk, a tenth at most, kept for jobs that run and for admins; 0: nothing" },
+    { "storage_limit_bytes", SETTING_INTEGER, "4294967296", 0, INT64_C(1) << 50,
+      AT(storage_limit_bytes),
+      "stored imports, datasets, sweeps and deployments of one principal, admins apart; 0: any" },
     { "sessions", SETTING_INTEGER, "10000", 1, 1000000, AT(sessions),
       "sessions kept at most; the one unused for longest goes first" },
     { "sessions_per_principal", SETTING_INTEGER, "2000", 1, 1000000, AT(sessions_per_principal),

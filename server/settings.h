@@ -10,11 +10,13 @@ struct settings {
     char allowed_hosts[CONFIG_TEXT_SIZE];
     char allowed_origins[CONFIG_TEXT_SIZE];
     char secrets[CONFIG_TEXT_SIZE];
+    char audit_key[CONFIG_TEXT_SIZE];
     int64_t http_threads, workers, waiting_workers, sweep_workers, sweep_shards;
     int64_t sweeps_per_principal;
     int64_t queue_limit, connections, connections_per_address;
     int64_t body_limit_bytes, answer_limit_bytes;
     int64_t calls_per_principal, rate_per_principal, burst_per_principal;
+    int64_t disk_reserve_bytes, storage_limit_bytes;
     int64_t sessions, sessions_per_principal;
     int64_t session_idle_s, header_timeout_s, body_timeout_s, send_timeout_s, keep_alive_s;
     int64_t ask_timeout_s;
@@ -22,6 +24,8 @@ struct settings {
     int64_t samples_days, samples_10s_days, samples_1m_days, samples_1h_days;
     bool log_requests, hardened;
 };
+
+#define RATE_BY_DEFAULT 5000 /* rate_per_principal */
 
 extern const struct setting settings_table[];
 extern const size_t settings_count;

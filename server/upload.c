@@ -16,6 +16,7 @@
 #include "server/mcp.h"
 #include "server/notifier.h"
 #include "server/server.h"
+#include "store/room.h"
 
 #define UPLOADS_AT_ONCE 8 /* each may fill UPLOAD_LIMIT_BYTES of the disk */
 
@@ -41,9 +42,30 @@ static void upload_finish(void *request)
 
 static bool refuse_disk(struct exchange *exchange)
 {
-    log_error("%s: the uploaded file cannot be kept in %s: %s", exchange->id,
-              exchange->server->settings->data, strerror(errno));
-    mcp_refuse(exchange, 500, RPC_INTERNAL, "internal error, see request %s", exchange->id);
+    int cause = errno;
+    bool full = cause == ENOSPC || cause == EDQUOT || cause == EFBIG;
+    struct error error;
+
+    if (full)
+        error_set(&error, ERROR_BUSY,
+                  "the disk of the data folder is full: the file cannot be taken; free some space "
+                  "and try again");
+    else
+        error_set(&error, ERROR_INTERNAL, "%s: %s", exchange->server->settings->data,
+                  strerror(cause));
+    mcp_refuse_fault(exchange, "keeping an uploaded file", &error);
+    return false;
+}
+
+/* Before a file is taken that could not be kept. */
+static bool check_room(struct exchange *exchange)
+{
+    struct error error;
+
+    if (exchange->principal.role >= ROLE_ADMIN
+        || room_check(exchange->server->services->store, &error))
+        return true;
+    mcp_refuse_fault(exchange, "an upload", &error);
     return false;
 }
 
@@ -53,6 +75,8 @@ static bool begin(struct exchange *exchange)
     struct server *server = exchange->server;
     struct upload *upload;
 
+    if (!check_room(exchange))
+        return false;
     if (atomic_fetch_add(&server->uploads, 1) >= UPLOADS_AT_ONCE) {
         atomic_fetch_sub(&server->uploads, 1);
         exchange_add_header(exchange, "Retry-After", "5");

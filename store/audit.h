@@ -3,6 +3,10 @@
 
 #include "store/store.h"
 
+/* Who does what no principal does, and who did not say who he is: nobody can have these names. */
+#define AUDIT_SERVER "(server)"
+#define AUDIT_NOBODY "(nobody)"
+
 struct audit_row {
     int64_t id, at_ms;
     int64_t began_ms; /* when it was announced; 0: it was not */

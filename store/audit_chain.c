@@ -220,18 +220,23 @@ static bool add_alarm(struct connection *connection, const struct audit_keys *ke
     return add(connection, keys, head, &link, error);
 }
 
+bool chain_check_key(const struct audit_keys *keys, const struct chain_head *head,
+                     struct error *error)
+{
+    return head->key_id[0] == '\0' || keys->count > 0
+           || error_set(error, ERROR_INVALID,
+                        "the audit has a key (%s), and audit_key names no file: give the one that "
+                        "has it, or, where it is lost, one with a new key",
+                        head->key_id);
+}
+
 bool chain_append(struct connection *connection, const struct audit_keys *keys,
                   struct audit_link *link, struct error *error)
 {
     struct chain_head head;
 
-    if (!chain_head_read(connection, keys, &head, error))
+    if (!chain_head_read(connection, keys, &head, error) || !chain_check_key(keys, &head, error))
         return false;
-    if (head.key_id[0] != '\0' && keys->count == 0)
-        return error_set(error, ERROR_INVALID,
-                         "the audit has a key (%s), and audit_key names no file: give the one that "
-                         "has it, or, where it is lost, one with a new key",
-                         head.key_id);
     if (!is_genuine(&head) && !add_alarm(connection, keys, &head, error))
         return false;
     return add(connection, keys, &head, link, error);

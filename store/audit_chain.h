@@ -73,6 +73,9 @@ struct chain_head {
 };
 bool chain_head_read(struct connection *connection, const struct audit_keys *keys,
                      struct chain_head *out, struct error *error);
+/* INVALID: the chain has a key, and there is none. */
+bool chain_check_key(const struct audit_keys *keys, const struct chain_head *head,
+                     struct error *error);
 bool chain_head_write(struct connection *connection, const struct audit_keys *keys,
                       const struct chain_head *head, struct error *error);
 /* Adds a row that has its id; the head becomes it, and is still to be written. */

@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/text.h"
+#include "store/audit_chain.h"
+#include "store/private.h"
 
 #define LINE_SIZE 1024
 #define KEY_LENGTH_LEAST 32
@@ -81,4 +84,29 @@ const struct audit_key *audit_keys_find(const struct audit_keys *keys, const cha
 const char *audit_keys_current(const struct audit_keys *keys)
 {
     return keys->count == 0 ? "" : keys->keys[0].id;
+}
+
+/* ---- The audit's ---- */
+
+static bool apply_key(struct connection *connection, void *context, struct error *error)
+{
+    const struct audit_keys *keys = context;
+    struct chain_anchor anchor;
+    struct chain_head head;
+    bool found;
+
+    if (!chain_head_read(connection, keys, &head, error)
+        || !chain_anchor_read(connection, keys, &anchor, &found, error)
+        || !chain_check_key(keys, &head, error))
+        return false;
+    if (head.key_id[0] != '\0' || keys->count == 0)
+        return true;
+    log_info("the audit has the key %s from row %lld on", audit_keys_current(keys),
+             (long long)head.id + 1);
+    return !found || chain_anchor_add(connection, keys, &anchor, error);
+}
+
+bool audit_begin_key(struct store *store, struct error *error)
+{
+    return database_write(store->main, apply_key, &store->audit_keys, error);
 }

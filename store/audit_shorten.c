@@ -1,6 +1,5 @@
 /* What retention takes from the old end of the audit, and the anchor that it leaves. */
 #include "base/clock.h"
-#include "base/log.h"
 #include "store/audit_chain.h"
 #include "store/private.h"
 
@@ -70,28 +69,4 @@ bool audit_shorten(struct store *store, int64_t before_ms, struct error *error)
             return false;
     } while (shortening.taken == BATCH);
     return true;
-}
-
-/* ---- The first key ---- */
-
-static bool apply_key(struct connection *connection, void *context, struct error *error)
-{
-    const struct audit_keys *keys = context;
-    struct chain_anchor anchor;
-    struct chain_head head;
-    bool found;
-
-    if (!chain_head_read(connection, keys, &head, error)
-        || !chain_anchor_read(connection, keys, &anchor, &found, error))
-        return false;
-    if (head.key_id[0] != '\0')
-        return true;
-    log_info("the audit has the key %s from row %lld on", audit_keys_current(keys),
-             (long long)head.id + 1);
-    return !found || chain_anchor_add(connection, keys, &anchor, error);
-}
-
-bool audit_begin_key(struct store *store, struct error *error)
-{
-    return database_write(store->main, apply_key, &store->audit_keys, error);
 }

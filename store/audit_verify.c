@@ -197,7 +197,7 @@ static bool check_snapshot(struct connection *connection, struct walk *walk, str
     compare_beginning(&head, walk->verdict);
     compare_end(&head, walk);
     compare_mark(&head, walk);
-    walk->verdict->end_keyless = walk->keys->count > 0 && head.key_id[0] == '\0';
+    walk->verdict->end_keyless = walk->keys->count > 0 && head.id > 0 && head.key_id[0] == '\0';
     walk->verdict->newest.id = head.id;
     digest_write(walk->before, walk->verdict->newest.digest);
     return true;
@@ -210,7 +210,6 @@ bool audit_verify(struct store *store, const struct audit_mark *mark, const atom
     struct walk walk = {
         .keys = &store->audit_keys, .mark = mark, .stop = stop, .verdict = &verdict
     };
-    int64_t begun_ns = clock_monotonic_ns();
     struct error ignored;
     bool done;
     READER_AUTO reader = database_reader(store->main);
@@ -221,9 +220,19 @@ bool audit_verify(struct store *store, const struct audit_mark *mark, const atom
     if (!connection_run(reader.connection, "COMMIT", done ? error : &ignored) || !done)
         return false;
     verdict.whole = is_whole(&verdict);
-    verdict.took_ms = (clock_monotonic_ns() - begun_ns) / 1000000;
+    pthread_mutex_lock(&store->verdict_lock);
+    store->verdict = verdict;
+    pthread_mutex_unlock(&store->verdict_lock);
     *out = verdict;
     return true;
+}
+
+bool audit_last_verdict(struct store *store, struct audit_verdict *out)
+{
+    pthread_mutex_lock(&store->verdict_lock);
+    *out = store->verdict;
+    pthread_mutex_unlock(&store->verdict_lock);
+    return out->at_ms != 0;
 }
 
 bool audit_newest(struct store *store, struct audit_mark *out, struct error *error)

@@ -1,7 +1,10 @@
 /* What the files of store/ share. Private to store/. */
 #pragma once
 
+#include <pthread.h>
+
 #include "store/audit_key.h"
+#include "store/audit_verify.h"
 #include "store/database.h"
 #include "store/jobs.h"
 #include "store/secret_origins.h"
@@ -19,6 +22,10 @@ struct store {
     struct series_cache *series;
     struct audit_tally *tally;
     struct audit_keys audit_keys; /* set before others use the store, never changed after */
+    char *folder;
+    int64_t reserve_bytes, reserve_share; /* as the keys: set before others use the store */
+    pthread_mutex_t verdict_lock; /* over the next */
+    struct audit_verdict verdict;
     int lock_file;
 };
 

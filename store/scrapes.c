@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "store/private.h"
+#include "store/room.h"
 #include "store/samples.h"
 #include "store/series.h"
 
@@ -292,7 +293,7 @@ bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
                              .left_out = left_out != NULL ? left_out : &own };
 
     size_t unknown = take_values(&scrape, values, count);
-    if (!database_write(store->scrapes, apply_scrape, &scrape, error))
+    if (!room_check(store, error) || !database_write(store->scrapes, apply_scrape, &scrape, error))
         return false;
     for (size_t i = 0; unknown > 0 && i < scrape.count; i++)
         series_cache_add(store->series, scrape.generation, deployment_id, kept[i]->name,

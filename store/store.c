@@ -35,6 +35,8 @@ bool store_open(const char *folder, unsigned readers, struct store **out, struct
     struct store *store = memory_zeroed(1, sizeof *store);
 
     store->lock_file = -1;
+    store->folder = memory_copy_text(folder);
+    pthread_mutex_init(&store->verdict_lock, NULL);
     if (!open_files(store, folder, readers, error)) {
         store_close(store);
         return false;
@@ -48,8 +50,9 @@ bool store_open(const char *folder, unsigned readers, struct store **out, struct
 
 bool store_use_audit_key(struct store *store, const char *path, struct error *error)
 {
-    return path[0] == '\0'
-           || (audit_keys_read(path, &store->audit_keys, error) && audit_begin_key(store, error));
+    if (path[0] != '\0' && !audit_keys_read(path, &store->audit_keys, error))
+        return false;
+    return audit_begin_key(store, error);
 }
 
 void store_close(struct store *store)
@@ -62,8 +65,10 @@ void store_close(struct store *store)
     audit_tally_destroy(store->tally);
     touches_destroy(store->touches);
     series_cache_destroy(store->series);
+    pthread_mutex_destroy(&store->verdict_lock);
     if (store->lock_file >= 0)
         close(store->lock_file);
+    free(store->folder);
     free(store);
 }
 

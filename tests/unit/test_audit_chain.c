@@ -449,6 +449,8 @@ static void a_lost_key_is_told(void **state)
     assert_words(ledger, "3 cannot be checked");
     assert_refused(ledger, audit_add(ledger->store, &change, "ok", "", "", &ledger->error),
                    ERROR_INVALID, "audit_key names no file");
+    assert_refused(ledger, store_use_audit_key(ledger->store, "", &ledger->error), ERROR_INVALID,
+                   "audit_key names no file");
     use_key(ledger, SECOND_KEY);
     add_rows(ledger, 3);
     assert_words(ledger, "3 cannot be checked");

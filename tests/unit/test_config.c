@@ -133,6 +133,26 @@ static void times_have_units(void **state)
     assert_int_equal(must_read("--idle", "1d", NULL).idle_s, 86400);
 }
 
+static void assert_changes(const struct settings *settings, const char *expected)
+{
+    TEXT_AUTO changes = { 0 };
+
+    config_changes(table, COUNT, settings, &changes);
+    assert_string_equal(text_string(&changes), expected);
+}
+
+static void tells_what_is_not_the_default(void **state)
+{
+    struct settings settings = must_read(NULL, NULL, NULL);
+
+    (void)state;
+    assert_changes(&settings, "{}");
+    settings = must_read("--idle=900s", "--max-sessions=10000", NULL);
+    assert_changes(&settings, "{}");
+    settings = must_read("--listen=\"a\"", "--watch=no", "--idle=2h");
+    assert_changes(&settings, "{\"listen\":\"\\\"a\\\"\",\"idle\":7200,\"watch\":false}");
+}
+
 static void says_which_setting_is_wrong_and_what_is_allowed(void **state)
 {
     (void)state;
@@ -228,6 +248,7 @@ int main(void)
         TEST(an_empty_variable_is_not_set_but_a_flag_may_be_empty),
         TEST(booleans_need_no_value),
         TEST(times_have_units),
+        TEST(tells_what_is_not_the_default),
         TEST(says_which_setting_is_wrong_and_what_is_allowed),
         TEST(an_overflowing_time_is_refused),
         TEST(refuses_what_it_does_not_know),

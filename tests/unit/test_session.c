@@ -108,8 +108,8 @@ static void an_ended_session_is_gone_also_for_the_next_process(void **state)
     open_sessions(10);
     begin("alice", id);
     session = session_find(sessions, id, "alice");
-    assert_true(session_end(sessions, session, &error));
-    assert_true(session_end(sessions, session, &error));
+    assert_true(session_end(sessions, session, "", &error));
+    assert_true(session_end(sessions, session, "", &error));
     session_release(session);
     assert_false(is_there(id, "alice"));
     sessions_destroy(sessions);
