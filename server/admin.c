@@ -1,17 +1,17 @@
 #include "server/admin.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "handlers/secret_answer.h"
+#include "server/admin_audit.h"
+#include "server/audit_notes.h"
 #include "store/principals.h"
-
-#define COMMAND_LINE                                                                               \
-    {                                                                                              \
-        .principal = "local", .role = "admin", .client = "command line", .request_id = ""          \
-    }
 
 static bool read_digest(const char *hex, uint8_t out[DIGEST_BYTES], struct error *error)
 {
@@ -48,7 +48,7 @@ static bool execute_add(const struct access *access, const json_t *request, json
 {
     const char *name = json_get_text(request, "name", "");
     const char *role_text = json_get_text(request, "role", "");
-    struct change change = { .actor = COMMAND_LINE, .tool = "key add" };
+    struct change change = { .actor = COMMAND_LINE(request), .tool = "key add" };
     json_auto_t *told = json_pack("{s:s, s:s}", "name", name, "role", role_text);
     FREE_AUTO char *arguments = json_write(told);
     uint8_t digest[DIGEST_BYTES];
@@ -90,7 +90,7 @@ static bool execute_revoke(const struct access *access, const json_t *request, j
                            struct error *error)
 {
     const char *name = json_get_text(request, "name", "");
-    struct change change = { .actor = COMMAND_LINE, .tool = "key revoke" };
+    struct change change = { .actor = COMMAND_LINE(request), .tool = "key revoke" };
     json_auto_t *told = json_pack("{s:s}", "name", name);
     FREE_AUTO char *arguments = json_write(told);
     int64_t revoked;
@@ -108,7 +108,7 @@ static bool bind_secret(const struct access *access, const json_t *request, bool
                         json_t **reply, struct error *error)
 {
     const char *name = json_get_text(request, "name", "");
-    struct change change = { .actor = COMMAND_LINE,
+    struct change change = { .actor = COMMAND_LINE(request),
                              .tool = bound ? "secret bind" : "secret unbind" };
     json_auto_t *told =
         json_pack("{s:s, s:s}", "name", name, "origin", json_get_text(request, "origin", ""));
@@ -153,9 +153,15 @@ bool admin_execute(const struct access *access, const json_t *request, json_t **
         bool (*execute)(const struct access *access, const json_t *request, json_t **reply,
                         struct error *error);
     } commands[] = {
-        { "key_add", execute_add },          { "key_list", execute_list },
-        { "key_revoke", execute_revoke },    { "secret_bind", execute_bind },
-        { "secret_unbind", execute_unbind }, { "secret_list", execute_secrets },
+        { "key_add", execute_add },
+        { "key_list", execute_list },
+        { "key_revoke", execute_revoke },
+        { "secret_bind", execute_bind },
+        { "secret_unbind", execute_unbind },
+        { "secret_list", execute_secrets },
+        { "audit_list", admin_audit_list },
+        { "audit_verify", admin_audit_verify },
+        { "audit_export", admin_audit_export },
     };
     const char *command = json_get_text(request, "command", "");
 
@@ -165,19 +171,42 @@ bool admin_execute(const struct access *access, const json_t *request, json_t **
     return error_set(error, ERROR_INVALID, "there is no command \"%.40s\"", command);
 }
 
+void admin_set_client(json_t *request, long uid)
+{
+    char client[64];
+
+    snprintf(client, sizeof client, "command line, uid %ld", uid);
+    json_object_set_new(request, "client", json_string(client));
+}
+
+/* As the server has it, where it runs in the same environment. */
+static bool use_key(struct store *store, const char *folder, struct error *error)
+{
+    const char *file = secure_getenv("OPSBRAIN_AUDIT_KEY");
+
+    return audit_use_key(store, folder, file == NULL ? "" : file, error);
+}
+
+static bool execute_here(const char *folder, const char *secrets_folder, const json_t *request,
+                         json_t **reply, struct error *error)
+{
+    json_auto_t *named = json_copy(json_iterable(request));
+    struct access access = { .secrets_folder = secrets_folder };
+    bool done;
+
+    if (!store_open(folder, 1, &access.store, error))
+        return false;
+    admin_set_client(named, (long)getuid());
+    done = use_key(access.store, folder, error) && admin_execute(&access, named, reply, error);
+    store_close(access.store);
+    return done;
+}
+
 bool admin_request(const char *folder, const char *secrets_folder, const json_t *request,
                    json_t **reply, struct error *error)
 {
-    struct access access = { .secrets_folder = secrets_folder };
-    bool running, done;
+    bool running;
 
-    if (!admin_ask(folder, request, &running, reply, error))
-        return false;
-    if (running)
-        return true;
-    if (!store_open(folder, 1, &access.store, error))
-        return false;
-    done = admin_execute(&access, request, reply, error);
-    store_close(access.store);
-    return done;
+    return admin_ask(folder, request, &running, reply, error)
+           && (running || execute_here(folder, secrets_folder, request, reply, error));
 }

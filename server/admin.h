@@ -13,16 +13,26 @@ struct authority;
 
 /* {"command": "key_add", "name", "role", "digest" (hex), "expires_ms"}, {"command": "key_list"},
  * {"command": "key_revoke", "name"}, {"command": "secret_bind" or "secret_unbind", "name",
- * "origin"} or {"command": "secret_list"}. *reply: a new object. */
+ * "origin"}, {"command": "secret_list"}, and what admin_audit.h tells. *reply: a new object. */
 bool admin_execute(const struct access *access, const json_t *request, json_t **reply,
                    struct error *error);
+
+/* Who is at the command line: the request says it, for the transport puts it there. */
+#define COMMAND_LINE(request)                                                                      \
+    {                                                                                              \
+        .principal = "local", .role = "admin",                                                     \
+        .client = json_get_text(request, "client", "command line"), .request_id = ""               \
+    }
+/* What the transport puts there. */
+void admin_set_client(json_t *request, long uid);
 
 /* Answers at the folder's socket on a thread of its own, and tells `authority` of changes. */
 bool admin_create(const char *folder, const struct access *access, struct authority *authority,
                   struct admin **out, struct error *error);
 void admin_destroy(struct admin *admin); /* NULL is fine */
 
-/* Asks the server that has the folder. *running false, and nothing asked, where there is none. */
+/* Asks the server that has the folder, and waits "patience_s" for its reply. *running false, and
+ * nothing asked, where there is none. */
 bool admin_ask(const char *folder, const json_t *request, bool *running, json_t **reply,
                struct error *error);
 /* Asks it, or where there is none carries the request out here, with this folder of secrets. */

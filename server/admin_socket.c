@@ -101,6 +101,17 @@ static json_t *answer(struct admin *admin, const json_t *request)
     return reply;
 }
 
+/* Whose process it is, by the kernel's word. */
+static void name_client(int fd, json_t *request)
+{
+    struct ucred peer = { .uid = (uid_t)-1 };
+    socklen_t length = sizeof peer;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
+        log_warning("admin.sock: whose process asks is not known: %s", strerror(errno));
+    admin_set_client(request, (long)peer.uid);
+}
+
 static void serve_one(struct admin *admin, int fd)
 {
     static const struct timeval patience = { .tv_sec = TALK_S };
@@ -114,6 +125,7 @@ static void serve_one(struct admin *admin, int fd)
         log_warning("%s", error.message);
         return;
     }
+    name_client(fd, request);
     reply = answer(admin, request);
     if (!send_line(fd, reply))
         log_warning("admin.sock: the reply could not be sent");
@@ -215,6 +227,7 @@ static bool talk(int fd, const json_t *request, json_t **reply, struct error *er
 bool admin_ask(const char *folder, const json_t *request, bool *running, json_t **reply,
                struct error *error)
 {
+    struct timeval patience = { 0 };
     struct sockaddr_un address;
     int folder_fd, fd;
     bool done;
@@ -224,6 +237,8 @@ bool admin_ask(const char *folder, const json_t *request, bool *running, json_t 
         return true;
     if (!open_socket(folder, &folder_fd, &fd, &address, error))
         return false;
+    patience.tv_sec = json_get_integer(request, "patience_s", TALK_S);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     *running = connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
     done = !*running || talk(fd, request, reply, error);
     close(fd);

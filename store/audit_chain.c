@@ -250,8 +250,11 @@ void chain_read(const struct sql *sql, struct audit_link *out)
 
     for (size_t i = 0; i < AUDIT_NUMBERS; i++)
         out->numbers[i] = sql_integer(sql, column++);
-    for (size_t i = 0; i < AUDIT_TEXTS; i++)
-        out->texts[i].bytes = sql_blob(sql, column++, &out->texts[i].length);
+    for (size_t i = 0; i < AUDIT_TEXTS; i++) {
+        const char *bytes = sql_blob(sql, column++, &out->texts[i].length);
+
+        out->texts[i].bytes = bytes == NULL ? "" : bytes;
+    }
 }
 
 /* ---- Anchors ---- */

@@ -409,10 +409,11 @@ static bool write_count(struct connection *connection, const struct audit_keys *
     TEXT_AUTO detail = { 0 };
     int64_t id;
 
-    text_addf(&detail, "%" PRId64 " from %s to %s", count->unwritten,
-              clock_format_utc(count->first_ms, from), clock_format_utc(count->last_ms, to));
-    if (or_empty(count->detail)[0] != '\0')
-        text_addf(&detail, ", the last: %s", count->detail);
+    if (count->unwritten > 1)
+        text_addf(&detail, "%" PRId64 " from %s to %s%s", count->unwritten,
+                  clock_format_utc(count->first_ms, from), clock_format_utc(count->last_ms, to),
+                  or_empty(count->detail)[0] != '\0' ? ", the last: " : "");
+    text_add(&detail, or_empty(count->detail));
     const struct audit_note note = {
         &change,         "outcome", count->sort.outcome, text_string(&detail), count->sort.subject,
         count->unwritten

@@ -24,7 +24,7 @@ struct store {
     struct audit_keys audit_keys; /* set before others use the store, never changed after */
     char *folder;
     int64_t reserve_bytes, reserve_share; /* as the keys: set before others use the store */
-    pthread_mutex_t verdict_lock; /* over the next */
+    pthread_mutex_t verdict_lock;         /* over the next */
     struct audit_verdict verdict;
     int lock_file;
 };

@@ -10,9 +10,9 @@ static const struct {
     const char *name;
     int (*run)(int argc, char *const *argv);
 } commands[] = {
-    { "serve", command_serve },       { "key", command_key },     { "secret", command_secret },
-    { "help", command_help },         { "--help", command_help }, { "version", command_version },
-    { "--version", command_version },
+    { "serve", command_serve },     { "key", command_key },           { "secret", command_secret },
+    { "audit-log", command_audit }, { "help", command_help },         { "--help", command_help },
+    { "version", command_version }, { "--version", command_version },
 };
 
 int main(int argc, char **argv)

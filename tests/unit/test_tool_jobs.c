@@ -207,8 +207,26 @@ static void lists_the_audit_with_filters_and_pages(void **state)
     assert_int_equal(json_array_size(json_object_get(second, "rows")),
                      2); /* intent and outcome are one */
     row = json_array_get(json_object_get(second, "rows"), 0);
+    assert_int_equal(json_get_integer(row, "times", 0), 1);
     assert_string_equal(json_get_text(row, "subject", ""), "b");
     assert_string_equal(json_get_text(json_object_get(row, "arguments"), "name", ""), "b");
+}
+
+static void tells_an_admin_whether_others_changed_the_audit(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *checked = NULL, *read = NULL;
+
+    world_register(world, "a");
+    world->role = ROLE_OPERATOR;
+    world_refused(world, "audit_list", "{\"check\":true}", ERROR_FORBIDDEN, "the role admin");
+    world->role = ROLE_ADMIN;
+    checked = world_ok(world, "audit_list", "{\"check\":true}");
+    assert_non_null(strstr(json_get_text(checked, "check", ""), "the audit holds"));
+    world_says(world, "the audit holds");
+    world->role = ROLE_VIEWER;
+    read = world_ok(world, "audit_list", "{}");
+    assert_string_equal(json_get_text(read, "check", ""), json_get_text(checked, "check", "-"));
 }
 
 int main(void)
@@ -224,6 +242,7 @@ int main(void)
         cmocka_unit_test(lists_jobs_by_state_and_principal),
         cmocka_unit_test(lists_who_measures_and_who_waits),
         cmocka_unit_test(lists_the_audit_with_filters_and_pages),
+        cmocka_unit_test(tells_an_admin_whether_others_changed_the_audit),
     };
 
     return world_run_all(counting, sizeof counting / sizeof counting[0], set_up_counting)
