@@ -106,6 +106,22 @@ static void break_off(struct transfer_plain *plain, enum failure failure, int nu
         fail(plain, failure, "the server closed the connection without an answer");
 }
 
+/* Nothing was asked, so nothing can be there but the connection's end. */
+static bool is_still_open(const struct transfer_plain *plain)
+{
+    char byte;
+
+    return recv(plain->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
+static void drop_if_closed(struct transfer_plain *plain)
+{
+    if (is_still_open(plain))
+        return;
+    transfer_note_closed(&plain->transfer);
+    close_socket(plain);
+}
+
 /* ---- The answer ------------------------------------------------------------------------------ */
 
 static void on_head(void *context, long status, const char *content_type)
@@ -129,14 +145,17 @@ static const struct http_answer_listener listener = { on_head, on_body };
 static void take_bytes(struct transfer_plain *plain, size_t length, bool is_closing)
 {
     size_t taken;
-    bool was_sent = plain->state == RECEIVING;
+    bool was_sent = plain->state == RECEIVING, keep;
 
     switch (http_answer_feed(&plain->answer, plain->transfer.loop->buffer, length, &taken,
                              &listener, plain)) {
     case HTTP_ANSWER_OPEN:
         return;
     case HTTP_ANSWER_WHOLE:
-        finish(plain, plain->answer.keeps_open && taken == length && was_sent && !is_closing);
+        keep = plain->answer.keeps_open && taken == length && was_sent;
+        finish(plain, keep);
+        if (keep && is_closing)
+            drop_if_closed(plain);
         return;
     case HTTP_ANSWER_STOPPED:
         fail(plain, FAILURE_PROTOCOL, "");
@@ -303,22 +322,6 @@ static void take_connected(struct transfer_plain *plain)
     close_socket(plain);
     plain->address = (plain->address + 1) % (unsigned)plain->reach->count;
     connect_somewhere(plain, number);
-}
-
-/* Nothing was asked, so nothing can be there but the connection's end. */
-static bool is_still_open(const struct transfer_plain *plain)
-{
-    char byte;
-
-    return recv(plain->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
-}
-
-static void drop_if_closed(struct transfer_plain *plain)
-{
-    if (is_still_open(plain))
-        return;
-    transfer_note_closed(&plain->transfer);
-    close_socket(plain);
 }
 
 /* ---- What the loop and the user call --------------------------------------------------------- */
