@@ -22,6 +22,7 @@ static bool perform(const struct ask *ask, const char *path, const char *body,
 {
     const struct endpoint *endpoint = ask->endpoint;
     int64_t left_ms = (ask->deadline_ns - clock_monotonic_ns()) / 1000000;
+    int64_t limit_ms = ask->each_within_ms > 0 ? ask->each_within_ms : TIMEOUT_MS;
     char url[sizeof endpoint->url + PATH_SIZE];
     struct outbound_request request = {
         .url = url,
@@ -30,7 +31,7 @@ static bool perform(const struct ask *ask, const char *path, const char *body,
         .body_length = body != NULL ? strlen(body) : 0,
         .accept = "*/*",
         .connect_timeout_ms = left_ms < TIMEOUT_MS ? left_ms : TIMEOUT_MS,
-        .total_timeout_ms = left_ms < TIMEOUT_MS ? left_ms : TIMEOUT_MS,
+        .total_timeout_ms = left_ms < limit_ms ? left_ms : limit_ms,
         .response_limit_bytes = LIMIT_BYTES,
         .cancelled = ask->cancelled,
         .context = ask->context,

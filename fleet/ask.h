@@ -11,6 +11,7 @@
 struct ask {
     const struct endpoint *endpoint;
     int64_t deadline_ns;              /* monotonic; of all questions together */
+    int64_t each_within_ms;           /* 0: 5 s */
     bool (*cancelled)(void *context); /* NULL: never */
     void *context;
 };

@@ -10,6 +10,7 @@
 #include "fleet/probe.h"
 
 #define ALL_WITHIN_MS 15000
+#define FIRST_ANSWER_MS 30000 /* of a server that loads the model for it */
 
 /* ---- The models list ---- */
 
@@ -61,7 +62,7 @@ static bool ask_models(struct probe *probe, struct error *error)
 
         error_set(error, ERROR_UPSTREAM, "the models list cannot be read (%s): %s%s",
                   failure_name(report->failure), problem.message,
-                  may_go_on
+                  may_go_on || report->failure == FAILURE_SERVER_ERROR
                       ? "; where a server has none, register the deployment with its \"model\""
                       : "");
         return may_go_on;
@@ -77,6 +78,46 @@ static bool ask_models(struct probe *probe, struct error *error)
     }
     read_models(probe, list);
     return true;
+}
+
+/* ---- A model that is not listed ---- */
+
+static bool completes(struct probe *probe, const char *path, const json_t *question)
+{
+    struct ask ask = ask_begin(probe->ask.endpoint, FIRST_ANSWER_MS);
+    json_auto_t *answer = NULL;
+    char *body = json_write(question);
+    enum failure failure;
+    struct error ignored;
+    bool answers;
+
+    ask.each_within_ms = FIRST_ANSWER_MS;
+    answers = ask_json(&ask, path, body, &answer, &failure, &ignored);
+    free(body);
+    return answers && json_array_size(json_object_get(answer, "choices")) > 0;
+}
+
+/* Some servers load what is named and list nothing, or fail at their list: a model that is named
+ * and answers is there. */
+static bool answers_by_name(struct probe *probe)
+{
+    const char *model = probe->ask.endpoint->model;
+    json_auto_t *chat = json_pack("{s:s, s:i, s:[{s:s, s:s}]}", "model", model, "max_tokens", 1,
+                                  "messages", "role", "user", "content", "word");
+    json_auto_t *completion =
+        json_pack("{s:s, s:i, s:s}", "model", model, "max_tokens", 1, "prompt", "word");
+
+    return model[0] != '\0'
+           && (completes(probe, "/v1/chat/completions", chat)
+               || completes(probe, "/v1/completions", completion));
+}
+
+/* Did it answer at all, if only with an error? */
+static bool was_heard(enum failure failure)
+{
+    return failure == FAILURE_NONE || failure == FAILURE_REFUSED_400 || failure == FAILURE_AUTH
+           || failure == FAILURE_NOT_FOUND || failure == FAILURE_SERVER_ERROR
+           || failure == FAILURE_PROTOCOL;
 }
 
 /* ---- What else it can do ---- */
@@ -161,16 +202,22 @@ static void write_details(struct probe *probe)
 
 static bool probe_all(struct probe *probe, struct error *error)
 {
-    if (!ask_models(probe, error))
-        return false;
+    if (!ask_models(probe, error)) {
+        if (!was_heard(probe->report->failure) || !answers_by_name(probe))
+            return false;
+        probe_add_model(probe, probe->ask.endpoint->model, 0);
+    }
     ask_metrics(probe);
     ask_engine(probe);
-    if (probe->report->model_count == 0 && probe->report->failure != FAILURE_NONE)
+    if (probe->report->model_count == 0
+        && (probe->report->failure != FAILURE_NONE || answers_by_name(probe)))
         probe_add_model(probe, probe->ask.endpoint->model, 0); /* nobody says anything else */
     if (probe->report->model_count == 0)
         return probe->report->failure != FAILURE_NONE
                    ? false
-                   : error_set(error, ERROR_UPSTREAM, "%s lists no model: none is loaded",
+                   : error_set(error, ERROR_UPSTREAM,
+                               "%s lists no model: load one, or register the deployment with a "
+                               "\"model\" that answers",
                                probe->ask.endpoint->url);
     probe->report->failure = FAILURE_NONE;
     ask_tokenize(probe);

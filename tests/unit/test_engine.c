@@ -135,6 +135,41 @@ static void without_a_models_list_the_model_is_the_one_that_was_registered(void 
     assert_non_null(strstr(f.error.message, "register the deployment with its \"model\""));
 }
 
+/* `transformers serve` and others: a name and a completion are enough. */
+static void a_named_model_that_answers_is_there_whatever_the_list_says(void **state)
+{
+#define COMPLETION "{\"choices\":[{\"text\":\"a\"}]}"
+    static const struct canned_answer empty[] = { { "/v1/models", .body = "{\"data\":[]}" },
+                                                  { "/v1/chat/completions", .when = "mine/own",
+                                                    .body = COMPLETION },
+                                                  { NULL } };
+    static const struct canned_answer broken[] = {
+        { "/v1/models", .status = 500, .body = "Internal Server Error" },
+        { "/v1/completions", .when = "mine/own", .body = COMPLETION },
+        { NULL }
+    };
+    static const struct canned_answer page[] = {
+        { "/v1/models", .type = "text/html", .body = "<html>welcome</html>" },
+        { "/v1/chat/completions", .when = "mine/own", .body = COMPLETION },
+        { NULL }
+    };
+    static const struct canned_answer *const lists[] = { empty, broken, page };
+    struct fixture f;
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(probe(&f, lists[i], "mine/own"));
+        assert_int_equal(f.report.model_count, 1);
+        assert_string_equal(f.report.models[0].id, "mine/own");
+        assert_int_equal(f.report.failure, FAILURE_NONE);
+        assert_false(probe(&f, lists[i], "other"));
+        assert_false(probe(&f, lists[i], ""));
+    }
+    assert_false(probe(&f, broken, "other"));
+    assert_int_equal(f.report.failure, FAILURE_SERVER_ERROR);
+    assert_non_null(strstr(f.error.message, "register the deployment with its \"model\""));
+}
+
 static void a_models_list_may_be_bare(void **state)
 {
     static const struct canned_answer answers[] = {
@@ -432,6 +467,7 @@ int main(void)
         cmocka_unit_test(reads_everything_that_simserve_says_as_vllm),
         cmocka_unit_test(knows_vllm_behind_a_gateway_by_its_metrics),
         cmocka_unit_test(without_a_models_list_the_model_is_the_one_that_was_registered),
+        cmocka_unit_test(a_named_model_that_answers_is_there_whatever_the_list_says),
         cmocka_unit_test(a_models_list_may_be_bare),
         cmocka_unit_test(knows_sglang_and_leaves_its_api_key_out),
         cmocka_unit_test(knows_llama_cpp_by_the_context_of_a_slot),
