@@ -314,6 +314,19 @@ static void finish(struct transfer *transfer)
     for (struct curl_slist *header = transfer->headers; header != NULL; header = header->next)
         explicit_bzero(header->data, strlen(header->data));
     curl_slist_free_all(transfer->headers);
+    mask_destroy(transfer->mask);
+}
+
+/* Nothing that is told of the answer repeats the bearer; what was streamed is the caller's to mask.
+ */
+static void hide_bearer(struct transfer *transfer)
+{
+    struct outbound_response *response = transfer->response;
+    enum mask_kind kind = is_success(response->status) ? MASK_ANSWER : MASK_FAILURE;
+
+    mask_string(transfer->mask, kind, response->content_type, sizeof response->content_type);
+    mask_string(transfer->mask, kind, response->server, sizeof response->server);
+    mask_text(transfer->mask, kind, transfer->enough, &response->body);
 }
 
 static bool check_bearer(const char *bearer, struct error *error)
@@ -336,14 +349,18 @@ bool outbound_perform(const struct outbound_request *request, struct outbound_re
         return false;
     transfer.limit_bytes =
         request->response_limit_bytes > 0 ? request->response_limit_bytes : 16 << 20;
+    transfer.mask = mask_create(request->bearer);
     if (start(&transfer))
         code = turn(&transfer);
     response->end_ns = clock_monotonic_ns();
     if (transfer.easy != NULL)
         curl_easy_getinfo(transfer.easy, CURLINFO_RESPONSE_CODE, &response->status);
     response->failure = transfer_classify(&transfer, code);
-    if (response->failure != FAILURE_NONE)
+    hide_bearer(&transfer);
+    if (response->failure != FAILURE_NONE) {
         transfer_explain(&transfer, code, error);
+        mask_error(transfer.mask, error);
+    }
     finish(&transfer);
     return response->failure == FAILURE_NONE;
 }

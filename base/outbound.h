@@ -39,8 +39,9 @@ struct outbound_response {
 };
 
 /* True when a 2xx answer came whole. On false `response` is filled as far as it went, its `failure`
- * says the class and `error` the sentence (URL's host and port, never the bearer). Free with
- * outbound_response_finish either way. */
+ * says the class and `error` the sentence (URL's host and port). Neither repeats the bearer,
+ * whatever the server says; what on_bytes gets may, and is to be masked (base/mask.h) once it is
+ * decoded. Free with outbound_response_finish either way. */
 bool outbound_perform(const struct outbound_request *request, struct outbound_response *response,
                       struct error *error);
 void outbound_response_finish(struct outbound_response *response);

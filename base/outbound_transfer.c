@@ -65,17 +65,15 @@ static const char *find_sentence(const json_t *body)
     return json_get_text(body, "detail", sentence);
 }
 
-/* What an error's body says, for people; not if it echoes the bearer. */
+/* What an error's body says, for people. */
 static void describe_body(const struct transfer *transfer, struct text *out)
 {
     const struct text *body = &transfer->response->body;
-    const char *bearer = transfer->request->bearer, *sentence = NULL;
+    const char *sentence = NULL;
     json_auto_t *parsed = NULL;
     struct error ignored;
 
     if (body->length == 0)
-        return;
-    if (bearer != NULL && memmem(body->data, body->length, bearer, strlen(bearer)) != NULL)
         return;
     if (json_parse(body->data, body->length, &parsed, &ignored))
         sentence = find_sentence(parsed);

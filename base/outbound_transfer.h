@@ -4,11 +4,13 @@
 #include <curl/curl.h>
 #include <netinet/in.h>
 
+#include "base/mask.h"
 #include "base/outbound.h"
 
 struct transfer {
     const struct outbound_request *request;
     struct outbound_response *response;
+    struct mask *mask; /* of its bearer */
     CURLM *multi;
     CURL *easy;
     struct curl_slist *headers;

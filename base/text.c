@@ -147,6 +147,38 @@ bool text_is_utf8(const char *bytes, size_t length)
     return true;
 }
 
+/* Of a well-formed sequence. */
+static uint32_t character_of(const char *bytes, size_t size)
+{
+    uint32_t character = (unsigned char)bytes[0] & (size == 1 ? 0x7fU : 0x7fU >> size);
+
+    for (size_t i = 1; i < size; i++)
+        character = character << 6 | ((unsigned char)bytes[i] & 0x3f);
+    return character;
+}
+
+/* Default_Ignorable_Code_Point of Unicode 15, and the interlinear annotations. */
+size_t text_invisible_sequence(const char *bytes, size_t length)
+{
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {
+        { 0xad, 0xad },       { 0x34f, 0x34f },   { 0x61c, 0x61c },     { 0x115f, 0x1160 },
+        { 0x17b4, 0x17b5 },   { 0x180b, 0x180f }, { 0x200b, 0x200f },   { 0x202a, 0x202e },
+        { 0x2060, 0x206f },   { 0x3164, 0x3164 }, { 0xfe00, 0xfe0f },   { 0xfeff, 0xfeff },
+        { 0xffa0, 0xffa0 },   { 0xfff0, 0xfffb }, { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a },
+        { 0xe0000, 0xe0fff },
+    };
+    size_t size =
+        length > 0 && (unsigned char)bytes[0] >= 0xc2 ? text_utf8_sequence(bytes, length) : 0;
+    uint32_t character = size > 0 ? character_of(bytes, size) : 0;
+
+    for (size_t i = 0; size > 0 && i < sizeof ranges / sizeof *ranges; i++)
+        if (character >= ranges[i].first && character <= ranges[i].last)
+            return size;
+    return 0;
+}
+
 size_t text_copy(char *out, size_t size, const char *string)
 {
     size_t length = strlen(string);
@@ -211,14 +243,18 @@ bool text_equal_constant_time(const char *a, const char *b)
     return difference == 0;
 }
 
-/* C0 but \n and \t, DEL, and C1 (U+0080 to U+009F). */
+/* C0 but \n and \t, DEL, C1 (U+0080 to U+009F), and the separators of lines and paragraphs (U+2028,
+ * U+2029), which would begin a line that nobody quoted. */
 static bool is_control(const char *sequence)
 {
     unsigned char first = (unsigned char)sequence[0];
 
     if (first < 0x20)
         return first != '\n' && first != '\t';
-    return first == 0x7f || (first == 0xc2 && (unsigned char)sequence[1] < 0xa0);
+    return first == 0x7f || (first == 0xc2 && (unsigned char)sequence[1] < 0xa0)
+           || (first == 0xe2
+               && (memcmp(sequence + 1, "\x80\xa8", 2) == 0
+                   || memcmp(sequence + 1, "\x80\xa9", 2) == 0));
 }
 
 void text_add_printable(struct text *text, const char *bytes, size_t length, size_t limit)
@@ -226,10 +262,15 @@ void text_add_printable(struct text *text, const char *bytes, size_t length, siz
     size_t end = text->length + limit;
 
     for (size_t at = 0; at < length;) {
+        size_t invisible = text_invisible_sequence(bytes + at, length - at);
         size_t size = text_utf8_sequence(bytes + at, length - at);
         bool shown = size > 0 && !is_control(bytes + at);
         size_t added = shown ? size : sizeof REPLACEMENT - 1;
 
+        if (invisible > 0) {
+            at += invisible;
+            continue;
+        }
         if (text->length + added > end)
             return;
         text_add_bytes(text, shown ? bytes + at : REPLACEMENT, added);

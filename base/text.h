@@ -24,8 +24,13 @@ const char *text_string(const struct text *text); /* never NULL */
 char *text_take(struct text *text); /* the string, now yours to free; `text` is empty again */
 void text_finish(struct text *text);
 
+#define UTF8_LONGEST 4 /* bytes of a character */
 /* Bytes of the UTF-8 sequence that `bytes` starts with; 0 if it is not well-formed. */
 size_t text_utf8_sequence(const char *bytes, size_t length);
+/* Bytes of the character that `bytes` starts with, if it shows nothing by itself: it changes the
+ * direction of text, joins, selects a variant, or is a tag (Unicode's
+ * Default_Ignorable_Code_Point). 0: it does not. */
+size_t text_invisible_sequence(const char *bytes, size_t length);
 /* Well-formed UTF-8 without overlong forms or surrogates? */
 bool text_is_utf8(const char *bytes, size_t length);
 /* Copies at most size-1 bytes, never splitting a UTF-8 sequence; returns the bytes copied. */
@@ -35,6 +40,7 @@ bool text_to_integer(const char *string, int64_t low, int64_t high, int64_t *out
 /* [A-Za-z0-9][A-Za-z0-9._-]{0,62}: what a name of ours may look like. */
 bool text_is_name(const char *string);
 bool text_equal_constant_time(const char *a, const char *b);
-/* Adds at most `limit` bytes: control characters (but \n and \t) and what is not UTF-8 become
- * U+FFFD, no sequence is split. So that foreign text can be shown. */
+/* Adds at most `limit` bytes: control characters (but \n and \t), line separators and what is not
+ * UTF-8 become U+FFFD, invisible characters go, no sequence is split. So that foreign text can be
+ * shown. */
 void text_add_printable(struct text *text, const char *bytes, size_t length, size_t limit);

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/completion_stream.h"
 #include "base/json.h"
+#include "base/mask.h"
 
 #define TIMEOUT_MS 300000 /* a server that scales to zero loads its model first */
 #define STREAM_PIECES 8
@@ -35,6 +36,7 @@ static bool is_stopped(void *context)
 static void on_event(void *context, const struct completion_event *event)
 {
     struct call *call = context;
+    TEXT_AUTO said = { 0 };
 
     call->events++;
     call->event_ns = clock_monotonic_ns();
@@ -51,7 +53,8 @@ static void on_event(void *context, const struct completion_event *event)
     if (!event->error || call->told_error)
         return;
     call->told_error = true;
-    snprintf(call->said, sizeof call->said, "%.*s", (int)event->text_length, event->text);
+    text_add_printable(&said, event->text, event->text_length, sizeof call->said - 1);
+    text_copy(call->said, sizeof call->said, text_string(&said));
 }
 
 static bool on_bytes(void *context, const char *bytes, size_t length)
@@ -224,6 +227,7 @@ static bool stream(struct call *call, const struct workload *workload, size_t pi
                    int64_t output_tokens, long *status, struct error *error)
 {
     const struct asker *asker = call->asker;
+    MASK_AUTO mask = mask_create(asker->endpoint->bearer);
     struct outbound_response response = { 0 };
     TEXT_AUTO body = { 0 };
     bool done;
@@ -233,6 +237,7 @@ static bool stream(struct call *call, const struct workload *workload, size_t pi
     done = perform(call, workload_path(workload->api), &body, &response, error) || call->broken
            || call->silent;
     *status = response.status;
+    mask_string(mask, MASK_FAILURE, call->said, sizeof call->said);
     done = done && judge_stream(call, &response, error);
     completion_stream_destroy(call->stream);
     outbound_response_finish(&response);

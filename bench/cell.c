@@ -118,8 +118,10 @@ static bool prepare(struct cell *cell, struct error *error)
         || !reach_resolve(order->endpoint, &cell->reach, error))
         return false;
     prepare_arrivals(cell);
+    cell->mask = mask_create(order->endpoint->bearer);
     cell->load = (struct load){
         .endpoint = order->endpoint,
+        .mask = cell->mask,
         .prompts = cell->prompts,
         .workload = order->workload,
         .nonce = order->nonce,
@@ -238,6 +240,7 @@ static void cell_finish(struct cell *cell)
     steady_finish(&cell->backlog);
     prompts_destroy(cell->prompts);
     reach_finish(&cell->reach);
+    mask_destroy(cell->mask);
 }
 
 static bool measure(struct cell *cell, struct cell_result *out, struct error *error)

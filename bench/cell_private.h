@@ -12,6 +12,7 @@
 struct cell {
     const struct cell_order *order;
     struct load load;
+    struct mask *mask;
     struct prompts *prompts;
     struct reach reach;
     struct reuse reuse; /* where the order has none */

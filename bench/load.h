@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "base/endpoint.h"
+#include "base/mask.h"
 #include "bench/arrivals.h"
 #include "bench/prompts.h"
 #include "bench/reach.h"
@@ -21,6 +22,7 @@ enum phase {
 
 struct load {
     const struct endpoint *endpoint;
+    const struct mask *mask; /* of its secret; NULL: none */
     const struct prompts *prompts;
     const struct workload *workload;
     uint64_t nonce;        /* of this attempt: request ids and prompt heads */

@@ -165,20 +165,22 @@ static void clean(struct request *request)
 void verdict_explain(struct connection *connection)
 {
     struct request *request = &connection->request;
-    const char *bearer = connection->load->endpoint->bearer;
+    const struct mask *mask = connection->load->mask;
     char *said = request->said;
     size_t size = sizeof request->said;
 
-    if (request->failure == FAILURE_NONE)
+    if (request->failure == FAILURE_NONE) {
         said[0] = '\0';
-    else if (describe(connection, said, size))
         return;
-    else if (connection->gave_up)
+    }
+    mask_string(mask, MASK_FAILURE, request->finish_reason, sizeof request->finish_reason);
+    if (describe(connection, said, size))
+        return;
+    if (connection->gave_up)
         snprintf(said, size, "an event of the stream is not JSON, or longer than 64 KiB");
     else if (said[0] == '\0')
         snprintf(said, size, "%s", connection->transfer->said);
-    if (bearer[0] != '\0' && strstr(said, bearer) != NULL)
-        snprintf(said, size, "(the server repeated the credential)");
+    mask_string(mask, MASK_FAILURE, said, size);
     take_sentence(request);
     clean(request);
 }

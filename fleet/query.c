@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/completion_stream.h"
 #include "base/json.h"
+#include "base/mask.h"
 #include "base/outbound.h"
 #include "fleet/query_body.h"
 #include "fleet/whole_text.h"
@@ -21,49 +22,57 @@
 struct exchange {
     const struct query *query;
     struct query_result *result;
+    struct mask *mask; /* of the endpoint's secret */
     struct outbound_response response;
     struct completion_stream *stream;
     struct whole_text text, reasoning;
     struct text plain;     /* an answer in one piece, though a stream was asked for */
     struct text complaint; /* of an error inside the answer */
     bool is_plain, done, finished, broken;
+    size_t told;          /* bytes of the result's text */
     enum failure stopped; /* by us; NONE: it was not */
     int64_t first_ns, last_ns;
 };
 
 /* ---- What arrives ---- */
 
-static void tell_text(struct exchange *exchange, size_t from)
+/* What may be the beginning of the secret waits for what follows. */
+static void tell_text(struct exchange *exchange, bool is_end)
 {
     const struct query *query = exchange->query;
-    const struct text *text = &exchange->result->text;
+    const char *news = text_string(&exchange->result->text) + exchange->told;
+    size_t length = exchange->result->text.length - exchange->told;
+    TEXT_AUTO shown = { 0 };
 
-    if (query->on_text != NULL)
-        query->on_text(query->context, text_string(text) + from, text->length - from,
-                       exchange->result->chunks);
+    if (query->on_text == NULL)
+        return;
+    if (!is_end)
+        length = mask_settled(exchange->mask, news, length);
+    text_add_bytes(&shown, news, length);
+    mask_text(exchange->mask, MASK_ANSWER, false, &shown);
+    query->on_text(query->context, text_string(&shown), shown.length, exchange->result->chunks);
+    exchange->told += length;
 }
 
 static void take_text(struct exchange *exchange, const char *text, size_t length,
                       const char *reasoning, size_t reasoning_length)
 {
     struct query_result *result = exchange->result;
-    size_t before = result->text.length;
 
     whole_text_add(&exchange->text, text, length, &result->text, TEXT_LIMIT_BYTES);
     whole_text_add(&exchange->reasoning, reasoning, reasoning_length, &result->reasoning,
                    TEXT_LIMIT_BYTES);
-    tell_text(exchange, before);
+    tell_text(exchange, false);
 }
 
 static void end_texts(struct exchange *exchange)
 {
     struct query_result *result = exchange->result;
-    size_t before = result->text.length;
 
     whole_text_end(&exchange->text, &result->text, TEXT_LIMIT_BYTES);
     whole_text_end(&exchange->reasoning, &result->reasoning, TEXT_LIMIT_BYTES);
-    if (result->text.length > before)
-        tell_text(exchange, before);
+    if (result->text.length > exchange->told)
+        tell_text(exchange, true);
 }
 
 /* A zero is what servers say that do not count. */
@@ -76,14 +85,23 @@ static void take_usage(struct query_result *result, int64_t prompt_tokens,
         result->completion_tokens = completion_tokens;
 }
 
+static void take_complaint(struct exchange *exchange, const char *bytes, size_t length)
+{
+    TEXT_AUTO said = { 0 };
+
+    text_add_bytes(&said, bytes, length);
+    mask_text(exchange->mask, MASK_FAILURE, false, &said);
+    text_clear(&exchange->complaint);
+    text_add_printable(&exchange->complaint, text_string(&said), said.length, SHOWN_BYTES);
+}
+
 static void on_event(void *context, const struct completion_event *event)
 {
     struct exchange *exchange = context;
     struct query_result *result = exchange->result;
 
     if (event->error) {
-        text_clear(&exchange->complaint);
-        text_add_printable(&exchange->complaint, event->text, event->text_length, SHOWN_BYTES);
+        take_complaint(exchange, event->text, event->text_length);
         exchange->stopped = failure_in_stream(event->text, event->text_length);
         return;
     }
@@ -169,13 +187,13 @@ static bool take_plain(struct exchange *exchange, struct error *error)
     struct error problem;
     const json_t *choice, *usage;
 
+    mask_text(exchange->mask, MASK_ANSWER, false, &exchange->plain);
     if (!json_parse(text_string(&exchange->plain), exchange->plain.length, &answer, &problem))
         return error_set(error, ERROR_UPSTREAM, "the answer is neither a stream nor JSON: %s",
                          problem.message);
     choice = json_array_get(json_object_get(answer, "choices"), 0);
     if (!json_is_object(choice)) {
-        text_add_printable(&exchange->complaint, exchange->plain.data, exchange->plain.length,
-                           SHOWN_BYTES);
+        take_complaint(exchange, exchange->plain.data, exchange->plain.length);
         return error_set(error, ERROR_UPSTREAM, "the answer has no completion: %s",
                          text_string(&exchange->complaint));
     }
@@ -287,20 +305,38 @@ static void note_times(const struct exchange *exchange)
 
 /* ---- One request, and again without what the server does not know ---- */
 
-static void exchange_init(struct exchange *exchange, const struct query *query,
-                          struct query_result *result)
+static void exchange_init(struct exchange *exchange, const struct endpoint *endpoint,
+                          const struct query *query, struct query_result *result)
 {
     *exchange = (struct exchange){ .query = query,
                                    .result = result,
+                                   .mask = mask_create(endpoint->bearer),
                                    .stream = completion_stream_create(true) };
 }
 
 static void exchange_finish(struct exchange *exchange)
 {
     completion_stream_destroy(exchange->stream);
+    mask_destroy(exchange->mask);
     text_finish(&exchange->plain);
     text_finish(&exchange->complaint);
     outbound_response_finish(&exchange->response);
+}
+
+/* Once all of the texts are there: a secret may come in pieces. */
+static void hide_secret(const struct exchange *exchange, struct error *error)
+{
+    const struct mask *mask = exchange->mask;
+    struct query_result *result = exchange->result;
+
+    mask_text(mask, MASK_ANSWER, result->text.length + UTF8_LONGEST > TEXT_LIMIT_BYTES,
+              &result->text);
+    mask_text(mask, MASK_ANSWER, result->reasoning.length + UTF8_LONGEST > TEXT_LIMIT_BYTES,
+              &result->reasoning);
+    mask_string(mask, MASK_ANSWER, result->finish, sizeof result->finish);
+    mask_string(mask, MASK_ANSWER, result->model, sizeof result->model);
+    if (error != NULL)
+        mask_error(mask, error);
 }
 
 static bool transfer(struct exchange *exchange, const struct endpoint *endpoint, const char *body,
@@ -335,10 +371,11 @@ static bool run_once(const struct endpoint *endpoint, const struct query *query,
     struct error transport;
     bool ok;
 
-    exchange_init(&exchange, query, result);
+    exchange_init(&exchange, endpoint, query, result);
     ok = transfer(&exchange, endpoint, body, &transport);
     ok = settle(&exchange, ok, &transport, error);
     end_texts(&exchange);
+    hide_secret(&exchange, ok ? NULL : error);
     note_times(&exchange);
     if (result->failure == FAILURE_REFUSED_400 || result->failure == FAILURE_SERVER_ERROR)
         *fields &= ~query_refused_field(*fields, text_string(&exchange.response.body),

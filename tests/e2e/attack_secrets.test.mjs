@@ -6,9 +6,8 @@ import http from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
 import { connect, text } from './clients.mjs';
+import { SECRET, tryEchoes } from './echo.mjs';
 import { atEnd, run, startServer, temporaryFolder, until } from './harness.mjs';
-
-const SECRET = 'Lab-7f3Kq9ZxT0vW2mR8uYc41';
 
 // startThief(t): a model server that keeps every Authorization it is sent; {url, port, heard}.
 async function startThief(t) {
@@ -164,3 +163,11 @@ for (const kind of ['2x-legacy', '2x-2026']) test(`a new address is shown, asked
     await client.close();
     await follower.close();
 });
+
+for (const names of [
+    ['whole', 'slashed', 'without its last'],
+    ['escaped', 'base64', 'without its first'],
+])
+    test(`a server that repeats its key is not repeated (${names.join(', ')})`, async (t) => {
+        await tryEchoes(t, [[names[0], ''], [names[1], ''], [names[2], 'status'], [names[0], 'inside']], 1);
+    });

@@ -16,6 +16,7 @@
 #include "base/random.h"
 #include "tests/simserve/faults.c" // NOLINT: all there are, by their names
 #include "tests/simserve/harness/process.h"
+#include "tests/unit/canned_server.h"
 
 #define OUTPUT_TOKENS 8
 #define SHORT_NS 300000000L /* where nothing comes anyway */
@@ -184,10 +185,64 @@ static void every_fault_is_the_same_by_both(void **state)
     }
 }
 
+/* ---- A server that repeats the secret it was sent -------------------------------------------- */
+
+#define SECRET "Lab-7f3Kq9ZxT0vW2mR8uYc41"
+
+static void check_echo(const struct canned_answer *answer, bool by_libcurl, const char *said)
+{
+    const struct canned_answer answers[] = { *answer, { 0 } };
+    MASK_AUTO mask = mask_create(SECRET);
+    struct canned_server server;
+    struct trial trial;
+
+    canned_start(&server, answers);
+    set_up(&trial, &(struct simserve){ .port = server.port }, BENCH_COMPLETIONS, by_libcurl,
+           LONG_NS);
+    trial.load.mask = mask;
+    request(&trial, 0);
+    canned_stop(&server);
+    assert_int_not_equal(trial.user.request.failure, FAILURE_NONE);
+    if (strstr(trial.user.request.said, said) == NULL
+        || strstr(trial.user.request.said, "3Kq9") != NULL)
+        fail_msg("\"%s\" does not say \"%s\"", trial.user.request.said, said);
+    assert_null(strstr(trial.user.request.finish_reason, "3Kq9"));
+    tear_down(&trial);
+}
+
+static void nothing_that_is_kept_repeats_the_secret(void **state)
+{
+#define AT .path = "/v1/completions"
+#define STREAM AT, .type = "text/event-stream"
+    static const struct {
+        struct canned_answer answer;
+        const char *said;
+    } echoes[] = {
+        { { AT, .status = 401,
+            .body = "{\"error\":{\"message\":\"no \\u004cab-7f3Kq9ZxT0vW2mR8uYc41\"}}" },
+          "no (hidden)" },
+        { { AT, .status = 500, .type = "text/plain", .body = "no ab-7f3Kq9ZxT0vW2mR8uYc4 here" },
+          "no (hidden) here" },
+        { { STREAM, .body = "data: {\"error\":{\"message\":\"bad " SECRET "\"}}\n\n" },
+          "bad (hidden)" },
+        { { STREAM, .body = "data: {\"choices\":[{\"text\":\"a\",\"finish_reason\":\"error " SECRET
+                            "\"}]}\n\ndata: [DONE]\n\n" },
+          "" },
+        { { AT, .body = "{\"" SECRET "\": true" }, "(hidden)" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof echoes / sizeof *echoes; i++) {
+        check_echo(&echoes[i].answer, true, echoes[i].said);
+        check_echo(&echoes[i].answer, false, echoes[i].said);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_fault_is_the_same_by_both),
+        cmocka_unit_test(nothing_that_is_kept_repeats_the_secret),
     };
     struct error error;
 

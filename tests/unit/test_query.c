@@ -18,6 +18,7 @@ struct fixture {
     struct text heard; /* what on_text told */
     size_t calls, cancel_after_calls;
     bool told_half_characters;
+    const char *bearer; /* NULL: none */
 };
 
 static void hear(void *context, const char *text, size_t length, int64_t chunks)
@@ -55,6 +56,8 @@ static bool ask_port(struct fixture *f, const struct query *query, int port)
 {
     struct endpoint endpoint = { .model = "simserve/toy" };
 
+    if (f->bearer != NULL)
+        snprintf(endpoint.bearer, sizeof endpoint.bearer, "%s", f->bearer);
     snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", port);
     return query_run(&endpoint, query, &f->result, &f->error);
 }
@@ -478,6 +481,75 @@ static int start(void **state)
     return outbound_global_init(&error) ? 0 : -1;
 }
 
+/* ---- A server that repeats what it was sent ---- */
+
+#define SECRET "Lab-7f3Kq9ZxT0vW2mR8uYc41"
+#define CHUNK(text) "data: {\"choices\":[{\"delta\":{\"content\":\"" text "\"}}]}\n\n"
+
+static void assert_masked(const struct canned_answer *answers, bool works, const char *said)
+{
+    struct fixture f = { .bearer = SECRET };
+    const struct query query = usual(&f);
+    struct canned_server server;
+
+    canned_start(&server, answers);
+    assert_int_equal(ask_port(&f, &query, server.port), works);
+    canned_stop(&server);
+    if (works) {
+        assert_string_equal(text_string(&f.result.text), said);
+        assert_string_equal(text_string(&f.heard), said);
+    } else if (strstr(f.error.message, said) == NULL) {
+        fail_msg("\"%s\" does not say \"%s\"", f.error.message, said);
+    }
+    assert_null(strstr(f.error.message, "3Kq9"));
+    assert_null(strstr(f.result.finish, "3Kq9"));
+    assert_null(strstr(f.result.model, "3Kq9"));
+    assert_null(strstr(text_string(&f.result.reasoning), "3Kq9"));
+    finish(&f);
+}
+
+#define ANSWERS(...)                                                                               \
+    ((const struct canned_answer[]){ { "/v1/chat/completions", __VA_ARGS__ }, { 0 } })
+
+static void hides_the_secret_in_its_answer_however_it_comes(void **state)
+{
+    (void)state;
+    assert_masked(ANSWERS(.type = "text/event-stream",
+                          .body = CHUNK("It is La") CHUNK("b-7f3Kq9Zx") CHUNK("T0vW2m") CHUNK(
+                              "R8\\u0075Yc4") CHUNK("1, I") CHUNK(" think.") "data: [DONE]\n\n"),
+                  true, "It is (hidden), I think.");
+    assert_masked(ANSWERS(.type = "text/event-stream", .piece_bytes = 7,
+                          .body = CHUNK("Lab-7f3Kq9ZxT0vW2mR8uYc41") "data: [DONE]\n\n"),
+                  true, "(hidden)");
+    assert_masked(
+        ANSWERS(.type = "text/event-stream",
+                .body =
+                    "data: {\"choices\":[{\"delta\":{\"reasoning\":\"" SECRET "\"}}]}\n\n" CHUNK(
+                        "ok") "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"" SECRET
+                              "\"}]}\n\n"
+                              "data: [DONE]\n\n"),
+        true, "ok");
+    assert_masked(ANSWERS(.body =
+                              "{\"model\":\"" SECRET "\",\"choices\":[{\"message\":{\"content\":"
+                              "\"\\u004cab-7f3Kq9ZxT0vW2mR8uYc4\"},\"finish_reason\":\"stop\"}]}"),
+                  true, "(hidden)");
+}
+
+static void hides_the_secret_in_what_went_wrong(void **state)
+{
+    (void)state;
+    assert_masked(ANSWERS(.status = 401, .body = "{\"error\":{\"message\":\"no key " SECRET "\"}}"),
+                  false, "the server answered 401: no key (hidden) (auth)");
+    assert_masked(ANSWERS(.status = 500, .type = "text/plain",
+                          .body = "TGFiLTdmM0txOVp4VDB2VzJtUjh1WWM0MQ== failed"),
+                  false, "500: (hidden)Q== failed");
+    assert_masked(ANSWERS(.type = "text/event-stream",
+                          .body = "data: {\"error\":{\"message\":\"bad " SECRET "\"}}\n\n"),
+                  false, "inside its answer: bad (hidden)");
+    assert_masked(ANSWERS(.type = "text/" SECRET, .body = "hello"), false, "text/(hidden)");
+    assert_masked(ANSWERS(.body = "{\"no\": \"" SECRET "\"}"), false, "(hidden)");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -493,6 +565,8 @@ int main(void)
         cmocka_unit_test(refuses_answers_that_are_no_completion),
         cmocka_unit_test(calls_a_complete_answer_without_content_empty),
         cmocka_unit_test(repeats_without_what_a_strict_server_does_not_know),
+        cmocka_unit_test(hides_the_secret_in_its_answer_however_it_comes),
+        cmocka_unit_test(hides_the_secret_in_what_went_wrong),
         cmocka_unit_test(keeps_the_limit_that_newer_servers_want),
         cmocka_unit_test(does_not_repeat_other_refusals),
         cmocka_unit_test(sends_what_was_asked_for),

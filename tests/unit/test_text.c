@@ -217,6 +217,34 @@ static void cuts_printable_text_between_characters(void **state)
     }
 }
 
+static void drops_what_is_invisible_or_turns_text_around(void **state)
+{
+    static const char *const invisible[] = {
+        "\xe2\x80\xae",     "\xe2\x80\xaa",     "\xe2\x81\xa6",
+        "\xe2\x81\xa9", /* U+202E, 202A, 2066, 2069 */
+        "\xe2\x80\x8b",     "\xe2\x80\x8f",     "\xef\xbb\xbf",
+        "\xd8\x9c",                                                 /* U+200B, 200F, FEFF, 061C */
+        "\xf3\xa0\x80\x81", "\xf3\xa0\x81\xbf", "\xf3\xa0\x84\x80", /* U+E0001, E007F, E0100 */
+        "\xef\xb8\x8f",     "\xc2\xad",         "\xe2\x81\xa0",     /* U+FE0F, 00AD, 2060 */
+    };
+    TEXT_AUTO lines = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof invisible / sizeof *invisible; i++) {
+        TEXT_AUTO said = { 0 };
+        TEXT_AUTO shown = { 0 };
+
+        text_addf(&said, "a%s%sb", invisible[i], invisible[i]);
+        text_add_printable(&shown, said.data, said.length, 3);
+        assert_string_equal(shown.data, "ab");
+    }
+    ADD_PRINTABLE(&lines, "a\xe2\x80\xa8> b\xe2\x80\xa9", 100); /* U+2028, 2029 */
+    assert_string_equal(lines.data, "a\xef\xbf\xbd> b\xef\xbf\xbd");
+    assert_int_equal(text_invisible_sequence("\xe2\x82\xac", 3), 0);
+    assert_int_equal(text_invisible_sequence("\xe2\x80", 2), 0);
+    assert_int_equal(text_invisible_sequence("", 0), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +261,7 @@ int main(void)
         cmocka_unit_test(compares_secrets_whole),
         cmocka_unit_test(makes_foreign_text_printable),
         cmocka_unit_test(cuts_printable_text_between_characters),
+        cmocka_unit_test(drops_what_is_invisible_or_turns_text_around),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,9 @@
+// A model server that repeats its key in every way there is, in every place, under every tool; a minute or two.
+import { test } from 'node:test';
+import { ECHOES, tryEchoes } from '../e2e/echo.mjs';
+
+for (const how of ['', 'status', 'inside', 'type'])
+    test(`a server that repeats its key is not repeated (${how || 'in answers'})`, async (t) => {
+        const rounds = [['whole', ''], ...Object.keys(ECHOES).map((name) => [name, how])];
+        await tryEchoes(t, rounds, rounds.length);
+    });
