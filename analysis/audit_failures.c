@@ -117,6 +117,12 @@ static void mark_refused_lengths(const struct evidence *evidence, bool *out)
     }
 }
 
+/* Input and output; an answer has a token at least. */
+static double needed_length(const struct evidence_cell *cell)
+{
+    return cell->input_length + fmax(1, cell->output_tokens_asked);
+}
+
 /* Of each cell, whether its failure is told by another name; free(). */
 static bool *find_misnamed(const struct evidence *evidence)
 {
@@ -128,7 +134,7 @@ static bool *find_misnamed(const struct evidence *evidence)
         const struct evidence_cell *cell = &evidence->cells[i];
         bool memory = sounds_like_memory(cell->status) || sounds_like_memory(cell->error);
 
-        misnamed[i] |= (cell->input_length >= limit && cell->state == EVIDENCE_FAILED)
+        misnamed[i] |= (needed_length(cell) > limit && cell->state == EVIDENCE_FAILED)
                        || (memory && sounds_too_long(cell->error));
     }
     return misnamed;

@@ -126,6 +126,7 @@ static bool prepare(struct cell *cell, struct error *error)
         .workload = order->workload,
         .nonce = order->nonce,
         .output_tokens = order->output_tokens,
+        .context_tokens = order->context_tokens,
         .ttft_timeout_ns = ns(plan->ttft_timeout_s),
         .idle_timeout_ns = ns(plan->idle_timeout_s),
         .request_timeout_ns = ns(plan->request_timeout_s),

@@ -22,6 +22,7 @@ static void fail(const char *reason, struct cell_result *result)
 
 static void stop(struct sweep_work *work, const char *reason)
 {
+    work->cannot_go_on = true;
     snprintf(work->stopped, sizeof work->stopped,
              "%.170s: start a new sweep, or bring the old one back and sweep_resume", reason);
 }

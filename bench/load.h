@@ -25,8 +25,9 @@ struct load {
     const struct mask *mask; /* of its secret; NULL: none */
     const struct prompts *prompts;
     const struct workload *workload;
-    uint64_t nonce;        /* of this attempt: request ids and prompt heads */
-    int64_t output_tokens; /* of each request, or their mean */
+    uint64_t nonce;         /* of this attempt: request ids and prompt heads */
+    int64_t output_tokens;  /* of each request, or their mean */
+    int64_t context_tokens; /* of the model; 0: not known */
     int64_t ttft_timeout_ns, idle_timeout_ns, request_timeout_ns;
     int64_t goodput_ttft_ns, goodput_tpot_ns; /* 0: no limit */
     const struct reach *reach;

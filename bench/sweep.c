@@ -290,7 +290,7 @@ static enum job_end end_of_cells(struct sweep_work *work, char **outcome, struct
 {
     const char *failed = why_all_failed(work);
 
-    if (work->fails_steadily)
+    if (work->cannot_go_on)
         return end_sweep(work, JOB_END_FAILED, "stopped", work->stopped, outcome, error);
     if (work->stopped[0] != '\0')
         return end_sweep(work, JOB_END_COMPLETED, "stopped", work->stopped, outcome, error);

@@ -345,7 +345,7 @@ static void note_result(struct sweep_work *work, const struct cell_result *resul
     subject->failed_in_a_row = result->state == CELL_FAILED ? subject->failed_in_a_row + 1 : 0;
     if (subject->failed_in_a_row < FAILED_CELLS_LIMIT)
         return;
-    work->fails_steadily = true;
+    work->cannot_go_on = true;
     snprintf(work->stopped, sizeof work->stopped,
              "%d cells in a row failed on %s, the last with %.60s%s", subject->failed_in_a_row,
              subject->deployment.name, cell->reason,

@@ -44,7 +44,7 @@ struct sweep_work {
     int rejected;      /* attempts at the current cell, by the witness */
     char lost[160];    /* how the current cell's attempt was lost that was not believed; "": none */
     char stopped[320]; /* why the sweep stops early; "" while it does not */
-    bool fails_steadily;
+    bool cannot_go_on; /* and not because its time is over */
 };
 
 /* Measures all cells that are pending, until the job is to stop or `stopped` says why not to go on.

@@ -21,6 +21,22 @@ static bool is_short(const struct connection *connection)
            && request->chunks < wanted;
 }
 
+static int64_t input_tokens(const struct request *request)
+{
+    return request->prompt_tokens >= 0 ? request->prompt_tokens : request->wanted.input_tokens;
+}
+
+/* The input fits the model's context, and the output that was asked for with it does not: some
+ * servers refuse that, others let the answer end where the context does. */
+static bool is_over_context(const struct connection *connection)
+{
+    const struct request *request = &connection->request;
+    int64_t context = connection->load->context_tokens;
+
+    return context > 0 && request->finish == FINISH_LENGTH
+           && input_tokens(request) + request->wanted.output_tokens > context;
+}
+
 /* More than an eighth and 16 tokens are beyond what templates and tokenizers do: the server cut the
  * prompt, as some do with what does not fit their context, without a word. */
 static bool is_cut(const struct connection *connection)
@@ -54,7 +70,9 @@ enum failure verdict_reach(const struct connection *connection)
         return FAILURE_EMPTY;
     if (is_cut(connection))
         return FAILURE_SHORT_INPUT;
-    return is_short(connection) ? FAILURE_SHORT_OUTPUT : FAILURE_NONE;
+    if (!is_short(connection))
+        return FAILURE_NONE;
+    return is_over_context(connection) ? FAILURE_TOO_LONG : FAILURE_SHORT_OUTPUT;
 }
 
 static bool describe_short_output(const struct connection *connection, char *out, size_t size)
@@ -73,6 +91,22 @@ static bool describe_short_output(const struct connection *connection, char *out
                     "the model stopped after %ld of %ld output tokens: the server heeds neither "
                     "ignore_eos nor min_tokens; with natural_output answers may end by themselves",
                     got, wanted)
+           > 0;
+}
+
+static bool describe_over_context(const struct connection *connection, char *out, size_t size)
+{
+    const struct request *request = &connection->request;
+
+    if (request->finish != FINISH_LENGTH) /* the server said it itself */
+        return false;
+    return snprintf(out, size,
+                    "%ld input and %ld output tokens are %ld, more than the model's context of "
+                    "%ld: the answer ended after %ld",
+                    input_tokens(request), request->wanted.output_tokens,
+                    input_tokens(request) + request->wanted.output_tokens,
+                    connection->load->context_tokens,
+                    request->completion_tokens >= 0 ? request->completion_tokens : request->chunks)
            > 0;
 }
 
@@ -123,6 +157,8 @@ static bool describe(const struct connection *connection, char *out, size_t size
                > 0;
     case FAILURE_SHORT_OUTPUT:
         return describe_short_output(connection, out, size);
+    case FAILURE_TOO_LONG:
+        return describe_over_context(connection, out, size);
     case FAILURE_PROTOCOL:
         return is_plain_answer(connection)
                && snprintf(out, size,

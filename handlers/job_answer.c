@@ -52,6 +52,8 @@ void job_describe(const struct job *job, struct text *out)
               job_state_name(job->state));
     if (job->progress_total > 0)
         text_addf(out, ", %.0f of %.0f", job->progress, job->progress_total);
+    if (strcmp(json_get_text(outcome, "state", ""), "stopped") == 0)
+        text_add(out, ", stopped");
     if (job->cancel_requested_ms != 0 && !job_is_over(job))
         text_add(out, ", asked to stop");
     if (!job_is_over(job))

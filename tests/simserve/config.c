@@ -40,6 +40,8 @@ static const struct row rows[] = {
     { TEXT(model), ANY_TIME, "simserve/toy", 0, 0, "model id" },
     { INTEGER(max_model_len), ANY_TIME, "32768", 1, 1e8, "context, in tokens" },
     { INTEGER(chat_template_tokens), ANY_TIME, "10", 0, 10000, "tokens the chat template adds" },
+    { BOOLEAN(ends_at_context), ANY_TIME, "false", 0, 0,
+      "answers end where the context does, instead of a refusal (llama.cpp)" },
 
     { NUMBER(ttft_ms), ANY_TIME, "20", 0, 1e7, "prefill of any prompt" },
     { NUMBER(prefill_tokens_per_s), ANY_TIME, "0", 0, 1e12,

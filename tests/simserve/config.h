@@ -21,6 +21,7 @@ struct config {
     char model[CONFIG_TEXT_SIZE];
     int64_t max_model_len;
     int64_t chat_template_tokens;
+    bool ends_at_context;
 
     double ttft_ms;
     double prefill_tokens_per_s;

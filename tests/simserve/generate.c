@@ -139,6 +139,8 @@ static bool set_limits(struct sequence *sequence, const struct body *body, struc
 
     if (limit == 0)
         limit = sequence->chat ? room : DEFAULT_COMPLETION_TOKENS;
+    if (limit > room && room > 0 && sequence->server->config.ends_at_context)
+        limit = room;
     if (limit < 1 || limit > room)
         return too_long(sequence, limit > 0 ? limit : 1, error);
     sequence->limit_tokens = limit;

@@ -156,6 +156,12 @@ static void finds_what_was_too_long_and_called_a_failure(void **state)
     says(&only(trial, "misnamed_failure")->arithmetic, "refused as too long");
     trial->evidence.facts.context_limit_tokens = 16384;
     says(&only(trial, "misnamed_failure")->arithmetic, "ends at 16384 tokens");
+    cell->input_length = 16370; /* which fits, but not with the output */
+    cell->output_tokens_asked = 32;
+    free(cell->error);
+    cell->error = strdup("HTTP 500");
+    cell->status[0] = '\0';
+    says(&only(trial, "misnamed_failure")->arithmetic, "ends at 16384 tokens");
 }
 
 static void finds_a_cold_start_inside_a_cell(void **state)

@@ -185,6 +185,29 @@ static void a_server_that_only_fails_ends_the_cell_early(void **state)
     tear_down(&trial);
 }
 
+/* llama.cpp does not refuse it: the answer is just shorter. */
+static void output_that_does_not_fit_behind_the_input_is_infeasible(void **state)
+{
+    static const char *const flags[] = { "--max-model-len", "128", "--ends-at-context", NULL };
+    struct trial trial;
+
+    (void)state;
+    set_up(&trial, flags);
+    trial.order.input_tokens = 100;
+    trial.order.output_tokens = 32;
+    trial.order.context_tokens = 128;
+    measure(&trial);
+    assert_int_equal(trial.result.state, CELL_INFEASIBLE);
+    assert_string_equal(trial.result.reason,
+                        "too_long: 100 input and 32 output tokens are 132, more than the model's "
+                        "context of 128: the answer ended after 28");
+    again(&trial);
+    trial.order.output_tokens = 28;
+    measure(&trial);
+    assert_int_equal(trial.result.state, CELL_MEASURED);
+    tear_down(&trial);
+}
+
 static void says_when_nobody_can_be_reached(void **state)
 {
     struct trial trial;
@@ -463,6 +486,7 @@ int main(void)
         cmocka_unit_test(timeouts_are_censored_in_the_distribution),
         cmocka_unit_test(fast_failures_do_not_improve_latency),
         cmocka_unit_test(a_server_that_only_fails_ends_the_cell_early),
+        cmocka_unit_test(output_that_does_not_fit_behind_the_input_is_infeasible),
         cmocka_unit_test(says_when_nobody_can_be_reached),
         cmocka_unit_test(a_connection_that_went_stale_is_no_failure),
         cmocka_unit_test(a_request_is_sent_twice_at_most),

@@ -217,6 +217,18 @@ static void a_restart_in_the_middle_is_told_and_measured_again(void **state)
     assert_measured(cell_at(shown, 0));
 }
 
+/* Nothing can be measured until somebody has seen to it: that is no success. */
+static void assert_job_failed(struct world *world, const char *sweep)
+{
+    TEXT_AUTO arguments = { 0 };
+    json_auto_t *shown = NULL;
+
+    text_addf(&arguments, "{\"job\":\"%s\"}", sweep);
+    shown = world_ok(world, "job_show", text_string(&arguments));
+    assert_string_equal(json_get_text(json_object_get(shown, "job"), "state", ""), "failed");
+    world_says(world, "is failed, 0 of 2: the model changed in the middle");
+}
+
 static void another_model_in_the_middle_stops_the_sweep(void **state)
 {
     struct world *world = *state;
@@ -231,6 +243,7 @@ static void another_model_in_the_middle_stops_the_sweep(void **state)
     assert_string_equal(json_get_text(json_object_get(shown, "sweep"), "state", ""), "stopped");
     world_says(world, "the model changed in the middle: simserve/toy (context 32768), then "
                       "simserve/toy (context 4096)");
+    assert_job_failed(world, sweep);
     assert_string_equal(json_get_text(cell_at(shown, 0), "state", ""), "pending");
     assert_string_equal(json_get_text(cell_at(shown, 1), "state", ""), "pending");
 }
