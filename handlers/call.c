@@ -133,15 +133,27 @@ void call_refused(struct call *call, struct error *error)
     hide_internal(call, error);
 }
 
-/* Most calls only read, and those that go well are not audited. */
+void call_read(const struct call *call, const char *what)
+{
+    const struct change change = { .actor = call->change.actor, .tool = call->change.tool };
+    const struct audit_event event = { AUDIT_READ, &change, "ok", "", what };
+    struct error ignored; /* it only counts */
+
+    audit_count(call->services->store, &event, &ignored);
+}
+
+/* Most calls only read, and those that go well are hardly audited. */
 static bool read_only_call(const struct tool *tool, struct call *call, struct answer *answer,
                            struct error *error)
 {
     FREE_AUTO char *arguments = NULL;
 
     call_begin(call, tool->name, NULL);
-    if (call_run(tool, call, answer, error))
+    if (call_run(tool, call, answer, error)) {
+        if (tool->reads_noted)
+            call_read(call, json_get_text(call->arguments, "run", ""));
         return true;
+    }
     arguments = audit_arguments(tool, call->arguments);
     call->change.arguments = arguments;
     call_refused(call, error);

@@ -9,6 +9,8 @@ bool call_run(const struct tool *tool, struct call *call, struct answer *answer,
 
 /* Fills in what the audit will say of the call; both texts are borrowed until it ended. */
 void call_begin(struct call *call, const char *name, const char *arguments);
+/* Counts in the audit that `what` was read. */
+void call_read(const struct call *call, const char *what);
 /* Masks what `error` must not tell, writes its audit row, and puts the request's id in the place of
  * our own faults. */
 void call_refused(struct call *call, struct error *error);

@@ -20,6 +20,7 @@ struct resource {
     enum role role;
     enum placement placement;          /* of read() */
     const struct instances *instances; /* values of the variable; NULL: there is none */
+    bool reads_noted;                  /* in the audit, counted */
     bool unlisted; /* only its template is published: further forms of things listed already */
     /* `value` is the variable's; "" without one. */
     bool (*read)(struct call *call, const char *value, struct text *out, struct error *error);

@@ -31,6 +31,7 @@ static bool write(struct call *call, const char *value, const char *format, stru
         .placement = PLACE_WORKER,                                                                 \
         .instances = &run_instances,                                                               \
         .unlisted = true,                                                                          \
+        .reads_noted = true,                                                                       \
         .read = read_##word,                                                                       \
     }
 

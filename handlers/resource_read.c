@@ -67,10 +67,12 @@ bool resource_read(const struct resource *const *table, struct call *call, const
 
     call_begin(call, "resources/read", arguments);
     done = read(table, call, uri, resource, &text, error);
+    if (!done)
+        call_refused(call, error);
+    else if ((*resource)->reads_noted)
+        call_read(call, uri);
     if (done)
         text_add_bytes(out, text_string(&text), text.length);
-    else
-        call_refused(call, error);
     call->change.arguments = NULL;
     return done;
 }

@@ -85,6 +85,7 @@ struct tool {
     bool starts_job;                                     /* answers with a job_id */
     bool requires_tasks;    /* callable only by clients that know tasks */
     bool changes_resources; /* after it the list of resources may be another */
+    bool reads_noted;       /* in the audit, counted: for what others would like to have */
     bool grows; /* the store, by more than the audit: not for all while its disk is nearly full */
     bool (*run)(struct call *call, struct answer *answer, struct error *error);
 };

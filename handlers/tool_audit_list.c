@@ -99,5 +99,6 @@ const struct tool tool_audit_list = {
     .placement = PLACE_WORKER,
     .read_only = true,
     .idempotent = true,
+    .reads_noted = true,
     .run = run,
 };

@@ -132,6 +132,21 @@ bool store_change(struct store *store, struct change *change, database_apply *ap
     return true;
 }
 
+bool store_change_told(struct store *store, struct change *change, database_apply *apply,
+                       void *context, const char *subject, const char *detail, struct text *changed,
+                       struct error *error)
+{
+    bool done;
+
+    if (change != NULL)
+        change->changed = changed;
+    done = store_change(store, change, apply, context, subject, detail, error);
+    if (change != NULL)
+        change->changed = NULL;
+    text_finish(changed);
+    return done;
+}
+
 /* An intent that has an outcome is told by it. */
 static const char LIST[] =
     "SELECT a.id, a.at_ms, a.request_id, a.principal, a.role, a.client, a.tool, a.phase, "

@@ -120,6 +120,7 @@ struct edit {
     int64_t now_ms;
     bool is_admin; /* who does it */
     char detail[SECRET_NAME_SIZE + ORIGIN_SIZE + 32];
+    struct text changed;
 };
 
 static bool insert_revision(struct connection *connection, const struct deployment *row,
@@ -192,14 +193,17 @@ static bool bind_secret(struct connection *connection, const struct deployment *
     return secret_origin_insert(connection, &bound, error);
 }
 
-static bool store_revision(struct connection *connection, struct deployment *row,
-                           struct error *error)
+static bool store_revision(struct connection *connection, struct edit *edit,
+                           const struct deployment *old, struct error *error)
 {
+    struct deployment *row = &edit->row;
     bool found;
 
-    return insert_revision(connection, row, error) && advance(connection, row, error)
-           && bind_secret(connection, row, error)
-           && find(connection, row->name, row, &found, error);
+    if (!insert_revision(connection, row, error) || !advance(connection, row, error)
+        || !bind_secret(connection, row, error) || !find(connection, row->name, row, &found, error))
+        return false;
+    changed_deployment(&edit->changed, old, row);
+    return true;
 }
 
 /* Whoever goes on using a name that was taken away is not to find a stranger's server behind it. */
@@ -232,14 +236,15 @@ static bool apply_add(struct connection *connection, void *context, struct error
     if (row->owner[0] == '\0')
         text_copy(row->owner, sizeof row->owner, row->created_by);
     if (!found)
-        return insert_name(connection, row, error) && store_revision(connection, row, error);
+        return insert_name(connection, row, error) && store_revision(connection, edit, &old, error);
     if (!check_owner(edit, &old, error))
         return false;
     if (old.owner[0] != '\0')
         text_copy(row->owner, sizeof row->owner, old.owner);
     row->id = old.id;
     row->revision = old.revision + 1;
-    return store_revision(connection, row, error);
+    changed_text(&edit->changed, "state", "removed", "registered");
+    return store_revision(connection, edit, &old, error);
 }
 
 static bool apply_change(struct connection *connection, void *context, struct error *error)
@@ -259,7 +264,7 @@ static bool apply_change(struct connection *connection, void *context, struct er
     row->id = old.id;
     row->revision++;
     row->changed_ms = edit->now_ms;
-    return store_revision(connection, row, error);
+    return store_revision(connection, edit, &old, error);
 }
 
 static bool apply_retire(struct connection *connection, void *context, struct error *error)
@@ -272,6 +277,7 @@ static bool apply_retire(struct connection *connection, void *context, struct er
         return false;
     sql_bind_integer(&sql, 1, old.id);
     sql_bind_integer(&sql, 2, edit->now_ms);
+    changed_text(&edit->changed, "state", "registered", "removed");
     return sql_run(&sql, error);
 }
 
@@ -293,7 +299,8 @@ static bool run_edit(struct store *store, database_apply *apply,
     if (*edit.row.binds != '\0')
         snprintf(edit.detail, sizeof edit.detail, "the secret %s is bound to %s", edit.row.secret,
                  edit.row.binds);
-    if (!store_change(store, change, apply, &edit, edit.row.name, edit.detail, error))
+    if (!store_change_told(store, change, apply, &edit, edit.row.name, edit.detail, &edit.changed,
+                           error))
         return false;
     *out = edit.row;
     return true;

@@ -212,6 +212,7 @@ struct cancelling {
     const char *id;
     int64_t now_ms;
     struct job job;
+    struct text changed;
 };
 
 static bool apply_cancel(struct connection *connection, void *context, struct error *error)
@@ -234,6 +235,8 @@ static bool apply_cancel(struct connection *connection, void *context, struct er
                          "job %s has ended already (%s): it cannot be "
                          "cancelled",
                          id, state_names[job->state]);
+    changed_text(&cancelling->changed, "state", state_names[job->state],
+                 job->state == JOB_RUNNING ? "asked to stop" : "cancelled");
     if (job->state == JOB_RUNNING)
         return job_execute(connection, REQUEST, id, now_ms, error)
                && job_read(connection, id, job, error);
@@ -247,7 +250,8 @@ bool job_cancel(struct store *store, const char *id, int64_t now_ms, struct chan
 {
     struct cancelling cancelling = { .id = id, .now_ms = now_ms };
 
-    if (!store_change(store, change, apply_cancel, &cancelling, id, "", error))
+    if (!store_change_told(store, change, apply_cancel, &cancelling, id, "", &cancelling.changed,
+                           error))
         return false;
     *out = cancelling.job;
     return true;

@@ -35,6 +35,17 @@ struct store {
 bool store_change(struct store *store, struct change *change, database_apply *apply, void *context,
                   const char *subject, const char *detail, struct error *error);
 
+/* The same, with what the closure says is changed, before and after; `changed` is finished. */
+bool store_change_told(struct store *store, struct change *change, database_apply *apply,
+                       void *context, const char *subject, const char *detail, struct text *changed,
+                       struct error *error);
+/* Add to such a text what differs; it is empty at first. */
+void changed_text(struct text *changed, const char *member, const char *before, const char *after);
+void changed_number(struct text *changed, const char *member, int64_t before, int64_t after);
+struct deployment;
+void changed_deployment(struct text *changed, const struct deployment *before,
+                        const struct deployment *after);
+
 /* A row of the audit on its way into it. Borrowed strings, NULL: empty. */
 struct audit_note {
     const struct change *change;

@@ -10,6 +10,7 @@
 struct targeting {
     int64_t deployment_id, interval_ms;
     char name[64];
+    struct text changed;
 };
 
 static bool read_name(struct connection *connection, struct targeting *targeting,
@@ -28,6 +29,21 @@ static bool read_name(struct connection *connection, struct targeting *targeting
     return true;
 }
 
+static bool note_change(struct connection *connection, struct targeting *targeting,
+                        struct error *error)
+{
+    bool found;
+    SQL_AUTO sql =
+        sql_begin(connection, "SELECT interval_ms FROM scrape_targets WHERE deployment_id = ?1");
+
+    sql_bind_integer(&sql, 1, targeting->deployment_id);
+    if (!sql_find(&sql, &found, error))
+        return false;
+    changed_number(&targeting->changed, "interval_ms", found ? sql_integer(&sql, 0) : 0,
+                   targeting->interval_ms);
+    return true;
+}
+
 static bool apply_target(struct connection *connection, void *context, struct error *error)
 {
     struct targeting *targeting = context;
@@ -35,7 +51,7 @@ static bool apply_target(struct connection *connection, void *context, struct er
         sql_begin(connection, "INSERT INTO scrape_targets (deployment_id, interval_ms) VALUES (?1, "
                               "?2) ON CONFLICT (deployment_id) DO UPDATE SET interval_ms = ?2");
 
-    if (!read_name(connection, targeting, error))
+    if (!read_name(connection, targeting, error) || !note_change(connection, targeting, error))
         return false;
     sql_bind_integer(&sql, 1, targeting->deployment_id);
     sql_bind_integer(&sql, 2, targeting->interval_ms);
@@ -47,7 +63,8 @@ bool scrape_target_set(struct store *store, int64_t deployment_id, int64_t inter
 {
     struct targeting targeting = { .deployment_id = deployment_id, .interval_ms = interval_ms };
 
-    return store_change(store, change, apply_target, &targeting, targeting.name, "", error);
+    return store_change_told(store, change, apply_target, &targeting, targeting.name, "",
+                             &targeting.changed, error);
 }
 
 bool scrape_target_list(struct store *store, struct scrape_target **out, size_t *count,

@@ -1,4 +1,5 @@
 #include "store/audit.h"
+#include "store/scrapes.h"
 #include "tests/unit/ledger.h"
 
 static void keeps_what_was_registered(void **state)
@@ -33,6 +34,37 @@ static void refuses_a_name_that_is_taken_and_leaves_no_trace(void **state)
                                  &ledger->error));
     assert_int_equal(count, 1);
     audit_rows_free(rows, count);
+}
+
+/* Of the newest row of the audit. */
+static void assert_changed(struct ledger *ledger, const char *expected)
+{
+    struct audit_row *rows;
+    size_t count;
+
+    assert_ok(ledger, audit_list(ledger->store, &(struct audit_filter){ 0 }, 1, &rows, &count,
+                                 &ledger->error));
+    assert_int_equal(count, 1);
+    assert_string_equal(rows[0].changed, expected);
+    audit_rows_free(rows, count);
+}
+
+static void tells_the_audit_what_was_before_and_after(void **state)
+{
+    struct ledger *ledger = *state;
+    struct deployment row = ledger_deployment(ledger, "a100");
+    struct change change = ledger_change("bob", "deployment_update");
+
+    strcpy(row.model, "gemma-27b");
+    strcpy(row.labels, "{\"team\":\"a\"}");
+    row.chips = 8;
+    assert_ok(ledger, deployment_change(ledger->store, &row, 3000, &change, &row, &ledger->error));
+    assert_changed(ledger, "{\"model\":[\"gemma\",\"gemma-27b\"],\"chips\":[4,8],"
+                           "\"labels\":[{},{\"team\":\"a\"}]}");
+    assert_ok(ledger, scrape_target_set(ledger->store, row.id, 15000, &change, &ledger->error));
+    assert_changed(ledger, "{\"interval_ms\":[0,15000]}");
+    assert_ok(ledger, deployment_retire(ledger->store, "a100", 4000, &change, &ledger->error));
+    assert_changed(ledger, "{\"state\":[\"registered\",\"removed\"]}");
 }
 
 static void counts_revisions_and_refuses_a_change_of_an_old_one(void **state)
@@ -109,6 +141,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_what_was_registered),
         cmocka_unit_test(refuses_a_name_that_is_taken_and_leaves_no_trace),
+        cmocka_unit_test(tells_the_audit_what_was_before_and_after),
         cmocka_unit_test(counts_revisions_and_refuses_a_change_of_an_old_one),
         cmocka_unit_test(brings_a_retired_name_back_as_a_new_revision),
         cmocka_unit_test(names_the_deployments_there_are),
