@@ -187,26 +187,93 @@ static bool use_key(struct store *store, const char *folder, struct error *error
     return audit_use_key(store, folder, file == NULL ? "" : file, error);
 }
 
-static bool execute_here(const char *folder, const char *secrets_folder, const json_t *request,
-                         json_t **reply, struct error *error)
+/* The requests of one command, each by way of the last one's reply. */
+struct dialogue {
+    const char *folder;
+    json_t *request;
+    admin_next *next; /* NULL: there is one */
+    void *context;
+    json_t **reply;
+};
+
+/* Takes a reply; *more: the request is another one now. */
+static void go_on(const struct dialogue *dialogue, json_t *reply, bool *more)
 {
-    json_auto_t *named = json_copy(json_iterable(request));
+    *more = dialogue->next != NULL && dialogue->next(dialogue->context, reply, dialogue->request);
+    if (dialogue->next == NULL)
+        *dialogue->reply = reply;
+    else
+        json_decref(reply);
+}
+
+static bool ask(const struct dialogue *dialogue, bool *running, struct error *error)
+{
+    bool more = true;
+
+    while (more) {
+        json_t *reply = NULL;
+
+        if (!admin_ask(dialogue->folder, dialogue->request, running, &reply, error))
+            return false;
+        if (!*running)
+            return true;
+        go_on(dialogue, reply, &more);
+    }
+    return true;
+}
+
+static bool execute(const struct dialogue *dialogue, const struct access *access,
+                    struct error *error)
+{
+    bool more = true;
+
+    admin_set_client(dialogue->request, (long)getuid());
+    while (more) {
+        json_t *reply;
+
+        if (!admin_execute(access, dialogue->request, &reply, error))
+            return false;
+        go_on(dialogue, reply, &more);
+    }
+    return true;
+}
+
+/* Where no server runs. */
+static bool execute_here(const struct dialogue *dialogue, const char *secrets_folder,
+                         struct error *error)
+{
     struct access access = { .secrets_folder = secrets_folder };
     bool done;
 
-    if (!store_open(folder, 1, &access.store, error))
+    if (!store_open(dialogue->folder, 1, &access.store, error))
         return false;
-    admin_set_client(named, (long)getuid());
-    done = use_key(access.store, folder, error) && admin_execute(&access, named, reply, error);
+    done = use_key(access.store, dialogue->folder, error) && execute(dialogue, &access, error);
     store_close(access.store);
     return done;
+}
+
+static bool carry_out(const struct dialogue *dialogue, const char *secrets_folder,
+                      struct error *error)
+{
+    bool running;
+
+    return ask(dialogue, &running, error)
+           && (running || execute_here(dialogue, secrets_folder, error));
 }
 
 bool admin_request(const char *folder, const char *secrets_folder, const json_t *request,
                    json_t **reply, struct error *error)
 {
-    bool running;
+    json_auto_t *own = json_copy(json_iterable(request));
+    const struct dialogue dialogue = { .folder = folder, .request = own, .reply = reply };
 
-    return admin_ask(folder, request, &running, reply, error)
-           && (running || execute_here(folder, secrets_folder, request, reply, error));
+    return carry_out(&dialogue, secrets_folder, error);
+}
+
+bool admin_requests(const char *folder, json_t *request, admin_next *next, void *context,
+                    struct error *error)
+{
+    const struct dialogue dialogue = { folder, request, next, context, NULL };
+
+    return carry_out(&dialogue, "", error);
 }

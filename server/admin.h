@@ -38,3 +38,8 @@ bool admin_ask(const char *folder, const json_t *request, bool *running, json_t 
 /* Asks it, or where there is none carries the request out here, with this folder of secrets. */
 bool admin_request(const char *folder, const char *secrets_folder, const json_t *request,
                    json_t **reply, struct error *error);
+/* The same for what takes several: next() is given each reply, and makes the request the next one;
+ * false: that was the last. */
+typedef bool admin_next(void *context, const json_t *reply, json_t *request);
+bool admin_requests(const char *folder, json_t *request, admin_next *next, void *context,
+                    struct error *error);

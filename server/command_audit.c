@@ -75,33 +75,38 @@ static void print_line(const json_t *value)
     puts(text_string(&line));
 }
 
+/* As far as it goes when it begins: what is written meanwhile is not awaited. */
+static bool print_page(void *context, const json_t *reply, json_t *request)
+{
+    const json_t *rows = json_object_get(reply, "rows"), *row;
+    json_t *newest = context; /* of the first page */
+    json_int_t last, id = json_get_integer(request, "after_id", 0);
+    size_t index;
+
+    if (json_object_size(newest) == 0)
+        json_object_update(newest, json_object_get(reply, "newest"));
+    last = json_get_integer(newest, "id", 0);
+    json_array_foreach(rows, index, row)
+    {
+        id = json_get_integer(row, "id", 0);
+        if (id <= last)
+            print_line(row);
+    }
+    json_object_set_new(request, "after_id", json_integer(id));
+    return json_array_size(rows) > 0 && id < last;
+}
+
 /* A line for each row; the last says which row was the newest, with its digest, so that an export
  * is a witness of the audit as it was. */
 static bool export(const struct options *options, struct error *error)
 {
-    json_int_t after = 0;
-    size_t count = 1, index;
+    json_auto_t *request = json_pack("{s:s, s:i}", "command", "audit_export", "after_id", 0);
+    json_auto_t *newest = json_object();
 
-    while (count > 0) {
-        json_auto_t *request =
-            json_pack("{s:s, s:I}", "command", "audit_export", "after_id", after);
-        json_auto_t *reply = NULL;
-        json_t *row;
-
-        if (!ask(options, request, &reply, error))
-            return false;
-        count = json_array_size(json_object_get(reply, "rows"));
-        json_array_foreach(json_object_get(reply, "rows"), index, row)
-        {
-            after = json_get_integer(row, "id", 0);
-            print_line(row);
-        }
-        if (count == 0)
-            print_line(json_object_get(reply, "newest"));
-    }
-    if (fflush(stdout) != 0)
-        return error_set(error, ERROR_INTERNAL, "the export cannot be written");
-    return true;
+    if (!admin_requests(options->data, request, print_page, newest, error))
+        return false;
+    print_line(newest);
+    return fflush(stdout) == 0 || error_set(error, ERROR_INTERNAL, "the export cannot be written");
 }
 
 static const struct {

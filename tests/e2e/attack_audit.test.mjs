@@ -1,0 +1,171 @@
+// Who can write the database changes the audit, removes from it, or writes it anew: it shows.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { cp, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { addKey, post, run, startServer, temporaryFolder } from './harness.mjs';
+
+const UNPROTECTED = ['audit_is_not_changed', 'audit_is_kept', 'audit_anchors_are_not_changed', 'audit_anchors_are_kept'];
+const TEXTS = `request_id principal role client tool arguments phase outcome detail subject changed key_id`.split(' ');
+
+const registration = (name) => ({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'deployment_register', arguments: { name, url: 'http://127.0.0.1:9', watch: false } },
+});
+
+// A data folder whose server was used and stopped: {data, log, key}.
+async function usedFolder(t, env = {}) {
+    const data = await temporaryFolder(t);
+    const server = await startServer(t, { data, env });
+    for (const name of ['a', 'b', 'c']) assert.equal((await post(server.port, registration(name))).status, 200);
+    await post(server.port, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'nothing' } });
+    await server.stop();
+    return { data, log: server.output() };
+}
+
+async function verify(data, env, ...flags) {
+    return run(['audit-log', 'verify', '--data', data, ...flags], env);
+}
+
+// edited(t, data, edit): a copy of the folder whose database was edited past opsbrain.
+async function edited(t, data, edit) {
+    const copy = path.join(await temporaryFolder(t), 'data');
+    await cp(data, copy, { recursive: true });
+    const db = new DatabaseSync(path.join(copy, 'opsbrain.db'));
+    for (const trigger of UNPROTECTED) db.exec(`DROP TRIGGER ${trigger}`);
+    edit(db);
+    db.close();
+    return copy;
+}
+
+const number = (value) => {
+    const bytes = Buffer.alloc(8);
+    bytes.writeBigInt64BE(BigInt(value));
+    return bytes;
+};
+const text = (value) => Buffer.concat([number(Buffer.byteLength(value)), Buffer.from(value)]);
+
+// Every digest made again as its description says, which takes no key.
+function writeAnew(db) {
+    let before = Buffer.alloc(32);
+    db.exec("UPDATE audit SET key_id = ''");
+    const rows = db.prepare('SELECT * FROM audit ORDER BY id').all();
+    for (const row of rows) {
+        const numbers = [row.id, row.at_ms, row.intent, row.times].map(number);
+        const message = [Buffer.from('opsbrain audit row 1'), before, ...numbers, ...TEXTS.map((name) => text(row[name]))];
+        before = createHash('sha256').update(Buffer.concat(message)).digest();
+        db.prepare('UPDATE audit SET digest = ? WHERE id = ?').run(before, row.id);
+    }
+    const head = [Buffer.from('opsbrain audit head 1'), number(rows.at(-1).id), before, text('')];
+    const seal = createHash('sha256').update(Buffer.concat(head)).digest();
+    db.prepare("UPDATE audit_head SET id = ?, digest = ?, key_id = '', seal = ?").run(rows.at(-1).id, before, seal);
+}
+
+const EDITS = {
+    changed: (db) => db.exec("UPDATE audit SET principal = 'mallory' WHERE id = 3"),
+    'dated anew': (db) => db.exec('UPDATE audit SET at_ms = at_ms - 86400000 WHERE id = 4'),
+    removed: (db) => db.exec('DELETE FROM audit WHERE id = 3'),
+    'removed at the old end': (db) => db.exec('DELETE FROM audit WHERE id = 1'),
+    'removed at the new end': (db) => db.exec('DELETE FROM audit WHERE id = (SELECT max(id) FROM audit)'),
+    swapped: (db) =>
+        db.exec('UPDATE audit SET id = -1 WHERE id = 2; UPDATE audit SET id = 2 WHERE id = 4; UPDATE audit SET id = 4 WHERE id = -1'),
+    'hidden by an anchor of their own': (db) =>
+        db.exec(`INSERT INTO audit_anchors SELECT 1, 2, at_ms, 2, at_ms, at_ms, digest, '', digest FROM audit WHERE id = 2;
+                 DELETE FROM audit WHERE id <= 2`),
+};
+
+test('the audit of a used server holds, and what somebody did to its rows is found', async (t) => {
+    const { data } = await usedFolder(t);
+    const whole = await verify(data);
+    assert.equal(whole.code, 0, whole.output);
+    assert.match(whole.output, /the audit holds: \d+ rows/);
+    for (const [what, edit] of Object.entries(EDITS)) {
+        const { code, output } = await verify(await edited(t, data, edit));
+        assert.equal(code, 1, `${what}: ${output}`);
+        assert.match(output, /DOES NOT HOLD/, what);
+    }
+});
+
+test('a server says at its start what was done to the audit, and goes on', async (t) => {
+    const { data } = await usedFolder(t);
+    const copy = await edited(t, data, EDITS['removed at the new end']);
+    const server = await startServer(t, { data: copy });
+    assert.equal((await post(server.port, registration('d'))).status, 200);
+    await server.stop();
+    assert.match(server.output(), /error the audit was changed by somebody else/);
+    assert.match((await verify(copy)).output, /say that others wrote the audit/);
+});
+
+test('a chain written anew does not have the digest that the log or an export has', async (t) => {
+    const { data } = await usedFolder(t);
+    const exported = await run(['audit-log', 'export', '--data', data]);
+    const lines = exported.output.trim().split('\n').map(JSON.parse);
+    const { id, digest } = lines.at(-1);
+    assert.equal(lines.at(-2).id, id);
+    assert.equal(lines.at(-2).digest, digest);
+    assert.deepEqual([lines[0].principal, lines[0].tool], ['(server)', 'start']);
+    const mark = `${id}:${digest}`;
+    assert.match((await verify(data, {}, '--digest', mark)).output, /the given digest is the row's/);
+    const copy = await edited(t, data, (db) => {
+        EDITS.changed(db);
+        writeAnew(db);
+    });
+    assert.match((await verify(copy)).output, /the audit holds/);
+    const found = await verify(copy, {}, '--digest', mark);
+    assert.equal(found.code, 1);
+    assert.match(found.output, /the given digest is not the row's/);
+});
+
+test('with a key a chain written anew is found, and so is a server without it', async (t) => {
+    const file = path.join(await temporaryFolder(t), 'key');
+    await writeFile(file, '0123456789abcdef0123456789abcdef\n');
+    const env = { OPSBRAIN_AUDIT_KEY: file };
+    const { data, log } = await usedFolder(t, env);
+    const mark = log.match(/newest (\d+:[0-9a-f]{64})/)[1];
+    assert.equal((await verify(data, env, '--digest', mark)).code, 0);
+    const copy = await edited(t, data, (db) => {
+        EDITS.changed(db);
+        writeAnew(db);
+    });
+    assert.match((await verify(copy, env)).output, /DOES NOT HOLD.*the newest row has none/);
+    assert.match((await verify(data)).output, /audit_key names no file/);
+    await writeFile(file, 'another key, of which there is no trace\n');
+    assert.match((await verify(data, env)).output, /DOES NOT HOLD.*cannot be checked/);
+    await rm(file);
+    assert.match((await verify(data, env)).output, /audit_key: .* cannot be read/);
+});
+
+test('who came, who could not, and what the server was started with is told', async (t) => {
+    const data = await temporaryFolder(t);
+    const key = await addKey(data, 'alice', '--role', 'admin');
+    const server = await startServer(t, { data, args: ['--auth', 'keys', '--workers', '3'] });
+    const authorized = { Authorization: `Bearer ${key}` };
+    const opening = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'spy', version: '7' } };
+    for (let i = 0; i < 3; i++) {
+        await post(server.port, { jsonrpc: '2.0', id: 1, method: 'ping' });
+        await post(server.port, { jsonrpc: '2.0', id: 1, method: 'ping' }, { Authorization: `Bearer ${key}x` });
+    }
+    await post(server.port, { jsonrpc: '2.0', id: 1, method: 'initialize', params: opening }, authorized);
+    for (let i = 0; i < 3; i++)
+        await post(server.port, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'audit_list' } }, authorized);
+    await server.stop();
+    const { output } = await run(['audit-log', 'export', '--data', data]);
+    const rows = output.trim().split('\n').map(JSON.parse);
+    const row = (tool) => rows.find((each) => each.tool === tool);
+    assert.deepEqual(JSON.parse(row('start').arguments), {
+        listen: `127.0.0.1:${server.port}`,
+        data,
+        auth: 'keys',
+        workers: 3,
+    });
+    assert.equal(row('stop').detail, 'Terminated');
+    assert.deepEqual([row('login').principal, row('login').subject, row('login').times], ['(nobody)', '127.0.0.1', 6]);
+    assert.deepEqual([row('session_open').principal, row('session_open').client], ['alice', 'spy/7']);
+    assert.deepEqual([row('audit_list').principal, row('audit_list').times], ['alice', 3]);
+    assert.equal(row('key add').client, `command line, uid ${process.getuid()}`);
+    assert.doesNotMatch(output, new RegExp(key));
+});
