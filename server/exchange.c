@@ -89,8 +89,8 @@ void exchange_suspend(struct exchange *exchange)
 {
     MHD_suspend_connection(exchange->mhd);
     exchange->suspended = true;
-    if (exchange->connection->hung_up)
-        exchange_abandon(exchange);
+    if (exchange->connection->ended)
+        exchange_hang_up(exchange);
 }
 
 void exchange_resume(struct exchange *exchange)
@@ -106,6 +106,16 @@ void exchange_abandon(struct exchange *exchange)
 {
     atomic_store(&exchange->left, true);
     exchange_resume(exchange);
+}
+
+/* One that is answered in one piece is finished and written all the same: many clients end their
+ * side after the request. */
+void exchange_hang_up(struct exchange *exchange)
+{
+    if (exchange->connection->gone)
+        exchange_abandon(exchange);
+    else if (exchange->outlet != NULL)
+        exchange_probe(exchange);
 }
 
 /* On the loop's thread, when the worker is done. */

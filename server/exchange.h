@@ -78,6 +78,7 @@ struct exchange {
     struct deadline keep_alive;
     size_t keep_alive_read;       /* bytes the client had taken at the last look */
     unsigned stalls;              /* looks at which it had taken nothing */
+    bool is_probed;               /* since its client sends no more */
     size_t body_seen, read_limit; /* of it, kept or not; beyond that the connection is closed */
     bool dispatched, counted, working, suspended; /* counted: among those in flight */
     bool has_place, over_limit;                   /* among its principal's calls; see limits.h */
@@ -117,10 +118,14 @@ void exchange_completed(void *loop, struct MHD_Connection *mhd, void **slot,
                         enum MHD_RequestTerminationCode code);
 void exchange_keep_alive(struct exchange *exchange);
 void exchange_abandon(struct exchange *exchange); /* the client left, or as if it had */
+/* The client sends no more, or left, while the exchange waits. */
+void exchange_hang_up(struct exchange *exchange);
 
 /* For exchange_*.c, on the loop's thread. */
 struct exchange *exchange_create(struct http_loop *loop, struct MHD_Connection *mhd,
                                  const char *verb);
+/* Finds out soon whether a client that sends no more still reads its stream. */
+void exchange_probe(struct exchange *exchange);
 /* One that stands is not waited for, and needs its request no more. */
 void exchange_settle(struct exchange *exchange);
 void exchange_suspend(struct exchange *exchange);

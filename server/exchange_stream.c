@@ -20,6 +20,16 @@ static void set_keep_alive(struct exchange *exchange)
                  clock_monotonic_ns());
 }
 
+/* What is written to a client that left brings the reset that tells so. */
+void exchange_probe(struct exchange *exchange)
+{
+    if (exchange->is_probed)
+        return;
+    exchange->is_probed = true;
+    deadline_set(&exchange->loop->deadlines[DEADLINE_PROBE], &exchange->keep_alive,
+                 clock_monotonic_ns());
+}
+
 /* What a client that comes back and cannot say where it was need not be told again. */
 static void note_heard(struct exchange *exchange)
 {

@@ -86,23 +86,24 @@ void connection_notify(void *loop, struct MHD_Connection *mhd, void **slot,
 
 void connection_wait(struct connection *connection, enum deadline_kind kind)
 {
-    if (connection->hung_up && kind != DEADLINE_SEND && kind != DEADLINE_REFUSAL)
+    if (connection->ended && kind != DEADLINE_SEND && kind != DEADLINE_REFUSAL)
         kind = DEADLINE_LEFT;
     deadline_set(&connection->loop->deadlines[kind], &connection->deadline,
                  connection->loop->now_ns);
 }
 
-/* A suspended request does not read its socket, so it is told here that the client left. Else the
- * end of the input is for libmicrohttpd to see, but where it comes together with the last bytes,
- * it does not. */
-static void hang_up(struct connection *connection)
+/* A suspended request does not read its socket, so it is told here that the client left, or may
+ * have: who sends no more may wait for the answer. Else the end of the input is for libmicrohttpd
+ * to see, but where it comes together with the last bytes, it does not. */
+static void hang_up(struct connection *connection, bool gone)
 {
     const struct deadline_list *list = connection->deadline.list;
     struct deadline_list *deadlines = connection->loop->deadlines;
 
-    connection->hung_up = true;
+    connection->ended = true;
+    connection->gone |= gone;
     if (connection->exchange != NULL && connection->exchange->suspended)
-        exchange_abandon(connection->exchange);
+        exchange_hang_up(connection->exchange);
     if (list != NULL && list != &deadlines[DEADLINE_SEND] && list != &deadlines[DEADLINE_REFUSAL])
         connection_wait(connection, DEADLINE_LEFT);
 }
@@ -130,7 +131,7 @@ static void note_bytes(struct connection *connection)
 void connection_take_event(struct connection *connection, uint32_t events)
 {
     if ((events & ~(uint32_t)EPOLLIN) != 0)
-        hang_up(connection);
+        hang_up(connection, (events & (EPOLLHUP | EPOLLERR)) != 0);
     else
         note_bytes(connection);
 }

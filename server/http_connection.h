@@ -17,7 +17,8 @@ struct connection {
     struct http_loop *loop;
     int fd;
     char *address;  /* as counted; NULL: addresses are not counted */
-    bool hung_up;   /* the client closed its side */
+    bool ended;     /* the client sends no more; it may still read */
+    bool gone;      /* nor that: it was reset, or both sides are closed */
     bool sent_more; /* after the request that is being answered */
     bool refused;   /* it got our last word: what it still sends is dropped */
     size_t dropped; /* bytes of that */

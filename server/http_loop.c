@@ -25,6 +25,7 @@
 #define CONNECTION_MEMORY                                                                          \
     (10 * 1024UL) /* request headers and buffers of one connection; resident, once it is reused */
 #define LEFT_S 1
+#define PROBE_S 1
 #define STOP_TURNS 100
 
 /* ---- Notes ---- */
@@ -85,7 +86,7 @@ static void expire(struct http_loop *loop)
     acceptor_resume(loop, loop->now_ns);
     for (enum deadline_kind kind = 0; kind < DEADLINE_KINDS; kind++)
         while ((deadline = deadline_expired(&loop->deadlines[kind], loop->now_ns)) != NULL) {
-            if (kind == DEADLINE_KEEP_ALIVE)
+            if (kind == DEADLINE_KEEP_ALIVE || kind == DEADLINE_PROBE)
                 exchange_keep_alive(deadline->owner);
             else
                 connection_expire(deadline->owner, kind);
@@ -201,6 +202,7 @@ static void init_deadlines(struct http_loop *loop)
     deadline_list_init(&loop->deadlines[DEADLINE_SEND], settings->send_timeout_s * SECOND_NS);
     deadline_list_init(&loop->deadlines[DEADLINE_LEFT], LEFT_S * SECOND_NS);
     deadline_list_init(&loop->deadlines[DEADLINE_REFUSAL], 0);
+    deadline_list_init(&loop->deadlines[DEADLINE_PROBE], PROBE_S * SECOND_NS);
     deadline_list_init(&loop->deadlines[DEADLINE_KEEP_ALIVE], settings->keep_alive_s * SECOND_NS);
 }
 

@@ -32,6 +32,7 @@ enum deadline_kind {
     DEADLINE_LEFT,       /* the client sends no more: to what is needed of its request */
     DEADLINE_REFUSAL,    /* none: the connection is refused in the next turn */
     DEADLINE_KEEP_ALIVE, /* of streams: time for a comment */
+    DEADLINE_PROBE,      /* the same, soon, since the client sends no more */
     DEADLINE_KINDS,
 };
 

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <sys/socket.h>
 
+#include "server/exchange.h"
 #include "server/http_connection.h"
 
 #define DROPPED_AT_ONCE ((size_t)256 << 10)
@@ -23,15 +24,20 @@ void http_reader_begin(struct http_loop *loop)
     guarded = loop;
 }
 
-static ssize_t receive(int fd, void *bytes, size_t size)
-{
-    return recvfrom(fd, bytes, size, 0, NULL, NULL);
-}
-
 static ssize_t fail(int error_number)
 {
     errno = error_number;
     return -1;
+}
+
+/* A client that ended its side after a request waits for the answer, which libmicrohttpd would not
+ * write if it were told. */
+static ssize_t receive(const struct connection *connection, void *bytes, size_t size)
+{
+    ssize_t length = recvfrom(connection->fd, bytes, size, 0, NULL, NULL);
+    const struct exchange *exchange = connection->exchange;
+
+    return length == 0 && exchange != NULL && exchange->dispatched ? fail(EAGAIN) : length;
 }
 
 /* What was sent after the request that is refused: it is taken until the client has read why and
@@ -41,7 +47,7 @@ static ssize_t drop(struct connection *connection)
     char bytes[16384];
 
     for (size_t dropped = 0; dropped < DROPPED_AT_ONCE;) {
-        ssize_t length = receive(connection->fd, bytes, sizeof bytes);
+        ssize_t length = receive(connection, bytes, sizeof bytes);
 
         if (length <= 0)
             return length;
@@ -61,7 +67,7 @@ static ssize_t read_guarded(struct connection *connection, char *bytes, size_t s
 
     if (connection->refused || guard->fault != NULL)
         return drop(connection);
-    length = receive(connection->fd, bytes, size);
+    length = receive(connection, bytes, size);
     if (length <= 0)
         return length;
     good = request_guard_check(guard, bytes, (size_t)length);

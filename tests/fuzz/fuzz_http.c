@@ -1,6 +1,7 @@
 /* The HTTP request path end to end: a real server gets the bytes on one connection, in two pieces.
  * Whatever they are, it answers in HTTP or closes, JSON is JSON, the connection ends once the
- * client has, and others are served. "{session}" in the input is the id of a session there is. */
+ * client sends no more, or, where it has a stream, once it has left, and others are served.
+ * "{session}" in the input is the id of a session there is. */
 #include <string.h>
 
 #include "base/json.h"
@@ -113,21 +114,41 @@ static void check_answer(struct http_client *client, bool has_body)
     int status = http_read_head(client);
 
     must(status == 0 || (status >= 200 && status < 600));
-    if (status == 0 || !has_body)
+    if (status == 0 || !has_body || client->chunked) /* a stream */
         return;
     while (http_read_part(client, &body))
         continue;
     type = http_header(client, "Content-Type");
-    if (!client->chunked && client->left == 0 && type != NULL
-        && strcmp(type, "application/json") == 0)
+    if (client->left == 0 && type != NULL && strcmp(type, "application/json") == 0)
         must(json_parse(text_string(&body), body.length, &json, &error));
 }
 
+static bool is_over(int64_t begun_ns)
+{
+    return clock_monotonic_ns() - begun_ns > INT64_C(60000000000);
+}
+
+/* A stream goes on for who still reads it. */
 static void must_end(struct http_client *client)
 {
-    while (http_receive(client))
+    static const struct timeval glance = { .tv_usec = 100000 };
+    static const struct linger reset = { .l_onoff = 1 };
+    int64_t begun_ns = clock_monotonic_ns();
+
+    setsockopt(client->fd, SOL_SOCKET, SO_RCVTIMEO, &glance, sizeof glance);
+    do {
+        errno = 0;
         text_clear(&client->received);
-    must(errno != EAGAIN);
+        if (!http_receive(client) && errno != EAGAIN)
+            break;
+        must(!is_over(begun_ns));
+    } while (atomic_load(&served.server->open_streams) == 0);
+    setsockopt(client->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    http_close(client);
+    while (atomic_load(&served.server->open_connections) > 1) {
+        must(!is_over(begun_ns));
+        served_sleep_ms(1);
+    }
 }
 
 static void send_all(const struct text *input)
@@ -144,9 +165,7 @@ static void send_all(const struct text *input)
     must_be_served();
     shutdown(client.fd, SHUT_WR);
     check_answer(&client, strncmp(text_string(input), "HEAD", 4) != 0);
-    errno = 0;
     must_end(&client);
-    http_close(&client);
     must_be_served();
 }
 

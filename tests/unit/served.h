@@ -225,3 +225,13 @@ static inline bool served_reaches(atomic_int *counter, int value)
         served_sleep_ms(2);
     return atomic_load(counter) >= value;
 }
+
+/* The same until it is at most `value`. */
+static inline bool served_falls(atomic_int *counter, int value)
+{
+    int64_t end_ns = clock_monotonic_ns() + INT64_C(5000000000);
+
+    while (atomic_load(counter) > value && clock_monotonic_ns() < end_ns)
+        served_sleep_ms(2);
+    return atomic_load(counter) <= value;
+}
