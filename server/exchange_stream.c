@@ -43,6 +43,15 @@ static void note_heard(struct exchange *exchange)
         log_warning("%s: %s", exchange->id, error.message);
 }
 
+/* Where the content ends with an error, libmicrohttpd closes the connection only when all older
+ * ones have gone: it would look at it first when its timeout is due, but there is none. So the next
+ * write fails. */
+static ssize_t cut(const struct exchange *exchange)
+{
+    shutdown(exchange->connection->fd, SHUT_RDWR);
+    return MHD_CONTENT_READER_END_OF_STREAM;
+}
+
 static ssize_t read_stream(void *context, uint64_t position, char *out, size_t size)
 {
     struct exchange *exchange = context;
@@ -50,7 +59,7 @@ static ssize_t read_stream(void *context, uint64_t position, char *out, size_t s
 
     (void)position;
     if (atomic_load(&exchange->left))
-        return MHD_CONTENT_READER_END_WITH_ERROR;
+        return cut(exchange);
     switch (outlet_read(exchange->outlet, out, size, &length)) {
     case OUTLET_READ:
         note_heard(exchange);
@@ -64,7 +73,7 @@ static ssize_t read_stream(void *context, uint64_t position, char *out, size_t s
         break;
     }
     log_warning("%s: stream cut, the client reads too slowly", exchange->id);
-    return MHD_CONTENT_READER_END_WITH_ERROR;
+    return cut(exchange);
 }
 
 void exchange_wake(void *exchange)

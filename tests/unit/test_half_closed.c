@@ -10,6 +10,7 @@
 
 #include "mcp_client.h"
 #include "served.h"
+#include "server/notifier.h"
 
 #define PING "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"
 #define SECOND_NS INT64_C(1000000000)
@@ -217,6 +218,46 @@ static void a_standing_stream_stays_for_who_still_reads(void **state)
     free(session);
 }
 
+static bool comes_down_to(int64_t connections)
+{
+    int64_t end_ns = clock_monotonic_ns() + 5 * SECOND_NS;
+
+    while (atomic_load(&served.server->open_connections) > connections
+           && clock_monotonic_ns() < end_ns)
+        served_sleep_ms(5);
+    return atomic_load(&served.server->open_connections) <= connections;
+}
+
+/* libmicrohttpd would keep it as long as an older connection is idle. */
+static void the_connection_of_who_left_is_closed(void **state)
+{
+    struct http_client idle, clients[8];
+
+    (void)state;
+    http_open(&idle, port());
+    assert_int_equal(http_exchange(&idle, "GET", "/health", NULL, NULL, NULL), 200);
+    for (int i = 0; i < 8; i++) {
+        http_open(&clients[i], port());
+        http_send(
+            &clients[i], "POST", "/mcp", MODERN_HEADERS("subscriptions/listen"),
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"subscriptions/listen\"," MODERN_PARAMS(
+                "\"notifications\":{\"toolsListChanged\":true},") "}");
+        assert_int_equal(http_read_head(&clients[i]), 200);
+        shutdown(clients[i].fd, SHUT_WR);
+    }
+    for (int i = 0; i < 8; i++) {
+        TEXT_AUTO pending = { 0 };
+        TEXT_AUTO event = { 0 };
+
+        assert_true(http_event(&clients[i], &pending, &event));
+        assert_true(http_event(&clients[i], &pending, &event)); /* the comment */
+        leave(&clients[i]);
+    }
+    notifier_list_changed(served.server->notifier, NOTIFIER_TOOLS);
+    assert_true(comes_down_to(1));
+    http_close(&idle);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +268,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(who_left_a_stream_cancels_its_call, start, stop),
         cmocka_unit_test_setup_teardown(who_left_a_stream_of_a_session_leaves_its_call_running,
                                         start, stop),
+        cmocka_unit_test_setup_teardown(the_connection_of_who_left_is_closed, start, stop),
         cmocka_unit_test_setup_teardown(a_reset_cancels_at_once, start, stop),
         cmocka_unit_test_setup_teardown(a_standing_stream_stays_for_who_still_reads, start, stop),
     };
