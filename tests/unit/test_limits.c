@@ -147,14 +147,16 @@ static void the_id_is_echoed_where_there_is_one(void **state)
     http_close(&client);
 }
 
-/* Calls that last until their client leaves. */
+/* Calls that last until their client leaves, with a reset. */
 static void begin_call(struct http_client *client, const char *headers)
 {
+    static const struct linger reset = { .l_onoff = 1 };
     TEXT_AUTO all = { 0 };
 
     text_addf(&all, "%s%s", headers,
               "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: block\r\n");
     http_open(client, port());
+    setsockopt(client->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     http_send(client, "POST", "/mcp", text_string(&all), ENDLESS);
 }
 
