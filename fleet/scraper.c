@@ -12,6 +12,8 @@
 #include "base/memory.h"
 #include "base/workers.h"
 #include "fleet/access.h"
+#include "fleet/ask.h"
+#include "fleet/instances.h"
 #include "fleet/metrics_map.h"
 #include "fleet/page.h"
 #include "fleet/schedule.h"
@@ -27,6 +29,12 @@
 #define DEPLOYMENTS_PAGE 100
 #define SHOWN_ERROR_BYTES 256
 
+/* What the scrapes of a deployment showed of who answers. */
+struct row {
+    int64_t deployment_id;
+    struct instances instances;
+};
+
 struct scraper {
     const struct access *access;
     struct store *store; /* its own */
@@ -37,6 +45,8 @@ struct scraper {
     pthread_cond_t changed;
     bool kicked;
     struct schedule schedule;
+    struct row *rows; /* of the deployments that were scraped */
+    size_t row_count;
 };
 
 /* ---- One scrape, on a worker ---- */
@@ -53,7 +63,34 @@ static bool is_stopping(void *context)
     return atomic_load(&scraper->stopping);
 }
 
-static bool ask_deployment(struct scraper *scraper, const char *name, struct text *body,
+static struct row *find_row(struct scraper *scraper, int64_t deployment_id)
+{
+    for (size_t i = 0; i < scraper->row_count; i++)
+        if (scraper->rows[i].deployment_id == deployment_id)
+            return &scraper->rows[i];
+    scraper->rows = memory_resize(scraper->rows, scraper->row_count + 1, sizeof *scraper->rows);
+    scraper->rows[scraper->row_count] = (struct row){ .deployment_id = deployment_id };
+    return &scraper->rows[scraper->row_count++];
+}
+
+/* One errand of a deployment is under way at a time, but others may add rows meanwhile. */
+static bool are_several(struct scraper *scraper, int64_t deployment_id, const struct ask *ask,
+                        const struct metrics_snapshot *snapshot)
+{
+    struct instances instances;
+    bool several;
+
+    pthread_mutex_lock(&scraper->lock);
+    instances = find_row(scraper, deployment_id)->instances;
+    pthread_mutex_unlock(&scraper->lock);
+    several = instances_check(ask, snapshot, &instances);
+    pthread_mutex_lock(&scraper->lock);
+    find_row(scraper, deployment_id)->instances = instances;
+    pthread_mutex_unlock(&scraper->lock);
+    return several;
+}
+
+static bool ask_deployment(struct scraper *scraper, const struct due *due, struct text *body,
                            struct metrics_snapshot *out, struct error *error)
 {
     struct deployment deployment;
@@ -61,13 +98,15 @@ static bool ask_deployment(struct scraper *scraper, const char *name, struct tex
     struct ask ask;
     bool ok;
 
-    if (!deployment_find(scraper->store, name, &deployment, error)
+    if (!deployment_find(scraper->store, due->name, &deployment, error)
         || !endpoint_resolve(scraper->access, &deployment, &endpoint, error))
         return false;
     ask = ask_begin(&endpoint, TIMEOUT_MS);
     ask.cancelled = is_stopping;
     ask.context = scraper;
     ok = metrics_ask_page(&ask, body, out, error);
+    if (ok && are_several(scraper, due->deployment_id, &ask, out))
+        ok = error_set(error, ERROR_UPSTREAM, "not stored: " INSTANCES_SEVERAL);
     explicit_bzero(endpoint.bearer, sizeof endpoint.bearer);
     return ok;
 }
@@ -111,7 +150,7 @@ static void scrape(struct scraper *scraper, const struct due *due)
     char shown[SHOWN_ERROR_BYTES];
     struct metrics_snapshot snapshot;
     struct error problem, error;
-    bool asked = ask_deployment(scraper, due->name, &body, &snapshot, &problem);
+    bool asked = ask_deployment(scraper, due, &body, &snapshot, &problem);
 
     if (is_stopping(scraper) || (asked && keep(scraper, due, &body, &snapshot, &problem)))
         return;
@@ -292,6 +331,7 @@ static void release(struct scraper *scraper)
     pthread_cond_destroy(&scraper->changed);
     pthread_mutex_destroy(&scraper->lock);
     schedule_finish(&scraper->schedule);
+    free(scraper->rows);
     free(scraper);
 }
 

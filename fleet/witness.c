@@ -180,7 +180,8 @@ static bool look(struct witness *witness, struct waiting *waiting, struct metric
         waiting->moved_ns = clock_monotonic_ns();
     *out = waiting->before = now;
     *point = POINT_IDLE;
-    if (witness_log_is_several(&witness->sight.log)) /* there is no point that is idle for all */
+    if (instances_are_several(
+            &witness->sight.log.instances)) /* there is no point that is idle for all */
         return true;
     if (still && (is_quiet(&now) || seconds_since(waiting->moved_ns) >= STILL_S)
         && (waiting->sent == NULL || has_counted(&witness->sight.first, &now, waiting->sent)
@@ -210,7 +211,8 @@ static void confirm(struct witness *witness, struct asking *asking)
 {
     struct metrics_snapshot ignored;
 
-    for (int i = 0; i < CONFIRM_SCRAPES && !witness_log_is_several(&witness->sight.log); i++) {
+    for (int i = 0; i < CONFIRM_SCRAPES && !instances_are_several(&witness->sight.log.instances);
+         i++) {
         pause_ns(CONFIRM_PAUSE_NS);
         if (watch_stops(asking) || !scrape(witness, asking, &ignored))
             return;
@@ -333,7 +335,7 @@ static bool is_odd(const struct sight *sight, const struct cell_result *result)
     struct reconciliation counts;
 
     reconcile(&sight->first, &sight->last, &result->sent, &counts);
-    return counts.foreign || witness_log_has_restarted(&sight->log);
+    return counts.foreign || instances_have_restarted(&sight->log.instances);
 }
 
 static void look_at_the_end(struct witness *witness, const struct cell_result *result)

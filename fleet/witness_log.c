@@ -1,6 +1,5 @@
 #include "fleet/witness_log.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,38 +33,12 @@ static void keep(struct witness_log *log, const struct metrics_snapshot *snapsho
     log->rows[log->count++] = *snapshot;
 }
 
-static void compare(struct witness_log *log, const struct metrics_snapshot *snapshot)
-{
-    if (!metrics_has_restarted(&log->latest, snapshot))
-        return;
-    log->falls++;
-    log->newer += snapshot->process_start_s > log->newest_start_s + 1;
-    log->returned |= snapshot->process_start_s < log->newest_start_s - 1;
-}
-
 void witness_log_add(struct witness_log *log, const struct metrics_snapshot *snapshot)
 {
-    if (log->scrapes++ == 0) {
+    if (log->instances.scrapes == 0)
         log->first = *snapshot;
-        log->newest_start_s = snapshot->process_start_s;
-    } else {
-        compare(log, snapshot);
-        log->newest_start_s = fmax(log->newest_start_s, snapshot->process_start_s);
-    }
-    log->latest = *snapshot;
+    instances_note(&log->instances, snapshot);
     keep(log, snapshot);
-}
-
-/* A process that does not say when it started (or did within a second of another) is told by its
- * counters: a server that restarts twice within one attempt is taken for several then. */
-bool witness_log_is_several(const struct witness_log *log)
-{
-    return log->returned || log->falls - log->newer > 1;
-}
-
-bool witness_log_has_restarted(const struct witness_log *log)
-{
-    return log->falls > 0 && !witness_log_is_several(log);
 }
 
 bool witness_log_within(const struct witness_log *log, int64_t from_ms, int64_t to_ms,

@@ -53,7 +53,7 @@ static bool serves_another(struct telling *telling)
 
     if (!differ(from, to)) {
         from = sight->log.first.model;
-        to = sight->log.latest.model;
+        to = sight->log.instances.latest.model;
     }
     if (!differ(from, to))
         return false;
@@ -160,12 +160,12 @@ static void judge(struct telling *telling)
         return;
     if (sight->begin == POINT_SILENT || sight->begin == POINT_STOPPED)
         be(telling, "absent", sight->silent);
-    else if (witness_log_is_several(&sight->log))
+    else if (instances_are_several(&sight->log.instances))
         be(telling, "partial",
            "several instances answer in turns: what their counters say is not of all requests");
     else if (sight->end == POINT_SILENT || sight->end == POINT_STOPPED)
         judge_silence(telling);
-    else if (witness_log_has_restarted(&sight->log)) {
+    else if (instances_have_restarted(&sight->log.instances)) {
         say(telling, TESTIMONY_RESTARTED,
             "the server restarted in the middle: its counters began anew");
         be(telling, "partial", telling->out->reason);
@@ -297,7 +297,7 @@ static json_t *figures(const struct telling *telling)
 {
     const struct witness_log *log = &telling->sight->log;
 
-    if (log->scrapes == 0 || log->falls > 0)
+    if (log->instances.scrapes == 0 || log->instances.falls > 0)
         return json_object();
     return derive(telling);
 }

@@ -112,14 +112,8 @@ static bool ask_server(const struct call *call, struct view *view, struct error 
 
 static bool find_watch(struct store *store, struct view *view, struct error *error)
 {
-    FREE_AUTO struct scrape_target *targets = NULL;
-    size_t count;
-
-    if (!scrape_target_list(store, &targets, &count, error))
+    if (!scrape_target_find(store, view->deployment.id, &view->watch, error))
         return false;
-    for (size_t i = 0; i < count; i++)
-        if (targets[i].deployment_id == view->deployment.id)
-            view->watch = targets[i];
     const struct scrape_range last = { view->deployment.id, NULL, view->watch.last_ms,
                                        view->watch.last_ms + 1, 1 };
     return scrape_left_out_read(store, &last, SCRAPE_RAW, &view->left_out, error);

@@ -88,8 +88,8 @@ static const struct field fields[] = {
               "left out: gaps are gaps.",
       .fields = point_fields },
     { "note", VALUE_TEXT, .optional = true,
-      .help = "Where the answer is not quite what was asked for, or series of the server are not "
-              "stored: why." },
+      .help = "Where the answer is not quite what was asked for, series of the server are not "
+              "stored, or nothing is there: why." },
     FIELD_NEXT_CURSOR,
     { "next_step", VALUE_TEXT, .help = "What to call next." },
     { 0 },
@@ -104,6 +104,7 @@ struct view {
     struct history_ask ask;
     int64_t now_ms, older_ms; /* older_ms: where the page before ends; 0: there is none */
     struct text note;
+    bool is_watched; /* known where nothing is there */
     json_t *summaries, *points;
     struct table *table;
 };
@@ -364,8 +365,35 @@ static struct table *summary_table(void)
     return table;
 }
 
+/* Why nothing is there, as far as how it is watched tells. */
+static bool note_nothing(struct view *view, struct error *error)
+{
+    struct scrape_target target;
+    char time[TIME_SHOWN_SIZE];
+
+    if (!scrape_target_find(view->call->services->store, view->deployment.id, &target, error))
+        return false;
+    view->is_watched = target.interval_ms > 0;
+    text_add(&view->note, view->note.length > 0 ? " " : "");
+    if (!view->is_watched)
+        text_add(&view->note, "It is not watched.");
+    else if (target.last_ms == 0)
+        text_add(&view->note, "It is watched, but was not scraped yet.");
+    else if (target.last_error[0] != '\0')
+        text_addf(&view->note, "It is watched, but the last scrape (%s) failed: %s.",
+                  time_show(target.last_ms, time), target.last_error);
+    else
+        text_addf(&view->note,
+                  "It is watched, and was last scraped at %s: ask for a time up to it, "
+                  "or for a figure that the server tells.",
+                  time_show(target.last_ms, time));
+    return true;
+}
+
 static const char *next_step(const struct view *view)
 {
+    if (json_array_size(view->summaries) == 0 && view->is_watched)
+        return "metrics_show for this moment, which says what is wrong now";
     if (json_array_size(view->summaries) == 0)
         return "metrics_watch to have them stored from here on; metrics_show for this moment";
     if (is_summary(view))
@@ -455,7 +483,8 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     view.summaries = json_array();
     view.points = json_array();
     view.table = summary_table();
-    done = choose_range(&view, error) && add_figures(&view, &points_text, error);
+    done = choose_range(&view, error) && add_figures(&view, &points_text, error)
+           && (json_array_size(view.summaries) > 0 || note_nothing(&view, error));
     if (done)
         write_answer(&view, &points_text, answer);
     json_decref(view.summaries);

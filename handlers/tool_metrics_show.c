@@ -7,8 +7,10 @@
 #include "base/json.h"
 #include "base/table.h"
 #include "fleet/engine.h"
-#include "fleet/metrics.h"
+#include "fleet/instances.h"
 #include "handlers/deployment_of.h"
+
+#define SCRAPES 8 /* two make the rates; all show whether one server answers */
 
 static const struct param params[] = {
     PARAM_DEPLOYMENT,
@@ -74,6 +76,8 @@ static const struct field fields[] = {
       .fields = now_fields },
     { "rates", VALUE_OBJECT, .optional = true, .help = "Between the two scrapes; null with one.",
       .fields = between_fields },
+    { "note", VALUE_TEXT, .optional = true,
+      .help = "Why there are no rates, and `now` is of one server among several; else null." },
     { 0 },
 };
 
@@ -137,38 +141,53 @@ static void write_text(const struct deployment *deployment, const json_t *now, c
         text_add(out, "\nThe server restarted between the two scrapes: no rates.\n");
 }
 
-static bool scrape(struct call *call, const struct deployment *deployment, json_t **now,
-                   json_t **rates, struct error *error)
+/* What one look at the server found. */
+struct look {
+    struct deployment deployment;
+    struct metrics_snapshot first, last;
+    struct instances instances; /* who answered */
+    bool has_rates;
+};
+
+/* The scrapes in between tell whether it was one server that answered all the time. */
+static bool scrape(struct call *call, struct look *look, struct error *error)
 {
     double interval_s = call_number(call, "interval_s", 2);
     ENDPOINT_AUTO endpoint = { 0 };
-    struct metrics_snapshot first, last;
 
-    if (!endpoint_resolve(&call->services->access, deployment, &endpoint, error)
-        || !metrics_scrape(&endpoint, &first, error))
+    if (!endpoint_resolve(&call->services->access, &look->deployment, &endpoint, error)
+        || !metrics_scrape(&endpoint, &look->first, error))
         return false;
-    if (interval_s == 0) {
-        *now = metrics_to_json(&first);
-        *rates = json_null();
-        return true;
+    look->last = look->first;
+    instances_note(&look->instances, &look->first);
+    for (int i = 1; i < SCRAPES && interval_s > 0; i++) {
+        if (!pause_for(call, interval_s / (SCRAPES - 1), error)
+            || !metrics_scrape(&endpoint, &look->last, error))
+            return false;
+        instances_note(&look->instances, &look->last);
     }
-    if (!pause_for(call, interval_s, error) || !metrics_scrape(&endpoint, &last, error))
-        return false;
-    *now = metrics_to_json(&last);
-    *rates = metrics_between(&first, &last);
+    look->has_rates = interval_s > 0 && !instances_are_several(&look->instances);
     return true;
 }
 
 static bool run(struct call *call, struct answer *answer, struct error *error)
 {
-    struct deployment deployment;
+    struct look look = { 0 };
+    bool several;
     json_t *now, *rates;
 
-    if (!deployment_of(call, &deployment, error) || !scrape(call, &deployment, &now, &rates, error))
+    if (!deployment_of(call, &look.deployment, error) || !scrape(call, &look, error))
         return false;
-    write_text(&deployment, now, rates, &answer->text);
+    several = instances_are_several(&look.instances);
+    now = metrics_to_json(&look.last);
+    rates = look.has_rates ? metrics_between(&look.first, &look.last) : json_null();
+    write_text(&look.deployment, now, rates, &answer->text);
+    if (several)
+        text_add(&answer->text, "\nNo rates: " INSTANCES_SEVERAL
+                                ". What is shown is of the one that answered last.\n");
     answer->structured =
-        json_pack("{s:s, s:o, s:o}", "deployment", deployment.name, "now", now, "rates", rates);
+        json_pack("{s:s, s:o, s:o, s:o}", "deployment", look.deployment.name, "now", now, "rates",
+                  rates, "note", several ? json_string(INSTANCES_SEVERAL) : json_null());
     return true;
 }
 

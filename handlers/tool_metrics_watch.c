@@ -2,7 +2,10 @@
 
 #include <inttypes.h>
 
+#include "base/json.h"
+#include "fleet/instances.h"
 #include "handlers/deployment_of.h"
+#include "handlers/values.h"
 #include "store/scrapes.h"
 
 static const struct param params[] = {
@@ -15,29 +18,59 @@ static const struct param params[] = {
 static const struct field fields[] = {
     { "deployment", VALUE_TEXT, .help = "The deployment." },
     { "interval_s", VALUE_INTEGER, .help = "Seconds between scrapes from now on; 0: not watched." },
+    { "problem", VALUE_TEXT, .optional = true,
+      .help = "Why the server could not be scraped just now; null: it could." },
     { "next_step", VALUE_TEXT, .help = "What to call next." },
     { 0 },
 };
 
+/* Where it cannot be scraped now, *problem says why: it is watched all the same. */
+static bool try_it(const struct call *call, const struct deployment *deployment,
+                   struct error *problem)
+{
+    ENDPOINT_AUTO endpoint = { 0 };
+
+    return endpoint_resolve(&call->services->access, deployment, &endpoint, problem)
+           && instances_try(&endpoint, problem);
+}
+
+static const char *next_step(int64_t interval_s, bool can_be_scraped)
+{
+    if (interval_s == 0)
+        return "metrics_history shows what was stored";
+    return can_be_scraped ? "metrics_history in a minute or later"
+                          : "mend that; metrics_history then says what was stored";
+}
+
 static bool run(struct call *call, struct answer *answer, struct error *error)
 {
     int64_t interval_s = call_integer(call, "interval_s", 15);
-    const char *next = interval_s > 0 ? "metrics_history in a minute or later"
-                                      : "metrics_history shows what was stored";
+    struct error problem = { 0 };
     struct deployment deployment;
+    TEXT_AUTO why = { 0 };
+    const char *next;
 
-    if (!deployment_of(call, &deployment, error)
-        || !scrape_target_set(call->services->store, deployment.id, interval_s * 1000,
-                              &call->change, error))
+    if (!deployment_of(call, &deployment, error))
+        return false;
+    if (interval_s > 0 && !try_it(call, &deployment, &problem))
+        text_add_masked(&why, problem.message);
+    if (!scrape_target_set(call->services->store, deployment.id, interval_s * 1000, &call->change,
+                           error))
         return false;
     scraper_kick(call->services->scraper);
-    answer->structured = json_pack("{s:s, s:I, s:s}", "deployment", deployment.name, "interval_s",
-                                   (json_int_t)interval_s, "next_step", next);
-    if (interval_s > 0)
+    next = next_step(interval_s, why.length == 0);
+    answer->structured = json_pack("{s:s, s:I, s:o, s:s}", "deployment", deployment.name,
+                                   "interval_s", (json_int_t)interval_s, "problem",
+                                   json_text_or_null(text_string(&why)), "next_step", next);
+    if (interval_s == 0)
+        text_addf(&answer->text, "The metrics of %s are no longer stored.\n", deployment.name);
+    else if (why.length > 0)
+        text_addf(&answer->text,
+                  "Nothing of %s can be stored now: %s\nIt is tried every %" PRId64 " s.\n",
+                  deployment.name, why.data, interval_s);
+    else
         text_addf(&answer->text, "The metrics of %s are stored every %" PRId64 " s from now on.\n",
                   deployment.name, interval_s);
-    else
-        text_addf(&answer->text, "The metrics of %s are no longer stored.\n", deployment.name);
     text_addf(&answer->text, "Next: %s.\n", next);
     return true;
 }
@@ -55,8 +88,9 @@ const struct tool tool_metrics_watch = {
     .params = params,
     .fields = fields,
     .role = ROLE_OPERATOR,
-    .placement = PLACE_WORKER,
+    .placement = PLACE_WAITING,
     .idempotent = true,
+    .open_world = true,
     .grows = true,
     .run = run,
 };

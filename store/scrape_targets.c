@@ -98,6 +98,22 @@ bool scrape_target_list(struct store *store, struct scrape_target **out, size_t 
     return true;
 }
 
+bool scrape_target_find(struct store *store, int64_t deployment_id, struct scrape_target *out,
+                        struct error *error)
+{
+    struct scrape_target *targets = NULL;
+    size_t count = 0;
+
+    if (!scrape_target_list(store, &targets, &count, error))
+        return false;
+    *out = (struct scrape_target){ 0 };
+    for (size_t i = 0; i < count; i++)
+        if (targets[i].deployment_id == deployment_id)
+            *out = targets[i];
+    free(targets);
+    return true;
+}
+
 /* How the last scrape went, for the target: in the other database, soon. */
 struct outcome {
     int64_t deployment_id, at_ms;

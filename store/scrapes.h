@@ -13,6 +13,10 @@ bool scrape_target_set(struct store *store, int64_t deployment_id, int64_t inter
 bool scrape_target_list(struct store *store, struct scrape_target **out, size_t *count,
                         struct error *error); /* free */
 
+/* Of one deployment; all zero where nobody asked to watch it. */
+bool scrape_target_find(struct store *store, int64_t deployment_id, struct scrape_target *out,
+                        struct error *error);
+
 #define SCRAPE_SERIES_LIMIT 5000 /* of a deployment, of which something is stored */
 #define SCRAPE_NAME_SIZE 128
 #define SCRAPE_LABELS_SIZE 512

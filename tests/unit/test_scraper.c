@@ -9,6 +9,7 @@
 #include "base/outbound.h"
 #include "fleet/scraper.h"
 #include "store/deployments.h"
+#include "tests/unit/balancer.h"
 #include "tests/unit/canned_server.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/scraped.h"
@@ -113,6 +114,31 @@ static struct scrape_target target_of(struct fixture *f, int64_t deployment_id)
             found = targets[i];
     free(targets);
     return found;
+}
+
+/* Two whose counters rise side by side: by their starts, or where they do not tell these, by how
+ * counters go back and forth. */
+static void keeps_nothing_of_several_instances_in_turns(void **state)
+{
+    static const char *const flags[] = { NULL };
+    struct simserve servers[2] = { simserve_start(flags), { 0 } };
+    struct fixture *f = *state;
+    struct balancer balancer;
+    int64_t id, until_ms = clock_utc_ms() + DEADLINE_MS;
+
+    usleep(1100000); /* what started within a second of another is taken for the same */
+    servers[1] = simserve_start(flags);
+    balancer_start(&balancer, servers);
+    id = watch(f, "pool", balancer.port, 100);
+    assert_true(scraper_create(&f->access, &f->scraper, &f->error));
+    while (target_of(f, id).last_ms == 0)
+        assert_true(clock_utc_ms() < until_ms);
+    assert_non_null(strstr(target_of(f, id).last_error, "not stored: several instances"));
+    usleep(300000); /* further scrapes */
+    assert_int_equal(count_points(f, id), 0);
+    balancer_stop(&balancer);
+    simserve_stop(&servers[0]);
+    simserve_stop(&servers[1]);
 }
 
 static void keeps_what_a_server_tells_at_its_interval(void **state)
@@ -294,6 +320,8 @@ static int start(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(keeps_nothing_of_several_instances_in_turns, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(keeps_what_a_server_tells_at_its_interval, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(tells_why_a_server_cannot_be_scraped, set_up, tear_down),

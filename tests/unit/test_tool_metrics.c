@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "store/deployments.h"
 #include "store/scrapes.h"
+#include "tests/unit/balancer.h"
 #include "tests/unit/tool_world.h"
 
 static void shows_the_figures_that_matter_now(void **state)
@@ -65,6 +66,70 @@ static void watches_from_now_on_and_returns_at_once(void **state)
     assert_int_equal(target(world).interval_ms, 0);
     world_refused(world, "metrics_watch", "{\"interval_s\":-1}", ERROR_INVALID,
                   "\"interval_s\" is -1: it must be from 0 to 86400");
+}
+
+static void says_at_once_that_a_server_cannot_be_scraped(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *good = NULL, *off = NULL;
+
+    world_register(world, "demo");
+    good = world_ok(world, "metrics_watch", "{\"deployment\":\"demo\"}");
+    assert_true(json_is_null(json_object_get(good, "problem")));
+    world_do(world, "deployment_register", "{\"name\":\"off\",\"url\":\"http://127.0.0.1:1\"}");
+    off = world_ok(world, "metrics_watch", "{\"deployment\":\"off\",\"interval_s\":7}");
+    assert_int_equal(json_get_integer(off, "interval_s", 0), 7);
+    assert_non_null(strstr(json_get_text(off, "problem", ""), "connect_refused"));
+    world_says(world, "Nothing of off can be stored now: its metrics cannot be read");
+    world_says(world, "It is tried every 7 s.");
+}
+
+static void assert_note(struct world *world, const char *words)
+{
+    json_auto_t *answer = world_ok(world, "metrics_history", "{\"deployment\":\"off\"}");
+
+    if (strstr(json_get_text(answer, "note", ""), words) == NULL)
+        fail_msg("\"%s\" is not in: %s", words, json_get_text(answer, "note", ""));
+    world_says(world, words);
+    world_says(world, "Nothing was stored in this time.");
+}
+
+static void says_why_nothing_was_stored(void **state)
+{
+    struct world *world = *state;
+
+    world_do(world, "deployment_register", "{\"name\":\"off\",\"url\":\"http://127.0.0.1:1\"}");
+    assert_note(world, "It is not watched.");
+    world_do(world, "metrics_watch", "{\"deployment\":\"off\",\"interval_s\":86400}");
+    while (target(world).last_error[0] == '\0') /* the scraper tries it at once */
+        usleep(10000);
+    assert_note(world, "failed: its metrics cannot be read (connect_refused)");
+    world_do(world, "metrics_watch", "{\"deployment\":\"off\",\"interval_s\":0}");
+    assert_note(world, "It is not watched.");
+}
+
+/* A second server behind the same address, and traffic, so that their counters differ. */
+static void tells_no_figures_of_several_instances_in_turns(void **state)
+{
+    static const char *const quick[] = { "--ttft-ms", "5", "--step-ms", "2", NULL };
+    struct world *world = *state;
+    struct simserve servers[2] = { world->simserve, simserve_start(quick) };
+    struct balancer balancer;
+    json_auto_t *now = NULL, *watch = NULL;
+
+    balancer_start(&balancer, servers);
+    snprintf(world->url, sizeof world->url, "http://127.0.0.1:%d", balancer.port);
+    world_register(world, "demo");
+    world_do(world, "model_query", "{\"prompt\":\"hello\",\"max_tokens\":8}");
+    now = world_ok(world, "metrics_show", "{\"interval_s\":0.2}");
+    assert_true(json_is_null(json_object_get(now, "rates")));
+    assert_non_null(strstr(json_get_text(now, "note", ""), "several instances answer in turns"));
+    world_says(world, "No rates: several instances");
+    watch = world_ok(world, "metrics_watch", "{}");
+    if (strstr(json_get_text(watch, "problem", ""), "several instances") == NULL)
+        fail_msg("%s", text_string(&world->text));
+    balancer_stop(&balancer);
+    simserve_stop(&servers[1]);
 }
 
 static int64_t demo(struct world *world)
@@ -462,6 +527,9 @@ int main(void)
         cmocka_unit_test(says_that_a_server_that_is_down_tells_no_metrics),
         cmocka_unit_test(stops_waiting_for_the_second_scrape_when_cancelled),
         cmocka_unit_test(watches_from_now_on_and_returns_at_once),
+        cmocka_unit_test(says_at_once_that_a_server_cannot_be_scraped),
+        cmocka_unit_test(says_why_nothing_was_stored),
+        cmocka_unit_test(tells_no_figures_of_several_instances_in_turns),
         cmocka_unit_test(tells_how_figures_went_over_a_restart),
         cmocka_unit_test(asks_functions_of_figures_and_series),
         cmocka_unit_test(says_between_which_limits_a_percentile_is),

@@ -1,0 +1,118 @@
+/* For tests: two model servers behind one address, each connection at the next one of them, as
+ * behind a balancer. */
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/simserve/harness/process.h"
+
+struct balancer {
+    int listener, port;
+    pthread_t thread;
+    const struct simserve *servers;
+    size_t turn;
+};
+
+static inline void relay(int from, int to)
+{
+    char bytes[16384];
+    ssize_t length;
+
+    while ((length = recv(from, bytes, sizeof bytes, 0)) > 0)
+        if (send(to, bytes, (size_t)length, MSG_NOSIGNAL) != length)
+            return;
+    shutdown(to, SHUT_WR);
+}
+
+struct pipe {
+    int from, to;
+};
+
+static inline void *relay_back(void *context)
+{
+    struct pipe *pipe = context;
+
+    relay(pipe->from, pipe->to);
+    return NULL;
+}
+
+struct relayed {
+    int client, server;
+};
+
+static inline void *serve_one(void *context)
+{
+    struct relayed pair = *(struct relayed *)context;
+    struct pipe back = { pair.server, pair.client };
+    pthread_t thread;
+
+    free(context);
+    assert_int_equal(pthread_create(&thread, NULL, relay_back, &back), 0);
+    relay(pair.client, pair.server);
+    pthread_join(thread, NULL);
+    close(pair.client);
+    close(pair.server);
+    return NULL;
+}
+
+static inline int balancer_connect(int port)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET,
+                                   .sin_port = htons((uint16_t)port),
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_int_equal(connect(connection, (struct sockaddr *)&address, sizeof address), 0);
+    return connection;
+}
+
+static inline void *balance(void *context)
+{
+    struct balancer *balancer = context;
+    int client;
+
+    while ((client = accept(balancer->listener, NULL, NULL)) >= 0) {
+        struct relayed *pair = malloc(sizeof *pair);
+        pthread_t thread;
+
+        *pair = (struct relayed){ client,
+                                  balancer_connect(balancer->servers[balancer->turn++ % 2].port) };
+        assert_int_equal(pthread_create(&thread, NULL, serve_one, pair), 0);
+        pthread_detach(thread);
+    }
+    return NULL;
+}
+
+static inline void balancer_start(struct balancer *balancer, const struct simserve *servers)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET,
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t length = sizeof address;
+
+    *balancer = (struct balancer){ .servers = servers };
+    balancer->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(balancer->listener, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(balancer->listener, 16), 0);
+    getsockname(balancer->listener, (struct sockaddr *)&address, &length);
+    balancer->port = ntohs(address.sin_port);
+    assert_int_equal(pthread_create(&balancer->thread, NULL, balance, balancer), 0);
+}
+
+static inline void balancer_stop(struct balancer *balancer)
+{
+    shutdown(balancer->listener, SHUT_RDWR);
+    pthread_join(balancer->thread, NULL);
+    close(balancer->listener);
+}
