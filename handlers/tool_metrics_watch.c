@@ -79,12 +79,10 @@ const struct tool tool_metrics_watch = {
     .name = "metrics_watch",
     .title = "Store a server's metrics from now on",
     .help =
-        "Sets how often a deployment's own metrics are scraped and stored, and returns at once: "
-        "it does not wait or stream. The series of its /metrics are kept (the first 2,000 of "
-        "a page; 5,000 of a deployment, where one counts until its last rollup is deleted; "
-        "metrics_history says where there are more), rolled up as they age (server settings "
-        "samples_days and after). Call it once, then metrics_history any "
-        "time later. 0 stops it. For the figures of this moment call metrics_show.",
+        "Sets how often a deployment's own metrics are scraped and stored (at most 2,000 series "
+        "of a page, 5,000 of a deployment), rolled up as they age; it says at once whether "
+        "that works now. Call it once, then metrics_history any time later. 0 stops it. For "
+        "the figures of this moment call metrics_show.",
     .params = params,
     .fields = fields,
     .role = ROLE_OPERATOR,
