@@ -500,11 +500,10 @@ const struct tool tool_metrics_history = {
     .help = "Tells how a deployment's figures went over time, from the scrapes that metrics_watch "
             "has stored: a summary of all, or one step by step (running and waiting requests, "
             "tokens per second, percentiles of TTFT and ITL, cache use, or any series of the "
-            "server by its own name). Rates and increases count growth right over restarts of the "
-            "server, and what a label set counted before its first scrape as none, as Prometheus "
-            "does; steps without scrapes are left out; a step that is not over is marked. It is "
-            "made of rollups to 10 s, 1 min or 1 h where the step allows. Nothing is there before "
-            "metrics_watch was called once.",
+            "server by its own name). Rates and increases count growth right over restarts, and "
+            "what a label set counted before its first scrape as none; steps without scrapes are "
+            "left out; one that is not over is marked. Nothing is there before metrics_watch was "
+            "called once.",
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,
