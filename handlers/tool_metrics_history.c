@@ -88,8 +88,7 @@ static const struct field fields[] = {
               "left out: gaps are gaps.",
       .fields = point_fields },
     { "note", VALUE_TEXT, .optional = true,
-      .help = "Where the answer is not quite what was asked for, series of the server are not "
-              "stored, or nothing is there: why." },
+      .help = "Why the answer is not quite what was asked for, or nothing is there." },
     FIELD_NEXT_CURSOR,
     { "next_step", VALUE_TEXT, .help = "What to call next." },
     { 0 },
