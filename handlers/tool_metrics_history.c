@@ -501,8 +501,7 @@ const struct tool tool_metrics_history = {
             "tokens per second, percentiles of TTFT and ITL, cache use, or any series of the "
             "server by its own name). Rates and increases count growth right over restarts, and "
             "what a label set counted before its first scrape as none; steps without scrapes are "
-            "left out; one that is not over is marked. Nothing is there before metrics_watch was "
-            "called once.",
+            "left out; one that is not over is marked.",
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

@@ -18,8 +18,7 @@ static const struct param params[] = {
 static const struct field fields[] = {
     { "deployment", VALUE_TEXT, .help = "The deployment." },
     { "interval_s", VALUE_INTEGER, .help = "Seconds between scrapes from now on; 0: not watched." },
-    { "problem", VALUE_TEXT, .optional = true,
-      .help = "Why the server could not be scraped just now; null: it could." },
+    { "problem", VALUE_TEXT, .optional = true, .help = "Why it cannot be scraped now; else null." },
     { "next_step", VALUE_TEXT, .help = "What to call next." },
     { 0 },
 };
