@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/mask.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "store/audit.h"
@@ -127,6 +128,17 @@ bool secret_access_bind(const struct access *access, const char *secret, const c
     return bound ? secret_origin_add(access->store, secret, origin, clock_utc_ms(), change, changed,
                                      error)
                  : secret_origin_remove(access->store, secret, origin, change, changed, error);
+}
+
+bool secret_access_is_weak(const struct access *access, const char *secret)
+{
+    char value[SECRET_VALUE_SIZE] = "";
+    struct error ignored;
+    bool weak =
+        secret_read(access->secrets_folder, secret, value, &ignored) && secret_is_weak(value);
+
+    explicit_bzero(value, sizeof value);
+    return weak;
 }
 
 /* ---- What is called ---- */

@@ -29,6 +29,13 @@ void secret_access_finish(struct secret_access *found);
 /* May the secret be sent to the origin of this URL? FORBIDDEN says whose call allows it. */
 bool secret_access_check(const struct access *access, const char *secret, const char *url,
                          struct error *error);
+/* Is its value, if there is one, so short or common that it can be hidden in failures alone? Who
+ * binds such a secret is warned: SECRET_WEAK_WARNING takes its name. */
+bool secret_access_is_weak(const struct access *access, const char *secret);
+#define SECRET_WEAK_WARNING                                                                        \
+    "the value of %s is short or a common word: where a server repeats it, it is hidden in "       \
+    "errors "                                                                                      \
+    "alone; a random one of 20 characters or more is hidden everywhere"
 /* What an admin would bind: *origin of the URL, "" where it is bound already. FORBIDDEN where a
  * file says it all. */
 bool secret_access_missing(const struct access *access, const char *secret, const char *url,

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/credential.h"
 #include "base/json.h"
 #include "handlers/values.h"
 
@@ -69,6 +70,22 @@ static bool check_number(const struct param *param, const json_t *value, struct 
     return true;
 }
 
+/* What is kept under a name, or as one, is no credential. The sentence does not repeat it. */
+static bool check_harmless(const struct param *param, const char *text, struct error *error)
+{
+    TEXT_AUTO shown = { 0 };
+
+    text_add_printable(&shown, text, strlen(text), param->is_free ? 0 : SIZE_MAX / 2);
+    if (!text_has_credential(text_string(&shown)))
+        return true;
+    return error_set(
+        error, ERROR_INVALID,
+        "\"%s\" has what looks like a credential (it is not repeated here): take it as "
+        "leaked; a deployment names a secret of the server, which reads it from "
+        "OPSBRAIN_SECRET_<NAME> or its secrets folder",
+        param->name);
+}
+
 static bool check_text(const struct param *param, const json_t *value, struct error *error)
 {
     size_t length = json_string_length(value);
@@ -77,7 +94,7 @@ static bool check_text(const struct param *param, const json_t *value, struct er
         return error_set(error, ERROR_INVALID,
                          "\"%s\" is %zu bytes long: it must be from %.0f to %.0f", param->name,
                          length, param->low, param->high);
-    return true;
+    return check_harmless(param, json_string_value(value), error);
 }
 
 static bool check_choice(const struct param *param, const json_t *value, struct error *error)
@@ -132,6 +149,8 @@ static bool check_texts(const struct param *param, const json_t *value, struct e
             return error_set(
                 error, ERROR_INVALID, "\"%s\"[%zu] is %zu bytes long: it must be from %.0f to %.0f",
                 param->name, i, json_string_length(item), param->item_low, param->item_high);
+        if (!check_harmless(param, json_string_value(item), error))
+            return false;
     }
     return check_count(param, json_array_size(value), error);
 }
@@ -153,6 +172,9 @@ static bool check_text_map(const struct param *param, const json_t *value, struc
             return error_set(
                 error, ERROR_INVALID, "\"%s\".%s is %zu bytes long: it must be from %.0f to %.0f",
                 param->name, key, json_string_length(item), param->item_low, param->item_high);
+        if (!check_harmless(param, key, error)
+            || !check_harmless(param, json_string_value(item), error))
+            return false;
     }
     return check_count(param, json_object_size(value), error);
 }

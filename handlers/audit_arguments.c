@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/credential.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/secrets.h"
@@ -30,7 +31,7 @@ static json_t *kept_secret_name(const json_t *value)
     struct error ignored;
     const char *name = json_string_value(value);
 
-    if (name != NULL && !text_is_credential(name)
+    if (name != NULL && !text_has_credential(name)
         && (name[0] == '\0' || secret_name_check(name, &ignored)))
         return json_string(name);
     return json_string("(hidden: not a secret's name)");
@@ -41,9 +42,9 @@ static json_t *kept_map(const json_t *map)
     json_t *kept = json_object(), *value;
     const char *key;
 
-    json_object_foreach(json_iterable(map), key, value) if (json_is_string(value)
-                                                            && json_object_size(kept) < LIST_LIMIT
-                                                            && text_is_name(key))
+    json_object_foreach(json_iterable(map), key,
+                        value) if (json_is_string(value) && json_object_size(kept) < LIST_LIMIT
+                                   && text_is_name(key) && !text_has_credential(key))
         json_object_set_new(kept, key, kept_text(json_string_value(value)));
     return kept;
 }

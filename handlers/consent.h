@@ -7,8 +7,7 @@
 #define PARAM_CONFIRM(what)                                                                        \
     {                                                                                              \
         "confirm", VALUE_TEXT, .low = 1, .high = 63,                                               \
-                               .help = what " Left out: the person at the client is asked, where " \
-                                            "the client can show a form."                          \
+                               .help = what " Left out: the client's person is asked by a form."   \
     }
 
 struct consent {

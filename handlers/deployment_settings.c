@@ -40,11 +40,6 @@ static bool read_secret(const struct call *call, struct deployment *deployment, 
 
     if (name == NULL)
         return true;
-    if (text_is_credential(name))
-        return error_set(error, ERROR_INVALID,
-                         "\"secret\" looks like a credential (it is not repeated here): give the "
-                         "name of a secret, set its value on the server as "
-                         "OPSBRAIN_SECRET_<NAME>, and consider this one as leaked");
     if (name[0] != '\0' && !secret_name_check(name, error))
         return error_set(error, ERROR_INVALID,
                          "\"secret\" is not the name of a secret (1 to 63 of A-Z, 0-9 and _, "
@@ -61,9 +56,6 @@ static bool read_text(const struct call *call, const char *name, char *out, size
 
     if (value == NULL)
         return true;
-    if (text_is_credential(value))
-        return error_set(error, ERROR_INVALID,
-                         "\"%s\" looks like a credential (it is not repeated here)", name);
     for (const unsigned char *c = (const unsigned char *)value; *c != '\0'; c++)
         if (*c < 0x20 || *c == 0x7f)
             return error_set(error, ERROR_INVALID,
@@ -87,18 +79,16 @@ static bool write_json(const json_t *value, const char *name, char *out, size_t 
 static bool read_labels(const struct call *call, struct deployment *deployment, struct error *error)
 {
     const json_t *labels = json_object_get(call->arguments, "labels");
+    json_auto_t *printable = json_object();
     const char *key;
     json_t *value;
 
     if (labels == NULL)
         return true;
-    json_object_foreach(json_iterable(labels), key, value) if (
-        text_is_credential(
-            json_string_value(value))) return error_set(error, ERROR_INVALID,
-                                                        "\"labels\".%s looks like a credential (it "
-                                                        "is not repeated here)",
-                                                        key);
-    return write_json(labels, "labels", deployment->labels, sizeof deployment->labels, error);
+    json_object_foreach(json_iterable(labels), key, value) json_object_set_new(
+        printable, key,
+        json_foreign(json_string_value(value), json_string_length(value), SIZE_MAX));
+    return write_json(printable, "labels", deployment->labels, sizeof deployment->labels, error);
 }
 
 static bool read_limits(const struct call *call, struct deployment *deployment, struct error *error)

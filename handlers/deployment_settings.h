@@ -5,9 +5,8 @@
 #include "store/deployments.h"
 
 #define URL_HELP                                                                                   \
-    "Base URL of an OpenAI-compatible model server that runs already, such as "                    \
-    "http://10.0.0.5:8000 or https://model.example.com (http or https, no user, query or "         \
-    "fragment; a trailing /v1 is cut off)."
+    "Base URL of the server, such as http://10.0.0.5:8000 or https://model.example.com (no user, " \
+    "query or fragment; a trailing /v1 is cut off)."
 
 /* Rows shared by both tools. */
 #define PARAMS_DEPLOYMENT_SETTINGS                                                                 \
@@ -29,10 +28,10 @@
           .help = "Accelerators that one instance of it uses; 0: unknown." },                      \
         { "region", VALUE_TEXT, .high = 63, .help = "Where it runs, such as us-central1." },       \
         { "secret", VALUE_TEXT, .high = 63,                                                        \
-          .help = "NAME of the secret that holds the bearer token (A-Z, 0-9 and _), never the "    \
-                  "token: the server reads it from OPSBRAIN_SECRET_<NAME> or its secrets folder. " \
-                  "Left out or \"\": no token is sent. It goes only to origins that an admin "     \
-                  "bound." },                                                                      \
+          .help =                                                                                  \
+              "NAME of the secret with the bearer token (A-Z, 0-9 and _), never the token: read "  \
+              "from "                                                                              \
+              "OPSBRAIN_SECRET_<NAME> or the secrets folder, sent only where an admin allowed." }, \
         { "labels", VALUE_TEXT_MAP, .high = 16, .item_high = 120,                                  \
           .help = "Labels, name to text, at most 16; replace the earlier ones." },                 \
         { "max_instances", VALUE_INTEGER, .high = 100000,                                          \

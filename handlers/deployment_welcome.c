@@ -17,8 +17,8 @@ const struct field deployment_welcome_fields[] = {
       .help = "Longest prompt plus answer, in tokens; null: the server does not tell." },
     { "engine", VALUE_TEXT, .optional = true, .help = "Engine as the server tells." },
     { "engine_version", VALUE_TEXT, .optional = true, .help = "Its version, where it tells." },
-    { "bound", VALUE_TEXT, .optional = true,
-      .help = "Origin that its secret may be sent to as of this call; null: nothing new." },
+    { "bound", VALUE_TEXT, .optional = true, .help = "Where its secret may be sent from now on." },
+    { "warning", VALUE_TEXT, .optional = true, .help = "Of its secret." },
     { "next_step", VALUE_TEXT, .help = "What to call next." },
     { 0 },
 };
@@ -43,13 +43,20 @@ static void add_found(const struct model_facts *facts, struct answer *answer)
     text_add(&answer->text, ".\n");
 }
 
-static void add_bound(const struct deployment *deployment, const char *origin,
-                      struct answer *answer)
+static void add_bound(const struct call *call, const struct deployment *deployment,
+                      const char *origin, struct answer *answer)
 {
+    TEXT_AUTO warning = { 0 };
+
     json_object_set_new(answer->structured, "bound", json_text_or_null(origin));
-    if (origin[0] != '\0')
-        text_addf(&answer->text, "The secret %s may now be sent to %s.\n", deployment->secret,
-                  origin);
+    if (origin[0] == '\0')
+        return;
+    text_addf(&answer->text, "The secret %s may now be sent to %s.\n", deployment->secret, origin);
+    if (!secret_access_is_weak(&call->services->access, deployment->secret))
+        return;
+    text_addf(&warning, SECRET_WEAK_WARNING, deployment->secret);
+    text_addf(&answer->text, "Warning: %s.\n", warning.data);
+    json_object_set_new(answer->structured, "warning", json_string(warning.data));
 }
 
 void deployment_welcome(const struct call *call, const struct deployment *deployment, bool changed,
@@ -73,7 +80,7 @@ void deployment_welcome(const struct call *call, const struct deployment *deploy
     text_addf(&answer->text, "%s is %s (revision %" PRId64 ") at %s\n", deployment->name,
               changed ? "stored" : "stored like this already", deployment->revision,
               deployment->url);
-    add_bound(deployment, bound, answer);
+    add_bound(call, deployment, bound, answer);
     text_copy(answer->changed, sizeof answer->changed, changed ? deployment->name : "");
     if (reachable)
         add_found(&facts, answer);

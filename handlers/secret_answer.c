@@ -14,14 +14,13 @@ const struct field secret_fields[] = {
     { "name", VALUE_TEXT, .help = "As deployments name it." },
     { "is_set", VALUE_BOOLEAN, .help = "Has the server a value for it?" },
     { "origins", VALUE_TEXTS, .help = "All it may be sent to." },
-    { "by_file", VALUE_BOOLEAN,
-      .help = "True: the file NAME.origins beside the secret says so, and nobody else may." },
-    { "problem", VALUE_TEXT, .optional = true, .help = "Why that file cannot be used." },
+    { "by_file", VALUE_BOOLEAN, .help = "True: as the file NAME.origins beside the secret says." },
+    { "problem", VALUE_TEXT, .optional = true, .help = "Of that file." },
     { 0 },
 };
 
 const struct field unbound_fields[] = {
-    { "deployment", VALUE_TEXT, .help = "Cannot be called: its secret is not bound there." },
+    { "deployment", VALUE_TEXT, .help = "Its name." },
     { "secret", VALUE_TEXT, .help = "Its secret." },
     { "origin", VALUE_TEXT, .help = "Where it points." },
     { 0 },

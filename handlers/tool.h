@@ -34,6 +34,7 @@ struct param {
     double item_low,
         item_high; /* INTEGERS, NUMBERS: each value; TEXTS and maps: each one's bytes */
     const char *const *choices; /* CHOICE: ends with NULL */
+    bool is_free;               /* a text that may say anything, credentials too */
     const char *initial;        /* the default as JSON text, published; NULL: none */
     const char *header; /* TEXT, INTEGER, BOOLEAN: the client repeats the value in the header
                            Mcp-Param-<this> (2026-07-28); NULL: it does not */

@@ -15,7 +15,7 @@ static const struct param params[] = {
     { "name", VALUE_TEXT, .required = true, .low = 1, .high = DATASET_NAME_SIZE - 1,
       .help = "Its name from now on: letters, digits, '.', '_' and '-'. A dataset never changes: "
               "another content needs another name." },
-    { "text", VALUE_TEXT, .low = 1, .high = TEXT_MAX,
+    { "text", VALUE_TEXT, .is_free = true, .low = 1, .high = TEXT_MAX,
       .help = "The file's content: a list, or one object per line, of ShareGPT conversations "
               "({\"conversations\": [{\"from\": \"human\", \"value\": ...}, ...]}), "
               "{\"messages\": [...]} or {\"prompt\": ...}; or a table (CSV, JSON lines) with "

@@ -79,8 +79,7 @@ const struct tool tool_deployment_remove = {
     .title = "Remove a deployment from the registry",
     .help = "Takes a deployment out of the registry and stops watching its metrics. The model "
             "server itself is not touched, and everything measured on it stays readable. Only its "
-            "owner and admins may, with `confirm` or the consent of the person at the client, who "
-            "is asked by a form. Refused while a sweep is at work on it.",
+            "owner and admins may, with consent, and while no sweep is at work on it.",
     .params = params,
     .fields = fields,
     .role = ROLE_OPERATOR,

@@ -18,9 +18,8 @@ static const struct param params[] = {
               "it is now." },
     { "url", VALUE_TEXT, .low = 1, .high = 1024, .help = URL_HELP },
     PARAMS_DEPLOYMENT_SETTINGS,
-    { "owner", VALUE_TEXT, .low = 1, .high = 63,
-      .help = "Principal that it is handed over to; for admins." },
-    PARAM_CONFIRM("The deployment's name, to say that its new URL is meant."),
+    { "owner", VALUE_TEXT, .low = 1, .high = 63, .help = "For admins: who gets it." },
+    PARAM_CONFIRM("Its name, if the new URL is meant."),
     PARAM_IDEMPOTENCY_KEY,
     { 0 },
 };
@@ -152,8 +151,7 @@ const struct tool tool_deployment_update = {
             "changes, as in deployment_register; a text given as \"\" is cleared. The change is a "
             "new revision: results "
             "measured before keep pointing at the old one. URL and secret are the owner's or an "
-            "admin's to change; a new URL takes `confirm` or the consent of the person at the "
-            "client, and is refused while a sweep is at work.",
+            "admin's to change; a new URL takes consent, and no sweep at work.",
     .params = params,
     .params_told_in = "deployment_register",
     .fields = deployment_welcome_fields,

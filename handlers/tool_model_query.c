@@ -18,10 +18,10 @@
 static const char *const apis[] = { "chat", "completions", NULL };
 
 static const struct param params[] = {
-    { "prompt", VALUE_TEXT, .required = true, .low = 1, .high = 262144,
+    { "prompt", VALUE_TEXT, .is_free = true, .required = true, .low = 1, .high = 262144,
       .help = "What to ask, up to 256 KiB." },
     PARAM_DEPLOYMENT,
-    { "system", VALUE_TEXT, .low = 1, .high = 65536,
+    { "system", VALUE_TEXT, .is_free = true, .low = 1, .high = 65536,
       .help = "System message; with api chat only." },
     { "max_tokens", VALUE_INTEGER, .low = 1, .high = 32768, .initial = "512",
       .help = "Longest answer, in tokens." },

@@ -28,7 +28,7 @@ static const char *const formats[] = { "vllm",
                                        NULL };
 
 static const struct param params[] = {
-    { "text", VALUE_TEXT, .low = 1, .high = TEXT_MAX,
+    { "text", VALUE_TEXT, .is_free = true, .low = 1, .high = TEXT_MAX,
       .help = "The file's content. A larger one: POST it to /v1/imports?name=... with the same "
               "credential." },
     { "run", VALUE_TEXT, .low = 1, .high = 39,

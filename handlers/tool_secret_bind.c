@@ -8,15 +8,16 @@ static const struct param params[] = {
     { "secret", VALUE_TEXT, .low = 1, .high = 63,
       .help = "Name of the secret. Left out: only lists." },
     { "origin", VALUE_TEXT, .low = 1, .high = 1024,
-      .help = "Where it may be sent, such as https://model.example.com:8443." },
+      .help = "Where it may be sent: https://model.example.com:8443." },
     { "unbind", VALUE_BOOLEAN, .initial = "false", .help = "True: no longer." },
     { 0 },
 };
 
 static const struct field fields[] = {
     { "changed", VALUE_BOOLEAN, .help = "False: nothing was written." },
+    { "warning", VALUE_TEXT, .optional = true, .help = "Of its value." },
     { "secrets", VALUE_LIST, .help = "All there are.", .fields = secret_fields },
-    { "unbound", VALUE_LIST, .help = "Deployments whose secret is not sent.",
+    { "unbound", VALUE_LIST, .help = "Deployments that cannot be called.",
       .fields = unbound_fields },
     { 0 },
 };
@@ -41,6 +42,19 @@ static bool bind_secret(struct call *call, bool *changed, struct text *out, stru
     return true;
 }
 
+static void warn(const struct call *call, struct answer *answer)
+{
+    const char *secret = call_text(call, "secret");
+    TEXT_AUTO warning = { 0 };
+
+    if (secret == NULL || call_boolean(call, "unbind", false)
+        || !secret_access_is_weak(&call->services->access, secret))
+        return;
+    text_addf(&warning, SECRET_WEAK_WARNING, secret);
+    text_addf(&answer->text, "\nWarning: %s.\n", warning.data);
+    json_object_set_new(answer->structured, "warning", json_string(warning.data));
+}
+
 static bool run(struct call *call, struct answer *answer, struct error *error)
 {
     bool changed;
@@ -50,6 +64,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
         return false;
     json_object_set_new(answer->structured, "changed", json_boolean(changed));
     secrets_text(answer->structured, &answer->text);
+    warn(call, answer);
     return true;
 }
 
@@ -57,8 +72,8 @@ const struct tool tool_secret_bind = {
     .name = "secret_bind",
     .title = "Bind a secret to where it may be sent",
     .help = "A secret is sent only to origins (scheme, host and port) that it is bound to: this "
-            "binds it to one more. Without arguments it lists all secrets, their origins, and the "
-            "deployments that cannot be called before an admin binds theirs.",
+            "binds it to one more. Without arguments it lists secrets, their origins, and the "
+            "deployments whose secret is not bound.",
     .params = params,
     .fields = fields,
     .role = ROLE_ADMIN,

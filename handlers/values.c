@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/credential.h"
+
 #define EXACT_DOUBLE 9007199254740992.0 /* 2^53: whole numbers up to here are exact */
 
 static bool is_text(const json_t *value)
@@ -143,37 +145,25 @@ const char *value_show(const json_t *value, char out[VALUE_SHOWN_SIZE])
     return out;
 }
 
-bool text_is_credential(const char *text)
+static void add_without_credentials(struct text *out, const char *text)
 {
-    static const struct {
-        const char *prefix;
-        size_t least; /* shorter words are ordinary ones */
-    } issuers[] = {
-        { "sk-", 16 },    { "hf_", 16 },   { "ghp_", 16 },        { "gho_", 16 },
-        { "ghs_", 16 },   { "xoxb-", 16 }, { "github_pat_", 16 }, { "glpat-", 16 },
-        { "nvapi-", 16 }, { "AKIA", 16 },  { "ASIA", 20 },        { "ya29.", 16 },
-        { "AIza", 30 },   { "eyJ", 20 },   { "-----BEGIN", 10 },  { "obk_", 16 },
-    };
-    size_t length = strlen(text);
+    size_t at, length;
 
-    for (size_t i = 0; i < sizeof issuers / sizeof issuers[0]; i++)
-        if (length >= issuers[i].least
-            && strncmp(text, issuers[i].prefix, strlen(issuers[i].prefix)) == 0)
-            return true;
-    return false;
+    while (credential_find(text, &at, &length)) {
+        text_add_bytes(out, text, at);
+        text_add(out, "(hidden)");
+        text += at + length;
+    }
+    text_add(out, text);
 }
 
-/* One word: hidden, or without the user part that a URL may carry. */
+/* One word, without the user part that a URL may carry. */
 static void add_word(struct text *out, const char *word, size_t length)
 {
     TEXT_AUTO copy = { 0 };
     const char *scheme, *at;
 
     text_add_bytes(&copy, word, length);
-    if (text_is_credential(text_string(&copy))) {
-        text_add(out, "(hidden)");
-        return;
-    }
     scheme = strstr(text_string(&copy), "://");
     at = scheme == NULL ? NULL : strrchr(scheme, '@');
     if (at == NULL) {
@@ -188,8 +178,12 @@ static void add_word(struct text *out, const char *word, size_t length)
 void text_add_masked(struct text *out, const char *text)
 {
     static const char separators[] = " \t\r\n\"'`,;=()<>[]{}";
+    TEXT_AUTO printable = { 0 };
+    TEXT_AUTO hidden = { 0 };
 
-    while (*text != '\0') {
+    text_add_printable(&printable, text, strlen(text), SIZE_MAX / 2); /* as it will be shown */
+    add_without_credentials(&hidden, text_string(&printable));
+    for (text = text_string(&hidden); *text != '\0';) {
         size_t gap = strspn(text, separators);
         size_t word = strcspn(text + gap, separators);
 

@@ -19,10 +19,8 @@ const char *text_show(const char *text, char out[VALUE_SHOWN_SIZE]);
 /* A URL likewise: its query and fragment are left out, and all of it that may hold a user. */
 const char *url_show(const char *url, char out[VALUE_SHOWN_SIZE]);
 
-/* Credentials by the look of them: the prefixes that well-known issuers put in front. */
-bool text_is_credential(const char *text);
-/* Adds `text` with words that look like credentials replaced by "(hidden)", and the user part of
- * URLs left out. */
+/* Adds `text` in printable form, with what looks like a credential replaced by "(hidden)", and the
+ * user part of URLs left out. */
 void text_add_masked(struct text *out, const char *text);
 
 /* How unlike two names are: the number of edits between them (Levenshtein). */

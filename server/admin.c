@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/credential.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "handlers/secret_answer.h"
@@ -27,11 +28,11 @@ static bool read_digest(const char *hex, uint8_t out[DIGEST_BYTES], struct error
 
 static bool check_name(const char *name, struct error *error)
 {
-    if (text_is_name(name))
+    if (text_is_name(name) && !text_has_credential(name))
         return true;
     return error_set(error, ERROR_INVALID,
                      "a name has 1 to 63 letters, digits, '.', '_' or '-' and begins with a letter "
-                     "or digit");
+                     "or digit; it is no key");
 }
 
 static json_t *describe(const struct api_key *key)
@@ -120,7 +121,8 @@ static bool bind_secret(const struct access *access, const json_t *request, bool
     if (!secret_access_bind(access, name, json_get_text(request, "origin", ""), bound, &change,
                             origin, &changed, error))
         return false;
-    *reply = json_pack("{s:s, s:b}", "origin", origin, "changed", changed);
+    *reply = json_pack("{s:s, s:b, s:b}", "origin", origin, "changed", changed, "weak",
+                       bound && secret_access_is_weak(access, name));
     return true;
 }
 

@@ -34,6 +34,8 @@ static bool bind_secret(const struct options *options, struct error *error)
     printf("%s %s be sent to %s%s\n", options->name, unbind ? "may not" : "may",
            json_get_text(reply, "origin", ""),
            json_get_boolean(reply, "changed", false) ? " from now on" : ", as before");
+    if (json_get_boolean(reply, "weak", false))
+        fprintf(stderr, "opsbrain: " SECRET_WEAK_WARNING "\n", options->name);
     return true;
 }
 

@@ -1,13 +1,13 @@
 // What those with a key, or a model server of their own, try in order to see a secret or to redirect prompts.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
 import { connect, text } from './clients.mjs';
 import { SECRET, tryEchoes } from './echo.mjs';
-import { atEnd, run, startServer, temporaryFolder, until } from './harness.mjs';
+import { atEnd, post, run, startServer, temporaryFolder, until } from './harness.mjs';
 
 // startThief(t): a model server that keeps every Authorization it is sent; {url, port, heard}.
 async function startThief(t) {
@@ -171,3 +171,53 @@ for (const names of [
     test(`a server that repeats its key is not repeated (${names.join(', ')})`, async (t) => {
         await tryEchoes(t, [[names[0], ''], [names[1], ''], [names[2], 'status'], [names[0], 'inside']], 1);
     });
+
+test('what looks like a credential is kept under no name', async (t) => {
+    const data = await temporaryFolder(t);
+    const server = await startServer(t, { data });
+    const client = await connect('2x-2026', server.url);
+    const filling = 'AbCdEfGh0123456789IjKlMnOpQrStUvWxYz';
+    const keys = ['sk-proj-', 'hf_', 'ghp_', 'glpat-', 'AIza', 'ya29.', 'eyJ', 'xoxb-', 'obk_', 'Bearer '].map(
+        (prefix) => prefix + filling,
+    );
+    keys.push('AKIAIOSFODNN7EXAMPLE', `-----BEGIN PRIVATE KEY-----${filling}`, `sk-${'\u200b'}${filling}`);
+    const at = { name: 'x', url: 'http://127.0.0.1:1' };
+    for (const key of keys) {
+        const inside = `the key (${key}) of the lab`;
+        for (const [tool, args] of [
+            ['deployment_register', { ...at, name: key.slice(0, 63) }],
+            ['deployment_register', { ...at, labels: { team: inside } }],
+            ['deployment_register', { ...at, labels: { [key.slice(0, 63)]: 'a' } }],
+            ['deployment_register', { ...at, hardware: inside }],
+            ['deployment_register', { ...at, url: `${at.url}/v2/${key.slice(0, 63)}/x` }],
+            ['deployment_register', { ...at, secret: key.slice(0, 63) }],
+            ['run_import', { name: `${key}.json`, text: '{}' }],
+            ['dataset_import', { name: key.slice(0, 63), text: '{"prompt":"a","completion":"b"}' }],
+        ]) {
+            const sentence = await client.refusal(tool, args);
+            assert.ok(!sentence.includes(filling), sentence);
+        }
+        const name = encodeURIComponent(`${key}.json`);
+        const sent = await post(server.port, '{}', {}, `/v1/imports?name=${name}`);
+        assert.equal(sent.status, 400, sent.body);
+        assert.ok(!sent.body.includes(filling), sent.body);
+    }
+    assert.deepEqual((await client.call('deployment_list')).deployments, []);
+    const { rows } = await client.call('audit_list', { limit: 100 });
+    assert.ok(rows.length > 0 && !JSON.stringify(rows).includes(filling));
+    await client.close();
+    assert.ok(!server.output().includes(filling), 'the log');
+    for (const file of (await readdir(data)).filter((each) => each.includes('.db')))
+        assert.ok(!(await readFile(path.join(data, file), 'latin1')).includes(filling), file);
+});
+
+test('who binds a secret that cannot be hidden is warned', async (t) => {
+    const { ada, data, model } = await withTeam(t, {
+        env: { OPSBRAIN_SECRET_LAB: 'EMPTY', OPSBRAIN_SECRET_TOKEN: 'token-abc123', OPSBRAIN_SECRET_SHORT: 'a7f3Kq9Z' },
+    });
+    const { warning } = await ada.call('deployment_register', { name: 'lab', url: model.url, secret: 'LAB' });
+    assert.match(warning, /the value of LAB is short or a common word/);
+    assert.match((await ada.call('secret_bind', { secret: 'TOKEN', origin: model.url })).warning, /TOKEN/);
+    assert.match((await run(['secret', 'bind', 'SHORT', model.url, '--data', data])).output, /value of SHORT is short/);
+    assert.equal((await ada.call('secret_bind', { secret: 'ABSENT', origin: model.url })).warning, undefined);
+});
