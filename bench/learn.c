@@ -314,8 +314,8 @@ static bool learn_fields(const struct asker *asker, struct workload *workload, s
     return ask_stream(asker, workload, &workload->tells_usage, &status, error);
 }
 
-/* Usage in every chunk makes the events half as long again, and a server writes each of them: it is
- * asked for only where chunks carry several tokens, since else they are the tokens. What a server
+/* Which chunks carry several tokens may depend on the load, so that one answer on an idle server
+ * does not tell: usage in every chunk is asked for wherever the server tells it then. What a server
  * cannot do here is no reason not to measure it. */
 static bool learn_chunks(const struct asker *asker, struct workload *workload, struct error *error)
 {
@@ -326,7 +326,7 @@ static bool learn_chunks(const struct asker *asker, struct workload *workload, s
         return true;
     if (!ask_shape(asker, workload, &shape, &status, error))
         return error->kind != ERROR_CANCELLED;
-    if (shape.tells_chunks || shape.tokens * 10 <= shape.chunks * 11)
+    if (shape.tells_chunks)
         return true;
     workload->fields |= FIELD_CHUNK_USAGE;
     shape.tells_chunks = false;

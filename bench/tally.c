@@ -28,6 +28,7 @@ void tally_init(struct tally *tally, const struct load *load)
                              .thinking.range.low = INT64_MAX };
     for (int i = 0; i < METRIC_COUNT; i++)
         tally->latency[i] = histogram_create();
+    tally->chunk_gaps = histogram_create();
     tally->lag = histogram_create();
     tally->wake = histogram_create();
     tally->start_lag = histogram_create();
@@ -39,6 +40,7 @@ void tally_finish(struct tally *tally)
 {
     for (int i = 0; i < METRIC_COUNT; i++)
         histogram_destroy(tally->latency[i]);
+    histogram_destroy(tally->chunk_gaps);
     histogram_destroy(tally->lag);
     histogram_destroy(tally->wake);
     histogram_destroy(tally->start_lag);
@@ -85,14 +87,36 @@ void tally_connection(struct tally *tally, int64_t connect_ns, int64_t tls_ns)
         histogram_record(tally->tls, (uint64_t)tls_ns);
 }
 
-/* Each token of a chunk has its share of the time since the one before. */
-static void record_gaps(struct tally *tally, const struct request *request, int64_t now_ns,
-                        int64_t tokens)
+/* Of what was read at once each token has its share of the time since the one before: chunks that
+ * a proxy, or the network, joined are no tokens that took no time. With the first chunk nothing is
+ * known of those that came beside it. */
+static void record_read(struct tally *tally, const struct request *request)
 {
-    histogram_record(tally->latency[METRIC_ICL], (uint64_t)(now_ns - request->latest_ns));
-    if (tokens > 0)
+    int64_t at_ns = request->latest_ns;
+
+    if (request->before_ns == 0 || !load_in_window(tally->load, at_ns))
+        return;
+    histogram_record_many(tally->chunk_gaps,
+                          (uint64_t)((at_ns - request->before_ns) / request->read_chunks),
+                          (uint64_t)request->read_chunks);
+    if (request->read_tokens > 0)
         histogram_record_many(tally->latency[METRIC_ITL],
-                              (uint64_t)((now_ns - request->tokens_ns) / tokens), (uint64_t)tokens);
+                              (uint64_t)((at_ns - request->tokens_ns) / request->read_tokens),
+                              (uint64_t)request->read_tokens);
+}
+
+/* More of what was read at once, or the first of what was read later. */
+static void note_read(struct tally *tally, struct request *request, int64_t now_ns, int64_t tokens)
+{
+    if (now_ns != request->latest_ns) {
+        record_read(tally, request);
+        if (request->read_tokens > 0)
+            request->tokens_ns = request->latest_ns;
+        request->before_ns = request->latest_ns;
+        request->read_tokens = request->read_chunks = 0;
+    }
+    request->read_chunks++;
+    request->read_tokens += tokens > 0 ? tokens : 0;
 }
 
 static void count_in_window(struct tally *tally, struct request *request, int64_t now_ns,
@@ -116,17 +140,16 @@ static void note_times(struct request *request, int64_t now_ns, int64_t tokens)
         request->second_ns = now_ns;
     }
     request->latest_ns = now_ns;
-    if (tokens > 0)
-        request->tokens_ns = now_ns;
 }
 
 void tally_chunk(struct tally *tally, struct request *request, int64_t now_ns, int64_t tokens)
 {
     if (load_in_window(tally->load, now_ns)) {
         if (request->chunks > 0)
-            record_gaps(tally, request, now_ns, tokens);
+            histogram_record(tally->latency[METRIC_ICL], (uint64_t)(now_ns - request->latest_ns));
         count_in_window(tally, request, now_ns, tokens);
     }
+    note_read(tally, request, now_ns, tokens);
     note_times(request, now_ns, tokens);
     request->chunks++;
     atomic_fetch_add_explicit(&tally->arrived, 1, memory_order_relaxed);
@@ -252,7 +275,7 @@ static void count_censored(struct tally *tally, const struct request *request)
         return;
     record(tally, METRIC_ICL, request->latest_ns, request->end_ns, true);
     if (request->tells_chunks)
-        record(tally, METRIC_ITL, request->tokens_ns, request->end_ns, true);
+        record(tally, METRIC_ITL, request->latest_ns, request->end_ns, true);
 }
 
 static bool is_timeout(enum failure failure)
@@ -368,6 +391,7 @@ void tally_request(struct tally *tally, const struct request *request, int64_t n
 {
     enum record_phase phase = record_phase(tally, request);
 
+    record_read(tally, request);
     if (request->sent_ns != 0) {
         advance_flight(tally, &tally->flight, now_ns);
         tally->flight.count--;

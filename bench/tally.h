@@ -26,9 +26,11 @@ struct request {
     int64_t first_ns, latest_ns; /* first and latest chunk with output of any channel */
     int64_t second_ns;           /* second chunk */
     int64_t visible_ns;          /* first chunk with content or a tool call */
-    int64_t tokens_ns;           /* latest chunk whose tokens are known */
-    int64_t bytes_ns;            /* latest byte of the answer */
-    int64_t end_ns;              /* done with it: bytes_ns, or when it was given up */
+    int64_t tokens_ns;           /* latest chunk whose tokens are known and counted as gaps */
+    int64_t read_tokens, read_chunks; /* of the chunks at latest_ns, which were read at once */
+    int64_t before_ns;                /* the chunk before those; 0: none */
+    int64_t bytes_ns;                 /* latest byte of the answer */
+    int64_t end_ns;                   /* done with it: bytes_ns, or when it was given up */
     int64_t chunks, window_chunks;
     int64_t told_tokens;  /* that the events told so far, */
     int64_t chunk_tokens; /* as far as the latest chunk, */
@@ -65,6 +67,7 @@ struct flight {
 struct tally {
     const struct load *load;
     struct histogram *latency[METRIC_COUNT]; /* of requests that count; ns */
+    struct histogram *chunk_gaps;            /* as METRIC_ITL would be if each chunk were a token */
     struct histogram *lag;       /* from being readable, at the earliest, to being read */
     struct histogram *wake;      /* of a timer, from its time to its turn */
     struct histogram *start_lag; /* from being due to being sent, on a connection that was open */

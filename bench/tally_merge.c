@@ -59,6 +59,7 @@ void tally_merge(struct tally *into, const struct tally *from)
 {
     for (int i = 0; i < METRIC_COUNT; i++)
         histogram_merge(into->latency[i], from->latency[i]);
+    histogram_merge(into->chunk_gaps, from->chunk_gaps);
     histogram_merge(into->lag, from->lag);
     histogram_merge(into->wake, from->wake);
     histogram_merge(into->start_lag, from->start_lag);
@@ -104,7 +105,7 @@ void tally_settle(struct tally *tally)
     struct histogram *gaps = tally->latency[METRIC_ITL];
 
     if (histogram_count(gaps) == 0 && fabs(tally_tokens_per_chunk(tally) - 1) < SAME_SHARE)
-        histogram_merge(gaps, tally->latency[METRIC_ICL]);
+        histogram_merge(gaps, tally->chunk_gaps);
     if (tally->reasoned == 0)
         histogram_clear(tally->latency[METRIC_TTFO]);
 }

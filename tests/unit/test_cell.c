@@ -17,14 +17,15 @@ static void figures_agree_with_the_servers_record(void **state)
     const struct measurement *m = measure(&trial);
     assert_int_equal(trial.result.state, CELL_MEASURED);
     assert_int_equal(m->latency[METRIC_TTFO].count, 0); /* there was no reasoning before */
-    assert_int_equal(m->latency[METRIC_ICL].count, m->latency[METRIC_ITL].count);
+    /* of what was read with the first chunk there is no gap */
+    assert_true(m->latency[METRIC_ITL].count <= m->latency[METRIC_ICL].count);
     truth_create(&truth);
     if (!truth_read(trial.endpoint.url, &trial.result, trial.order.nonce, &truth, &trial.error))
         fail_msg("%s", trial.error.message);
     assert_int_equal(truth.joined, m->succeeded);
     assert_int_equal(histogram_count(truth.ttft), m->latency[METRIC_TTFT].count);
-    assert_in_range(histogram_count(truth.itl), m->latency[METRIC_ITL].count - 8,
-                    m->latency[METRIC_ITL].count + 8); /* chunks under way at the bounds */
+    assert_in_range(histogram_count(truth.itl), m->latency[METRIC_ICL].count - 8,
+                    m->latency[METRIC_ICL].count + 8); /* chunks under way at the bounds */
     check_quantile(trial.result.histograms[METRIC_TTFT], truth.ttft, 0.5, m);
     check_quantile(trial.result.histograms[METRIC_TTFT], truth.ttft, 0.99, m);
     check_quantile(trial.result.histograms[METRIC_ITL], truth.itl, 0.5, m);

@@ -550,7 +550,8 @@ static void a_wait_that_the_server_asks_for_ends_with_the_job(void **state)
     assert_int_equal(error.kind, ERROR_CANCELLED);
 }
 
-static void usage_in_every_chunk_is_asked_for_where_chunks_have_several_tokens(void **state)
+/* Whether chunks have one token on an idle server or several: under load it may be another. */
+static void usage_in_every_chunk_is_asked_for_where_the_server_tells_it(void **state)
 {
     static const char *const several[] = { "--tokens-per-chunk", "3", NULL };
 
@@ -560,7 +561,7 @@ static void usage_in_every_chunk_is_asked_for_where_chunks_have_several_tokens(v
         struct workload workload;
 
         learn(server.port, BENCH_CHAT, &workload);
-        assert_int_equal((workload.fields & FIELD_CHUNK_USAGE) != 0, i == 1);
+        assert_true(workload.fields & FIELD_CHUNK_USAGE);
         simserve_stop(&server);
     }
 }
@@ -603,7 +604,7 @@ int main(void)
         cmocka_unit_test(waits_where_the_server_asks_for_it),
         cmocka_unit_test(does_not_wait_for_minutes),
         cmocka_unit_test(a_wait_that_the_server_asks_for_ends_with_the_job),
-        cmocka_unit_test(usage_in_every_chunk_is_asked_for_where_chunks_have_several_tokens),
+        cmocka_unit_test(usage_in_every_chunk_is_asked_for_where_the_server_tells_it),
         cmocka_unit_test(a_server_that_does_not_count_is_seen),
     };
     struct error error;
