@@ -5,7 +5,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { post, run, startServer, startSimserve } from '../e2e/harness.mjs';
+import { atEnd, post, run, startServer, startSimserve } from '../e2e/harness.mjs';
 
 const KILLS = Number(process.env.OPSBRAIN_KILLS ?? 100);
 const CLIENTS = 20;
@@ -96,6 +96,7 @@ test(`${KILLS} kills under ${CLIENTS} clients lose nothing that was acknowledged
     const server = await startServer(t, { args: ['--log-requests=false', '--rate-per-principal=0'] });
     const noted = { deployments: new Map(), sweeps: new Map(), imports: new Set() };
     const world = { server, model, noted, over: false, dead: false };
+    atEnd(t, async () => (world.over = true));
     await call(server, 'deployment_register', { name: 'sim', url: model.url });
 
     const clients = Array.from({ length: CLIENTS }, (_, client) => live(world, client));
