@@ -152,6 +152,20 @@ void audit_run(const struct audit_input *input, struct findings *out)
     }
 }
 
+void findings_mark(const struct findings *findings, struct evidence *evidence)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->at[i];
+
+        for (size_t j = 0; finding->weight == FINDING_WRONG && j < finding->cell_count; j++) {
+            struct evidence_cell *cell = &evidence->cells[finding->cells[j]];
+
+            if (cell->found_wrong == NULL)
+                cell->found_wrong = finding->rule->name;
+        }
+    }
+}
+
 /* ---- Of a cell ---- */
 
 bool cell_is_measured(const struct evidence_cell *cell)

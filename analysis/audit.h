@@ -69,6 +69,9 @@ struct audit_input {
 /* *out: zero before; findings_finish() frees it. */
 void audit_run(const struct audit_input *input, struct findings *out);
 
+/* Notes at each cell by which rule a figure of it is wrong, if one is (`found_wrong`). */
+void findings_mark(const struct findings *findings, struct evidence *evidence);
+
 /* "rows 2, 5-9": where a finding's cells stand in their file; for our own runs "cells ...". */
 void finding_write_rows(const struct evidence *evidence, const struct finding *finding,
                         struct text *out);

@@ -56,6 +56,8 @@ static const struct {
     [CELL_LOW_SUCCESS] = { "low_success", "fewer than 99 % of the requests succeeded" },
     [CELL_CLIENT_LIMITED] = { "client_limited", "the load generator was the bottleneck" },
     [CELL_CONTAMINATED] = { "contaminated", "the server worked for others meanwhile" },
+    [CELL_FOUND_WRONG] = { "found_wrong", "run_audit finds it wrong (keep_wrong compares it all "
+                                          "the same)" },
     [CELL_NO_FIGURE] = { "no_figure", "it has no figure of this metric" },
     [CELL_CENSORED] = { "censored", "a timeout cut the percentile off" },
     [CELL_SHORT_OUTPUT] = { "short_output", "fewer than 16 output tokens say nothing of decoding" },
@@ -203,6 +205,8 @@ static enum left_out why_not(const struct comparing *comparing, const struct evi
         return CELL_CLIENT_LIMITED;
     if (cell->contaminated)
         return CELL_CONTAMINATED;
+    if (cell->found_wrong != NULL && !comparing->input->keeps_wrong)
+        return CELL_FOUND_WRONG;
     if (!(figure(comparing, cell) > 0) || !isfinite(figure(comparing, cell)))
         return CELL_NO_FIGURE;
     if (is_censored(comparing, cell))
@@ -338,6 +342,7 @@ static void compare_cell(struct comparing *comparing, struct compared_cell *cell
         enum left_out why = find_cell(comparing, cell, run, &found);
 
         if (why != CELL_COMPARED) {
+            cell->rule = why == CELL_FOUND_WRONG ? found->found_wrong : NULL;
             if (!note_left_out(comparing, cell, why, run, &spoiled[pair_of(comparing, i)]))
                 return;
             continue;

@@ -37,6 +37,7 @@ struct compare_input {
     /* The sides are two deployments as they are, so that whatever belongs to these may differ or be
      * unknown: what is left is the work. For this no factors are named. */
     bool as_deployments;
+    bool keeps_wrong; /* also cells that are found wrong (evidence.h) are compared */
 };
 
 /* Whether runs that were named one by one were measured in turns. */
@@ -58,7 +59,7 @@ struct difference {
     const char *runs[2];   /* the pair; borrowed from the input */
     bool within_a_side;    /* two repetitions that are none */
     bool unknown;          /* at least one of the values is */
-    bool allowed;          /* a factor, or an unknown that was accepted */
+    bool allowed;          /* a factor, an unknown that was accepted, or no matter */
 };
 
 /* ---- The comparison ---- */
@@ -79,6 +80,7 @@ enum left_out {
     CELL_LOW_SUCCESS,
     CELL_CLIENT_LIMITED,
     CELL_CONTAMINATED, /* the server worked for others meanwhile */
+    CELL_FOUND_WRONG,  /* by the audit */
     CELL_NO_FIGURE,
     CELL_CENSORED,     /* the percentile was cut off by a timeout */
     CELL_SHORT_OUTPUT, /* too few output tokens to speak of decoding */
@@ -98,8 +100,9 @@ struct compared_cell {
      */
     enum left_out disturbed;
     size_t pairs_left_out;
-    const char *run; /* the first for which that is so; NULL: all, or none; borrowed */
-    bool estimated;  /* its tokens, which the metric counts, in every run */
+    const char *run;  /* the first for which that is so; NULL: all, or none; borrowed */
+    const char *rule; /* of the audit, by which it was found wrong; NULL: it was not. Static */
+    bool estimated;   /* its tokens, which the metric counts, in every run */
     struct estimate estimate;
 };
 

@@ -43,10 +43,20 @@ static void write_limits(const struct evidence *run, struct text *out)
     add_canonical(limits, out);
 }
 
+/* What was stated goes before what the file tells. */
 static void write_workload(const struct evidence *run, struct text *out)
 {
     add_canonical(json_object_get(run->fingerprint, "workload"), out);
     if (out->length == 0)
+        text_add(out, run->facts.workload);
+    if (out->length == 0)
+        text_add(out, run->facts.dataset);
+}
+
+/* Where it is not the workload itself. */
+static void write_dataset(const struct evidence *run, struct text *out)
+{
+    if (run->facts.workload[0] != '\0')
         text_add(out, run->facts.dataset);
 }
 
@@ -76,6 +86,7 @@ static const struct fact {
     const char *name;
     bool needed;
     bool of_work;        /* not of the deployment, but of what it was given to do */
+    bool is_told;        /* it differs, which is said, and refuses nothing */
     size_t offset, size; /* in the facts; size 0: a double */
     void (*write)(const struct evidence *run, struct text *out); /* instead */
 } facts[] = {
@@ -102,6 +113,8 @@ static const struct fact {
     { "input_unit", .needed = true, .of_work = true, .write = write_input_unit },
     { "output_length", .needed = true, .of_work = true, .write = write_output_length },
     { TEXT(tool), .of_work = true },
+    { "dataset", .of_work = true, .is_told = true, .write = write_dataset },
+    { NUMBER(timeout_s), .of_work = true, .is_told = true },
 #undef NUMBER
 #undef TEXT
 };
@@ -141,23 +154,33 @@ void compare_write_facts(struct text *out)
         text_addf(out, "%s%s", i == 0 ? "" : ", ", facts[i].name);
 }
 
-/* What a sweep does not know of a deployment is the same in all its runs there. */
+/* One deployment that was not changed in between: what is not known of it is the same. */
+static bool same_deployment(const struct evidence *a, const struct evidence *b)
+{
+    return a->deployment_id > 0 && a->deployment_id == b->deployment_id
+           && a->revision == b->revision;
+}
+
+/* Nor can what a sweep knows of a deployment differ between its runs there. */
 static bool same_sweep(const struct evidence *a, const struct evidence *b)
 {
     return !a->imported && !b->imported && a->name[0] != '\0' && strcmp(a->name, b->name) == 0
            && strcmp(a->facts.deployment, b->facts.deployment) == 0;
 }
 
-static bool same(const struct fact *fact, const struct text *a, const struct text *b)
+static bool same(const struct fact *fact, const struct evidence *runs[2], const struct text *a,
+                 const struct text *b)
 {
     if (a->length == 0 && b->length == 0)
-        return !fact->needed;
+        return !fact->needed || (!fact->of_work && same_deployment(runs[0], runs[1]));
     return strcmp(text_string(a), text_string(b)) == 0;
 }
 
 static bool is_allowed(const struct compare_input *input, const struct fact *fact,
                        const struct difference *difference)
 {
+    if (fact->is_told)
+        return true;
     if (input->as_deployments && !fact->of_work && !difference->within_a_side)
         return true;
     if (!difference->within_a_side && compare_is_named(input->factors, difference->fact))
@@ -191,7 +214,9 @@ static void compare_fact(const struct compare_input *input, const struct fact *f
                 .unknown = values[i].length == 0 || values[j].length == 0,
             };
 
-            if (same_sweep(&input->runs[i], &input->runs[j]) || same(fact, &values[i], &values[j]))
+            const struct evidence *runs[2] = { &input->runs[i], &input->runs[j] };
+
+            if (same_sweep(runs[0], runs[1]) || same(fact, runs, &values[i], &values[j]))
                 continue;
             here.allowed = is_allowed(input, fact, &here);
             if (worst.fact == NULL || is_worse(&here, &worst)) {

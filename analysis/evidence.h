@@ -60,6 +60,7 @@ struct evidence_cell {
                         * runs: "model=a, trial=2"; "" */
     char *error;       /* what went wrong, heap; NULL: nothing is told */
     json_t *original;  /* the row as it stands in the file: name to text; NULL of our own */
+    const char *found_wrong; /* the rule of the audit by which it is; static, not stored; NULL */
 };
 
 /* What is known of the whole run. Texts are "" and numbers NaN where it is not known. */
@@ -86,9 +87,11 @@ struct evidence {
                                  * one stands in for; "" */
     char corrected_by[ID_SIZE]; /* of our own runs: the newest that stands in for it; "" */
     int64_t repetition;         /* within the sweep, of our own runs; -1: of none */
-    char *notes;                /* heap; NULL: none */
-    json_t *other_names;        /* list: under which other names the same file came; NULL: none */
-    json_t *remarks;            /* list of sentences: what the importer did not know, or left out */
+    int64_t deployment_id;      /* of our own runs; 0: of none */
+    int64_t revision;    /* its first one at which it was what was measured (store/deployments.h) */
+    char *notes;         /* heap; NULL: none */
+    json_t *other_names; /* list: under which other names the same file came; NULL: none */
+    json_t *remarks;     /* list of sentences: what the importer did not know, or left out */
     enum length_unit input_unit;
     struct evidence_facts facts;
     json_t *fingerprint; /* of our own runs; NULL */

@@ -117,6 +117,8 @@ void evidence_of_run(const struct run_row *run, const struct cell_row *cells, si
     text_copy(out->corrected_by, sizeof out->corrected_by, run->corrected_by);
     out->created_ms = run->created_ms;
     out->repetition = run->repetition;
+    out->deployment_id = run->deployment_id;
+    out->revision = run->revision;
     out->input_unit = LENGTH_TOKENS;
     if (document != NULL && json_parse(document, strlen(document), &out->fingerprint, &ignored))
         read_fingerprint(out->fingerprint, &out->facts);
@@ -144,6 +146,7 @@ bool evidence_find_run(struct store *store, const char *id, struct evidence *out
     if (done) {
         evidence_of_run(&run, cells, count, out);
         cell_rows_free(cells, count);
+        done = deployment_same_since(store, run.deployment_id, run.revision, &out->revision, error);
     }
     free(run.fingerprint_document);
     free(run.provenance);

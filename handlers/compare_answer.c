@@ -29,21 +29,9 @@ static const struct field difference_fields[] = {
 
 static const struct field left_out_fields[] = {
     CELL_FIELDS,
-    { "why", VALUE_TEXT, .help = "missing, twice, not_measured, low_success, ..." },
+    { "why", VALUE_TEXT, .help = "missing, twice, not_measured, low_success, found_wrong, ..." },
     { "run", VALUE_TEXT, .optional = true, .help = "The first run of which that holds." },
-    { 0 },
-};
-
-static const struct field cell_fields_compared[] = {
-    CELL_FIELDS,
-    { "baseline", VALUE_NUMBER, .help = "Geometric mean over the baseline's runs." },
-    { "candidate", VALUE_NUMBER, .help = "The same of the candidate." },
-    { "ratio", VALUE_NUMBER, .help = "candidate / baseline." },
-    { "low", VALUE_NUMBER, .optional = true, .help = "95 % interval of this cell alone." },
-    { "high", VALUE_NUMBER, .optional = true, .help = "Its other end." },
-    { "p_corrected", VALUE_NUMBER, .optional = true, .help = "Holm-Bonferroni over all cells." },
-    { "verdict", VALUE_TEXT, .help = "faster, slower or no_evidence, by p_corrected." },
-    { "tokens_estimated", VALUE_BOOLEAN, .help = "Stream chunks were counted." },
+    { "rule", VALUE_TEXT, .optional = true, .help = "Of run_audit, by which it was found wrong." },
     { 0 },
 };
 
@@ -79,8 +67,9 @@ const struct field comparison_fields[] = {
     { "differences", VALUE_LIST, .help = "Facts in which the runs differ, or that are unknown.",
       .fields = difference_fields },
     { "corrected", VALUE_LIST, .help = "Runs that a later one corrected: {run, by}." },
-    { "cell_list", VALUE_LIST, .optional = true, .help = "With `detail`: at most 500 cells.",
-      .fields = cell_fields_compared },
+    { "cell_list", VALUE_LIST, .optional = true,
+      .help = "With `detail`: at most 500 cells, with baseline, candidate, ratio, low, high, "
+              "p_corrected (Holm), verdict, tokens_estimated (stream chunks were counted)." },
     { 0 },
 };
 
@@ -132,6 +121,8 @@ static json_t *left_out_json(const struct comparison *comparison)
         json_object_set_new(json, "why", json_string(left_out_name(cell->why)));
         if (cell->run != NULL)
             json_object_set_new(json, "run", json_string(cell->run));
+        if (cell->rule != NULL)
+            json_object_set_new(json, "rule", json_string(cell->rule));
         json_array_append_new(list, json);
     }
     return list;
@@ -342,6 +333,8 @@ static void describe_cell(const struct compared_cell *cell, enum left_out why, s
               isnan(cell->request_rate) ? cell->users : cell->request_rate);
     text_addf(out, ", context %.6g: %s%s%s", cell->input_length, left_out_help(why),
               cell->run == NULL ? "" : ", ", cell->run == NULL ? "" : cell->run);
+    if (cell->rule != NULL)
+        text_addf(out, ", %s", cell->rule);
 }
 
 static void describe_left_out(const struct comparison *comparison, struct text *out)
@@ -386,6 +379,7 @@ void comparison_describe(const struct compare_input *input, const struct compari
         describe_differences(comparison, false, out);
         describe_way_out(comparison, false, out);
         describe_way_out(comparison, true, out);
+        describe_differences(comparison, true, out);
         return;
     }
     compare_write_table(comparison, out);

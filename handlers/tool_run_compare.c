@@ -1,8 +1,10 @@
 /* run_compare: whether one side of runs is faster than another. */
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/audit.h"
 #include "base/memory.h"
 #include "handlers/compare_answer.h"
 
@@ -23,7 +25,9 @@ static const struct param params[] = {
       .help = "Facts in which the sides are meant to differ, such as [\"hardware\"]; any other "
               "difference refuses. An A/B sweep without factors: the deployments as they are." },
     { "accept_unknown", VALUE_TEXTS, .high = NAMES_MAX - 1, .item_low = 1, .item_high = 40,
-      .help = "Facts that may be unknown; also success_rate, of cells that do not tell it." },
+      .help = "Facts that may be unknown; also success_rate, of cells." },
+    { "keep_wrong", VALUE_BOOLEAN, .initial = "false",
+      .help = "Also compare what run_audit finds wrong." },
     { "detail", VALUE_BOOLEAN, .initial = "false", .help = "Also list every compared cell." },
     { 0 },
 };
@@ -275,6 +279,20 @@ static void tell_pairs(const struct request *request, struct answer *answer)
                   request->pairs_left_out, (long long)request->sweep.repetitions);
 }
 
+/* What the audit finds wrong in each run by itself. */
+static void mark_wrong(const struct call *call, struct request *request)
+{
+    for (size_t i = 0; i < request->count; i++) {
+        FINDINGS_AUTO findings = { 0 };
+        const struct audit_input input = { .evidence = &request->runs[i],
+                                           .catalog = call->services->catalog,
+                                           .chips = NAN };
+
+        audit_run(&input, &findings);
+        findings_mark(&findings, &request->runs[i]);
+    }
+}
+
 static bool compare(struct call *call, struct request *request, struct answer *answer,
                     struct error *error)
 {
@@ -284,6 +302,7 @@ static bool compare(struct call *call, struct request *request, struct answer *a
         || !read_names(call, "accept_unknown", request->accepted, error)
         || !read_sides(call, request, error))
         return false;
+    mark_wrong(call, request);
     const struct compare_input input = {
         .runs = request->runs,
         .counts = { request->counts[SIDE_BASELINE], request->counts[SIDE_CANDIDATE] },
@@ -292,6 +311,7 @@ static bool compare(struct call *call, struct request *request, struct answer *a
         .accepted = request->accepted,
         .paired = request->pairing == PAIRING_ALL,
         .as_deployments = request->pairing == PAIRING_ALL && request->factors[0] == NULL,
+        .keeps_wrong = call_boolean(call, "keep_wrong", false),
     };
     compare_runs(&input, &comparison);
     answer->structured = comparison_json(&input, &comparison, call_boolean(call, "detail", false));
@@ -321,8 +341,8 @@ const struct tool tool_run_compare = {
         "evidence. Refused (not_comparable, with the differences) unless the sides differ only in "
         "the `factors` you name; what is unknown is equal to nothing unless accepted by name. "
         "Answers with the ratio, its 95 % interval and faster, slower or no_evidence, over all "
-        "common cells and for each, corrected for many cells. Cells that failed, were "
-        "client-limited or that one side lacks are left out and named.",
+        "cells and for each. Cells that failed, that run_audit finds wrong or that one side lacks "
+        "are left out and named.",
     .params = params,
     .fields = comparison_fields,
     .role = ROLE_VIEWER,

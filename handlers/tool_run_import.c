@@ -195,11 +195,10 @@ const struct tool tool_run_import = {
     .title = "Import results of another tool",
     .help =
         "Imports the result file of another load generator (vLLM bench serve, SGLang, GuideLLM, "
-        "aiperf, inference-perf, InferenceX, llama-bench, CSV tables, JSON rows) as a run that "
-        "run_audit, "
-        "run_show and run_report take. It is kept as it is and marked as imported; what the file "
-        "does not say stays unknown, so state model and hardware if you know them. The same file "
-        "again is the same run.",
+        "aiperf, inference-perf, InferenceX, llama-bench, CSV, JSON rows) as a run for "
+        "run_audit, run_show, run_report and run_compare. What the file does not say stays "
+        "unknown: state model, hardware and what else you know. The same file again is the "
+        "same run.",
     .params = params,
     .fields = fields,
     .role = ROLE_OPERATOR,

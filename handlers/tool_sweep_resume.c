@@ -45,7 +45,24 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* The revision that was measured before is measured again, if it is still the one in use. */
+/* Of the one in use: is it what was measured, but for labels? The secret is that of the revision
+ * that was measured. */
+static bool is_same(const struct call *call, const struct sweep_subject *subject,
+                    const struct deployment *now, bool *same, struct error *error)
+{
+    struct deployment then;
+
+    *same = now->id == subject->deployment_id && now->revision == subject->revision;
+    if (*same || now->id != subject->deployment_id)
+        return true;
+    if (!deployment_find_revision(call->services->store, subject->deployment_id, subject->revision,
+                                  &then, error))
+        return false;
+    *same = deployment_measures_same(&then, now) && strcmp(then.secret, now->secret) == 0;
+    return true;
+}
+
+/* The revision that was measured before is measured again, if it is still the same thing. */
 static bool check_subject(const struct call *call, const struct sweep_row *sweep,
                           const struct sweep_subject *subject, struct error *error)
 {
@@ -53,10 +70,12 @@ static bool check_subject(const struct call *call, const struct sweep_row *sweep
     struct deployment deployment;
     struct model_facts facts;
     struct error problem;
+    bool same;
 
-    if (!deployment_find(call->services->store, subject->deployment, &deployment, error))
+    if (!deployment_find(call->services->store, subject->deployment, &deployment, error)
+        || !is_same(call, subject, &deployment, &same, error))
         return false;
-    if (deployment.id != subject->deployment_id || deployment.revision != subject->revision)
+    if (!same)
         return error_set(error, ERROR_CONFLICT,
                          "%s measured revision %" PRId64 " of %s, which is at revision %" PRId64
                          " now: its cells would not be of one thing. Start a new sweep",

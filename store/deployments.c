@@ -359,6 +359,31 @@ bool deployment_find_revision(struct store *store, int64_t id, int64_t revision,
     return true;
 }
 
+bool deployment_measures_same(const struct deployment *a, const struct deployment *b)
+{
+    return strcmp(a->url, b->url) == 0 && strcmp(a->provider, b->provider) == 0
+           && strcmp(a->model, b->model) == 0 && strcmp(a->model_revision, b->model_revision) == 0
+           && strcmp(a->quantization, b->quantization) == 0 && strcmp(a->engine, b->engine) == 0
+           && strcmp(a->hardware, b->hardware) == 0 && a->chips == b->chips
+           && strcmp(a->region, b->region) == 0 && strcmp(a->limits, b->limits) == 0;
+}
+
+bool deployment_same_since(struct store *store, int64_t id, int64_t revision, int64_t *first,
+                           struct error *error)
+{
+    struct deployment this, before;
+
+    if (!deployment_find_revision(store, id, revision, &this, error))
+        return false;
+    for (*first = revision; *first > 1; --*first) {
+        if (!deployment_find_revision(store, id, *first - 1, &before, error))
+            return false;
+        if (!deployment_measures_same(&before, &this))
+            break;
+    }
+    return true;
+}
+
 bool deployment_list(struct store *store, const char *after, size_t limit, struct deployment **out,
                      size_t *count, struct error *error)
 {

@@ -44,6 +44,12 @@ bool deployment_find(struct store *store, const char *name, struct deployment *o
                      struct error *error);
 bool deployment_find_revision(struct store *store, int64_t id, int64_t revision,
                               struct deployment *out, struct error *error);
+/* The same thing to measure: all but labels, owner and who changed it, and the secret, which is
+ * only how to get in. */
+bool deployment_measures_same(const struct deployment *a, const struct deployment *b);
+/* The first revision from which on, up to this one, nothing else was changed. */
+bool deployment_same_since(struct store *store, int64_t id, int64_t revision, int64_t *first,
+                           struct error *error);
 /* By name, ascending, after `after` ("" from the start). free(*out). */
 bool deployment_list(struct store *store, const char *after, size_t limit, struct deployment **out,
                      size_t *count, struct error *error);

@@ -29,17 +29,117 @@ static void compares_the_runs_of_two_sweeps(void **state)
     refused = compared(world, first, second, "");
     assert_string_equal(json_get_text(refused, "verdict", ""), "not_comparable");
     assert_true(json_is_null(json_object_get(refused, "ratio")));
-    world_says(world, "accept_unknown [\"model_revision\", \"engine\"");
-    answer = compared(world, first, second,
-                      ",\"detail\":true,\"accept_unknown\":[\"model_revision\",\"engine\","
-                      "\"engine_version\",\"flags\",\"hardware\",\"chips\",\"region\",\"limits\","
-                      "\"workload\"]");
+    world_says(world,
+               "accept_unknown [\"workload\"]"); /* of one deployment, all else is the same */
+    answer = compared(world, first, second, ",\"detail\":true,\"accept_unknown\":[\"workload\"]");
     assert_string_equal(json_get_text(answer, "verdict", ""), "no_evidence");
     assert_int_equal(json_get_integer(answer, "cells", 0), 4);
     assert_int_equal(json_array_size(json_object_get(answer, "baseline")), 2);
     assert_int_equal(json_array_size(json_object_get(answer, "cell_list")), 4);
     world_says(world, "equal to the digit");
     world_says(world, "| users |");
+}
+
+/* A label tells nothing of what was measured; hardware does. */
+static void a_label_makes_no_other_deployment(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *answer = NULL, *refused = NULL;
+    char first[ID_SIZE], second[ID_SIZE], third[ID_SIZE];
+
+    world_register(world, "demo");
+    measured(world, "", 4, first);
+    world_do(world, "deployment_update", "{\"labels\":{\"team\":\"blue\"}}");
+    measured(world, ",\"seed\":7", 4, second);
+    answer = compared(world, first, second, ",\"accept_unknown\":[\"workload\"]");
+    assert_string_equal(json_get_text(answer, "verdict", ""), "no_evidence");
+    world_do(world, "deployment_update", "{\"hardware\":\"L4\"}");
+    measured(world, ",\"seed\":8", 4, third);
+    refused = compared(world, second, third, ",\"accept_unknown\":[\"workload\"]");
+    assert_string_equal(json_get_text(refused, "verdict", ""), "not_comparable");
+    world_says(world, "Differences and unknowns that were allowed:\n- workload");
+}
+
+/* A grid whose first cell takes `first_s`. */
+static void imported_grid(struct world *world, double first_s, double other_s, const char *flags,
+                          char out[ID_SIZE])
+{
+    TEXT_AUTO arguments = { 0 };
+    json_auto_t *answer = NULL;
+
+    text_addf(&arguments,
+              "{\"name\":\"a.csv\",\"model\":\"m\",\"model_revision\":\"1\",\"engine\":\"vllm\","
+              "\"engine_version\":\"1\",\"flags\":\"%s\",\"hardware\":\"L4\",\"chips\":1,"
+              "\"region\":\"x\",\"max_instances\":1,\"workload\":\"random\",\"output_tokens\":64,"
+              "\"text\":\"concurrency,input_tokens,num_requests,success_rate,avg_latency_s,"
+              "req_per_sec\\n",
+              flags);
+    text_addf(&arguments, "1,128,200,1.0,%.6f,%.6f\\n2,128,400,1.0,%.6f,%.6f\\n\"}", first_s,
+              1 / first_s, other_s, 2 / other_s);
+    answer = world_ok(world, "run_import", text_string(&arguments));
+    snprintf(out, ID_SIZE, "%s", json_get_text(json_object_get(answer, "run"), "id", ""));
+}
+
+/* The n-th of its kind: no two are equal to the digit. */
+static void imported_cold(struct world *world, int n, char out[ID_SIZE])
+{
+    imported_grid(world, 30.1 + 0.01 * n, 0.06 + 0.0001 * n, "--eager", out);
+}
+
+static void imported_warm(struct world *world, int n, char out[ID_SIZE])
+{
+    imported_grid(world, 0.058 + 0.0001 * n, 0.0601 + 0.0001 * n, "--eager", out);
+}
+
+static json_t *compared_imports(struct world *world, char ids[4][ID_SIZE], const char *more)
+{
+    TEXT_AUTO arguments = { 0 };
+
+    text_addf(&arguments,
+              "{\"baseline\":[\"%s\",\"%s\"],\"candidate\":[\"%s\",\"%s\"],\"metric\":"
+              "\"request_throughput\"%s}",
+              ids[0], ids[1], ids[2], ids[3], more);
+    return world_ok(world, "run_compare", text_string(&arguments));
+}
+
+/* 500 times faster over a compilation is no speed. */
+static void cells_that_the_audit_finds_wrong_are_left_out(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *answer = NULL, *kept = NULL;
+    char ids[4][ID_SIZE];
+
+    imported_cold(world, 0, ids[0]);
+    imported_cold(world, 1, ids[1]);
+    imported_warm(world, 2, ids[2]);
+    imported_warm(world, 3, ids[3]);
+    answer = compared_imports(world, ids, "");
+    assert_int_equal(json_get_integer(answer, "cells", 0), 1);
+    assert_true(json_get_number(answer, "ratio", 0) < 1.1);
+    world_says(world, "- 1 users, context 128: run_audit finds it wrong (keep_wrong compares it "
+                      "all the same)");
+    world_says(world, ", first_shape");
+    kept = compared_imports(world, ids, ",\"keep_wrong\":true");
+    assert_int_equal(json_get_integer(kept, "cells", 0), 2);
+    assert_true(json_get_number(kept, "ratio", 0) > 10);
+}
+
+static void stated_flags_are_facts_like_others(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *answer = NULL, *refused = NULL;
+    char ids[4][ID_SIZE];
+
+    imported_warm(world, 0, ids[0]);
+    imported_warm(world, 1, ids[1]);
+    imported_grid(world, 0.05, 0.051, "--speculative", ids[2]);
+    imported_grid(world, 0.0501, 0.0512, "--speculative", ids[3]);
+    refused = compared_imports(world, ids, "");
+    assert_string_equal(json_get_text(refused, "verdict", ""), "not_comparable");
+    world_says(world, "- flags: \"--eager\"");
+    answer = compared_imports(world, ids, ",\"factors\":[\"flags\"]");
+    assert_string_equal(json_get_text(answer, "verdict", ""), "faster");
+    world_says(world, "- flags: \"--eager\"");
 }
 
 static void compares_the_runs_of_one_sweep(void **state)
@@ -297,6 +397,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compares_the_runs_of_two_sweeps),
+        cmocka_unit_test(a_label_makes_no_other_deployment),
+        cmocka_unit_test(stated_flags_are_facts_like_others),
+        cmocka_unit_test(cells_that_the_audit_finds_wrong_are_left_out),
         cmocka_unit_test(compares_the_runs_of_one_sweep),
         cmocka_unit_test(compares_the_two_deployments_of_one_sweep),
         cmocka_unit_test(compares_runs_of_one_sweep_in_pairs_also_where_they_are_named),

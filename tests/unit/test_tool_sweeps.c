@@ -411,6 +411,23 @@ static void resumes_only_on_the_revision_that_was_measured(void **state)
                   "its cells would not be of one thing");
 }
 
+/* What it is called by is nothing that was measured. */
+static void resumes_though_a_label_was_changed(void **state)
+{
+    struct world *world = *state;
+    char id[ID_SIZE];
+    TEXT_AUTO arguments = { 0 };
+    json_auto_t *answer = NULL;
+
+    world_register(world, "demo");
+    sweep_started(world, "", id);
+    sweep_measured(world, id, 1, "stopped", "the time limit passed");
+    world_do(world, "deployment_update", "{\"labels\":{\"team\":\"blue\"}}");
+    text_addf(&arguments, "{\"sweep\":\"%s\"}", id);
+    answer = world_ok(world, "sweep_resume", text_string(&arguments));
+    assert_string_equal(json_get_text(json_object_get(answer, "sweep"), "id", ""), id);
+}
+
 /* ---- Adaptive search ---- */
 
 static void plans_an_adaptive_search_by_the_cells_it_may_take(void **state)
@@ -712,6 +729,7 @@ int main(void)
         cmocka_unit_test(resuming_tells_which_failed_cells_it_leaves_as_they_are),
         cmocka_unit_test(retrying_what_failed_leaves_only_that_of_finished_runs),
         cmocka_unit_test(resumes_only_on_the_revision_that_was_measured),
+        cmocka_unit_test(resumes_though_a_label_was_changed),
         cmocka_unit_test(plans_an_adaptive_search_by_the_cells_it_may_take),
         cmocka_unit_test(shows_saturation_and_limits_of_what_is_measured),
         cmocka_unit_test(plans_a_sweep_over_two_deployments),

@@ -59,11 +59,16 @@ static inline void cell_counted(struct world *world, const struct claim *claim,
     measurement->concurrency_actual = (double)cell->concurrency;
     measurement->request_throughput = 10 * (double)cell->concurrency;
     measurement->output_throughput = 160 * (double)cell->concurrency;
-    measurement->latency[METRIC_TTFT] = (struct latency_summary){
-        .count = 100, .mean_ms = 21, .p50_ms = 20, .p99_ms = 30, .max_ms = 31
+    measurement->latency[METRIC_TTFT] = (struct latency_summary){ .count = 100,
+                                                                  .mean_ms = 21,
+                                                                  .p50_ms = 20,
+                                                                  .p90_ms = 24,
+                                                                  .p95_ms = 26,
+                                                                  .p99_ms = 30,
+                                                                  .max_ms = 31 };
+    measurement->latency[METRIC_ITL] = (struct latency_summary){
+        .count = 1500, .mean_ms = 2, .p50_ms = 2, .p90_ms = 2, .p95_ms = 3, .p99_ms = 3, .max_ms = 4
     };
-    measurement->latency[METRIC_ITL] =
-        (struct latency_summary){ .count = 1500, .mean_ms = 2, .p50_ms = 2, .p99_ms = 3 };
     result.witness_json = "{\"output_tokens_per_s\":160}";
     assert_stored(world, attempt_begin(world->services.store, claim, cell->id, clock_utc_ms(),
                                        &attempt, &world->error));
