@@ -19,16 +19,11 @@ static const struct field difference_fields[] = {
     { 0 },
 };
 
-#define CELL_FIELDS                                                                                \
-    { "users", VALUE_NUMBER, .optional = true, .help = "Users, or requests in flight." },          \
-        { "request_rate", VALUE_NUMBER, .optional = true, .help = "Requests per second asked." },  \
-        { "input_length", VALUE_NUMBER, .optional = true, .help = "Context." },                    \
-    {                                                                                              \
-        "output_tokens", VALUE_NUMBER, .optional = true, .help = "Answer length asked for."        \
-    }
-
 static const struct field left_out_fields[] = {
-    CELL_FIELDS,
+    { "users", VALUE_NUMBER, .optional = true, .help = "Users, or requests in flight." },
+    { "request_rate", VALUE_NUMBER, .optional = true, .help = "Requests per second asked." },
+    { "input_length", VALUE_NUMBER, .optional = true, .help = "Context." },
+    { "output_tokens", VALUE_NUMBER, .optional = true, .help = "Answer length asked for." },
     { "why", VALUE_TEXT, .help = "missing, twice, not_measured, low_success, found_wrong, ..." },
     { "run", VALUE_TEXT, .optional = true, .help = "The first run of which that holds." },
     { "rule", VALUE_TEXT, .optional = true, .help = "Of run_audit, by which it was found wrong." },
