@@ -9,6 +9,16 @@
 
 /* ---- Of one measured cell ---- */
 
+static bool is_client_late(const struct cell_row *cell)
+{
+    return cell->measurement.client_late && !cell->measurement.client_limited;
+}
+
+static bool is_machine_busy(const struct cell_row *cell)
+{
+    return cell->measurement.machine_busy;
+}
+
 static bool is_client_limited(const struct cell_row *cell)
 {
     return cell->measurement.client_limited;
@@ -196,6 +206,13 @@ const struct warning warnings[] = {
     { "client_limited",
       "opsbrain itself was late or busy there: the server may be faster than shown", true,
       is_client_limited, NULL },
+    { "client_late",
+      "opsbrain read the slowest answers late: p99 and above may be as much too long as the cell's "
+      "lag_p99_ms; rates, means and medians are right",
+      false, is_client_late, NULL },
+    { "machine_busy",
+      "opsbrain was late because others used its machine: free it, or run opsbrain on another",
+      false, is_machine_busy, NULL },
     { "contaminated",
       "by its own counters the server worked for others too, each time this was measured", true,
       is_contaminated, NULL },

@@ -27,9 +27,10 @@ struct cell {
     struct arrival_hand clock; /* the whole schedule, at what is due next, */
     int64_t arrived;           /* after so many; of those in the window: */
     int64_t window_arrivals;
-    struct steady backlog;        /* due and not ended, over the window */
-    int64_t cpu_ns[SHARDS_LIMIT]; /* at the window's start, then within it, */
-    int64_t cpu_clock_ns;         /* and over which time */
+    struct steady backlog;             /* due and not ended, over the window */
+    int64_t cpu_ns[SHARDS_LIMIT];      /* at the window's start, then within it, */
+    int64_t cpu_wait_ns[SHARDS_LIMIT]; /* likewise, of waiting for a CPU */
+    int64_t cpu_clock_ns;              /* and over which time */
     struct tally total;
 };
 

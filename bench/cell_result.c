@@ -6,27 +6,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "bench/cell_private.h"
+#include "bench/lateness.h"
 #include "bench/summary.h"
-
-#define LATE_MS 2.0
-#define LATE_SHARE 0.02
-#define START_LATE_SHARE 0.05 /* of a request: users pause that much */
-#define BUSY_PERCENT 85
-
-/* Figures are promised to be right within 2 % or 3 ms, whichever is more: a client that was as late
- * as that leaves no room for anything else that is. */
-static bool is_client_limited(const struct measurement *measurement)
-{
-    const struct latency_summary *latency = measurement->latency;
-    double gap_ms =
-        latency[METRIC_ICL].count > 0 ? latency[METRIC_ICL].p50_ms : latency[METRIC_TTFT].p50_ms;
-
-    return measurement->cpu_percent > BUSY_PERCENT
-           || measurement->failures[FAILURE_CLIENT_LIMIT] > 0
-           || measurement->lag_p99_ms > fmax(LATE_MS, LATE_SHARE * gap_ms)
-           || measurement->start_lag_p99_ms
-                  > fmax(LATE_MS, START_LATE_SHARE * latency[METRIC_E2E].p50_ms);
-}
 
 /* Of a queue whose length is steady, so much is by chance at most: its deviation is about the root
  * of its length where arrivals are independent. */
@@ -77,6 +58,15 @@ static double busiest_percent(const struct cell *cell)
     return 100 * (double)most_ns / (double)cell->cpu_clock_ns;
 }
 
+static double longest_wait_percent(const struct cell *cell)
+{
+    int64_t most_ns = 0;
+
+    for (size_t i = 0; i < cell->shard_count; i++)
+        most_ns = cell->cpu_wait_ns[i] > most_ns ? cell->cpu_wait_ns[i] : most_ns;
+    return 100 * (double)most_ns / (double)cell->cpu_clock_ns;
+}
+
 static void fill_measurement(struct cell *cell, struct measurement *out)
 {
     int64_t start_ns = atomic_load(&cell->load.window_start_ns);
@@ -95,7 +85,8 @@ static void fill_measurement(struct cell *cell, struct measurement *out)
     out->ceiling_chunks_s = cell->order->ceiling_chunks_s * (double)cell->shard_count;
     if (out->ceiling_chunks_s > 0)
         out->ceiling_share = (double)out->chunks / window_s / out->ceiling_chunks_s;
-    out->client_limited = is_client_limited(out);
+    out->cpu_wait_percent = longest_wait_percent(cell);
+    lateness_judge(out, cell_is_open(cell));
     out->cold_ttft_ms =
         probe->first_ns != 0 ? (double)(probe->first_ns - probe->sent_ns) / 1e6 : NAN;
 }

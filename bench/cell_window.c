@@ -109,8 +109,10 @@ bool cell_warm_up(struct cell *cell, bool *failing, struct error *error)
 static void note_cpu(struct cell *cell)
 {
     cell->cpu_clock_ns = clock_monotonic_ns() - cell->cpu_clock_ns;
-    for (size_t i = 0; i < cell->shard_count; i++)
+    for (size_t i = 0; i < cell->shard_count; i++) {
         cell->cpu_ns[i] = shard_cpu_ns(cell->shards[i]) - cell->cpu_ns[i];
+        cell->cpu_wait_ns[i] = shard_cpu_wait_ns(cell->shards[i]) - cell->cpu_wait_ns[i];
+    }
 }
 
 /* One more look at how far it is. */

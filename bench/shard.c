@@ -1,10 +1,12 @@
 #include "bench/shard.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -158,6 +160,7 @@ static void *run(void *context)
 {
     struct shard *shard = context;
 
+    atomic_store(&shard->thread_id, gettid());
     prctl(PR_SET_TIMERSLACK, 1L); /* waits end when they are to */
     while (!is_over(shard)) {
         shard_start_some(shard);
@@ -256,6 +259,22 @@ int64_t shard_cpu_ns(struct shard *shard)
     if (pthread_getcpuclockid(shard->thread, &clock) != 0 || clock_gettime(clock, &used) != 0)
         return 0;
     return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+}
+
+int64_t shard_cpu_wait_ns(struct shard *shard)
+{
+    long long ran_ns = 0, waited_ns = 0;
+    char path[64];
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", atomic_load(&shard->thread_id));
+    file = fopen(path, "re");
+    if (file == NULL)
+        return 0;
+    if (fscanf(file, "%lld %lld", &ran_ns, &waited_ns) != 2)
+        waited_ns = 0;
+    fclose(file);
+    return waited_ns;
 }
 
 bool shard_is_done(struct shard *shard)

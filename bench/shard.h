@@ -29,6 +29,8 @@ bool shard_create(struct load *load, struct shard_part part, struct shard **out,
 void shard_wake(struct shard *shard);
 void shard_read(struct shard *shard, struct shard_status *out);
 int64_t shard_cpu_ns(struct shard *shard); /* CPU time its thread has used */
+/* How long it could have run and had to wait for a CPU; 0 where the kernel does not tell. */
+int64_t shard_cpu_wait_ns(struct shard *shard);
 /* True once it has nothing in flight and the phase is DRAIN or ABORT. */
 bool shard_is_done(struct shard *shard);
 /* Waits for the thread (the phase must be DRAIN or ABORT). Its tally is borrowed. */

@@ -21,6 +21,7 @@ struct shard {
     struct published published;
     pthread_t thread;
     bool has_thread;
+    atomic_int thread_id; /* of the kernel */
 
     struct shard_part part;
     struct connection *users;

@@ -11,6 +11,12 @@ static double per(double sum, int64_t count)
     return count > 0 ? sum / (double)count : NAN;
 }
 
+/* 0 where nothing was recorded: nothing was late. */
+static double mean_ms(const struct histogram *histogram)
+{
+    return histogram_count(histogram) > 0 ? histogram_mean(histogram) / 1e6 : 0;
+}
+
 static double quantile_ms(const struct histogram *histogram, double q)
 {
     return (double)histogram_quantile(histogram, q, NULL) / 1e6;
@@ -158,6 +164,8 @@ static void fill_client(const struct tally *tally, struct measurement *out)
 {
     out->lag_p50_ms = fmax(quantile_ms(tally->lag, 0.5), quantile_ms(tally->wake, 0.5));
     out->lag_p99_ms = fmax(quantile_ms(tally->lag, 0.99), quantile_ms(tally->wake, 0.99));
+    out->lag_mean_ms = fmax(mean_ms(tally->lag), mean_ms(tally->wake));
+    out->start_lag_mean_ms = mean_ms(tally->start_lag);
     out->start_lag_p99_ms = quantile_ms(tally->start_lag, 0.99);
     out->stale_connections = tally->stale_connections;
     out->left_open = tally->left_open;

@@ -341,6 +341,17 @@ static bool has_token_gaps(const struct measurement *measurement)
            || measurement->latency[METRIC_ICL].count == 0;
 }
 
+static const char *client_mark(const struct measurement *measurement)
+{
+    if (measurement->client_limited)
+        return measurement->machine_busy ? ", client limited by others on its machine"
+                                         : ", client limited";
+    if (measurement->client_late)
+        return measurement->machine_busy ? ", p99 late by others on the client's machine"
+                                         : ", p99 late by the client";
+    return "";
+}
+
 static void state_cell(struct table *table, const struct cell_row *cell)
 {
     const struct measurement *measurement = &cell->measurement;
@@ -350,8 +361,7 @@ static void state_cell(struct table *table, const struct cell_row *cell)
     if (measurement->overloaded)
         text_addf(&overload, ", overloaded: the queue grew by %.3g/s", measurement->queue_growth);
     table_cell(table, "%s%s%s%s%s%s%s%s", cell_state_name(cell->state), text_string(&overload),
-               measurement->client_limited ? ", client limited" : "",
-               measurement->contaminated ? ", contaminated" : "",
+               client_mark(measurement), measurement->contaminated ? ", contaminated" : "",
                has_token_gaps(measurement) ? "" : ", gaps of chunks",
                measurement->tokens_estimated ? ", tokens estimated" : "",
                measurement->held > 0 ? ", users held" : "",

@@ -84,11 +84,15 @@ struct measurement {
     double cold_ttft_ms;
     /* The client: how late it handled what had arrived, how late it started what was due, CPU of
      * its thread(s). */
-    double lag_p50_ms, lag_p99_ms, start_lag_p99_ms, cpu_percent;
+    double lag_p50_ms, lag_mean_ms, lag_p99_ms, start_lag_mean_ms, start_lag_p99_ms, cpu_percent;
+    double cpu_wait_percent; /* its busiest waiter could have run and others did, of the window */
+    double error_share; /* at most so far off are rates and mean latencies because it was late */
     double ceiling_chunks_s, ceiling_share; /* what the client's threads could read at most, when it
                                                was calibrated, and how much of it the cell took; 0:
                                                not known */
-    bool client_limited;
+    bool client_limited;                    /* too far off, or the client had no CPU left */
+    bool client_late;  /* the slowest percent of latencies may be lag_p99_ms too long */
+    bool machine_busy; /* either, because others used this machine */
     bool contaminated; /* the server worked for others too, each time the cell was measured */
     /* No steady state: the warm-up ended at its limit before two windows agreed; the queue of an
      * open loop grew. */

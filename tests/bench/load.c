@@ -56,13 +56,15 @@ static bool print(const struct cell_result *result, const struct truth *truth)
            "stale %ld, RSS %ld MB%s\n",
            m->cpu_percent, m->cpu_percent * 1e4 * m->window_s / (double)m->chunks, m->lag_p50_ms,
            m->lag_p99_ms, m->start_lag_p99_ms, m->stale_connections, usage.ru_maxrss / 1024,
-           m->client_limited ? ", CLIENT LIMITED" : "");
+           m->client_limited ? ", CLIENT LIMITED"
+           : m->client_late  ? ", CLIENT LATE"
+                             : "");
     right = compare("ttft", result->histograms[METRIC_TTFT], truth->ttft);
     right = compare("itl", result->histograms[METRIC_ITL], truth->itl) && right;
     printf("joined %ld\n", truth->joined);
-    if (!right && !m->client_limited)
+    if (!right && !m->client_limited && !m->client_late)
         printf("wrong, and not marked\n");
-    return right || m->client_limited;
+    return right || m->client_limited || m->client_late;
 }
 
 int main(int argc, char **argv)

@@ -73,7 +73,11 @@ static bool print(const struct against *against, const struct cell_result *resul
     printf("  %ld requests, %ld joined, %.0f events/s, client: CPU %.0f %%, lag p99 %.3f ms%s\n"
            "  simserve behind its plan: %s\n",
            m->succeeded, truth->joined, (double)m->chunks / m->window_s, m->cpu_percent,
-           m->lag_p99_ms, m->client_limited ? ", CLIENT LIMITED" : "", lag);
+           m->lag_p99_ms,
+           m->client_limited ? ", CLIENT LIMITED"
+           : m->client_late  ? ", CLIENT LATE"
+                             : "",
+           lag);
     printf("  %s\n", !right ? "WRONG" : truth->joined < m->succeeded ? "NOT ALL JOINED" : "right");
     return right && truth->joined == m->succeeded;
 }
