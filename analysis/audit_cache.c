@@ -243,11 +243,10 @@ bool tells_prompts(const struct evidence *evidence)
 static void check_named(struct audit *audit)
 {
     const struct evidence *evidence = audit->evidence;
-    PLACES_AUTO places = places_of(evidence);
     const char *prompt = one_prompt(evidence);
     struct finding *finding;
 
-    if (places.cache_is_off
+    if (caches_nothing(&evidence->facts)
         || (prompt == NULL && !names_one_prompt(evidence->facts.dataset)
             && !names_one_prompt(evidence->facts.workload)))
         return;

@@ -87,18 +87,18 @@ static bool names_timeout(const struct evidence_cell *cell)
     return false;
 }
 
-/* Percentiles that all stand at the timeout: nothing else stops them there. */
-static bool is_bunched(const struct evidence_cell *cell)
-{
-    const struct evidence_latency *e2e = &cell->latency[METRIC_E2E];
-
-    return e2e->p95_ms * BUNCHED >= fmax(e2e->p99_ms, e2e->max_ms)
-           && !isnan(fmax(e2e->p99_ms, e2e->max_ms));
-}
-
 static double tail_of(const struct evidence_cell *cell)
 {
     return cell->latency[METRIC_E2E].p95_ms / cell_mean_ms(cell);
+}
+
+/* Percentiles that all stand at the timeout, far above the mean: nothing else stops them there. */
+static bool is_bunched(const struct evidence_cell *cell)
+{
+    const struct evidence_latency *e2e = &cell->latency[METRIC_E2E];
+    double highest = fmax(e2e->p99_ms, e2e->max_ms);
+
+    return highest <= e2e->p95_ms * BUNCHED && tail_of(cell) > 1 + USUAL_WITHIN;
 }
 
 /* p95 / mean, of cells that lost nothing; NaN. */

@@ -64,9 +64,9 @@ void check_one_token(struct audit *audit); /* audit_tokens.c */
 void check_locked_tokens(struct audit *audit);
 void check_unknown_output(struct audit *audit);
 void check_estimated(struct audit *audit);
-void check_recounted(struct audit *audit);
+void check_recounted(struct audit *audit); /* audit_counts.c */
 void check_lengths(struct audit *audit);
-void check_client(struct audit *audit);
+void check_client(struct audit *audit); /* audit_tokens.c */
 void check_contaminated(struct audit *audit);
 void check_rates(struct audit *audit);
 void check_compute(struct audit *audit); /* audit_roofline.c */

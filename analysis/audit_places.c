@@ -93,7 +93,7 @@ static void find_bounds(struct places *places)
     }
 }
 
-static bool is_cache_off(const struct evidence_facts *facts)
+bool caches_nothing(const struct evidence_facts *facts)
 {
     return strstr(facts->flags, "no-enable-prefix-caching") != NULL
            || strstr(facts->flags, "disable-radix-cache") != NULL;
@@ -118,7 +118,7 @@ struct places places_of(const struct evidence *evidence)
                                        .cell = cell,
                                        .pass = passes[i] };
     }
-    places.cache_is_off = is_cache_off(&evidence->facts);
+    places.cache_is_off = caches_nothing(&evidence->facts);
     qsort(places.at, count, sizeof *places.at, compare_places);
     find_bounds(&places);
     for (size_t i = 0; i < count; i++) {

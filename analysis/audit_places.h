@@ -20,7 +20,7 @@ struct places {
     struct place *at;             /* by run, length and users */
     const struct place **by_mean; /* by run and mean latency */
     const struct place **by_row;  /* as in the file */
-    bool cache_is_off;            /* the server caches no prefixes, as its flags say */
+    bool cache_is_off;            /* as the server's flags say */
 };
 struct places places_of(const struct evidence *evidence);
 void places_finish(struct places *places);
@@ -32,6 +32,8 @@ bool place_same_output(const struct place *a, const struct place *b);
 const struct place *place_next_level(const struct places *places, const struct place *place);
 /* No cell of its shape has fewer users. */
 bool place_is_lowest(const struct places *places, const struct place *place);
+/* Its flags turn the prefix cache off. */
+bool caches_nothing(const struct evidence_facts *facts);
 /* `first` read its prompt and those with more users took it from the prefix cache, as far as times
  * tell: the next level then; else NULL (analysis/audit_cache.c). */
 const struct place *cached_reads(const struct places *places, const struct place *first);

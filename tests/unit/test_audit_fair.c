@@ -113,6 +113,21 @@ static void a_round_percentile_of_the_survivors_is_no_timeout(void **state)
     only(trial, "low_success");
 }
 
+/* Every request takes as long as the next, and some were refused. */
+static void a_steady_server_that_refuses_some_has_no_timeout(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *cell = &trial->evidence.cells[5];
+
+    take(cell, 9900);
+    cell->latency[METRIC_E2E].p95_ms = 9950;
+    cell->latency[METRIC_E2E].p99_ms = 9960;
+    cell->latency[METRIC_E2E].max_ms = 9973;
+    cell->duration_s = cell->output_throughput = NAN;
+    cell->success_rate = 0.97;
+    only(trial, "low_success");
+}
+
 static void what_is_told_of_a_timeout_has_no_unknown_figure(void **state)
 {
     struct trial *trial = *state;
@@ -391,6 +406,7 @@ int main(void)
         TEST(another_tokenizer_is_found_though_it_counts_little_more),
         TEST(the_import_that_this_one_corrects_is_no_copy),
         TEST(a_round_percentile_of_the_survivors_is_no_timeout),
+        TEST(a_steady_server_that_refuses_some_has_no_timeout),
         TEST(what_is_told_of_a_timeout_has_no_unknown_figure),
         TEST(two_runs_in_one_file_are_no_noise_of_one),
         TEST(repetitions_side_by_side_are_held_against_their_own),
