@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const OPSBRAIN = process.env.OPSBRAIN_BIN ?? path.resolve('build/dev/bin/opsbrain');
+export const OPSBRAIN = process.env.OPSBRAIN_BIN ?? path.resolve('build/dev/bin/opsbrain');
 const CONFORMANCE_SERVER = process.env.CONFORMANCE_BIN ?? path.resolve('build/dev/bin/conformance_server');
 const SIMSERVE = process.env.SIMSERVE_BIN ?? path.resolve('build/dev/bin/simserve');
 const READY_MS = 20_000;

@@ -1,0 +1,182 @@
+// A viewer who wants to fill the disk, and a disk that is nearly full, and full.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chmod, stat, statfs, unlink, writeFile } from 'node:fs/promises';
+import http from 'node:http';
+import path from 'node:path';
+import { test } from 'node:test';
+import { addKey, atEnd, OPSBRAIN, post, request, run, startServer, temporaryFolder, until } from './harness.mjs';
+
+const FLOOD_MS = 800;
+const LANES = 32;
+const MIB = 1 << 20;
+
+const call = (name, args = {}) => ({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } });
+const bearer = (key) => ({ Authorization: `Bearer ${key}`, Accept: 'application/json' });
+const random = () => Math.random().toString(36).slice(2);
+const long = 'x'.repeat(3000);
+
+// What is refused, or leaves something behind, each in a way of its own.
+const FLOODS = {
+    'tools of others, with long arguments': () => call('deployment_register', { name: random(), url: long }),
+    'many tools of others': (i) =>
+        call(['sweep_start', 'run_import', 'job_cancel', 'metrics_watch', 'model_query'][i % 5], { [random()]: long }),
+    'arguments that no tool takes': () => call('run_show', { run: random() + long }),
+    'tools that do not exist': () => call(random()),
+    'resources that do not exist': () => ({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'resources/read',
+        params: { uri: `opsbrain://runs/${random()}` },
+    }),
+    sessions: () => ({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'initialize',
+        params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: random(), version: '1' } },
+    }),
+};
+
+// flood(port, make, headers): one request after the other on each of some connections; how many were answered.
+async function flood(port, make, headers) {
+    const agent = new http.Agent({ keepAlive: true, maxSockets: LANES });
+    const end = performance.now() + FLOOD_MS;
+    let count = 0;
+    const ask = () =>
+        new Promise((resolve, reject) => {
+            const body = JSON.stringify(make(count++));
+            const outgoing = http.request(
+                {
+                    host: '127.0.0.1',
+                    port,
+                    path: '/mcp',
+                    method: 'POST',
+                    agent,
+                    headers: { 'Content-Type': 'application/json', ...headers },
+                },
+                (incoming) => incoming.resume().on('end', resolve).on('error', reject),
+            );
+            outgoing.on('error', reject).end(body);
+        });
+    const lane = async () => {
+        while (performance.now() < end) await ask();
+    };
+    await Promise.all(Array.from({ length: LANES }, lane));
+    agent.destroy();
+    return count;
+}
+
+async function exported(data) {
+    const { output } = await run(['audit-log', 'export', '--data', data]);
+    return output
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+        .filter((row) => row.principal === 'eve');
+}
+
+test('a viewer cannot fill the disk with what is refused', async (t) => {
+    const data = await temporaryFolder(t);
+    const eve = bearer(await addKey(data, 'eve', '--role', 'viewer'));
+    const server = await startServer(t, { data, args: ['--log-requests', 'false', '--sessions-per-principal', '50'] });
+    const counts = {};
+    for (const [what, make] of Object.entries(FLOODS)) counts[what] = await flood(server.port, make, eve);
+    await server.stop();
+    const rows = await exported(data);
+    const sent = Object.values(counts).reduce((sum, count) => sum + count);
+    assert.ok(rows.length < 150, `${rows.length} rows of ${sent} requests`);
+    const bytes = rows.reduce((sum, row) => sum + JSON.stringify(row).length, 0);
+    assert.ok(bytes < 128 << 10, `${bytes} bytes`);
+    assert.ok((await stat(path.join(data, 'opsbrain.db'))).size < 2 * MIB);
+    // Nothing that was refused is missing: each is a row, or one of those that a row counts.
+    const refused = rows.filter((row) => row.outcome !== 'ok').reduce((sum, row) => sum + row.times, 0);
+    assert.equal(refused, sent - counts.sessions);
+    assert.match((await run(['audit-log', 'verify', '--data', data])).output, /the audit holds/);
+});
+
+// A server on a disk of its own, as large as a test can fill: {server, disk}; disk is its folder as it is seen from here.
+async function serverOnSmallDisk(t, args = []) {
+    const folder = await temporaryFolder(t);
+    const script = path.join(folder, 'serve');
+    const mounted = path.join(folder, 'disk');
+    const own = process.getuid() === 0 ? '-m' : '-rm';
+    const mount = `mkdir -p "${mounted}" && mount -t tmpfs -o size=32m none "${mounted}"`;
+    try {
+        execFileSync('unshare', [own, 'sh', '-c', mount], { stdio: 'ignore' });
+    } catch {
+        t.skip('no file system can be mounted here');
+        return undefined;
+    }
+    await writeFile(script, `#!/bin/sh\nexec unshare ${own} sh -c '${mount} && exec "$@"' sh "${OPSBRAIN}" "$@"\n`);
+    await chmod(script, 0o755);
+    const server = await startServer(t, { data: path.join(mounted, 'data'), file: script, args: ['--auth', 'keys', ...args] });
+    const root = `/proc/${server.program.child.pid}/root`;
+    return { server, disk: path.join(root, mounted), data: path.join(root, mounted, 'data') };
+}
+
+// fill(disk, left): a file that leaves so many bytes free.
+async function fill(disk, left) {
+    const { bavail, bsize } = await statfs(disk);
+    await writeFile(path.join(disk, 'filler'), Buffer.alloc(Math.max(0, bavail * bsize - left)));
+}
+
+test('before the disk is full only admins may let the store grow, and all is said', async (t) => {
+    const place = await serverOnSmallDisk(t);
+    if (place === undefined) return;
+    const { server, disk, data } = place;
+    const key = async (name, role) => bearer(await addKey(data, name, '--role', role));
+    const otto = await key('otto', 'operator');
+    const ada = await key('ada', 'admin');
+    const register = (name, who) => post(server.port, call('deployment_register', { name, url: 'http://127.0.0.1:9' }), who);
+    const says = (answer) => JSON.parse(answer.body).result.content[0].text;
+
+    assert.match(says(await register('a', otto)), /^a is stored/);
+    await fill(disk, 2 * MIB);
+    assert.match(says(await register('b', otto)), /the disk of the data folder is nearly full: .* \(setting disk_reserve_bytes\)/);
+    assert.match(says(await register('b', ada)), /^b is stored/);
+    const ready = await request(server.port, { path: '/ready' });
+    assert.equal(ready.status, 200);
+    assert.match(ready.body, /nearly full/);
+    const { body } = await request(server.port, { path: '/metrics', headers: ada });
+    const gauge = (name) => Number(body.match(new RegExp(`^${name} (\\S+)`, 'm'))[1]);
+    assert.ok(gauge('opsbrain_disk_free_bytes') < gauge('opsbrain_disk_reserve_bytes'));
+    const upload = await post(server.port, 'a,b\n1,2\n', otto, '/v1/imports?name=a.csv');
+    assert.equal(upload.status, 503);
+    assert.match(upload.body, /nearly full/);
+    assert.match(says(await post(server.port, call('audit_list'), otto)), /\| busy +\|/);
+
+    await unlink(path.join(disk, 'filler'));
+    assert.match(says(await register('c', otto)), /^c is stored/);
+});
+
+test('a full disk is said to be full, to whomever it is in the way of', async (t) => {
+    const place = await serverOnSmallDisk(t);
+    if (place === undefined) return;
+    const { server, disk, data } = place;
+    const ada = bearer(await addKey(data, 'ada', '--role', 'admin'));
+    const opening = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'n', version: '1' } };
+    const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: opening };
+    const asked = [
+        ['initialize', () => post(server.port, initialize, ada)],
+        ['a tool', () => post(server.port, call('deployment_register', { name: random(), url: 'http://127.0.0.1:9' }), ada)],
+        ['an upload', () => post(server.port, Buffer.alloc(MIB, 'a,b\n1,2\n'), ada, '/v1/imports?name=a.csv')],
+        ['/ready', () => request(server.port, { path: '/ready' })],
+    ];
+    await fill(disk, 0);
+    // The last pages of the files are used up first.
+    await until('the disk to be full', async () => {
+        await post(server.port, call('deployment_register', { name: random(), url: 'http://127.0.0.1:9' }), ada);
+        return (await asked[0][1]()).status === 503;
+    });
+    for (const [what, ask] of asked) {
+        const { body } = await ask();
+        assert.match(body, /the disk of the data folder is (full|nearly full: 0\.)/, what);
+        assert.doesNotMatch(body, /internal error/, what);
+    }
+    assert.equal((await post(server.port, call('audit_list'), ada)).status, 200);
+    await unlink(path.join(disk, 'filler'));
+    await until('the disk to be used again', async () => (await asked[0][1]()).status === 200);
+    const { body } = await post(server.port, call('audit_list', { check: true }), ada);
+    assert.match(JSON.parse(body).result.structuredContent.check, /the audit holds/);
+    atEnd(t, () => assert.match(server.output(), /can be written again/));
+});
