@@ -131,16 +131,27 @@ static bool answers_by_status(struct exchange *exchange, const struct rpc *rpc)
            && outlet_withdraw(exchange->outlet);
 }
 
+/* A client that comes back for an answer that was too much to keep learns that much. */
+static void push_answer(struct stream *stream, const struct rpc *rpc)
+{
+    struct rpc unkept = { .id = rpc->id, .era = rpc->era };
+    TEXT_AUTO json = { 0 };
+    TEXT_AUTO otherwise = { 0 };
+
+    rpc_fail(&unkept, RPC_INTERNAL, 200,
+             "the answer was sent once and is not kept: too much is kept for you just now; "
+             "call again, or see job_list and audit_list");
+    rpc_write(rpc, &json);
+    rpc_write(&unkept, &otherwise);
+    stream_push_answer(stream, text_string(&json), json.length, text_string(&otherwise));
+}
+
 static void finish_stream(struct exchange *exchange, struct rpc *rpc)
 {
-    TEXT_AUTO json = { 0 };
-
-    if (answers_by_status(exchange, rpc)) {
+    if (answers_by_status(exchange, rpc))
         reply_rpc(exchange, rpc);
-    } else if (!rpc->silent) {
-        rpc_write(rpc, &json);
-        stream_push(exchange->stream, text_string(&json), json.length);
-    }
+    else if (!rpc->silent)
+        push_answer(exchange->stream, rpc);
     stream_end(exchange->stream);
     legacy_end_stream(rpc);
 }

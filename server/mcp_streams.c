@@ -10,11 +10,14 @@
 #include "base/memory.h"
 #include "server/exchange.h"
 #include "server/mcp.h"
+#include "server/quota.h"
 #include "server/server.h"
 #include "server/session.h"
 #include "store/events.h"
 
 /* ---- Of calls ---- */
+
+#define CALL_BYTES 1024 /* of what is kept of one, its answer apart */
 
 static void create_stream_id(char out[STREAM_ID_SIZE])
 {
@@ -24,6 +27,16 @@ static void create_stream_id(char out[STREAM_ID_SIZE])
     snprintf(out, STREAM_ID_SIZE, "%016" PRIx64, number);
 }
 
+/* Whoever has used up what he may have kept has streams that cannot be resumed. */
+static bool may_keep(const struct rpc *rpc)
+{
+    int64_t ignored_ms;
+
+    return session_keeps_streams(rpc->session)
+           && quota_spend_many(rpc->server->kept_bytes, rpc->session->principal, CALL_BYTES,
+                               clock_monotonic_ns(), &ignored_ms);
+}
+
 void legacy_keep_stream(struct rpc *rpc)
 {
     struct store *store = rpc->server->services->store;
@@ -31,10 +44,11 @@ void legacy_keep_stream(struct rpc *rpc)
     char id[STREAM_ID_SIZE];
     struct error error;
 
-    if (!session_keeps_streams(rpc->session))
+    if (!may_keep(rpc))
         return;
     create_stream_id(id);
     stream_keep(stream, store, rpc->session->id, id, 0);
+    stream_limit(stream, rpc->server->kept_bytes, rpc->session->principal);
     session_add_stream(rpc->session, stream);
     if (!event_call_begin(store, rpc->session->id, id, rpc->id, rpc->exchange->id, clock_utc_ms(),
                           &error))

@@ -123,8 +123,14 @@ static void refill(const struct quota *quota, struct user *user, int64_t now_ns)
 
 bool quota_spend(struct quota *quota, const char *name, int64_t now_ns, int64_t *wait_ms)
 {
+    return quota_spend_many(quota, name, 1, now_ns, wait_ms);
+}
+
+bool quota_spend_many(struct quota *quota, const char *name, int64_t count, int64_t now_ns,
+                      int64_t *wait_ms)
+{
     struct user *user;
-    double left;
+    double left, wanted = (double)count;
 
     if (quota->limits.per_second == 0)
         return true;
@@ -132,9 +138,11 @@ bool quota_spend(struct quota *quota, const char *name, int64_t now_ns, int64_t 
     user = find_or_add(quota, name);
     refill(quota, user, now_ns);
     left = (double)quota->limits.burst - user->spent;
-    if (left >= 1)
-        user->spent += 1;
+    if (left >= wanted)
+        user->spent += wanted;
     pthread_mutex_unlock(&quota->lock);
-    *wait_ms = left >= 1 ? 0 : (int64_t)((1 - left) * 1000 / (double)quota->limits.per_second) + 1;
-    return left >= 1;
+    *wait_ms = left >= wanted
+                   ? 0
+                   : (int64_t)((wanted - left) * 1000 / (double)quota->limits.per_second) + 1;
+    return left >= wanted;
 }

@@ -25,6 +25,8 @@
 
 #define HTTP_THREADS_LIMIT 4
 #define CANCEL_PATIENCE_MS 1000
+#define KEPT_BYTES_AT_ONCE (16 << 20)
+#define KEPT_BYTES_PER_S (64 << 10) /* they are kept for ten minutes */
 
 static unsigned count_loops(const struct settings *settings)
 {
@@ -128,6 +130,7 @@ static bool open_parts(struct server *server, struct error *error)
         .total = (size_t)settings->sessions,
         .per_principal = (size_t)settings->sessions_per_principal,
         .idle_ms = settings->session_idle_s * 1000,
+        .kept_bytes = server->kept_bytes,
     };
 
     return listen_parse(settings->listen, &server->address, error)
@@ -145,6 +148,8 @@ static void create_quotas(struct server *server)
 {
     const struct settings *settings = server->settings;
 
+    server->kept_bytes = quota_create(
+        (struct quota_limits){ .per_second = KEPT_BYTES_PER_S, .burst = KEPT_BYTES_AT_ONCE });
     server->addresses =
         quota_create((struct quota_limits){ .at_once = settings->connections_per_address });
     server->principals = quota_create((struct quota_limits){
@@ -248,6 +253,7 @@ void server_destroy(struct server *server)
     notifier_destroy(server->notifier);
     sessions_destroy(server->sessions);
     authority_destroy(server->authority);
+    quota_destroy(server->kept_bytes);
     quota_destroy(server->addresses);
     quota_destroy(server->principals);
     telemetry_destroy(server->telemetry);

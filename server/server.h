@@ -54,6 +54,7 @@ struct server {
     struct notifier *notifier;
     bool listening; /* to the jobs, for the notifier */
     struct quota *addresses, *principals;
+    struct quota *kept_bytes; /* of each principal's events */
     struct workers *workers, *waiting;
     struct http_loop **loops;
     unsigned loop_count, loops_started;

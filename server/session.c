@@ -109,6 +109,7 @@ static void keep_standing(struct sessions *sessions, struct session *session, in
     if (sequence < last_event || sequence < heard)
         sequence = last_event > heard ? last_event : heard;
     stream_keep(session->standing, sessions->store, session->id, SESSION_STANDING, sequence);
+    stream_limit(session->standing, sessions->limits.kept_bytes, session->principal);
     if (last_event > heard)
         stream_set_heard(session->standing, heard);
 }

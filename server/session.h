@@ -11,6 +11,7 @@
 
 struct asked;
 struct outlet;
+struct quota;
 struct rpc;
 struct sessions;
 struct stream;
@@ -43,6 +44,7 @@ struct session {
 struct session_limits {
     size_t total, per_principal;
     int64_t idle_ms;
+    struct quota *kept_bytes; /* of a principal's events; lent; NULL: any */
 };
 /* Takes up the stored sessions that were used within idle_ms. */
 bool sessions_create(struct store *store, const struct session_limits *limits,

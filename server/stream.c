@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "server/outlet.h"
+#include "server/quota.h"
 #include "store/events.h"
 
 #define EVENT "event: message\n"
@@ -25,6 +26,8 @@ struct stream {
     struct store *store; /* NULL: not kept */
     char id[STREAM_ID_SIZE];
     char key[EVENT_STREAM_SIZE]; /* in the store */
+    struct quota *bytes;         /* that may be kept; NULL: any */
+    char principal[QUOTA_NAME_SIZE];
 
     pthread_mutex_t lock;  /* over the rest */
     struct outlet *outlet; /* NULL: none yet */
@@ -70,6 +73,12 @@ void stream_keep(struct stream *stream, struct store *store, const char *session
     event_stream(session, id, stream->key);
 }
 
+void stream_limit(struct stream *stream, struct quota *bytes, const char *principal)
+{
+    stream->bytes = bytes;
+    text_copy(stream->principal, sizeof stream->principal, principal);
+}
+
 const char *stream_id(const struct stream *stream)
 {
     return stream->id;
@@ -77,12 +86,24 @@ const char *stream_id(const struct stream *stream)
 
 /* ---- Events ---- */
 
+static bool may_keep(const struct stream *stream, size_t length)
+{
+    int64_t ignored_ms;
+
+    return stream->bytes == NULL
+           || quota_spend_many(stream->bytes, stream->principal, (int64_t)length,
+                               clock_monotonic_ns(), &ignored_ms);
+}
+
 /* Under the lock. A frame that is not stored is only missed by a client that resumes. */
-static void keep(struct stream *stream, const char *json)
+static void keep(struct stream *stream, const char *json, size_t length, const char *otherwise)
 {
     struct error error;
 
-    if (!event_add(stream->store, stream->key, stream->sequence, json, clock_utc_ms(), &error))
+    if (!may_keep(stream, length))
+        json = otherwise;
+    if (json != NULL
+        && !event_add(stream->store, stream->key, stream->sequence, json, clock_utc_ms(), &error))
         log_warning("an event of stream %s is not kept: %s", stream->key, error.message);
 }
 
@@ -100,14 +121,14 @@ static void write_head(const struct stream *stream, int64_t sequence, char out[H
 }
 
 /* Under the lock. */
-static bool push(struct stream *stream, const char *json, size_t length)
+static bool push(struct stream *stream, const char *json, size_t length, const char *otherwise)
 {
     char head[HEAD_SIZE];
 
     if (stream->store == NULL)
         return put(stream, EVENT, json, length);
     stream->sequence++;
-    keep(stream, json);
+    keep(stream, json, length, otherwise);
     write_head(stream, stream->sequence, head);
     put(stream, head, json, length);
     return true;
@@ -115,10 +136,16 @@ static bool push(struct stream *stream, const char *json, size_t length)
 
 bool stream_push(struct stream *stream, const char *json, size_t length)
 {
+    return stream_push_answer(stream, json, length, NULL);
+}
+
+bool stream_push_answer(struct stream *stream, const char *json, size_t length,
+                        const char *otherwise)
+{
     bool pushed;
 
     pthread_mutex_lock(&stream->lock);
-    pushed = !stream->ended && push(stream, json, length);
+    pushed = !stream->ended && push(stream, json, length, otherwise);
     pthread_mutex_unlock(&stream->lock);
     return pushed;
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 
 struct outlet;
+struct quota;
 struct store;
 struct stream;
 
@@ -24,11 +25,16 @@ void stream_release(struct stream *stream); /* NULL is fine */
  * number is `sequence` + 1. */
 void stream_keep(struct stream *stream, struct store *store, const char *session, const char *id,
                  int64_t sequence);
+/* Only as many bytes as `principal` may have kept; before anything is pushed. Borrowed, copied. */
+void stream_limit(struct stream *stream, struct quota *bytes, const char *principal);
 const char *stream_id(const struct stream *stream); /* "" where nothing is kept */
 
 /* One JSON message as an event. False: the stream ended, or nobody reads it, it is not kept either,
  * or the client reads too slowly and is cut. What is kept is true then: the client may resume. */
 bool stream_push(struct stream *stream, const char *json, size_t length);
+/* The same; `otherwise` is kept in its place where it is too much to keep. */
+bool stream_push_answer(struct stream *stream, const char *json, size_t length,
+                        const char *otherwise);
 /* May progress still be pushed? Not while the client reads too slowly. */
 bool stream_has_room(struct stream *stream);
 /* The first event, without a message: from it a client can resume. Only for kept streams. */

@@ -2,69 +2,13 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmod, stat, statfs, unlink, writeFile } from 'node:fs/promises';
-import http from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
+import { bearer, call, flood, FLOODS, random } from './floods.mjs';
 import { addKey, atEnd, OPSBRAIN, post, request, run, startServer, temporaryFolder, until } from './harness.mjs';
 
 const FLOOD_MS = 800;
-const LANES = 32;
 const MIB = 1 << 20;
-
-const call = (name, args = {}) => ({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } });
-const bearer = (key) => ({ Authorization: `Bearer ${key}`, Accept: 'application/json' });
-const random = () => Math.random().toString(36).slice(2);
-const long = 'x'.repeat(3000);
-
-// What is refused, or leaves something behind, each in a way of its own.
-const FLOODS = {
-    'tools of others, with long arguments': () => call('deployment_register', { name: random(), url: long }),
-    'many tools of others': (i) =>
-        call(['sweep_start', 'run_import', 'job_cancel', 'metrics_watch', 'model_query'][i % 5], { [random()]: long }),
-    'arguments that no tool takes': () => call('run_show', { run: random() + long }),
-    'tools that do not exist': () => call(random()),
-    'resources that do not exist': () => ({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'resources/read',
-        params: { uri: `opsbrain://runs/${random()}` },
-    }),
-    sessions: () => ({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'initialize',
-        params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: random(), version: '1' } },
-    }),
-};
-
-// flood(port, make, headers): one request after the other on each of some connections; how many were answered.
-async function flood(port, make, headers) {
-    const agent = new http.Agent({ keepAlive: true, maxSockets: LANES });
-    const end = performance.now() + FLOOD_MS;
-    let count = 0;
-    const ask = () =>
-        new Promise((resolve, reject) => {
-            const body = JSON.stringify(make(count++));
-            const outgoing = http.request(
-                {
-                    host: '127.0.0.1',
-                    port,
-                    path: '/mcp',
-                    method: 'POST',
-                    agent,
-                    headers: { 'Content-Type': 'application/json', ...headers },
-                },
-                (incoming) => incoming.resume().on('end', resolve).on('error', reject),
-            );
-            outgoing.on('error', reject).end(body);
-        });
-    const lane = async () => {
-        while (performance.now() < end) await ask();
-    };
-    await Promise.all(Array.from({ length: LANES }, lane));
-    agent.destroy();
-    return count;
-}
 
 async function exported(data) {
     const { output } = await run(['audit-log', 'export', '--data', data]);
@@ -78,9 +22,9 @@ async function exported(data) {
 test('a viewer cannot fill the disk with what is refused', async (t) => {
     const data = await temporaryFolder(t);
     const eve = bearer(await addKey(data, 'eve', '--role', 'viewer'));
-    const server = await startServer(t, { data, args: ['--log-requests', 'false', '--sessions-per-principal', '50'] });
+    const server = await startServer(t, { data, args: ['--log-requests=false', '--sessions-per-principal', '50'] });
     const counts = {};
-    for (const [what, make] of Object.entries(FLOODS)) counts[what] = await flood(server.port, make, eve);
+    for (const [what, make] of Object.entries(FLOODS)) counts[what] = await flood(server.port, make, eve, FLOOD_MS);
     await server.stop();
     const rows = await exported(data);
     const sent = Object.values(counts).reduce((sum, count) => sum + count);

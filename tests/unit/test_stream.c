@@ -8,6 +8,7 @@
 
 #include "served.h"
 #include "server/outlet.h"
+#include "server/quota.h"
 #include "server/stream.h"
 #include "store/events.h"
 
@@ -187,6 +188,30 @@ static void a_stream_that_is_over_is_resumed_to_its_end(void **state)
     outlet_release(second);
 }
 
+/* Sent it is all the same: only who comes back for it learns that it is gone. */
+static void what_is_too_much_to_keep_is_kept_as_a_word(void **state)
+{
+    struct quota *bytes = quota_create((struct quota_limits){ .per_second = 1, .burst = 10 });
+    struct outlet *second = outlet_create(served.server->loops[0], NULL, NULL);
+    struct error error;
+
+    (void)state;
+    keep();
+    stream_limit(stream, bytes, "alice");
+    assert_true(push("{\"long\":\"0123456789\"}"));
+    assert_true(push("{}"));
+    assert_true(stream_push_answer(stream, "{\"answer\":1}", 12, "{\"gone\":1}"));
+    stream_end(stream);
+    check_read(outlet, "id: abc_1\nevent: message\ndata: {\"long\":\"0123456789\"}\n\n"
+                       "id: abc_2\nevent: message\ndata: {}\n\n"
+                       "id: abc_3\nevent: message\ndata: {\"answer\":1}\n\n");
+    assert_true(stream_resume(stream, 0, second, &error));
+    check_read(second, "id: abc_2\nevent: message\ndata: {}\n\n"
+                       "id: abc_3\nevent: message\ndata: {\"gone\":1}\n\n");
+    outlet_release(second);
+    quota_destroy(bytes);
+}
+
 static void only_a_stream_that_was_primed_is_hung_up(void **state)
 {
     (void)state;
@@ -216,6 +241,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(all_that_is_kept_may_be_sent_again_while_more_is_told,
                                         start, stop),
         cmocka_unit_test_setup_teardown(a_stream_that_is_over_is_resumed_to_its_end, start, stop),
+        cmocka_unit_test_setup_teardown(what_is_too_much_to_keep_is_kept_as_a_word, start, stop),
         cmocka_unit_test_setup_teardown(only_a_stream_that_was_primed_is_hung_up, start, stop),
     };
 
