@@ -26,7 +26,9 @@ struct authority {
     struct store *store;
     enum { MODE_AUTO, MODE_KEYS, MODE_NONE } mode;
     atomic_bool needs_keys;
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; /* over the rest */
+    void (*changed)(void *context);
+    void *context;
     struct slot slots[SLOTS];
 };
 
@@ -122,6 +124,14 @@ static void remember(struct authority *authority, const uint8_t digest[DIGEST_BY
     pthread_mutex_unlock(&authority->lock);
 }
 
+/* No longer than the key is valid. */
+static int64_t memory_ms(const struct principal *found)
+{
+    int64_t left_ms = found->key_expires_ms - clock_utc_ms();
+
+    return found->key_expires_ms != 0 && left_ms < REMEMBER_MS ? left_ms : REMEMBER_MS;
+}
+
 static bool find(struct authority *authority, const char *key, struct principal *out,
                  struct error *error)
 {
@@ -134,7 +144,7 @@ static bool find(struct authority *authority, const char *key, struct principal 
         return true;
     if (!key_find(authority->store, digest, clock_utc_ms(), &found, error))
         return false;
-    remember(authority, digest, now_ms + REMEMBER_MS, &found);
+    remember(authority, digest, now_ms + memory_ms(&found), &found);
     *out = found;
     return true;
 }
@@ -169,7 +179,21 @@ bool authority_refresh(struct authority *authority, struct error *error)
     for (size_t i = 0; i < SLOTS; i++)
         authority->slots[i].until_ms = 0;
     pthread_mutex_unlock(&authority->lock);
-    return update_needs_keys(authority, error);
+    if (!update_needs_keys(authority, error))
+        return false;
+    pthread_mutex_lock(&authority->lock);
+    if (authority->changed != NULL)
+        authority->changed(authority->context);
+    pthread_mutex_unlock(&authority->lock);
+    return true;
+}
+
+void authority_listen(struct authority *authority, void (*changed)(void *context), void *context)
+{
+    pthread_mutex_lock(&authority->lock);
+    authority->changed = changed;
+    authority->context = context;
+    pthread_mutex_unlock(&authority->lock);
 }
 
 void key_generate(char out[KEY_SIZE], char digest[DIGEST_TEXT_SIZE])

@@ -23,8 +23,10 @@ bool authority_check(struct authority *authority, const char *authorization, str
                      struct error *error);
 /* False: everybody is `local`. */
 bool authority_needs_keys(const struct authority *authority);
-/* Keys were added or revoked: forget what is remembered. */
+/* Keys or roles changed: forgets what is remembered, and tells who listens. */
 bool authority_refresh(struct authority *authority, struct error *error);
+/* `changed` is called by authority_refresh from now on; NULL: nothing is. */
+void authority_listen(struct authority *authority, void (*changed)(void *context), void *context);
 
 /* A new key, and its digest as lower-case hex. */
 void key_generate(char out[KEY_SIZE], char digest[DIGEST_TEXT_SIZE]);

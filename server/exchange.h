@@ -120,6 +120,8 @@ void exchange_keep_alive(struct exchange *exchange);
 void exchange_abandon(struct exchange *exchange); /* the client left, or as if it had */
 /* The client sends no more, or left, while the exchange waits. */
 void exchange_hang_up(struct exchange *exchange);
+/* Keys changed, or one expired: who may not be served any more is cut. */
+void exchange_check_key(struct exchange *exchange);
 
 /* For exchange_*.c, on the loop's thread. */
 struct exchange *exchange_create(struct http_loop *loop, struct MHD_Connection *mhd,

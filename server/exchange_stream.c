@@ -13,11 +13,20 @@
 #define STALLS_LIMIT 4 /* keep-alive periods in which a client reads nothing */
 #define STREAM_BLOCK 1024
 
-/* Whatever is told meanwhile: it is also the time of looking at the client and its key. */
+/* Whatever is told meanwhile: it is also the time of looking at the client. */
 static void set_keep_alive(struct exchange *exchange)
 {
     deadline_set(&exchange->loop->deadlines[DEADLINE_KEEP_ALIVE], &exchange->keep_alive,
                  clock_monotonic_ns());
+}
+
+/* A stream may outlive the key it was begun with. */
+static void watch_expiry(struct exchange *exchange)
+{
+    int64_t at_ms = exchange->principal.key_expires_ms, *first_ms = &exchange->loop->key_expiry_ms;
+
+    if (exchange->outlet != NULL && at_ms != 0 && (*first_ms == 0 || at_ms < *first_ms))
+        *first_ms = at_ms;
 }
 
 /* What is written to a client that left brings the reset that tells so. */
@@ -85,6 +94,7 @@ struct outlet *exchange_begin_outlet(struct exchange *exchange)
 {
     exchange->outlet = outlet_create(exchange->loop, exchange_wake, exchange);
     set_keep_alive(exchange);
+    watch_expiry(exchange);
     return exchange->outlet;
 }
 
@@ -97,10 +107,12 @@ struct stream *exchange_begin_stream(struct exchange *exchange)
 void exchange_take_outlet(struct exchange *exchange, struct outlet *outlet)
 {
     exchange->outlet = outlet;
-    if (exchange->mhd != NULL)
-        set_keep_alive(exchange);
-    else
+    if (exchange->mhd == NULL) {
         outlet_close(outlet); /* the client did not wait */
+        return;
+    }
+    set_keep_alive(exchange);
+    watch_expiry(exchange);
 }
 
 void exchange_stand(struct exchange *exchange, struct session *session)
@@ -139,26 +151,35 @@ static void cut_stalled(struct exchange *exchange)
     shutdown(exchange->connection->fd, SHUT_RDWR);
 }
 
-/* A key may be revoked or expire while its stream is open. */
+/* Revoked, expired, or of a principal that has a lesser role now. */
 static bool may_go_on(const struct exchange *exchange)
 {
     struct principal principal;
     struct error error;
 
-    return authority_check(exchange->server->authority, exchange->headers.authorization, &principal,
-                           &error)
-           || error.kind != ERROR_UNAUTHENTICATED;
+    if (!authority_check(exchange->server->authority, exchange->headers.authorization, &principal,
+                         &error))
+        return error.kind != ERROR_UNAUTHENTICATED;
+    return principal.role >= exchange->principal.role;
+}
+
+void exchange_check_key(struct exchange *exchange)
+{
+    if (exchange->principal.name[0] == '\0')
+        return;
+    if (may_go_on(exchange)) {
+        watch_expiry(exchange);
+        return;
+    }
+    log_warning("%s: cut, the key of %s is not valid any more, or for less", exchange->id,
+                exchange->principal.name);
+    shutdown(exchange->connection->fd, SHUT_RDWR);
 }
 
 void exchange_keep_alive(struct exchange *exchange)
 {
     size_t read = outlet_bytes_read(exchange->outlet);
 
-    if (!may_go_on(exchange)) {
-        log_warning("%s: stream cut, its key is not valid any more", exchange->id);
-        shutdown(exchange->connection->fd, SHUT_RDWR);
-        return;
-    }
     outlet_put_comment(exchange->outlet);
     if (read == exchange->keep_alive_read && ++exchange->stalls == STALLS_LIMIT)
         cut_stalled(exchange);

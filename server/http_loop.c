@@ -79,6 +79,23 @@ static void deliver_notes(struct http_loop *loop)
 
 /* ---- Time ---- */
 
+void http_loop_check_keys(struct http_loop *loop)
+{
+    atomic_store(&loop->keys_changed, true);
+    wake(loop);
+}
+
+static void check_keys(struct http_loop *loop)
+{
+    bool changed = atomic_exchange(&loop->keys_changed, false);
+
+    if (!changed && (loop->key_expiry_ms == 0 || clock_utc_ms() < loop->key_expiry_ms))
+        return;
+    loop->key_expiry_ms = 0;
+    for (struct exchange *e = loop->exchanges; e != NULL; e = e->next)
+        exchange_check_key(e);
+}
+
 static void expire(struct http_loop *loop)
 {
     struct deadline *deadline;
@@ -91,6 +108,11 @@ static void expire(struct http_loop *loop)
             else
                 connection_expire(deadline->owner, kind);
         }
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
 }
 
 /* Milliseconds to sleep at most; -1: for ever. */
@@ -107,11 +129,13 @@ static int patience_ms(struct http_loop *loop)
     for (enum deadline_kind kind = 0; kind < DEADLINE_KINDS; kind++) {
         int64_t at_ns = deadline_next_ns(&loop->deadlines[kind]);
 
-        next_ns = at_ns < next_ns ? at_ns : next_ns;
+        next_ns = earlier(next_ns, at_ns);
     }
-    if (next_ns == INT64_MAX)
+    if (loop->key_expiry_ms == 0 && next_ns == INT64_MAX)
         return -1;
     now_ns = clock_monotonic_ns();
+    if (loop->key_expiry_ms != 0)
+        next_ns = earlier(next_ns, now_ns + (loop->key_expiry_ms - clock_utc_ms()) * 1000000);
     return next_ns <= now_ns ? 0 : (int)((next_ns - now_ns) / 1000000 + 1);
 }
 
@@ -161,6 +185,7 @@ static void turn(struct http_loop *loop, int timeout_ms)
     if (atomic_load(&loop->draining))
         stop_listening(loop);
     deliver_notes(loop);
+    check_keys(loop);
     expire(loop);
     loop->resumed = false;
     MHD_run(loop->daemon);
@@ -264,6 +289,7 @@ bool http_loop_create(struct server *server, unsigned number, int listen_fd, str
     pthread_mutex_init(&loop->lock, NULL);
     loop->notes_end = &loop->notes;
     atomic_init(&loop->draining, false);
+    atomic_init(&loop->keys_changed, false);
     atomic_init(&loop->stopping, false);
     init_deadlines(loop);
     if (!open_descriptors(loop, error) || !start_thread(loop, number, error)) {

@@ -46,9 +46,11 @@ struct http_loop {
     struct note *notes, **notes_end;
 
     atomic_bool draining, stopping;
+    atomic_bool keys_changed; /* who is being served may not be allowed to any more */
 
     /* of the loop's thread alone */
-    int64_t now_ns; /* when this turn began: good enough for deadlines */
+    int64_t now_ns;        /* when this turn began: good enough for deadlines */
+    int64_t key_expiry_ms; /* of the first key, UTC, with which somebody reads a stream; 0: none */
     struct deadline_list deadlines[DEADLINE_KINDS];
     struct exchange *exchanges;
     struct connection **connections; /* by their descriptors; NULL: none */
@@ -66,6 +68,8 @@ bool http_loop_post(struct http_loop *loop, struct note *note);
 /* From any thread: closes the listening socket, ends standing streams with their farewell, and lets
  * connections close after the answer they wait for. Returns at once. */
 void http_loop_drain(struct http_loop *loop);
+/* From any thread: looks again whether those who are being served may be. */
+void http_loop_check_keys(struct http_loop *loop);
 /* Closes what is open and joins the thread; notes may still be posted until http_loop_destroy. */
 void http_loop_stop(struct http_loop *loop);
 void http_loop_destroy(struct http_loop *loop); /* NULL is fine */

@@ -176,6 +176,14 @@ bool server_create(const struct server_parts *parts, struct server **out, struct
     return true;
 }
 
+static void check_keys(void *context)
+{
+    const struct server *server = context;
+
+    for (unsigned i = 0; i < server->loops_started; i++)
+        http_loop_check_keys(server->loops[i]);
+}
+
 bool server_start(struct server *server, struct error *error)
 {
     if (!notifier_start(server->notifier, error))
@@ -191,6 +199,7 @@ bool server_start(struct server *server, struct error *error)
         if (!http_loop_create(server, i, listen_fd, &server->loops[i], error))
             return false;
     }
+    authority_listen(server->authority, check_keys, server);
     return true;
 }
 
@@ -226,6 +235,8 @@ static void stop_notifying(struct server *server)
 
 void server_stop(struct server *server, int64_t patience_ms)
 {
+    if (server->authority != NULL)
+        authority_listen(server->authority, NULL, NULL);
     stop_notifying(server);
     for (unsigned i = 0; i < server->loops_started; i++)
         http_loop_drain(server->loops[i]);

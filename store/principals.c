@@ -159,6 +159,7 @@ bool key_find(struct store *store, const uint8_t digest[DIGEST_BYTES], int64_t n
     touches_note(store->touches, USED, key.id, now_ms);
     text_copy(out->name, sizeof out->name, key.principal);
     out->role = key.role;
+    out->key_expires_ms = key.expires_ms;
     return true;
 }
 

@@ -13,6 +13,7 @@ bool role_find(const char *name, enum role *out);
 struct principal {
     char name[64];
     enum role role;
+    int64_t key_expires_ms; /* of the key that was shown, if any; 0: never */
 };
 
 /* Is there a principal of this name, with a key or `local`? */
