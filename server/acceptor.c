@@ -1,10 +1,9 @@
 #include "server/acceptor.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -12,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "server/http_connection.h"
 #include "server/http_loop.h"
 #include "server/quota.h"
 #include "server/server.h"
@@ -49,6 +49,47 @@ static bool may_tell(struct acceptor *acceptor, int64_t now_ns)
     return true;
 }
 
+/* ---- Room ---- */
+
+/* How many wait in the kernel to be taken; at least one does. */
+static unsigned count_waiting(const struct acceptor *acceptor)
+{
+    struct tcp_info info = { 0 };
+    socklen_t length = sizeof info;
+
+    if (getsockopt(acceptor->fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0
+        || info.tcpi_unacked == 0) /* of a socket that listens, this is its queue */
+        return 1;
+    return info.tcpi_unacked < AT_A_TURN ? info.tcpi_unacked : AT_A_TURN;
+}
+
+static void ask_others(struct http_loop *loop)
+{
+    struct server *server = loop->server;
+
+    for (unsigned i = 0; i < atomic_load(&server->loops_started); i++)
+        if (server->loops[i] != loop)
+            http_loop_post(server->loops[i], &server->loops[i]->room_note);
+}
+
+void acceptor_make_room(struct note *room_note)
+{
+    connection_make_room((struct http_loop *)room_note, false);
+}
+
+/* Who is known has to go only if there is no stranger, here or, by the next time, elsewhere. */
+static void make_room(struct http_loop *loop)
+{
+    struct acceptor *acceptor = &loop->acceptor;
+    unsigned wanted = count_waiting(acceptor), made = 0;
+
+    while (made < wanted && connection_make_room(loop, acceptor->found_none))
+        made++;
+    if (made == 0)
+        ask_others(loop);
+    acceptor->found_none = made == 0;
+}
+
 /* The socket stays ready, so it is not looked at meanwhile. */
 static void pause_accepting(struct http_loop *loop, const char *why)
 {
@@ -57,7 +98,8 @@ static void pause_accepting(struct http_loop *loop, const char *why)
     watch(loop, EPOLL_CTL_MOD, 0);
     loop->acceptor.resume_ns = now_ns + PAUSE_NS;
     if (may_tell(&loop->acceptor, now_ns))
-        log_warning("new connections have to wait: %s", why);
+        log_warning("new connections have to wait, or take the place of idle ones: %s", why);
+    make_room(loop);
 }
 
 void acceptor_resume(struct http_loop *loop, int64_t now_ns)
@@ -68,75 +110,80 @@ void acceptor_resume(struct http_loop *loop, int64_t now_ns)
     watch(loop, EPOLL_CTL_MOD, EPOLLIN);
 }
 
-void acceptor_hurry(struct http_loop *loop)
-{
-    if (loop->acceptor.resume_ns != 0)
-        loop->acceptor.resume_ns = 1;
-}
-
 static bool is_full(struct http_loop *loop)
 {
     struct server *server = loop->server;
     char why[96];
 
-    if (atomic_load(&server->open_connections) < server->settings->connections)
+    if (atomic_load(&server->open_connections) < server->connections_limit)
         return false;
-    snprintf(why, sizeof why, "%lld are open, as many as the setting connections allows",
-             (long long)server->settings->connections);
+    snprintf(why, sizeof why,
+             "%lld are open, as many as the setting connections, or the limit of "
+             "open files, allows",
+             (long long)server->connections_limit);
     pause_accepting(loop, why);
     return true;
 }
 
-void acceptor_write_address(const struct sockaddr *address, char out[INET6_ADDRSTRLEN])
-{
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6;
+/* ---- Addresses ---- */
 
-    if (address->sa_family == AF_INET) {
-        memcpy(&v4, address, sizeof v4);
-        inet_ntop(AF_INET, &v4.sin_addr, out, INET6_ADDRSTRLEN);
-        return;
-    }
-    memcpy(&v6, address, sizeof v6);
-    if (!IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr))
-        memset(v6.sin6_addr.s6_addr + 8, 0, 8);
-    inet_ntop(AF_INET6, &v6.sin6_addr, out, INET6_ADDRSTRLEN);
+/* Who has a whole network of IPv6 addresses, as anyone has, counts as one. */
+static bool count_address(struct http_loop *loop, const struct ip_address *address, bool comes)
+{
+    const struct ip_address network = ip_client_network(address);
+    char text[IP_TEXT_SIZE];
+
+    ip_format(&network, text);
+    if (!comes)
+        quota_leave(loop->server->addresses, text);
+    else if (quota_enter(loop->server->addresses, text))
+        return true;
+    else if (may_tell(&loop->acceptor, clock_monotonic_ns()))
+        log_warning("a connection from %s is refused: it has %lld, as many as the setting "
+                    "connections_per_address allows (trusted_proxies names proxies)",
+                    text, (long long)loop->server->settings->connections_per_address);
+    return false;
 }
 
-static void hand_over(struct http_loop *loop, int fd, const struct sockaddr_storage *address,
-                      socklen_t length)
+void acceptor_enter(struct acceptor *acceptor, struct connection *connection)
 {
-    if (MHD_add_connection(loop->daemon, fd, (const struct sockaddr *)address, length) == MHD_YES)
-        return;
-    log_warning("cannot take a connection: %s", strerror(errno)); /* it is closed */
+    connection->address = acceptor->address;
+    connection->is_proxy = acceptor->is_proxy;
+    connection->is_counted = acceptor->is_counted;
+    acceptor->is_counted = false;
+    ip_format(&connection->address, connection->address_text);
 }
 
-/* libmicrohttpd tells of the connection while it takes it, which is when its address is counted. */
+void acceptor_leave(struct http_loop *loop, const struct connection *connection)
+{
+    if (connection->is_counted)
+        count_address(loop, &connection->address, false);
+    if (loop->acceptor.resume_ns != 0)
+        loop->acceptor.resume_ns = 1;
+}
+
+/* libmicrohttpd tells of the connection while it takes it: acceptor_enter. */
 static void admit(struct http_loop *loop, int fd, const struct sockaddr_storage *address,
                   socklen_t length)
 {
     struct acceptor *acceptor = &loop->acceptor;
-    char text[INET6_ADDRSTRLEN];
 
-    if (loop->server->settings->connections_per_address == 0) {
-        hand_over(loop, fd, address, length);
-        return;
-    }
-    acceptor_write_address((const struct sockaddr *)address, text);
-    if (!quota_enter(loop->server->addresses, text)) {
+    ip_of(address, &acceptor->address);
+    acceptor->is_proxy = ip_networks_hold(&loop->server->trusted_proxies, &acceptor->address);
+    acceptor->is_counted =
+        !acceptor->is_proxy && loop->server->settings->connections_per_address > 0;
+    if (acceptor->is_counted && !count_address(loop, &acceptor->address, true)) {
         close(fd);
-        if (may_tell(acceptor, clock_monotonic_ns()))
-            log_warning("a connection from %s is refused: it has %lld, as many as the setting "
-                        "connections_per_address allows",
-                        text, (long long)loop->server->settings->connections_per_address);
         return;
     }
-    acceptor->address = text;
-    hand_over(loop, fd, address, length);
-    if (acceptor->address != NULL)
-        quota_leave(loop->server->addresses, text);
-    acceptor->address = NULL;
+    if (MHD_add_connection(loop->daemon, fd, (const struct sockaddr *)address, length) == MHD_YES)
+        return;
+    log_warning("cannot take a connection: %s", strerror(errno)); /* it is closed */
+    if (acceptor->is_counted)
+        count_address(loop, &acceptor->address, false);
 }
+
+/* ---- Taking ---- */
 
 static bool is_passing(int error_number)
 {
@@ -156,6 +203,7 @@ static void take_waiting(struct http_loop *loop)
                 pause_accepting(loop, strerror(errno));
             return;
         }
+        loop->acceptor.found_none = false;
         admit(loop, fd, &address, length);
     }
 }

@@ -1,6 +1,5 @@
 #include "server/audit_notes.h"
 
-#include <arpa/inet.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "server/acceptor.h"
 #include "server/exchange.h"
 #include "server/server.h"
 #include "store/audit.h"
@@ -60,16 +58,14 @@ void audit_note_stop(struct store *store, const char *why)
 
 void audit_note_login(const struct exchange *exchange, const char *why)
 {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(exchange->mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct ip_address network = ip_client_network(&exchange->client);
     const struct change change = {
         .actor = { .principal = AUDIT_NOBODY, .request_id = exchange->id }, .tool = "login"
     };
-    char address[INET6_ADDRSTRLEN] = "";
+    char address[IP_TEXT_SIZE];
     const struct audit_event event = { AUDIT_LOGIN, &change, "unauthenticated", why, address };
     struct error ignored; /* it only counts */
 
-    if (info != NULL)
-        acceptor_write_address(info->client_addr, address);
+    ip_format(&network, address);
     audit_count(exchange->server->services->store, &event, &ignored);
 }

@@ -40,6 +40,11 @@ struct deadline *deadline_expired(struct deadline_list *list, int64_t now_ns)
     return first;
 }
 
+void *deadline_first(const struct deadline_list *list)
+{
+    return list->ring.next == &list->ring ? NULL : list->ring.next->owner;
+}
+
 int64_t deadline_next_ns(const struct deadline_list *list)
 {
     const struct deadline *first = list->ring.next;

@@ -25,5 +25,7 @@ void deadline_set(struct deadline_list *list, struct deadline *deadline, int64_t
 void deadline_clear(struct deadline *deadline); /* one that is not set stays so */
 /* The first that has passed, cleared; NULL if there is none. */
 struct deadline *deadline_expired(struct deadline_list *list, int64_t now_ns);
+/* The owner of the first that is set; NULL: there is none. */
+void *deadline_first(const struct deadline_list *list);
 /* When the first will pass; INT64_MAX in an empty list. */
 int64_t deadline_next_ns(const struct deadline_list *list);

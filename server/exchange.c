@@ -225,7 +225,6 @@ enum MHD_Result exchange_queue_reply(struct exchange *exchange)
                           : MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
     if (reply->content_type != NULL)
         MHD_add_response_header(response, "Content-Type", reply->content_type);
-    deadline_set(&exchange->loop->deadlines[DEADLINE_SEND], &exchange->connection->deadline,
-                 exchange->loop->now_ns);
+    connection_wait(exchange->connection, DEADLINE_SEND);
     return exchange_queue_take(exchange, response, reply->status);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/ip.h"
 #include "base/text.h"
 #include "base/workers.h"
 #include "server/deadline.h"
@@ -51,6 +52,8 @@ struct exchange {
     const struct route *route; /* NULL: none */
     const char *verb;          /* GET, POST, ... */
     char *authority;           /* of a target that is a whole URI; NULL: a path */
+    struct ip_address client;  /* who asks, by the connection or by a trusted proxy */
+    char client_text[IP_TEXT_SIZE];
     struct http_headers headers;
     struct text body;
     struct principal principal;

@@ -1,8 +1,11 @@
 /* What libmicrohttpd calls: from the headers of a request to the end of its answer. */
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/exchange.h"
+#include "server/forwarded.h"
 #include "server/http_connection.h"
 #include "server/limits.h"
 #include "server/mcp.h"
@@ -80,6 +83,19 @@ static enum MHD_Result refuse_early(struct exchange *exchange)
     return MHD_YES;
 }
 
+static void find_client(struct exchange *exchange)
+{
+    const struct connection *connection = exchange->connection;
+
+    exchange->client = connection->address;
+    if (connection->is_proxy) {
+        forwarded_find(exchange->mhd, &exchange->server->trusted_proxies, &exchange->client);
+        ip_format(&exchange->client, exchange->client_text);
+    } else { /* which is every request's */
+        memcpy(exchange->client_text, connection->address_text, sizeof exchange->client_text);
+    }
+}
+
 static enum MHD_Result begin(struct http_loop *loop, struct MHD_Connection *mhd, const char *target,
                              const char *verb, const char *version, void **slot)
 {
@@ -88,6 +104,7 @@ static enum MHD_Result begin(struct http_loop *loop, struct MHD_Connection *mhd,
 
     *slot = exchange;
     http_headers_read(mhd, version, &exchange->headers);
+    find_client(exchange);
     trace_id_read(exchange->headers.traceparent, exchange->trace);
     if (connection_is_guarded(exchange->connection))
         routes_admit(exchange, target);
@@ -107,8 +124,7 @@ static void give_time(struct exchange *exchange, size_t more)
 {
     if (exchange->body_seen >> 20 == (exchange->body_seen - more) >> 20)
         return;
-    deadline_set(&exchange->loop->deadlines[DEADLINE_BODY], &exchange->connection->deadline,
-                 clock_monotonic_ns());
+    connection_wait(exchange->connection, DEADLINE_BODY);
 }
 
 static void keep_body(struct exchange *exchange, const char *bytes, size_t size)
@@ -201,6 +217,8 @@ static void write_log(const struct exchange *exchange, unsigned status, int64_t 
     text_add_integer(line, tenths_ms % 10);
     text_add(line, " ms ");
     text_add(line, exchange->id);
+    text_add(line, " from ");
+    text_add(line, exchange->client_text);
     if (exchange->trace[0] != '\0') {
         text_add(line, " trace ");
         text_add(line, exchange->trace);

@@ -16,7 +16,7 @@
 /* Whatever is told meanwhile: it is also the time of looking at the client. */
 static void set_keep_alive(struct exchange *exchange)
 {
-    deadline_set(&exchange->loop->deadlines[DEADLINE_KEEP_ALIVE], &exchange->keep_alive,
+    deadline_set(&exchange->loop->deadlines[0][DEADLINE_KEEP_ALIVE], &exchange->keep_alive,
                  clock_monotonic_ns());
 }
 
@@ -35,7 +35,7 @@ void exchange_probe(struct exchange *exchange)
     if (exchange->is_probed)
         return;
     exchange->is_probed = true;
-    deadline_set(&exchange->loop->deadlines[DEADLINE_PROBE], &exchange->keep_alive,
+    deadline_set(&exchange->loop->deadlines[0][DEADLINE_PROBE], &exchange->keep_alive,
                  clock_monotonic_ns());
 }
 
@@ -171,8 +171,7 @@ void exchange_check_key(struct exchange *exchange)
         watch_expiry(exchange);
         return;
     }
-    log_warning("%s: cut, the key of %s is not valid any more, or for less", exchange->id,
-                exchange->principal.name);
+    log_warning("%s: cut, its key is not valid any more, or for a lesser role", exchange->id);
     shutdown(exchange->connection->fd, SHUT_RDWR);
 }
 

@@ -12,7 +12,6 @@
 #include "base/memory.h"
 #include "server/exchange.h"
 #include "server/mcp.h"
-#include "server/quota.h"
 #include "server/request_target.h"
 #include "server/server.h"
 
@@ -46,9 +45,7 @@ static void open_connection(struct http_loop *loop, struct MHD_Connection *mhd, 
 
     atomic_fetch_add(&loop->server->open_connections, 1);
     connection->loop = loop;
-    if (loop->acceptor.address != NULL)
-        connection->address = memory_copy_text(loop->acceptor.address);
-    loop->acceptor.address = NULL; /* counted; given back in close_connection */
+    acceptor_enter(&loop->acceptor, connection);
     connection->fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     connection->deadline.owner = connection;
     enter(loop, connection);
@@ -64,12 +61,9 @@ static void close_connection(struct connection *connection)
 
     epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, connection->fd, NULL);
     atomic_fetch_sub(&loop->server->open_connections, 1);
-    if (connection->address != NULL)
-        quota_leave(loop->server->addresses, connection->address);
-    acceptor_hurry(loop);
+    acceptor_leave(loop, connection);
     deadline_clear(&connection->deadline);
     loop->connections[connection->fd] = NULL;
-    free(connection->address);
     free(connection);
 }
 
@@ -88,8 +82,14 @@ void connection_wait(struct connection *connection, enum deadline_kind kind)
 {
     if (connection->ended && kind != DEADLINE_SEND && kind != DEADLINE_REFUSAL)
         kind = DEADLINE_LEFT;
-    deadline_set(&connection->loop->deadlines[kind], &connection->deadline,
+    connection->waits_for = kind;
+    deadline_set(&connection->loop->deadlines[connection->is_known][kind], &connection->deadline,
                  connection->loop->now_ns);
+}
+
+static bool is_waiting(const struct connection *connection)
+{
+    return connection->deadline.list != NULL;
 }
 
 /* A suspended request does not read its socket, so it is told here that the client left, or may
@@ -97,23 +97,20 @@ void connection_wait(struct connection *connection, enum deadline_kind kind)
  * to see, but where it comes together with the last bytes, it does not. */
 static void hang_up(struct connection *connection, bool gone)
 {
-    const struct deadline_list *list = connection->deadline.list;
-    struct deadline_list *deadlines = connection->loop->deadlines;
+    enum deadline_kind waits_for = connection->waits_for;
 
     connection->ended = true;
     connection->gone |= gone;
     if (connection->exchange != NULL && connection->exchange->suspended)
         exchange_hang_up(connection->exchange);
-    if (list != NULL && list != &deadlines[DEADLINE_SEND] && list != &deadlines[DEADLINE_REFUSAL])
+    if (is_waiting(connection) && waits_for != DEADLINE_SEND && waits_for != DEADLINE_REFUSAL)
         connection_wait(connection, DEADLINE_LEFT);
 }
 
 /* Bytes of the next request: from now on its headers are waited for, no more for its beginning. */
 static void begin_headers(struct connection *connection)
 {
-    struct deadline_list *deadlines = connection->loop->deadlines;
-
-    if (connection->deadline.list == &deadlines[DEADLINE_IDLE])
+    if (is_waiting(connection) && connection->waits_for == DEADLINE_IDLE)
         connection_wait(connection, DEADLINE_HEADER);
 }
 
@@ -215,7 +212,8 @@ static void log_fault(struct connection *connection, const struct request_fault 
     if (!connection->loop->server->settings->log_requests)
         return;
     log_lines_begin(lines);
-    text_addf(&lines->text, "? ? - - - %u: %s", fault->status, fault->message);
+    text_addf(&lines->text, "? ? - - - %u from %s: %s", fault->status, connection->address_text,
+              fault->message);
     log_lines_end(lines);
 }
 
@@ -232,12 +230,14 @@ static void refuse_fault(struct connection *connection)
 }
 
 /* libmicrohttpd has no call to close a connection; a socket that is shut down it closes itself. */
-static void close_late(struct connection *connection, enum deadline_kind kind)
+static void close_late(struct connection *connection)
 {
     static const char *const what[] = {
         [DEADLINE_BODY] = "its body did not arrive in time",
         [DEADLINE_SEND] = "the client does not read the answer",
     };
+
+    enum deadline_kind kind = connection->waits_for;
 
     if (!connection->refused && (kind == DEADLINE_BODY || kind == DEADLINE_SEND))
         log_warning("%s: closing, %s",
@@ -245,10 +245,44 @@ static void close_late(struct connection *connection, enum deadline_kind kind)
     shutdown(connection->fd, SHUT_RDWR);
 }
 
-void connection_expire(struct connection *connection, enum deadline_kind kind)
+void connection_expire(struct connection *connection)
 {
-    if (kind == DEADLINE_REFUSAL)
+    if (connection->waits_for == DEADLINE_REFUSAL)
         refuse_fault(connection);
     else
-        close_late(connection, kind);
+        close_late(connection);
+}
+
+/* ---- Making room ---- */
+
+#define MS_NS INT64_C(1000000)
+
+/* Who came just now is about to ask, and who is known may come back to an idle connection at any
+ * moment, to find it closed. */
+static const struct {
+    bool known;
+    enum deadline_kind waits_for;
+    int64_t least_ns; /* for so long */
+} dispensable[] = {
+    { false, DEADLINE_HEADER, 100 * MS_NS }, { false, DEADLINE_BODY, 100 * MS_NS },
+    { false, DEADLINE_IDLE, 100 * MS_NS },   { false, DEADLINE_SEND, 1000 * MS_NS },
+    { true, DEADLINE_HEADER, 1000 * MS_NS }, { true, DEADLINE_IDLE, 10000 * MS_NS },
+};
+
+bool connection_make_room(struct http_loop *loop, bool known)
+{
+    for (size_t i = 0; i < sizeof dispensable / sizeof *dispensable; i++) {
+        const struct deadline_list *list =
+            &loop->deadlines[dispensable[i].known][dispensable[i].waits_for];
+        int64_t since_ns = deadline_next_ns(list) - list->length_ns;
+        struct connection *oldest = deadline_first(list);
+
+        if (oldest == NULL || dispensable[i].known > known
+            || loop->now_ns - since_ns < dispensable[i].least_ns)
+            continue;
+        connection_wait(oldest, DEADLINE_LEFT);
+        shutdown(oldest->fd, SHUT_RDWR);
+        return true;
+    }
+    return false;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/ip.h"
 #include "server/deadline.h"
 #include "server/http_loop.h"
 #include "server/request_guard.h"
@@ -16,14 +17,19 @@ struct reply;
 struct connection {
     struct http_loop *loop;
     int fd;
-    char *address;  /* as counted; NULL: addresses are not counted */
-    bool ended;     /* the client sends no more; it may still read */
-    bool gone;      /* nor that: it was reset, or both sides are closed */
-    bool sent_more; /* after the request that is being answered */
-    bool refused;   /* it got our last word: what it still sends is dropped */
-    size_t dropped; /* bytes of that */
+    struct ip_address address; /* the client's, or its proxy's */
+    char address_text[IP_TEXT_SIZE];
+    bool is_proxy;   /* a trusted one: it says whose requests it sends */
+    bool is_counted; /* among those of its address */
+    bool is_known;   /* somebody who may was let in by a request */
+    bool ended;      /* the client sends no more; it may still read */
+    bool gone;       /* nor that: it was reset, or both sides are closed */
+    bool sent_more;  /* after the request that is being answered */
+    bool refused;    /* it got our last word: what it still sends is dropped */
+    size_t dropped;  /* bytes of that */
     struct deadline deadline;
-    struct exchange *exchange; /* the one in progress */
+    enum deadline_kind waits_for; /* where the deadline is set */
+    struct exchange *exchange;    /* the one in progress */
     struct request_guard guard;
     bool target_is_sound; /* of the request in work: request_target.h */
     uint64_t answered;    /* requests */
@@ -38,12 +44,15 @@ void *connection_first_line(void *loop, const char *target, struct MHD_Connectio
 /* What it waits for from now on. */
 void connection_wait(struct connection *connection, enum deadline_kind kind);
 void connection_take_event(struct connection *connection, uint32_t events); /* epoll's */
-void connection_expire(struct connection *connection, enum deadline_kind kind);
+void connection_expire(struct connection *connection); /* what it waited for did not come */
 /* Its exchange is over. */
 void connection_end_request(struct connection *connection);
 /* Answers at once, past libmicrohttpd, and lets the client read it: the connection closes when the
  * client does, or its deadline passes. Nothing else may be being answered. */
 void connection_refuse(struct connection *connection, const struct reply *reply);
+/* Closes one that is waiting, so that another client gets its place: the oldest of the first sort
+ * there is, but only of strangers, or also of those who are known. False: there is none. */
+bool connection_make_room(struct http_loop *loop, bool known);
 /* Of the request in work: did it pass the guard, and is it here with its whole body? */
 bool connection_is_guarded(const struct connection *connection);
 bool connection_has_whole_request(const struct connection *connection);

@@ -101,13 +101,17 @@ static void expire(struct http_loop *loop)
     struct deadline *deadline;
 
     acceptor_resume(loop, loop->now_ns);
-    for (enum deadline_kind kind = 0; kind < DEADLINE_KINDS; kind++)
-        while ((deadline = deadline_expired(&loop->deadlines[kind], loop->now_ns)) != NULL) {
+    for (int i = 0; i < 2 * DEADLINE_KINDS; i++) {
+        enum deadline_kind kind = i % DEADLINE_KINDS;
+        struct deadline_list *list = &loop->deadlines[i / DEADLINE_KINDS][kind];
+
+        while ((deadline = deadline_expired(list, loop->now_ns)) != NULL) {
             if (kind == DEADLINE_KEEP_ALIVE || kind == DEADLINE_PROBE)
                 exchange_keep_alive(deadline->owner);
             else
-                connection_expire(deadline->owner, kind);
+                connection_expire(deadline->owner);
         }
+    }
 }
 
 static int64_t earlier(int64_t a, int64_t b)
@@ -126,11 +130,9 @@ static int patience_ms(struct http_loop *loop)
         return 0;
     if (MHD_get_timeout(loop->daemon, &asked_ms) == MHD_YES && asked_ms == 0)
         return 0;
-    for (enum deadline_kind kind = 0; kind < DEADLINE_KINDS; kind++) {
-        int64_t at_ns = deadline_next_ns(&loop->deadlines[kind]);
-
-        next_ns = earlier(next_ns, at_ns);
-    }
+    for (int i = 0; i < 2 * DEADLINE_KINDS; i++)
+        next_ns = earlier(
+            next_ns, deadline_next_ns(&loop->deadlines[i / DEADLINE_KINDS][i % DEADLINE_KINDS]));
     if (loop->key_expiry_ms == 0 && next_ns == INT64_MAX)
         return -1;
     now_ns = clock_monotonic_ns();
@@ -220,15 +222,20 @@ static void *run_thread(void *context)
 static void init_deadlines(struct http_loop *loop)
 {
     const struct settings *settings = loop->server->settings;
+    const int64_t seconds[DEADLINE_KINDS] = {
+        [DEADLINE_HEADER] = settings->header_timeout_s,
+        [DEADLINE_IDLE] = IDLE_S,
+        [DEADLINE_BODY] = settings->body_timeout_s,
+        [DEADLINE_SEND] = settings->send_timeout_s,
+        [DEADLINE_LEFT] = LEFT_S,
+        [DEADLINE_REFUSAL] = 0,
+        [DEADLINE_KEEP_ALIVE] = settings->keep_alive_s,
+        [DEADLINE_PROBE] = PROBE_S,
+    };
 
-    deadline_list_init(&loop->deadlines[DEADLINE_HEADER], settings->header_timeout_s * SECOND_NS);
-    deadline_list_init(&loop->deadlines[DEADLINE_IDLE], IDLE_S * SECOND_NS);
-    deadline_list_init(&loop->deadlines[DEADLINE_BODY], settings->body_timeout_s * SECOND_NS);
-    deadline_list_init(&loop->deadlines[DEADLINE_SEND], settings->send_timeout_s * SECOND_NS);
-    deadline_list_init(&loop->deadlines[DEADLINE_LEFT], LEFT_S * SECOND_NS);
-    deadline_list_init(&loop->deadlines[DEADLINE_REFUSAL], 0);
-    deadline_list_init(&loop->deadlines[DEADLINE_PROBE], PROBE_S * SECOND_NS);
-    deadline_list_init(&loop->deadlines[DEADLINE_KEEP_ALIVE], settings->keep_alive_s * SECOND_NS);
+    for (int i = 0; i < 2 * DEADLINE_KINDS; i++)
+        deadline_list_init(&loop->deadlines[i / DEADLINE_KINDS][i % DEADLINE_KINDS],
+                           seconds[i % DEADLINE_KINDS] * SECOND_NS);
 }
 
 static struct MHD_Daemon *start_daemon(struct http_loop *loop)
@@ -283,6 +290,7 @@ bool http_loop_create(struct server *server, unsigned number, int listen_fd, str
 {
     struct http_loop *loop = memory_zeroed(1, sizeof *loop);
 
+    loop->room_note.deliver = acceptor_make_room;
     loop->server = server;
     loop->acceptor.fd = listen_fd;
     loop->epoll_fd = loop->wake_fd = -1;

@@ -37,6 +37,7 @@ enum deadline_kind {
 };
 
 struct http_loop {
+    struct note room_note; /* first: asks the loop to make room for connections of others */
     struct server *server;
     struct MHD_Daemon *daemon;
     pthread_t thread;
@@ -51,7 +52,7 @@ struct http_loop {
     /* of the loop's thread alone */
     int64_t now_ns;        /* when this turn began: good enough for deadlines */
     int64_t key_expiry_ms; /* of the first key, UTC, with which somebody reads a stream; 0: none */
-    struct deadline_list deadlines[DEADLINE_KINDS];
+    struct deadline_list deadlines[2][DEADLINE_KINDS]; /* 1: of connections that are known */
     struct exchange *exchanges;
     struct connection **connections; /* by their descriptors; NULL: none */
     size_t connections_size;

@@ -161,8 +161,10 @@ static bool check_principal(struct exchange *exchange)
     const char *authorization = exchange->headers.authorization;
     struct error error;
 
-    if (authority_check(exchange->server->authority, authorization, &exchange->principal, &error))
+    if (authority_check(exchange->server->authority, authorization, &exchange->principal, &error)) {
+        exchange->connection->is_known = true;
         return true;
+    }
     if (error.kind != ERROR_UNAUTHENTICATED) {
         mcp_refuse_fault(exchange, "key", &error);
         return false;

@@ -37,18 +37,29 @@ static unsigned count_loops(const struct settings *settings)
     return cores < 1 ? 1 : cores > HTTP_THREADS_LIMIT ? HTTP_THREADS_LIMIT : (unsigned)cores;
 }
 
-/* One descriptor per connection, and some for the rest. */
-static void raise_descriptor_limit(const struct settings *settings)
-{
-    struct rlimit limit;
-    rlim_t wanted = (rlim_t)settings->connections * 2 + 1024;
+#define DESCRIPTORS_KEPT 1024
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+/* One descriptor per connection, and some for the rest: without them nothing could be stored or
+ * measured any more. */
+static void limit_connections(struct server *server)
+{
+    int64_t wanted = server->settings->connections, left;
+    rlim_t descriptors = (rlim_t)wanted * 2 + DESCRIPTORS_KEPT;
+    struct rlimit limit;
+
+    server->connections_limit = wanted;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= descriptors)
         return;
-    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
-    if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < (rlim_t)settings->connections)
-        log_warning("the limit of open files (%llu) is below the setting connections (%lld)",
-                    (unsigned long long)limit.rlim_cur, (long long)settings->connections);
+    limit.rlim_cur = limit.rlim_max < descriptors ? limit.rlim_max : descriptors;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    left = (int64_t)limit.rlim_cur;
+    left -= left / 4 < DESCRIPTORS_KEPT ? left / 4 : DESCRIPTORS_KEPT;
+    if (left >= wanted)
+        return;
+    server->connections_limit = left;
+    log_warning("the limit of open files (%llu) leaves %lld connections, fewer than the setting "
+                "connections (%lld)",
+                (unsigned long long)limit.rlim_cur, (long long)left, (long long)wanted);
 }
 
 static void add_rows(struct server *server)
@@ -133,7 +144,8 @@ static bool open_parts(struct server *server, struct error *error)
         .kept_bytes = server->kept_bytes,
     };
 
-    return listen_parse(settings->listen, &server->address, error)
+    return ip_networks_parse(settings->trusted_proxies, &server->trusted_proxies, error)
+           && listen_parse(settings->listen, &server->address, error)
            && authority_create(store, settings->auth, listen_is_loopback(&server->address),
                                &server->authority, error)
            && server_key_load(store, "request_state", server->sealing_key, error)
@@ -165,7 +177,7 @@ bool server_create(const struct server_parts *parts, struct server **out, struct
 
     prepare(server, parts);
     create_quotas(server);
-    raise_descriptor_limit(parts->settings);
+    limit_connections(server);
     if (!open_parts(server, error)) {
         server_destroy(server);
         return false;
@@ -180,7 +192,7 @@ static void check_keys(void *context)
 {
     const struct server *server = context;
 
-    for (unsigned i = 0; i < server->loops_started; i++)
+    for (unsigned i = 0; i < atomic_load(&server->loops_started); i++)
         http_loop_check_keys(server->loops[i]);
 }
 
@@ -191,13 +203,13 @@ bool server_start(struct server *server, struct error *error)
     server->listening = server->services->jobs != NULL;
     if (server->listening)
         jobs_listen(server->services->jobs, notifier_job_moved, server->notifier);
-    for (; server->loops_started < server->loop_count; server->loops_started++) {
-        unsigned i = server->loops_started;
+    for (unsigned i = 0; i < server->loop_count; i++) {
         int listen_fd = server->sockets[i];
 
         server->sockets[i] = -1;
         if (!http_loop_create(server, i, listen_fd, &server->loops[i], error))
             return false;
+        atomic_fetch_add(&server->loops_started, 1);
     }
     authority_listen(server->authority, check_keys, server);
     return true;
@@ -238,19 +250,19 @@ void server_stop(struct server *server, int64_t patience_ms)
     if (server->authority != NULL)
         authority_listen(server->authority, NULL, NULL);
     stop_notifying(server);
-    for (unsigned i = 0; i < server->loops_started; i++)
+    for (unsigned i = 0; i < atomic_load(&server->loops_started); i++)
         http_loop_drain(server->loops[i]);
     wait_for_requests(server, patience_ms);
     atomic_store(&server->cancelling, true);
     wait_for_requests(server, CANCEL_PATIENCE_MS);
-    for (unsigned i = 0; i < server->loops_started; i++)
+    for (unsigned i = 0; i < atomic_load(&server->loops_started); i++)
         http_loop_stop(server->loops[i]);
     workers_destroy(server->workers);
     workers_destroy(server->waiting);
     server->workers = server->waiting = NULL;
-    for (unsigned i = 0; i < server->loops_started; i++)
+    for (unsigned i = 0; i < atomic_load(&server->loops_started); i++)
         http_loop_destroy(server->loops[i]);
-    server->loops_started = 0;
+    atomic_store(&server->loops_started, 0);
 }
 
 void server_destroy(struct server *server)

@@ -6,6 +6,7 @@
 
 #include "base/digest.h"
 #include "base/error.h"
+#include "base/ip.h"
 #include "base/text.h"
 #include "handlers/prompt.h"
 #include "handlers/resource.h"
@@ -57,11 +58,14 @@ struct server {
     struct quota *kept_bytes; /* of each principal's events */
     struct workers *workers, *waiting;
     struct http_loop **loops;
-    unsigned loop_count, loops_started;
+    unsigned loop_count;
+    atomic_uint loops_started;
     int *sockets; /* -1 once its loop has it */
     struct listen_address address;
     char address_text[LISTEN_TEXT_SIZE];
     struct origin_rules origin_rules;
+    struct ip_networks trusted_proxies;
+    int64_t connections_limit; /* the setting, or what the limit of open files leaves */
 
     struct telemetry *telemetry;
     struct telemetry_row **method_rows, **tool_rows, **route_rows; /* in the order of the tables */

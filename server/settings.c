@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ip.h"
 #include "base/text.h"
 
 #define AT(member) offsetof(struct settings, member)
@@ -22,6 +23,8 @@ const struct setting settings_table[] = {
       "names clients may use in Host beside localhost, with commas; * for any" },
     { "allowed_origins", SETTING_TEXT, "", 0, 0, AT(allowed_origins),
       "origins of web pages that may call, with commas; * for any" },
+    { "trusted_proxies", SETTING_TEXT, "", 0, 0, AT(trusted_proxies),
+      "networks of proxies whose X-Forwarded-For is believed, with commas (10.0.0.0/8, ::1)" },
     { "secrets", SETTING_TEXT, "", 0, 0, AT(secrets),
       "folder of the files that hold deployments' secrets, one each; empty: environment only" },
     { "audit_key", SETTING_TEXT, "", 0, 0, AT(audit_key),
@@ -40,9 +43,10 @@ const struct setting settings_table[] = {
     { "queue_limit", SETTING_INTEGER, "256", 1, 65536, AT(queue_limit),
       "calls that may wait for a worker; more are told to come back" },
     { "connections", SETTING_INTEGER, "16384", 16, 1000000, AT(connections),
-      "open connections at most; more wait until others close" },
-    { "connections_per_address", SETTING_INTEGER, "0", 0, 1000000, AT(connections_per_address),
-      "open connections from one address (IPv6: network) at most; 0: any, as behind a proxy" },
+      "open connections at most; for more, idle ones close, strangers' first" },
+    { "connections_per_address", SETTING_INTEGER, "1024", 0, 1000000, AT(connections_per_address),
+      "open connections from one address (IPv6: network), trusted proxies apart; 0: any, as where "
+      "the platform sets PORT" },
     { "calls_per_principal", SETTING_INTEGER, "64", 0, 65536, AT(calls_per_principal),
       "calls of one principal that may run or wait at once (fewer than waiting_workers, so that "
       "others get theirs); 0: any" },
@@ -96,14 +100,17 @@ const struct setting settings_table[] = {
 };
 const size_t settings_count = sizeof settings_table / sizeof *settings_table;
 
-/* The platform's PORT takes the place of the default, so that a flag or OPSBRAIN_LISTEN wins. */
+/* The platform's PORT takes the place of defaults, so that flags and the environment win. */
 static bool apply_port(struct error *error)
 {
     const char *port = getenv("PORT");
     char listen[32];
     int64_t number;
 
-    if (port == NULL || port[0] == '\0' || getenv("OPSBRAIN_LISTEN") != NULL)
+    if (port == NULL || port[0] == '\0')
+        return true;
+    setenv("OPSBRAIN_CONNECTIONS_PER_ADDRESS", "0", 0); /* all come from the platform's proxies */
+    if (getenv("OPSBRAIN_LISTEN") != NULL)
         return true;
     if (!text_to_integer(port, 0, 65535, &number))
         return error_set(error, ERROR_INVALID, "PORT is \"%.40s\", it must be 0 to 65535", port);
@@ -112,7 +119,16 @@ static bool apply_port(struct error *error)
     return true;
 }
 
-static bool check(const struct settings *settings, struct error *error)
+static bool check_proxies(const struct settings *settings, struct error *error)
+{
+    struct ip_networks ignored;
+    struct error why;
+
+    return ip_networks_parse(settings->trusted_proxies, &ignored, &why)
+           || error_set(error, ERROR_INVALID, "trusted_proxies: %s", why.message);
+}
+
+static bool check_auth(const struct settings *settings, struct error *error)
 {
     static const char *const modes[] = { "auto", "keys", "none" };
 
@@ -129,7 +145,7 @@ bool settings_read(int argc, char *const *argv, struct settings *out, struct err
 
     if (!apply_port(error)
         || !config_read(settings_table, settings_count, argc, argv, &settings, error)
-        || !check(&settings, error))
+        || !check_auth(&settings, error) || !check_proxies(&settings, error))
         return false;
     *out = settings;
     return true;

@@ -25,7 +25,7 @@ function startServer() {
     mkdirSync('build/log', { recursive: true });
     const log = openSync('build/log/bench-streams-server.log', 'w');
     return spawn('taskset', ['-c', '0', `${BIN}/bench_echo`, `--listen=127.0.0.1:${PORT}`, '--http-threads=1', '--auth=none',
-        `--data=${DATA}`, `--keep-alive=${KEEP_ALIVE_S}s`, `--connections=${streams + 100}`, `--sessions=${streams + 100}`,
+        `--data=${DATA}`, `--keep-alive=${KEEP_ALIVE_S}s`, `--connections=${streams + 100}`, '--connections-per-address=0', `--sessions=${streams + 100}`,
         `--sessions-per-principal=${streams + 100}`],
         { stdio: ['ignore', log, log] });
 }

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "http_client.h"
+#include "mcp_client.h"
 #include "served.h"
 
 static struct served served;
@@ -23,6 +23,14 @@ static int start(void **state)
     served_create(&served);
     served_start(&served, "--http-threads=2", "--connections-per-address=3", "--connections=16",
                  NULL);
+    return 0;
+}
+
+static int start_alone(void **state)
+{
+    (void)state;
+    served_create(&served);
+    served_start(&served, "--connections=16", NULL);
     return 0;
 }
 
@@ -96,6 +104,15 @@ static void an_address_has_so_many_connections_and_others_have_theirs(void **sta
     http_close(&other);
 }
 
+/* Somebody who may has asked here. */
+static void become_known(struct http_client *client)
+{
+    connect_now(client);
+    assert_int_equal(http_exchange(client, "POST", "/mcp", MCP_HEADERS,
+                                   "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}", NULL),
+                     200);
+}
+
 static int64_t cpu_ns(void)
 {
     struct timespec time;
@@ -127,8 +144,7 @@ static void without_descriptors_it_serves_on_without_spinning_and_recovers(void 
 
     (void)state;
     prepare(&kept, INADDR_LOOPBACK);
-    connect_now(&kept);
-    assert_int_equal(ask_health(&kept), 200);
+    become_known(&kept);
     for (uint32_t i = 0; i < NEW; i++)
         prepare(&clients[i], INADDR_LOOPBACK + 1 + i);
     before = exhaust_descriptors();
@@ -152,6 +168,16 @@ static void without_descriptors_it_serves_on_without_spinning_and_recovers(void 
     http_close(&kept);
 }
 
+/* A stream, which is of use to its client however long it is silent. */
+static void open_stream(struct http_client *client)
+{
+    connect_now(client);
+    http_send(client, "POST", "/mcp", MODERN_HEADERS("subscriptions/listen"),
+              "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"subscriptions/listen\"," MODERN_PARAMS(
+                  "\"notifications\":{\"toolsListChanged\":true},") "}");
+    assert_int_equal(http_read_head(client), 200);
+}
+
 static void over_the_total_they_wait_for_a_place_and_get_it(void **state)
 {
     enum { ALL = 16, OVER = 4 };
@@ -160,21 +186,175 @@ static void over_the_total_they_wait_for_a_place_and_get_it(void **state)
     (void)state;
     for (uint32_t i = 0; i < ALL; i++) {
         prepare(&clients[i], INADDR_LOOPBACK + i);
-        connect_now(&clients[i]);
-        assert_int_equal(ask_health(&clients[i]), 200);
+        open_stream(&clients[i]);
     }
     for (uint32_t i = ALL; i < ALL + OVER; i++) {
         prepare(&clients[i], INADDR_LOOPBACK + i);
         connect_now(&clients[i]);
         http_send(&clients[i], "GET", "/health", NULL, NULL);
     }
-    served_sleep_ms(50);
+    served_sleep_ms(300);
     assert_int_equal(atomic_load(&served.server->open_connections), ALL);
-    for (int i = 0; i < OVER; i++)
+    for (int i = 0; i < OVER; i++) {
+        shutdown(clients[i].fd, SHUT_RDWR);
         http_close(&clients[i]);
+    }
     for (int i = ALL; i < ALL + OVER; i++)
         assert_int_equal(http_read_head(&clients[i]), 200);
     for (int i = OVER; i < ALL + OVER; i++)
+        http_close(&clients[i]);
+}
+
+/* What connections that take all places may be doing. */
+enum pastime {
+    SILENT,
+    SLOW_HEADERS,
+    SLOW_BODY,
+    IDLE_AFTER_A_PROBE,
+    IDLE_AFTER_A_REFUSAL,
+    PASTIMES
+};
+
+static void pass_time(struct http_client *client, enum pastime pastime)
+{
+    static const char *const sent[] = {
+        [SLOW_HEADERS] = "GET /health HTTP/1.1\r\nHost: localhost\r\nX: ",
+        [SLOW_BODY] = "POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{",
+    };
+
+    connect_now(client);
+    if (pastime == SLOW_HEADERS || pastime == SLOW_BODY)
+        http_send_bytes(client, sent[pastime], strlen(sent[pastime]));
+    if (pastime == IDLE_AFTER_A_PROBE)
+        assert_int_equal(ask_health(client), 200);
+    if (pastime == IDLE_AFTER_A_REFUSAL)
+        assert_int_equal(http_exchange(client, "GET", "/nowhere", NULL, NULL, NULL), 404);
+}
+
+static void strangers_make_room_for_who_comes(void **state)
+{
+    enum { KNOWN = 3, ALL = 16, NEW = 5 };
+
+    (void)state;
+    for (enum pastime pastime = 0; pastime < PASTIMES; pastime++) {
+        struct http_client clients[ALL], others[NEW];
+        int64_t begun_ns;
+
+        for (uint32_t i = 0; i < ALL; i++) {
+            prepare(&clients[i], INADDR_LOOPBACK + i);
+            if (i < KNOWN)
+                become_known(&clients[i]);
+            else
+                pass_time(&clients[i], pastime);
+        }
+        begun_ns = clock_monotonic_ns();
+        for (uint32_t i = 0; i < NEW; i++) {
+            prepare(&others[i], INADDR_LOOPBACK + ALL + i);
+            connect_now(&others[i]);
+            assert_int_equal(ask_health(&others[i]), 200);
+        }
+        assert_true(clock_monotonic_ns() - begun_ns < INT64_C(2000000000));
+        for (int i = 0; i < KNOWN; i++)
+            assert_int_equal(ask_health(&clients[i]), 200);
+        for (int i = 0; i < ALL; i++)
+            http_close(&clients[i]);
+        for (int i = 0; i < NEW; i++)
+            http_close(&others[i]);
+        assert_true(comes_to_be_served(INADDR_LOOPBACK));
+    }
+}
+
+/* It is the oldest that goes. */
+static void the_youngest_stranger_stays(void **state)
+{
+    enum { ALL = 16 };
+    struct http_client clients[ALL], other;
+
+    (void)state;
+    for (uint32_t i = 0; i < ALL; i++) {
+        prepare(&clients[i], INADDR_LOOPBACK + i);
+        connect_now(&clients[i]);
+        served_sleep_ms(2);
+    }
+    prepare(&other, INADDR_LOOPBACK + ALL);
+    connect_now(&other);
+    assert_int_equal(ask_health(&other), 200);
+    assert_int_equal(ask_health(&clients[ALL - 1]), 200);
+    assert_int_equal(ask_health(&clients[ALL - 2]), 200);
+    for (int i = 0; i < ALL; i++)
+        http_close(&clients[i]);
+    http_close(&other);
+}
+
+/* As many descriptors as are open, and no more. */
+static struct rlimit allow_no_more_descriptors(void)
+{
+    struct rlimit before, now;
+    int next = dup(0);
+
+    close(next);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    now = before;
+    now.rlim_cur = (rlim_t)next;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &now), 0);
+    return before;
+}
+
+static void without_descriptors_strangers_make_room(void **state)
+{
+    enum { IDLE = 6, NEW = 3 };
+    struct http_client idle[IDLE], others[NEW];
+    struct rlimit before;
+
+    (void)state;
+    for (uint32_t i = 0; i < NEW; i++)
+        prepare(&others[i], INADDR_LOOPBACK + IDLE + i);
+    for (uint32_t i = 0; i < IDLE; i++) {
+        prepare(&idle[i], INADDR_LOOPBACK + i);
+        connect_now(&idle[i]);
+    }
+    while (atomic_load(&served.server->open_connections) < IDLE)
+        served_sleep_ms(1);
+    before = allow_no_more_descriptors();
+    for (int i = 0; i < NEW; i++) {
+        connect_now(&others[i]);
+        assert_int_equal(ask_health(&others[i]), 200);
+    }
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    for (int i = 0; i < IDLE; i++)
+        http_close(&idle[i]);
+    for (int i = 0; i < NEW; i++)
+        http_close(&others[i]);
+}
+
+static int start_behind_proxies(void **state)
+{
+    (void)state;
+    served_create(&served);
+    served_start(&served, "--http-threads=2", "--connections-per-address=3",
+                 "--trusted-proxies=127.0.0.8/30", NULL);
+    return 0;
+}
+
+static void trusted_proxies_have_as_many_connections_as_they_like(void **state)
+{
+    enum { MANY = 12 };
+    struct http_client clients[MANY];
+
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        prepare(&clients[i], INADDR_LOOPBACK + 8);
+        connect_now(&clients[i]);
+        assert_int_equal(ask_health(&clients[i]), 200);
+    }
+    for (int i = 0; i < MANY; i++)
+        http_close(&clients[i]);
+    for (int i = 0; i < 4; i++) {
+        prepare(&clients[i], INADDR_LOOPBACK + 12);
+        connect_now(&clients[i]);
+        assert_int_equal(ask_health(&clients[i]), i < 3 ? 200 : 0);
+    }
+    for (int i = 0; i < 4; i++)
         http_close(&clients[i]);
 }
 
@@ -187,6 +367,11 @@ int main(void)
             without_descriptors_it_serves_on_without_spinning_and_recovers, start, stop),
         cmocka_unit_test_setup_teardown(over_the_total_they_wait_for_a_place_and_get_it, start,
                                         stop),
+        cmocka_unit_test_setup_teardown(strangers_make_room_for_who_comes, start, stop),
+        cmocka_unit_test_setup_teardown(the_youngest_stranger_stays, start_alone, stop),
+        cmocka_unit_test_setup_teardown(without_descriptors_strangers_make_room, start, stop),
+        cmocka_unit_test_setup_teardown(trusted_proxies_have_as_many_connections_as_they_like,
+                                        start_behind_proxies, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

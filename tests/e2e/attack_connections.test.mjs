@@ -1,0 +1,161 @@
+// Who holds connections without asking, who ends only a half of one, whose key is gone, and who is behind a proxy: others
+// are served, nobody waits who need not, and what is written about a client is true.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { chmod, writeFile } from 'node:fs/promises';
+import net from 'node:net';
+import path from 'node:path';
+import { test } from 'node:test';
+import { atEnd, post, request, run, startServer, startSimserve, temporaryFolder, until } from './harness.mjs';
+
+const OPSBRAIN = process.env.OPSBRAIN_BIN ?? path.resolve('build/dev/bin/opsbrain');
+const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+const ENVELOPE = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+};
+
+// http(headers, body): a POST to /mcp as text.
+function http(headers, body, target = '/mcp') {
+    const lines = [`POST ${target} HTTP/1.1`, 'Host: localhost', 'Content-Type: application/json',
+        'Accept: application/json, text/event-stream', ...headers, `Content-Length: ${Buffer.byteLength(body)}`];
+    return `${lines.join('\r\n')}\r\n\r\n${body}`;
+}
+
+function listen(headers = []) {
+    const params = { notifications: { toolsListChanged: true }, _meta: ENVELOPE };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params });
+    return http(['MCP-Protocol-Version: 2026-07-28', 'Mcp-Method: subscriptions/listen', ...headers], body);
+}
+
+// open(t, port, bytes): a connection that sent so much; .text is what came back, .over becomes true when the server closed.
+async function open(t, port, bytes = '', localAddress = '127.0.0.1') {
+    const socket = net.connect({ port, host: '127.0.0.1', localAddress, allowHalfOpen: true }).setEncoding('utf8');
+    const client = { socket, text: '', over: false };
+    socket.on('error', () => {}).on('data', (chunk) => (client.text += chunk));
+    socket.on('end', () => (client.over = true)).on('close', () => (client.over = true));
+    atEnd(t, async () => socket.destroy());
+    await once(socket, 'connect');
+    if (bytes) socket.write(bytes);
+    return client;
+}
+
+// withDescriptors(t, limit): the program with a limit of open files.
+async function withDescriptors(t, limit) {
+    const file = path.join(await temporaryFolder(t), 'limited');
+    await writeFile(file, `#!/bin/sh\nulimit -n ${limit}\nexec ${OPSBRAIN} "$@"\n`);
+    await chmod(file, 0o755);
+    return file;
+}
+
+const PASTIMES = {
+    'say nothing': '',
+    'send headers slowly': 'GET /health HTTP/1.1\r\nHost: localhost\r\nX-',
+    'send a body slowly': 'POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{',
+    'asked a probe and keep the connection': 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n',
+};
+
+for (const [what, bytes] of Object.entries(PASTIMES))
+    test(`who fills all places: strangers that ${what}`, async (t) => {
+        const [options, many] = what.startsWith('say')
+            ? [{ file: await withDescriptors(t, 160) }, 400] // the limit of descriptors
+            : [{ args: ['--connections', '32'] }, 64]; // the setting
+        const server = await startServer(t, options);
+        const known = await open(t, server.port, http([], PING));
+        await until('an answer', () => known.text.includes('200 OK'));
+        await Promise.all(Array.from({ length: many }, () => open(t, server.port, bytes)));
+        const begun = performance.now();
+        for (let i = 0; i < 10; i++) assert.equal((await post(server.port, PING)).status, 200);
+        assert.ok(performance.now() - begun < 5000, `it took ${performance.now() - begun} ms`);
+        known.socket.write(http([], PING));
+        await until('another answer on the old connection', () => known.text.split('200 OK').length === 3);
+    });
+
+test('an address has so many connections; others have theirs, and proxies any number', async (t) => {
+    const server = await startServer(t, { args: ['--trusted-proxies', '127.0.1.0/24', '--connections-per-address', '40'] });
+    const clients = await Promise.all(Array.from({ length: 60 }, () => open(t, server.port)));
+    await until('those above to be closed', () => clients.filter((client) => client.over).length === 20);
+    const other = await open(t, server.port, http([], PING), '127.0.0.2');
+    await until('an answer to another address', () => other.text.includes('200 OK'));
+    const behind = await Promise.all(Array.from({ length: 60 }, () => open(t, server.port, http([], PING), '127.0.1.7')));
+    await until('answers to all behind a proxy', () => behind.every((client) => client.text.includes('200 OK')));
+});
+
+test('only a trusted proxy says whose a request is', async (t) => {
+    const server = await startServer(t, { args: ['--trusted-proxies', '127.0.1.0/24, 10.0.0.0/8'] });
+    const cases = [
+        ['127.0.0.1', ['X-Forwarded-For: 203.0.113.1'], '127.0.0.1'],
+        ['127.0.1.7', ['X-Forwarded-For: 203.0.113.2'], '203.0.113.2'],
+        ['127.0.1.7', ['X-Forwarded-For: 198.51.100.1, 203.0.113.3:4711, 10.1.2.3'], '203.0.113.3'],
+        ['127.0.1.7', ['X-Forwarded-For: 198.51.100.1', 'x-forwarded-for: [2001:db8::4]:80', 'X-Forwarded-For: 10.9.9.9'], '2001:db8::4'],
+        ['127.0.1.7', ['X-Forwarded-For: 198.51.100.1, nonsense'], '127.0.1.7'],
+        ['127.0.1.7', [], '127.0.1.7'],
+    ];
+    for (const [from, headers, wanted] of cases) {
+        const before = server.output().length;
+        const client = await open(t, server.port, http(headers, PING), from);
+        await until('an answer', () => client.text.includes('200 OK'));
+        await until(`${wanted} in the log`, () => server.output().slice(before).includes(` from ${wanted}\n`));
+    }
+});
+
+test('who ends its side after the request gets the answer', async (t) => {
+    const server = await startServer(t);
+    const model = await startSimserve(t, ['--ttft-ms', '700']);
+    const call = (name, args) => JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name, arguments: args } });
+    const bodies = [
+        PING,
+        call('deployment_register', { name: 'sim', url: model.url }),
+        call('job_list', {}),
+        call('model_query', { deployment: 'sim', prompt: 'Hi', max_tokens: 2 }), // which takes 0.7 s and more
+    ];
+    for (const body of bodies) {
+        const client = await open(t, server.port);
+        client.socket.end(http([], body).replace('application/json, text/event-stream', 'application/json'));
+        await until('the end', () => client.over);
+        assert.match(client.text, /^HTTP\/1\.1 200 OK/);
+        assert.match(client.text, /"result"/);
+        assert.doesNotMatch(client.text, /"isError":true/);
+    }
+});
+
+test('a stream goes on for who ended its side and still reads, and ends for who left', async (t) => {
+    const server = await startServer(t);
+    const streams = async () => Number((await request(server.port, { path: '/metrics' })).body.match(/^opsbrain_streams_open (\d+)/m)[1]);
+    const client = await open(t, server.port, listen());
+    await until('the acknowledgement', () => client.text.includes('acknowledged'));
+    client.socket.end();
+    const begun = performance.now();
+    await until('a comment', () => client.text.includes('\n:\n\n') || client.text.includes('\r\n:\n\n'));
+    assert.ok(performance.now() - begun < 2500);
+    assert.equal(await streams(), 1);
+    client.socket.destroy();
+    const left = await open(t, server.port, listen());
+    await until('the acknowledgement', () => left.text.includes('acknowledged'));
+    left.socket.destroy();
+    const reset = await open(t, server.port, listen());
+    await until('the acknowledgement', () => reset.text.includes('acknowledged'));
+    reset.socket.resetAndDestroy();
+    await until('both streams to be over', async () => (await streams()) <= 1, 5000);
+});
+
+test('streams end within a second of the key that opened them', async (t) => {
+    const server = await startServer(t);
+    const opsbrain = async (...args) => {
+        const { code, output } = await run([...args, '--data', server.data]);
+        assert.equal(code, 0, output);
+        return output;
+    };
+    const key = async (name) => (await opsbrain('key', 'add', name, '--role', 'operator')).match(/obk_[0-9a-f]+/)[0];
+    const revoked = await key('rita');
+    const other = await key('otto');
+    const open_with = async (token) => {
+        const client = await open(t, server.port, listen([`Authorization: Bearer ${token}`]));
+        await until('the acknowledgement', () => client.text.includes('acknowledged'));
+        return client;
+    };
+    const [cut, kept] = [await open_with(revoked), await open_with(other)];
+    await opsbrain('key', 'revoke', 'rita');
+    await until('the stream to end', () => cut.over, 1000);
+    assert.equal(kept.over, false);
+});
