@@ -3,9 +3,11 @@
 #pragma once
 
 #include "base/secrets.h"
+#include "base/server_list.h"
 
 struct endpoint {
-    char url[1025];                 /* without a trailing '/' or '/v1' */
-    char model[256];                /* as requests name it */
-    char bearer[SECRET_VALUE_SIZE]; /* "" for none; never shown */
+    char url[1025];                    /* without a trailing '/' or '/v1' */
+    char model[256];                   /* as requests name it */
+    char bearer[SECRET_VALUE_SIZE];    /* "" for none; never shown */
+    const struct server_list *servers; /* that its address must be in; NULL: any */
 };

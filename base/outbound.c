@@ -51,10 +51,13 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
     struct transfer *transfer = context;
 
     (void)purpose;
-    if (address_is_refused(&address->addr)) {
+    transfer->unlisted = transfer->request->servers != NULL
+                         && !server_list_has_address(transfer->request->servers, &address->addr);
+    if (transfer->unlisted || address_is_refused(&address->addr)) {
         describe_address(&address->addr, transfer->refused);
         return CURL_SOCKET_BAD;
     }
+    transfer->refused[0] = '\0'; /* one of its others was */
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 

@@ -8,14 +8,16 @@
 
 #include "base/error.h"
 #include "base/failure.h"
+#include "base/server_list.h"
 #include "base/text.h"
 #include "base/url.h"
 
 struct outbound_request {
     const char *method; /* NULL: GET, or POST where there is a body */
     const char *url;
-    const char *bearer; /* secret; NULL for none */
-    const char *body;   /* JSON; NULL for none */
+    const char *bearer;                /* secret; NULL for none */
+    const struct server_list *servers; /* that the address must be in; NULL: any */
+    const char *body;                  /* JSON; NULL for none */
     size_t body_length;
     const char *accept; /* NULL: application/json */
     /* 0: 10 s, 60 s, none. idle: no byte for so long, the wait for the first one included. */
@@ -51,6 +53,6 @@ void outbound_global_finish(void);
 
 /* Addresses that no deployment may have: cloud metadata (169.254.0.0/16, fd00:ec2::254, fe80::/10,
  * fd20:ce::254, 100.100.100.200, 192.0.0.192, 168.63.129.16), unspecified, multicast, reserved, and
- * what embeds them in IPv6 (mapped, NAT64, 6to4). For CURLOPT_OPENSOCKETFUNCTION and registration.
- */
+ * what embeds them in IPv6 (mapped, translated, NAT64, 6to4, Teredo, ISATAP). For
+ * CURLOPT_OPENSOCKETFUNCTION and registration. */
 bool address_is_refused(const struct sockaddr *address);

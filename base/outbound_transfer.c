@@ -123,6 +123,11 @@ bool transfer_explain(const struct transfer *transfer, CURLcode code, struct err
     TEXT_AUTO what = { 0 };
 
     describe_peer(transfer->request->url, &peer);
+    if (transfer->refused[0] != '\0' && transfer->unlisted && transfer->response->sent_ns == 0)
+        return error_set(error, ERROR_FORBIDDEN,
+                         "%s is at %s, which is not among the servers that the setting "
+                         "allowed_servers names",
+                         text_string(&peer), transfer->refused);
     if (transfer->refused[0] != '\0' && transfer->response->sent_ns == 0)
         return error_set(error, ERROR_FORBIDDEN,
                          "%s is at %s, an address of metadata, link-local or multicast, which no "

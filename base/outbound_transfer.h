@@ -18,7 +18,8 @@ struct transfer {
     int64_t last_byte_ns;
     enum failure stopped;           /* why we ended it ourselves */
     bool enough;                    /* of an error's body */
-    char refused[INET6_ADDRSTRLEN]; /* the address we would not connect to */
+    char refused[INET6_ADDRSTRLEN]; /* the address we would not connect to, */
+    bool unlisted;                  /* as it is not in the list */
     char detail[CURL_ERROR_SIZE];
 };
 

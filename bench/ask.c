@@ -100,6 +100,7 @@ static bool perform_once(struct call *call, const char *path, const struct text 
     const struct outbound_request request = {
         .url = url.data,
         .bearer = endpoint->bearer[0] != '\0' ? endpoint->bearer : NULL,
+        .servers = endpoint->servers,
         .body = body->data,
         .body_length = body->length,
         .accept = call->stream != NULL ? "text/event-stream" : NULL,

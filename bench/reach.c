@@ -28,10 +28,13 @@ static bool is_loopback(const struct sockaddr *address)
     return IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
 }
 
-static void add_address(const struct sockaddr *address, struct reach *reach)
+static void add_address(const struct sockaddr *address, const struct server_list *servers,
+                        struct reach *reach)
 {
     if ((address->sa_family != AF_INET && address->sa_family != AF_INET6)
-        || address_is_refused(address) || reach->count == REACH_ADDRESSES)
+        || address_is_refused(address)
+        || (servers != NULL && !server_list_has_address(servers, address))
+        || reach->count == REACH_ADDRESSES)
         return;
     memcpy(&reach->addresses[reach->count++], address, address_size(address));
 }
@@ -82,11 +85,13 @@ bool reach_resolve(const struct endpoint *endpoint, struct reach *out, struct er
         return error_set(error, ERROR_UPSTREAM, "the host '%s' does not resolve: %s", out->host,
                          gai_strerror(failed));
     for (struct addrinfo *info = found; info != NULL; info = info->ai_next)
-        add_address(info->ai_addr, out);
+        add_address(info->ai_addr, endpoint->servers, out);
     freeaddrinfo(found);
     if (out->count == 0)
         return error_set(error, ERROR_UPSTREAM,
-                         "the host '%s' resolves only to addresses that are refused", out->host);
+                         "the host '%s' resolves only to addresses that are refused, or not among "
+                         "those that the setting allowed_servers names",
+                         out->host);
     out->is_simple = is_simple(out);
     if (inet_pton(AF_INET, out->host, bytes) != 1 && inet_pton(AF_INET6, out->host, bytes) != 1)
         pin(port, out);

@@ -65,8 +65,11 @@ static int on_ready(void *context, char *remote_address, char *local_address, in
 
 static curl_socket_t on_open(void *context, curlsocktype purpose, struct curl_sockaddr *address)
 {
-    (void)context, (void)purpose;
-    if (address_is_refused(&address->addr))
+    const struct server_list *servers = context;
+
+    (void)purpose;
+    if (address_is_refused(&address->addr)
+        || (servers != NULL && !server_list_has_address(servers, &address->addr)))
         return CURL_SOCKET_BAD;
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
@@ -169,6 +172,7 @@ static void set_options(struct transfer_curl *curl, const struct load *load)
     curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_ready);
     curl_easy_setopt(easy, CURLOPT_PREREQDATA, curl);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, load->endpoint->servers);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, curl);
 }

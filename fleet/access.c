@@ -143,6 +143,32 @@ bool secret_access_is_weak(const struct access *access, const char *secret)
 
 /* ---- What is called ---- */
 
+bool access_check_url(const struct access *access, const char *url, struct error *error)
+{
+    char host[URL_HOST_SIZE];
+    int port;
+
+    if (!url_check(url, host, &port, error))
+        return false;
+    if (access->servers == NULL || server_list_may_have(access->servers, host))
+        return true;
+    return error_set(error, ERROR_FORBIDDEN,
+                     "%s is not among the servers that the setting allowed_servers names", host);
+}
+
+/* A server that is in the list by its name may have any address. */
+static const struct server_list *list_of(const struct access *access, const char *url)
+{
+    char host[URL_HOST_SIZE];
+    struct error ignored;
+    int port;
+
+    if (access->servers != NULL && url_check(url, host, &port, &ignored)
+        && server_list_has_name(access->servers, host))
+        return NULL;
+    return access->servers;
+}
+
 /* Of a secret and an origin, once and then how often in an hour. */
 static void note_use(const struct access *access, const char *secret, const char *url)
 {
@@ -164,6 +190,8 @@ bool endpoint_resolve(const struct access *access, const struct deployment *depl
     const char *secret = deployment->secret;
     char bearer[SECRET_VALUE_SIZE] = "";
 
+    if (!access_check_url(access, deployment->url, error))
+        return false;
     if (secret[0] != '\0'
         && (!secret_access_check(access, secret, deployment->url, error)
             || !secret_read(access->secrets_folder, secret, bearer, error)))
@@ -173,6 +201,7 @@ bool endpoint_resolve(const struct access *access, const struct deployment *depl
     text_copy(out->url, sizeof out->url, deployment->url);
     text_copy(out->model, sizeof out->model, deployment->model);
     memcpy(out->bearer, bearer, sizeof bearer);
+    out->servers = list_of(access, deployment->url);
     explicit_bzero(bearer, sizeof bearer);
     return true;
 }

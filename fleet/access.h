@@ -7,8 +7,13 @@
 
 struct access {
     struct store *store;
-    const char *secrets_folder; /* "" where only the environment may hold secrets */
+    const char *secrets_folder;        /* "" where only the environment may hold secrets */
+    const struct server_list *servers; /* that may be called; NULL: any */
 };
+
+/* May a deployment have this URL, as far as the list of servers goes? Names are resolved at each
+ * use, not here. FORBIDDEN says why not. */
+bool access_check_url(const struct access *access, const char *url, struct error *error);
 
 /* Address, model and credential of a deployment: its secret is read now, and only if it may be sent
  * there now; the model is the deployment's, or "". */

@@ -27,6 +27,7 @@ static bool perform(const struct ask *ask, const char *path, const char *body,
     struct outbound_request request = {
         .url = url,
         .bearer = endpoint->bearer[0] != '\0' ? endpoint->bearer : NULL,
+        .servers = endpoint->servers,
         .body = body,
         .body_length = body != NULL ? strlen(body) : 0,
         .accept = "*/*",

@@ -346,6 +346,7 @@ static bool transfer(struct exchange *exchange, const struct endpoint *endpoint,
     TEXT_AUTO url = { 0 };
     struct outbound_request request = {
         .bearer = endpoint->bearer[0] != '\0' ? endpoint->bearer : NULL,
+        .servers = endpoint->servers,
         .body = body,
         .body_length = strlen(body),
         .accept = "text/event-stream, application/json",

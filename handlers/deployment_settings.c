@@ -19,7 +19,8 @@ static bool read_url(const struct call *call, struct deployment *deployment, str
 
     if (url == NULL)
         return true;
-    if (!url_check(url, host, &port, &problem))
+    if (!url_check(url, host, &port, &problem)
+        || !access_check_url(&call->services->access, url, &problem))
         return error_set(error, problem.kind, "\"url\" is %s: %s", url_show(url, shown),
                          problem.message);
     length = text_copy(deployment->url, sizeof deployment->url, url);

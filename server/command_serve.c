@@ -23,6 +23,7 @@
 struct process {
     struct settings settings;
     char host[256];
+    struct server_list *servers; /* that may be called */
     struct services services;
     struct server *server;
     struct admin *admin;
@@ -61,6 +62,16 @@ static bool create_server(struct process *process, struct error *error)
     return server_create(&parts, &process->server, error);
 }
 
+static bool read_servers(struct process *process, struct error *error)
+{
+    struct error problem;
+
+    if (!server_list_create(process->settings.allowed_servers, &process->servers, &problem))
+        return error_set(error, problem.kind, "allowed_servers: %s", problem.message);
+    process->services.access.servers = process->servers;
+    return true;
+}
+
 static bool open_store(struct process *process, struct error *error)
 {
     const struct settings *settings = &process->settings;
@@ -96,8 +107,8 @@ static bool start(struct process *process, struct error *error)
         .host = process->host,
     };
     services->calibration = calibration_create();
-    return catalog_create(&services->catalog, error) && open_store(process, error)
-           && create_server(process, error)
+    return read_servers(process, error) && catalog_create(&services->catalog, error)
+           && open_store(process, error) && create_server(process, error)
            && scraper_create(&services->access, &services->scraper, error)
            && jobs_create(services->store, job_kinds, (unsigned)settings->sweep_workers, services,
                           &services->jobs, error)
@@ -125,6 +136,7 @@ static void stop(struct process *process, const char *why)
     store_close(services->store);
     catalog_destroy(services->catalog);
     calibration_destroy(services->calibration);
+    server_list_destroy(process->servers);
 }
 
 /* Its name. */

@@ -145,6 +145,44 @@ static void needs_the_secret_itself_as_well(void **state)
     assert_unsent(f, ERROR_NOT_FOUND, "OPSBRAIN_SECRET_LAB");
 }
 
+/* ---- The list of servers ---- */
+
+static void point_to(struct fixture *f, const char *url)
+{
+    snprintf(f->deployment.url, sizeof f->deployment.url, "%s", url);
+    f->deployment.secret[0] = '\0';
+}
+
+static void calls_only_servers_of_the_list(void **state)
+{
+    struct fixture *f = *state;
+    struct server_list *list;
+
+    assert_true(server_list_create("10.0.0.0/8, .example.com", &list, &f->error));
+    f->access.servers = list;
+    point_to(f, "http://gpu.example.com:8000");
+    assert_true(resolves(f));
+    assert_null(f->endpoint.servers); /* any address */
+    point_to(f, "http://10.0.0.5:8000");
+    assert_true(resolves(f));
+    assert_ptr_equal(f->endpoint.servers, list);
+    point_to(f, "http://gpu:8000"); /* its addresses will show */
+    assert_true(resolves(f));
+    assert_ptr_equal(f->endpoint.servers, list);
+    point_to(f, "http://192.168.1.5:8000");
+    assert_false(resolves(f));
+    assert_int_equal(f->error.kind, ERROR_FORBIDDEN);
+    assert_string_equal(
+        f->error.message,
+        "192.168.1.5 is not among the servers that the setting allowed_servers names");
+    server_list_destroy(list);
+    assert_true(server_list_create("gpu.example.com", &list, &f->error));
+    f->access.servers = list;
+    point_to(f, "http://gpu:8000");
+    assert_false(resolves(f)); /* no address could help */
+    server_list_destroy(list);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -153,6 +191,7 @@ int main(void)
         TEST(reads_no_secret_once_its_binding_is_gone),
         TEST(a_file_beside_the_secret_is_the_whole_list),
         TEST(needs_the_secret_itself_as_well),
+        TEST(calls_only_servers_of_the_list),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

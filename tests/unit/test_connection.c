@@ -238,11 +238,32 @@ static void nothing_that_is_kept_repeats_the_secret(void **state)
     }
 }
 
+static void reaches_only_servers_of_the_list(void **state)
+{
+    struct endpoint endpoint = { .url = "http://127.0.0.1:9" };
+    struct server_list *list;
+    struct reach reach;
+    struct error error;
+
+    (void)state;
+    assert_true(server_list_create("10.0.0.0/8", &list, &error));
+    endpoint.servers = list;
+    assert_false(reach_resolve(&endpoint, &reach, &error));
+    assert_non_null(strstr(error.message, "not among those that the setting allowed_servers"));
+    server_list_destroy(list);
+    assert_true(server_list_create("10.0.0.0/8, 127.0.0.1", &list, &error));
+    endpoint.servers = list;
+    assert_true(reach_resolve(&endpoint, &reach, &error));
+    reach_finish(&reach);
+    server_list_destroy(list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_fault_is_the_same_by_both),
         cmocka_unit_test(nothing_that_is_kept_repeats_the_secret),
+        cmocka_unit_test(reaches_only_servers_of_the_list),
     };
     struct error error;
 
