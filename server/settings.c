@@ -26,9 +26,7 @@ const struct setting settings_table[] = {
     { "trusted_proxies", SETTING_TEXT, "", 0, 0, AT(trusted_proxies),
       "networks of proxies whose X-Forwarded-For is believed, with commas (10.0.0.0/8, ::1)" },
     { "allowed_servers", SETTING_TEXT, "", 0, 0, AT(allowed_servers),
-      "model servers that may be called, with commas: networks, addresses, names (.example.com: "
-      "and "
-      "below it); empty: any but addresses of metadata" },
+      "networks, addresses and names (.example.com: and below) of model servers; empty: any" },
     { "secrets", SETTING_TEXT, "", 0, 0, AT(secrets),
       "folder of the files that hold deployments' secrets, one each; empty: environment only" },
     { "audit_key", SETTING_TEXT, "", 0, 0, AT(audit_key),
