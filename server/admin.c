@@ -35,36 +35,44 @@ static bool check_name(const char *name, struct error *error)
                      "or digit; it is no key");
 }
 
+static bool read_role(const json_t *request, enum role *out, struct error *error)
+{
+    const char *text = json_get_text(request, "role", "");
+
+    return role_find(text, out)
+           || error_set(error, ERROR_INVALID,
+                        "role is \"%.40s\", it must be viewer, operator or admin", text);
+}
+
 static json_t *describe(const struct api_key *key)
 {
-    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "id", key->id, "principal",
-                     key->principal, "role", role_name(key->role), "created_ms",
-                     (json_int_t)key->created_ms, "expires_ms", (json_int_t)key->expires_ms,
-                     "revoked_ms", (json_int_t)key->revoked_ms, "last_used_ms",
-                     (json_int_t)key->last_used_ms);
+    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "id", key->id, "principal",
+                     key->principal, "role", role_name(key->role), "label", key->label,
+                     "created_ms", (json_int_t)key->created_ms, "expires_ms",
+                     (json_int_t)key->expires_ms, "revoked_ms", (json_int_t)key->revoked_ms,
+                     "last_used_ms", (json_int_t)key->last_used_ms);
 }
 
 static bool execute_add(const struct access *access, const json_t *request, json_t **reply,
                         struct error *error)
 {
     const char *name = json_get_text(request, "name", "");
-    const char *role_text = json_get_text(request, "role", "");
+    const char *label = json_get_text(request, "label", "");
     struct change change = { .actor = COMMAND_LINE(request), .tool = "key add" };
-    json_auto_t *told = json_pack("{s:s, s:s}", "name", name, "role", role_text);
+    json_auto_t *told = json_pack("{s:s, s:s, s:s}", "name", name, "role",
+                                  json_get_text(request, "role", ""), "label", label);
     FREE_AUTO char *arguments = json_write(told);
     uint8_t digest[DIGEST_BYTES];
     struct api_key key;
     enum role role;
 
     if (!check_name(name, error)
-        || !read_digest(json_get_text(request, "digest", ""), digest, error))
+        || !read_digest(json_get_text(request, "digest", ""), digest, error)
+        || !read_role(request, &role, error))
         return false;
-    if (!role_find(role_text, &role))
-        return error_set(error, ERROR_INVALID,
-                         "role is \"%.40s\", it must be viewer, operator or admin", role_text);
     change.arguments = arguments;
-    if (!key_add(access->store, name, role, digest, json_get_integer(request, "expires_ms", 0),
-                 &change, &key, error))
+    if (!key_add(access->store, name, role, label, digest,
+                 json_get_integer(request, "expires_ms", 0), &change, &key, error))
         return false;
     *reply = describe(&key);
     return true;
@@ -100,6 +108,64 @@ static bool execute_revoke(const struct access *access, const json_t *request, j
     if (!key_revoke(access->store, name, clock_utc_ms(), &change, &revoked, error))
         return false;
     *reply = json_pack("{s:I}", "revoked", (json_int_t)revoked);
+    return true;
+}
+
+/* ---- Principals ---- */
+
+static json_t *describe_principal(const struct principal_row *row)
+{
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I}", "name", row->principal.name, "role",
+                     role_name(row->principal.role), "created_ms", (json_int_t)row->created_ms,
+                     "last_used_ms", (json_int_t)row->last_used_ms, "keys", (json_int_t)row->keys,
+                     "valid_keys", (json_int_t)row->valid_keys);
+}
+
+static bool execute_principals(const struct access *access, const json_t *request, json_t **reply,
+                               struct error *error)
+{
+    FREE_AUTO struct principal_row *rows = NULL;
+    size_t count;
+    json_t *list;
+
+    (void)request;
+    if (!principal_list(access->store, &rows, &count, error))
+        return false;
+    list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, describe_principal(&rows[i]));
+    *reply = json_pack("{s:o}", "principals", list);
+    return true;
+}
+
+static bool execute_role(const struct access *access, const json_t *request, json_t **reply,
+                         struct error *error)
+{
+    const char *name = json_get_text(request, "name", "");
+    struct change change = { .actor = COMMAND_LINE(request), .tool = "principal role" };
+    json_auto_t *told =
+        json_pack("{s:s, s:s}", "name", name, "role", json_get_text(request, "role", ""));
+    FREE_AUTO char *arguments = json_write(told);
+    enum role role, before;
+
+    change.arguments = arguments;
+    if (!read_role(request, &role, error)
+        || !principal_set_role(access->store, name, role, &change, &before, error))
+        return false;
+    *reply = json_pack("{s:s, s:s}", "before", role_name(before), "role", role_name(role));
+    return true;
+}
+
+static bool any_admin(struct store *store, bool *out, struct error *error)
+{
+    FREE_AUTO struct principal_row *rows = NULL;
+    size_t count;
+
+    if (!principal_list(store, &rows, &count, error))
+        return false;
+    *out = false;
+    for (size_t i = 0; i < count; i++)
+        *out = *out || (rows[i].principal.role == ROLE_ADMIN && rows[i].valid_keys > 0);
     return true;
 }
 
@@ -147,30 +213,51 @@ static bool execute_secrets(const struct access *access, const json_t *request, 
 
 /* ---- All of them ---- */
 
+static const struct command {
+    const char *name;
+    bool (*execute)(const struct access *access, const json_t *request, json_t **reply,
+                    struct error *error);
+    bool creates; /* a data folder, where there is none */
+} commands[] = {
+    { "key_add", execute_add, true },
+    { "key_list", execute_list, false },
+    { "key_revoke", execute_revoke, false },
+    { "principal_list", execute_principals, false },
+    { "principal_role", execute_role, false },
+    { "secret_bind", execute_bind, false },
+    { "secret_unbind", execute_unbind, false },
+    { "secret_list", execute_secrets, false },
+    { "audit_list", admin_audit_list, false },
+    { "audit_verify", admin_audit_verify, false },
+    { "audit_export", admin_audit_export, false },
+};
+
+static const struct command *find_command(const json_t *request, struct error *error)
+{
+    const char *name = json_get_text(request, "command", "");
+
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(name, commands[i].name) == 0)
+            return &commands[i];
+    error_set(error, ERROR_INVALID, "there is no command \"%.40s\"", name);
+    return NULL;
+}
+
+/* Who has the machine can make another one: nobody is kept from revoking a key that got lost. */
 bool admin_execute(const struct access *access, const json_t *request, json_t **reply,
                    struct error *error)
 {
-    static const struct {
-        const char *name;
-        bool (*execute)(const struct access *access, const json_t *request, json_t **reply,
-                        struct error *error);
-    } commands[] = {
-        { "key_add", execute_add },
-        { "key_list", execute_list },
-        { "key_revoke", execute_revoke },
-        { "secret_bind", execute_bind },
-        { "secret_unbind", execute_unbind },
-        { "secret_list", execute_secrets },
-        { "audit_list", admin_audit_list },
-        { "audit_verify", admin_audit_verify },
-        { "audit_export", admin_audit_export },
-    };
-    const char *command = json_get_text(request, "command", "");
+    const struct command *command = find_command(request, error);
+    bool before, after;
 
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (strcmp(command, commands[i].name) == 0)
-            return commands[i].execute(access, request, reply, error);
-    return error_set(error, ERROR_INVALID, "there is no command \"%.40s\"", command);
+    if (command == NULL || !any_admin(access->store, &before, error)
+        || !command->execute(access, request, reply, error))
+        return false;
+    if (any_admin(access->store, &after, error) && before && !after)
+        json_object_set_new(*reply, "warning",
+                            json_string("no admin has a valid key any more: make one with "
+                                        "`opsbrain key add NAME --role admin`"));
+    return true;
 }
 
 void admin_set_client(json_t *request, long uid)
@@ -244,10 +331,12 @@ static bool execute(const struct dialogue *dialogue, const struct access *access
 static bool execute_here(const struct dialogue *dialogue, const char *secrets_folder,
                          struct error *error)
 {
+    const struct command *command = find_command(dialogue->request, error);
     struct access access = { .secrets_folder = secrets_folder };
     bool done;
 
-    if (!store_open(dialogue->folder, 1, &access.store, error))
+    if (command == NULL || (!command->creates && !store_require(dialogue->folder, error))
+        || !store_open(dialogue->folder, 1, &access.store, error))
         return false;
     done = use_key(access.store, dialogue->folder, error) && execute(dialogue, &access, error);
     store_close(access.store);

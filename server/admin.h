@@ -11,9 +11,11 @@ struct access;
 struct admin;
 struct authority;
 
-/* {"command": "key_add", "name", "role", "digest" (hex), "expires_ms"}, {"command": "key_list"},
- * {"command": "key_revoke", "name"}, {"command": "secret_bind" or "secret_unbind", "name",
- * "origin"}, {"command": "secret_list"}, and what admin_audit.h tells. *reply: a new object. */
+/* {"command": "key_add", "name", "role", "label", "digest" (hex), "expires_ms"},
+ * {"command": "key_list"}, {"command": "key_revoke", "name"}, {"command": "principal_list"},
+ * {"command": "principal_role", "name", "role"}, {"command": "secret_bind" or "secret_unbind",
+ * "name", "origin"}, {"command": "secret_list"}, and what admin_audit.h tells. *reply: a new
+ * object; where the last admin lost his access it has a "warning". */
 bool admin_execute(const struct access *access, const json_t *request, json_t **reply,
                    struct error *error);
 
@@ -35,7 +37,8 @@ void admin_destroy(struct admin *admin); /* NULL is fine */
  * nothing asked, where there is none. */
 bool admin_ask(const char *folder, const json_t *request, bool *running, json_t **reply,
                struct error *error);
-/* Asks it, or where there is none carries the request out here, with this folder of secrets. */
+/* Asks it, or where there is none carries the request out here, with this folder of secrets.
+ * Nothing but a first key makes a data folder. */
 bool admin_request(const char *folder, const char *secrets_folder, const json_t *request,
                    json_t **reply, struct error *error);
 /* The same for what takes several: next() is given each reply, and makes the request the next one;

@@ -10,19 +10,23 @@
 #include "base/table.h"
 #include "server/admin.h"
 #include "server/auth.h"
+#include "server/command_action.h"
+#include "server/command_output.h"
 #include "server/commands.h"
-#include "server/settings.h"
+#include "store/store.h"
 
 #define DAY_MS INT64_C(86400000)
 
 struct options {
-    const char *what, *name; /* name: "" unless given */
-    char role[CONFIG_TEXT_SIZE], expires[CONFIG_TEXT_SIZE], data[CONFIG_TEXT_SIZE];
+    char role[CONFIG_TEXT_SIZE], label[CONFIG_TEXT_SIZE], expires[CONFIG_TEXT_SIZE];
+    char data[CONFIG_TEXT_SIZE];
 };
 
 #define AT(member) offsetof(struct options, member)
 static const struct setting flags[] = {
-    { "role", SETTING_TEXT, "viewer", 0, 0, AT(role), "viewer, operator or admin" },
+    { "role", SETTING_TEXT, "", 0, 0, AT(role),
+      "of the key's principal: viewer, operator or admin; needed for add" },
+    { "label", SETTING_TEXT, "", 0, 0, AT(label), "what the key is for, shown by list" },
     { "expires", SETTING_TEXT, "", 0, 0, AT(expires), "30d, or a date: 2027-01-01" },
     { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "folder of the database" },
 };
@@ -58,109 +62,99 @@ static bool read_expiry(const char *text, int64_t *out, struct error *error)
                      text);
 }
 
-static bool add(const struct options *options, struct error *error)
+/* The key itself goes to standard output, and nothing else does. */
+static void show_key(const char *key, const char *id, const char *name, const char *role,
+                     int64_t expires_ms)
 {
-    char key[KEY_SIZE], hex[DIGEST_TEXT_SIZE], until[CLOCK_TEXT_SIZE];
-    json_auto_t *request = NULL;
-    json_auto_t *reply = NULL;
-    int64_t expires_ms;
+    char until[CLOCK_TEXT_SIZE];
 
-    if (!read_expiry(options->expires, &expires_ms, error))
-        return false;
-    key_generate(key, hex);
-    request = json_pack("{s:s, s:s, s:s, s:s, s:I}", "command", "key_add", "name", options->name,
-                        "role", options->role, "digest", hex, "expires_ms", (json_int_t)expires_ms);
-    if (!admin_request(options->data, "", request, &reply, error))
-        return false;
-    fprintf(stderr, "key %s for %s (%s), %s%s; it is shown this once:\n",
-            json_get_text(reply, "id", ""), options->name, options->role,
+    fprintf(stderr, "key %s for %s (%s), %s%s; it is shown this once:\n", id, name, role,
             expires_ms > 0 ? "valid until " : "without expiry",
             expires_ms > 0 ? clock_format_utc(expires_ms, until) : "");
     puts(key);
+}
+
+static bool add(const void *context, char *const *operands, struct error *error)
+{
+    const struct options *options = context;
+    char key[KEY_SIZE], hex[DIGEST_TEXT_SIZE];
+    json_auto_t *request = NULL;
+    json_auto_t *reply = NULL;
+    struct error absent;
+    int64_t expires_ms;
+    bool first = !store_require(options->data, &absent);
+
+    if (options->role[0] == '\0')
+        return error_set(error, ERROR_INVALID,
+                         "--role is missing: say --role viewer, operator or admin");
+    if (!read_expiry(options->expires, &expires_ms, error))
+        return false;
+    key_generate(key, hex);
+    request = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I}", "command", "key_add", "name", operands[0],
+                        "role", options->role, "label", options->label, "digest", hex, "expires_ms",
+                        (json_int_t)expires_ms);
+    if (!admin_request(options->data, "", request, &reply, error))
+        return false;
+    if (first)
+        fprintf(stderr, "a new database was made in %s, for a server that is yet to be started\n",
+                options->data);
+    show_key(key, json_get_text(reply, "id", ""), operands[0], options->role, expires_ms);
     return true;
 }
 
-static void add_time(struct table *table, int64_t utc_ms)
+static bool list(const void *context, char *const *operands, struct error *error)
 {
-    char text[CLOCK_TEXT_SIZE];
-
-    if (utc_ms == 0)
-        table_cell(table, "-");
-    else
-        table_cell(table, "%.16s", clock_format_utc(utc_ms, text));
-}
-
-static bool list(const struct options *options, struct error *error)
-{
-    static const char *const headings[] = { "id",      "name",    "role",     "created",
-                                            "expires", "revoked", "last used" };
+    static const char *const headings[] = { "id",      "name",    "role",      "label", "created",
+                                            "expires", "revoked", "last used", NULL };
+    const struct options *options = context;
     json_auto_t *request = json_pack("{s:s}", "command", "key_list");
     json_auto_t *reply = NULL;
     struct table *table;
-    TEXT_AUTO text = { 0 };
     size_t index;
     json_t *key;
 
+    (void)operands;
     if (!admin_request(options->data, "", request, &reply, error))
         return false;
-    table = table_create();
-    for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
-        table_column(table, headings[i], false);
+    table = command_table(headings);
     json_array_foreach(json_object_get(reply, "keys"), index, key)
     {
         table_cell(table, "%s", json_get_text(key, "id", ""));
         table_cell(table, "%s", json_get_text(key, "principal", ""));
         table_cell(table, "%s", json_get_text(key, "role", ""));
-        add_time(table, json_get_integer(key, "created_ms", 0));
-        add_time(table, json_get_integer(key, "expires_ms", 0));
-        add_time(table, json_get_integer(key, "revoked_ms", 0));
-        add_time(table, json_get_integer(key, "last_used_ms", 0));
+        table_cell(table, "%s", json_get_text(key, "label", ""));
+        command_table_time(table, json_get_integer(key, "created_ms", 0));
+        command_table_time(table, json_get_integer(key, "expires_ms", 0));
+        command_table_time(table, json_get_integer(key, "revoked_ms", 0));
+        command_table_time(table, json_get_integer(key, "last_used_ms", 0));
     }
-    table_render(table, &text);
-    table_destroy(table);
-    fputs(text_string(&text), stdout);
+    command_table_print(table);
     return true;
 }
 
-static bool revoke(const struct options *options, struct error *error)
+static bool revoke(const void *context, char *const *operands, struct error *error)
 {
-    json_auto_t *request = json_pack("{s:s, s:s}", "command", "key_revoke", "name", options->name);
+    const struct options *options = context;
+    json_auto_t *request = json_pack("{s:s, s:s}", "command", "key_revoke", "name", operands[0]);
     json_auto_t *reply = NULL;
 
     if (!admin_request(options->data, "", request, &reply, error))
         return false;
     printf("revoked %lld\n", (long long)json_get_integer(reply, "revoked", 0));
+    command_warn(reply);
     return true;
 }
 
-static const struct {
-    const char *what;
-    bool named;
-    bool (*run)(const struct options *options, struct error *error);
-} actions[] = {
-    { "add", true, add },
-    { "list", false, list },
-    { "revoke", true, revoke },
-};
-
 int command_key(int argc, char *const *argv)
 {
-    const char *what = argc > 1 ? argv[1] : "";
+    static const struct action actions[] = {
+        { "add", "NAME", "makes an API key, shown once, for a principal of that name", add },
+        { "list", "", "shows the keys, not what they are: only their digests are stored", list },
+        { "revoke", "ID|NAME", "ends a key, or all keys of a principal, at once", revoke },
+        { 0 },
+    };
+    static const struct command command = { "key", actions, flags, sizeof flags / sizeof *flags };
     struct options options = { 0 };
-    struct error error;
 
-    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
-        int skip = actions[i].named ? 2 : 1;
-
-        if (strcmp(what, actions[i].what) != 0)
-            continue;
-        if (argc <= skip || (actions[i].named && argv[2][0] == '-'))
-            return command_fail("which one? as in: opsbrain key add NAME, key revoke ID|NAME");
-        if (!config_read(flags, sizeof flags / sizeof *flags, argc - skip, argv + skip, &options,
-                         &error))
-            return command_fail(error.message);
-        options.name = actions[i].named ? argv[2] : "";
-        return actions[i].run(&options, &error) ? 0 : command_fail(error.message);
-    }
-    return command_fail("the key commands are: key add NAME, key list, key revoke ID|NAME");
+    return command_run(&command, &options, argc, argv);
 }

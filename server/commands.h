@@ -3,6 +3,7 @@
 
 int command_serve(int argc, char *const *argv);
 int command_key(int argc, char *const *argv);
+int command_principal(int argc, char *const *argv);
 int command_secret(int argc, char *const *argv);
 int command_audit(int argc, char *const *argv);
 int command_help(int argc, char *const *argv);

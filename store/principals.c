@@ -1,5 +1,6 @@
 #include "store/principals.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,20 +46,57 @@ struct adding {
     const uint8_t *digest;
 };
 
-static bool upsert_principal(struct connection *connection, const struct api_key *key, int64_t *id,
+static bool insert_principal(struct connection *connection, const struct api_key *key,
                              struct error *error)
 {
     SQL_AUTO sql =
         sql_begin(connection, "INSERT INTO principals (name, role, created_ms) VALUES (?1, ?2, ?3) "
-                              "ON CONFLICT (name) DO UPDATE SET role = ?2 RETURNING id");
+                              "ON CONFLICT (name) DO NOTHING");
 
     sql_bind_text(&sql, 1, key->principal);
     sql_bind_text(&sql, 2, role_names[key->role]);
     sql_bind_integer(&sql, 3, key->created_ms);
-    if (sql_step(&sql, error) != SQL_ROW)
+    return sql_run(&sql, error);
+}
+
+static bool read_role(struct connection *connection, const char *name, int64_t *id, enum role *role,
+                      bool *found, struct error *error)
+{
+    char text[16];
+    SQL_AUTO sql = sql_begin(connection, "SELECT id, role FROM principals WHERE name = ?1");
+
+    sql_bind_text(&sql, 1, name);
+    if (!sql_find(&sql, found, error))
         return false;
+    if (!*found)
+        return true;
     *id = sql_integer(&sql, 0);
+    sql_text(&sql, 1, text, sizeof text);
+    role_find(text, role);
     return true;
+}
+
+static const char *article(enum role role)
+{
+    return role == ROLE_VIEWER ? "a" : "an";
+}
+
+/* A principal has one role: a key with another would change that of all its keys. */
+static bool find_principal(struct connection *connection, const struct api_key *key, int64_t *id,
+                           struct error *error)
+{
+    enum role role = key->role;
+    bool found = false;
+
+    if (!insert_principal(connection, key, error)
+        || !read_role(connection, key->principal, id, &role, &found, error))
+        return false;
+    return role == key->role
+           || error_set(error, ERROR_CONFLICT,
+                        "%s is %s %s and a principal has one role: add the key with --role %s, or "
+                        "change the role of all its keys with `opsbrain principal role %s %s`",
+                        key->principal, article(role), role_names[role], role_names[role],
+                        key->principal, role_names[key->role]);
 }
 
 static bool apply_add(struct connection *connection, void *context, struct error *error)
@@ -66,20 +104,33 @@ static bool apply_add(struct connection *connection, void *context, struct error
     const struct adding *adding = context;
     const struct api_key *key = &adding->key;
     int64_t principal_id;
-    SQL_AUTO sql = sql_begin(connection, "INSERT INTO api_keys (id, principal_id, digest, "
-                                         "created_ms, expires_ms) VALUES (?1, ?2, ?3, ?4, ?5)");
+    SQL_AUTO sql =
+        sql_begin(connection, "INSERT INTO api_keys (id, principal_id, digest, created_ms, "
+                              "expires_ms, label) VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
 
-    if (!upsert_principal(connection, key, &principal_id, error))
+    if (!find_principal(connection, key, &principal_id, error))
         return false;
     sql_bind_text(&sql, 1, key->id);
     sql_bind_integer(&sql, 2, principal_id);
     sql_bind_blob(&sql, 3, adding->digest, DIGEST_BYTES);
     sql_bind_integer(&sql, 4, key->created_ms);
     sql_bind_time(&sql, 5, key->expires_ms);
+    sql_bind_text(&sql, 6, key->label);
     return sql_run(&sql, error);
 }
 
-bool key_add(struct store *store, const char *principal, enum role role,
+static bool check_label(const char *label, struct error *error)
+{
+    TEXT_AUTO shown = { 0 };
+
+    text_add_printable(&shown, label, strlen(label), KEY_LABEL_SIZE - 1);
+    return (strcmp(text_string(&shown), label) == 0 && strpbrk(label, "\n\t") == NULL)
+           || error_set(error, ERROR_INVALID,
+                        "the label \"%s\" must be %d printable characters at most",
+                        text_string(&shown), KEY_LABEL_SIZE - 1);
+}
+
+bool key_add(struct store *store, const char *principal, enum role role, const char *label,
              const uint8_t digest[DIGEST_BYTES], int64_t expires_ms, struct change *change,
              struct api_key *out, struct error *error)
 {
@@ -94,6 +145,9 @@ bool key_add(struct store *store, const char *principal, enum role role,
             "\"%.64s\" cannot be a principal's name: use 1 to 63 letters, digits, '.', "
             "'_' and '-', beginning with a letter or digit",
             principal);
+    if (!check_label(label, error))
+        return false;
+    text_copy(adding.key.label, sizeof adding.key.label, label);
     text_copy(adding.key.principal, sizeof adding.key.principal, principal);
     id_create("key", adding.key.id);
     if (!store_change(store, change, apply_add, &adding, adding.key.id, principal, error))
@@ -116,10 +170,11 @@ static void read_key(const struct sql *sql, struct api_key *row)
     sql_text(sql, 1, row->principal, sizeof row->principal);
     sql_text(sql, 2, role, sizeof role);
     role_find(role, &row->role);
+    sql_text(sql, 7, row->label, sizeof row->label);
 }
 
 #define COLUMNS                                                                                    \
-    "k.id, p.name, p.role, k.created_ms, k.expires_ms, k.revoked_ms, k.last_used_ms "              \
+    "k.id, p.name, p.role, k.created_ms, k.expires_ms, k.revoked_ms, k.last_used_ms, k.label "     \
     "FROM api_keys k JOIN principals p ON p.id = k.principal_id "
 
 static bool read_by_digest(struct store *store, const uint8_t digest[DIGEST_BYTES],
@@ -231,5 +286,86 @@ bool key_any(struct store *store, bool *out, struct error *error)
     if (!sql_find(&sql, &found, error))
         return false;
     *out = found;
+    return true;
+}
+
+static void read_principal(const struct sql *sql, struct principal_row *row)
+{
+    char role[16];
+
+    *row = (struct principal_row){
+        .created_ms = sql_integer(sql, 2),
+        .last_used_ms = sql_integer(sql, 3),
+        .keys = sql_integer(sql, 4),
+        .valid_keys = sql_integer(sql, 5),
+    };
+    sql_text(sql, 0, row->principal.name, sizeof row->principal.name);
+    sql_text(sql, 1, role, sizeof role);
+    role_find(role, &row->principal.role);
+}
+
+bool principal_list(struct store *store, struct principal_row **out, size_t *count,
+                    struct error *error)
+{
+    static const char LIST[] =
+        "SELECT p.name, p.role, p.created_ms, max(k.last_used_ms), count(k.id), "
+        "count(k.id) FILTER (WHERE k.revoked_ms IS NULL AND "
+        "(k.expires_ms IS NULL OR k.expires_ms > ?1)) "
+        "FROM principals p LEFT JOIN api_keys k ON k.principal_id = p.id "
+        "GROUP BY p.id ORDER BY p.name";
+    struct principal_row *rows = NULL;
+    size_t length = 0;
+    enum sql_step step;
+    READER_AUTO reader = database_reader(store->main);
+    SQL_AUTO sql = sql_begin(reader.connection, LIST);
+
+    sql_bind_integer(&sql, 1, clock_utc_ms());
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        rows = rows_grow(rows, length, sizeof *rows);
+        read_principal(&sql, &rows[length++]);
+    }
+    if (step == SQL_FAILED) {
+        free(rows);
+        return false;
+    }
+    *out = rows;
+    *count = length;
+    return true;
+}
+
+struct promotion {
+    const char *name;
+    enum role role, before;
+    char detail[40];
+};
+
+static bool apply_role(struct connection *connection, void *context, struct error *error)
+{
+    struct promotion *promotion = context;
+    bool found;
+    int64_t id;
+    SQL_AUTO sql = sql_begin(connection, "UPDATE principals SET role = ?2 WHERE id = ?1");
+
+    if (!read_role(connection, promotion->name, &id, &promotion->before, &found, error))
+        return false;
+    if (!found)
+        return error_set(error, ERROR_NOT_FOUND,
+                         "there is no principal \"%.64s\": opsbrain principal list shows them",
+                         promotion->name);
+    snprintf(promotion->detail, sizeof promotion->detail, "from %s to %s",
+             role_names[promotion->before], role_names[promotion->role]);
+    sql_bind_integer(&sql, 1, id);
+    sql_bind_text(&sql, 2, role_names[promotion->role]);
+    return sql_run(&sql, error);
+}
+
+bool principal_set_role(struct store *store, const char *name, enum role role,
+                        struct change *change, enum role *before, struct error *error)
+{
+    struct promotion promotion = { .name = name, .role = role };
+
+    if (!store_change(store, change, apply_role, &promotion, name, promotion.detail, error))
+        return false;
+    *before = promotion.before;
     return true;
 }

@@ -19,16 +19,18 @@ struct principal {
 /* Is there a principal of this name, with a key or `local`? */
 bool principal_exists(struct store *store, const char *name, bool *out, struct error *error);
 
+#define KEY_LABEL_SIZE 64
 struct api_key {
     char id[ID_SIZE];
     char principal[64];
-    enum role role;
+    char label[KEY_LABEL_SIZE]; /* what it is for; "" unless somebody said */
+    enum role role;             /* of the principal */
     int64_t created_ms, expires_ms, revoked_ms, last_used_ms; /* 0: none */
 };
 
-/* Creates the principal where it is new (its role is set to `role`) and a key for it; only the
- * digest is stored. */
-bool key_add(struct store *store, const char *principal, enum role role,
+/* Creates the principal where it is new, with this role, and a key for it; only the digest is
+ * stored. CONFLICT: the principal has another role (principal_set_role). */
+bool key_add(struct store *store, const char *principal, enum role role, const char *label,
              const uint8_t digest[DIGEST_BYTES], int64_t expires_ms, struct change *change,
              struct api_key *out, struct error *error);
 /* By digest: UNAUTHENTICATED if unknown, expired at now_ms or revoked. Notes its use (flushed
@@ -42,6 +44,20 @@ bool key_revoke(struct store *store, const char *id_or_principal, int64_t now_ms
                 struct change *change, int64_t *revoked, struct error *error);
 bool key_any(struct store *store, bool *out,
              struct error *error); /* is there a key that is valid now? */
+
+/* Who has keys, or had. */
+struct principal_row {
+    struct principal principal;
+    int64_t created_ms, last_used_ms; /* 0: never used */
+    int64_t keys, valid_keys;         /* all there were; those that are valid now */
+};
+/* By name. free(*out). */
+bool principal_list(struct store *store, struct principal_row **out, size_t *count,
+                    struct error *error);
+/* For all of its keys, which are asked again within a second. *before: the role it had. NOT_FOUND
+ * names the principal. */
+bool principal_set_role(struct store *store, const char *name, enum role role,
+                        struct change *change, enum role *before, struct error *error);
 
 struct session_row {
     char id[ID_SIZE];

@@ -55,6 +55,18 @@ bool store_use_audit_key(struct store *store, const char *path, struct error *er
     return audit_begin_key(store, error);
 }
 
+bool store_require(const char *folder, struct error *error)
+{
+    TEXT_AUTO path = { 0 };
+
+    text_addf(&path, "%s/opsbrain.db", folder);
+    return access(text_string(&path), F_OK) == 0
+           || error_set(error, ERROR_NOT_FOUND,
+                        "%.200s is no data folder of opsbrain (it has no opsbrain.db): name the "
+                        "server's with --data or OPSBRAIN_DATA",
+                        folder);
+}
+
 void store_close(struct store *store)
 {
     if (store == NULL)

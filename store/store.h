@@ -18,6 +18,8 @@ bool store_open(const char *folder, unsigned readers, struct store **out, struct
 /* The file of the keys that rows of the audit are made with (store/audit_key.h), outside `folder`;
  * "": there is none. Before anything else is done with the store. */
 bool store_use_audit_key(struct store *store, const char *path, struct error *error);
+/* NOT_FOUND unless the folder has an opsbrain.db. Makes nothing. */
+bool store_require(const char *folder, struct error *error);
 void store_close(struct store *store); /* commits what is queued, checkpoints; NULL is fine */
 
 bool store_check(struct store *store,

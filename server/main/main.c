@@ -10,9 +10,11 @@ static const struct {
     const char *name;
     int (*run)(int argc, char *const *argv);
 } commands[] = {
-    { "serve", command_serve },     { "key", command_key },           { "secret", command_secret },
-    { "audit-log", command_audit }, { "help", command_help },         { "--help", command_help },
-    { "version", command_version }, { "--version", command_version },
+    { "serve", command_serve },         { "key", command_key },
+    { "principal", command_principal }, { "secret", command_secret },
+    { "audit-log", command_audit },     { "help", command_help },
+    { "--help", command_help },         { "version", command_version },
+    { "--version", command_version },
 };
 
 int main(int argc, char **argv)

@@ -86,6 +86,32 @@ static void keys_are_added_listed_and_revoked_beside_a_running_server(void **sta
     assert_false(authority_check(authority, header, &who, &error));
 }
 
+static void a_role_that_is_changed_counts_at_once(void **state)
+{
+    char key[KEY_SIZE], hex[DIGEST_TEXT_SIZE], header[128];
+    json_auto_t *added = NULL, *set = NULL, *list = NULL, *revoked = NULL;
+    struct principal who;
+    struct error error;
+
+    (void)state;
+    key_generate(key, hex);
+    snprintf(header, sizeof header, "Bearer %s", key);
+    added = ask(adding("zoe", "admin", hex), &error);
+    assert_true(authority_check(authority, header, &who, &error));
+    assert_int_equal(who.role, ROLE_ADMIN);
+    set = ask(
+        json_pack("{s:s, s:s, s:s}", "command", "principal_role", "name", "zoe", "role", "viewer"),
+        &error);
+    assert_string_equal(json_get_text(set, "before", ""), "admin");
+    assert_non_null(strstr(json_get_text(set, "warning", ""), "no admin has a valid key"));
+    assert_true(authority_check(authority, header, &who, &error));
+    assert_int_equal(who.role, ROLE_VIEWER);
+    list = ask(json_pack("{s:s}", "command", "principal_list"), &error);
+    assert_non_null(json_object_get(list, "principals"));
+    revoked = ask(json_pack("{s:s, s:s}", "command", "key_revoke", "name", "zoe"), &error);
+    assert_null(json_object_get(revoked, "warning")); /* there was none before either */
+}
+
 static void wrong_requests_are_refused_with_a_sentence(void **state)
 {
     char key[KEY_SIZE], hex[DIGEST_TEXT_SIZE];
@@ -149,6 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(keys_are_added_listed_and_revoked_beside_a_running_server,
                                         start, stop),
+        cmocka_unit_test_setup_teardown(a_role_that_is_changed_counts_at_once, start, stop),
         cmocka_unit_test_setup_teardown(wrong_requests_are_refused_with_a_sentence, start, stop),
         cmocka_unit_test_setup_teardown(the_socket_is_for_the_owner_alone, start, stop),
         cmocka_unit_test_setup_teardown(garbage_and_silence_hold_it_up_only_shortly, start, stop),

@@ -45,7 +45,7 @@ static void add_key(const char *name, enum role role, int64_t expires_ms, char h
     key_generate(key, hex);
     assert_int_equal(strncmp(key, "obk_", 4), 0);
     digest_sha256(key, strlen(key), digest);
-    assert_true(key_add(store, name, role, digest, expires_ms, NULL, &added, &error));
+    assert_true(key_add(store, name, role, "", digest, expires_ms, NULL, &added, &error));
     snprintf(header, 128, "Bearer %s", key);
 }
 

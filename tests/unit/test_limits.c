@@ -35,7 +35,8 @@ static void add_key(const char *name, char out[256])
 
     key_generate(key, hex);
     digest_sha256(key, strlen(key), digest);
-    assert_true(key_add(served.services.store, name, ROLE_VIEWER, digest, 0, NULL, &added, &error));
+    assert_true(
+        key_add(served.services.store, name, ROLE_VIEWER, "", digest, 0, NULL, &added, &error));
     snprintf(out, 256, MCP_HEADERS "Authorization: Bearer %s\r\n", key);
 }
 

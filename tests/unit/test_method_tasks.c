@@ -490,7 +490,7 @@ static void add_key(const char *name, enum role role, char out[KEY_SIZE])
 
     key_generate(out, hex);
     digest_sha256(out, strlen(out), digest);
-    if (!key_add(served.services.store, name, role, digest, 0, NULL, &added, &error))
+    if (!key_add(served.services.store, name, role, "", digest, 0, NULL, &added, &error))
         fail_msg("%s", error.message);
 }
 

@@ -1,3 +1,4 @@
+#include "store/audit.h"
 #include "store/principals.h"
 #include "tests/unit/ledger.h"
 
@@ -9,7 +10,7 @@ static struct api_key add_key(struct ledger *ledger, const char *principal, enum
     struct api_key key;
 
     digest_sha256(secret, strlen(secret), digest);
-    assert_ok(ledger, key_add(ledger->store, principal, role, digest, expires_ms, &change, &key,
+    assert_ok(ledger, key_add(ledger->store, principal, role, "", digest, expires_ms, &change, &key,
                               &ledger->error));
     return key;
 }
@@ -68,21 +69,87 @@ static void refuses_keys_that_expired_or_were_revoked(void **state)
     assert_false(any);
 }
 
-static void a_new_key_sets_the_role_of_all(void **state)
+static void a_principal_has_one_role(void **state)
 {
     struct ledger *ledger = *state;
+    struct change change = ledger_change("local", "principal role");
+    uint8_t digest[DIGEST_BYTES] = { 9 };
     struct principal principal;
-    struct api_key *rows;
+    struct principal_row *rows;
+    struct api_key refused;
+    enum role before;
     size_t count;
 
     add_key(ledger, "alice", ROLE_VIEWER, "one", 0);
-    add_key(ledger, "alice", ROLE_ADMIN, "two", 0);
-    assert_ok(ledger, find_key(ledger, "one", 1, &principal));
+    assert_refused(
+        ledger,
+        key_add(ledger->store, "alice", ROLE_ADMIN, "", digest, 0, NULL, &refused, &ledger->error),
+        ERROR_CONFLICT, "alice is a viewer and a principal has one role");
+    assert_non_null(strstr(ledger->error.message, "opsbrain principal role alice admin"));
+    add_key(ledger, "alice", ROLE_VIEWER, "two", 1);
+    assert_ok(ledger, find_key(ledger, "one", 7000, &principal));
+    assert_int_equal(principal.role, ROLE_VIEWER);
+    assert_ok(ledger, principal_set_role(ledger->store, "alice", ROLE_ADMIN, &change, &before,
+                                         &ledger->error));
+    assert_int_equal(before, ROLE_VIEWER);
+    assert_ok(ledger, find_key(ledger, "one", 8000, &principal));
     assert_int_equal(principal.role, ROLE_ADMIN);
-    assert_ok(ledger, key_list(ledger->store, &rows, &count, &ledger->error));
-    assert_int_equal(count, 2);
-    assert_string_equal(rows[1].principal, "alice");
+    store_close(ledger->store); /* flushes last uses */
+    assert_ok(ledger, store_open(ledger->folder, 4, &ledger->store, &ledger->error));
+    assert_ok(ledger, principal_list(ledger->store, &rows, &count, &ledger->error));
+    assert_int_equal(count, 1);
+    assert_int_equal(rows[0].keys, 2);
+    assert_int_equal(rows[0].valid_keys, 1);
+    assert_int_equal(rows[0].last_used_ms, 8000);
     free(rows);
+}
+
+static void a_change_of_role_is_audited(void **state)
+{
+    struct ledger *ledger = *state;
+    struct change change = ledger_change("local", "principal role");
+    struct audit_filter filter = { .tool = "principal role" };
+    struct audit_row *rows;
+    enum role before;
+    size_t count;
+
+    assert_refused(
+        ledger,
+        principal_set_role(ledger->store, "alice", ROLE_ADMIN, &change, &before, &ledger->error),
+        ERROR_NOT_FOUND, "no principal \"alice\"");
+    add_key(ledger, "alice", ROLE_OPERATOR, "one", 0);
+    assert_ok(ledger, principal_set_role(ledger->store, "alice", ROLE_VIEWER, &change, &before,
+                                         &ledger->error));
+    assert_ok(ledger, audit_list(ledger->store, &filter, 9, &rows, &count, &ledger->error));
+    assert_int_equal(count, 1);
+    assert_string_equal(rows[0].subject, "alice");
+    assert_string_equal(rows[0].detail, "from operator to viewer");
+    audit_rows_free(rows, count);
+}
+
+static void keys_tell_what_they_are_for(void **state)
+{
+    struct ledger *ledger = *state;
+    uint8_t digest[DIGEST_BYTES] = { 7 };
+    struct api_key key, *rows;
+    char longer[100];
+    size_t count;
+
+    assert_ok(ledger, key_add(ledger->store, "ci", ROLE_VIEWER, "nightly runs", digest, 0, NULL,
+                              &key, &ledger->error));
+    assert_ok(ledger, key_list(ledger->store, &rows, &count, &ledger->error));
+    assert_string_equal(rows[0].label, "nightly runs");
+    free(rows);
+    memset(longer, 'x', sizeof longer);
+    longer[64] = '\0';
+    assert_refused(
+        ledger,
+        key_add(ledger->store, "ci", ROLE_VIEWER, longer, digest, 0, NULL, &key, &ledger->error),
+        ERROR_INVALID, "63 printable characters");
+    assert_refused(ledger,
+                   key_add(ledger->store, "ci", ROLE_VIEWER, "two\nlines", digest, 0, NULL, &key,
+                           &ledger->error),
+                   ERROR_INVALID, "printable");
 }
 
 static void refuses_names_that_are_none(void **state)
@@ -92,7 +159,8 @@ static void refuses_names_that_are_none(void **state)
     struct api_key key;
 
     assert_refused(
-        ledger, key_add(ledger->store, "a b", ROLE_VIEWER, digest, 0, NULL, &key, &ledger->error),
+        ledger,
+        key_add(ledger->store, "a b", ROLE_VIEWER, "", digest, 0, NULL, &key, &ledger->error),
         ERROR_INVALID, "\"a b\" cannot be a principal's name");
 }
 
@@ -154,7 +222,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_who_a_key_belongs_to),
         cmocka_unit_test(refuses_keys_that_expired_or_were_revoked),
-        cmocka_unit_test(a_new_key_sets_the_role_of_all),
+        cmocka_unit_test(a_principal_has_one_role),
+        cmocka_unit_test(a_change_of_role_is_audited),
+        cmocka_unit_test(keys_tell_what_they_are_for),
         cmocka_unit_test(refuses_names_that_are_none),
         cmocka_unit_test(remembers_when_a_key_was_last_used),
         cmocka_unit_test(sessions_outlive_a_restart_until_they_are_old),

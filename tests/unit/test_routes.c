@@ -251,7 +251,8 @@ static void add_key(const char *name, char headers[256])
 
     key_generate(key, hex);
     digest_sha256(key, strlen(key), digest);
-    assert_true(key_add(served.services.store, name, ROLE_VIEWER, digest, 0, NULL, &added, &error));
+    assert_true(
+        key_add(served.services.store, name, ROLE_VIEWER, "", digest, 0, NULL, &added, &error));
     assert_true(authority_refresh(served.server->authority, &error));
     snprintf(headers, 256, MCP_HEADERS "Authorization: Bearer %s\r\n", key);
 }

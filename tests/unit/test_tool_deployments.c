@@ -301,7 +301,7 @@ static void is_handed_over_by_an_admin(void **state)
     struct api_key key;
     json_auto_t *answer = NULL;
 
-    assert_true(key_add(world->services.store, "olga", ROLE_OPERATOR, digest, 0, NULL, &key,
+    assert_true(key_add(world->services.store, "olga", ROLE_OPERATOR, "", digest, 0, NULL, &key,
                         &world->error));
     be(world, "otto", ROLE_OPERATOR);
     world_register(world, "demo");

@@ -188,7 +188,7 @@ static void only_operators_upload(void **state)
     key_generate(key, digest_text);
     digest_sha256(key, strlen(key), digest);
     assert_true(
-        key_add(served.services.store, "vera", ROLE_VIEWER, digest, 0, &change, &row, &error));
+        key_add(served.services.store, "vera", ROLE_VIEWER, "", digest, 0, &change, &row, &error));
     assert_true(authority_refresh(served.server->authority, &error));
     text_addf(&header, "Authorization: Bearer %s\r\n", key);
     refused("/v1/imports", text_string(&header), GRID, 403,

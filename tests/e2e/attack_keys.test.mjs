@@ -1,0 +1,100 @@
+// Keys and roles: nothing about them changes unsaid, and a command with the wrong folder makes nothing.
+import assert from 'node:assert/strict';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { connect } from './clients.mjs';
+import { addKey, run, startServer, temporaryFolder, until } from './harness.mjs';
+
+function tryRegister(client, name) {
+    return client.callTool('deployment_register', { name, url: 'http://127.0.0.1:9' });
+}
+
+test('a second key changes no role, and a changed role counts in open sessions within a second', async (t) => {
+    const data = await temporaryFolder(t);
+    const admin = await addKey(data, 'root', '--role', 'admin');
+    const key = await addKey(data, 'eve', '--role', 'viewer', '--label', 'laptop');
+    const server = await startServer(t, { data });
+    const eve = await connect('legacy-1x', server.url, { key });
+    for (const role of ['operator', 'admin']) {
+        const { code, output } = await run(['key', 'add', 'eve', '--role', role, '--data', data]);
+        assert.notEqual(code, 0);
+        assert.match(output, new RegExp(`eve is a viewer.*opsbrain principal role eve ${role}`));
+        assert.doesNotMatch(output, /obk_/);
+    }
+    assert.ok((await tryRegister(eve, 'a')).isError);
+
+    const promoted = await run(['principal', 'role', 'eve', 'operator', '--data', data]);
+    assert.deepEqual(promoted, { code: 0, output: 'eve: operator, was viewer\n' });
+    await until('the new role', async () => !(await tryRegister(eve, 'a')).isError, 1000);
+    await run(['principal', 'role', 'eve', 'viewer', '--data', data]);
+    await until('the old role', async () => (await tryRegister(eve, 'b')).isError, 1000);
+
+    const root = await connect('2x-2026', server.url, { key: admin });
+    const { rows } = await root.call('audit_list', { tool: 'principal role' });
+    assert.deepEqual([...new Set(rows.map(({ subject }) => subject))], ['eve']);
+});
+
+test('keys and principals are listed with label and last use', async (t) => {
+    const data = await temporaryFolder(t);
+    await addKey(data, 'ci', '--role', 'operator', '--label', 'nightly');
+    const key = await addKey(data, 'ci', '--role', 'operator');
+    const server = await startServer(t, { data });
+    await (await connect('2x-2026', server.url, { key })).call('deployment_list');
+    await until('the use to be shown', async () => {
+        const { output } = await run(['key', 'list', '--data', data]);
+        const [first, second] = output.split('\n').filter((line) => line.includes('key_'));
+        assert.match(first, /\| operator +\| nightly +\|/);
+        return /\| \d{4}-\d\d-\d\dT\d\d:\d\d \|$/.test(second) && / - +\|$/.test(first);
+    });
+    const { output } = await run(['principal', 'list', '--data', data]);
+    assert.match(output, /\| ci +\| operator +\| 2 +\| 2 +\|/);
+});
+
+test('a command with the wrong folder says so and makes nothing', async (t) => {
+    const root = await temporaryFolder(t);
+    await mkdir(path.join(root, 'empty'));
+    await mkdir(path.join(root, 'others'));
+    await writeFile(path.join(root, 'others', 'notes.txt'), 'mine');
+    const commands = [['key', 'list'], ['key', 'revoke', 'x'], ['principal', 'list'], ['principal', 'role', 'x', 'admin']];
+    const before = await readdir(root, { recursive: true });
+    for (const command of commands)
+        for (const folder of ['typo', 'typo/deep', 'empty', 'others', 'others/notes.txt']) {
+            const { code, output } = await run([...command, '--data', path.join(root, folder)]);
+            assert.notEqual(code, 0, output);
+            assert.match(output, /^opsbrain: [^\n]*(no data folder|data folder)[^\n]*\n$/);
+        }
+    const { code } = await run(['key', 'list'], { OPSBRAIN_DATA: path.join(root, 'typo') });
+    assert.notEqual(code, 0);
+    assert.deepEqual(await readdir(root, { recursive: true }), before);
+
+    const first = await run(['key', 'add', 'alice', '--role', 'admin', '--data', path.join(root, 'new')]);
+    assert.equal(first.code, 0, first.output);
+    assert.match(first.output, /a new database was made in/);
+});
+
+test('key add needs a role, the last admin is warned of, and --help is an answer', async (t) => {
+    const data = await temporaryFolder(t);
+    const lacking = await run(['key', 'add', 'alice', '--data', data]);
+    assert.notEqual(lacking.code, 0);
+    assert.match(lacking.output, /--role is missing/);
+    assert.deepEqual(await readdir(data), []);
+
+    await addKey(data, 'alice', '--role', 'admin');
+    const demoted = await run(['principal', 'role', 'alice', 'viewer', '--data', data]);
+    assert.match(demoted.output, /warning: no admin has a valid key any more/);
+    await run(['principal', 'role', 'alice', 'admin', '--data', data]);
+    const revoked = await run(['key', 'revoke', 'alice', '--data', data]);
+    assert.match(revoked.output, /revoked 1\n[^]*warning: no admin/);
+
+    for (const args of [['key', '--help'], ['key', 'add', '--help'], ['principal', '--help'], ['key', 'list', '-h']]) {
+        const { code, output } = await run(args);
+        assert.equal(code, 0, output);
+        assert.match(output, new RegExp(`opsbrain ${args[0]} list`));
+    }
+    for (const args of [['key'], ['key', 'steal'], ['key', 'add'], ['key', 'add', '--role', 'admin'], ['principal', 'role', 'x']]) {
+        const { code, output } = await run(args);
+        assert.notEqual(code, 0);
+        assert.match(output, /^opsbrain: .*there are: .*\n$/);
+    }
+});
