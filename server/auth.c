@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "server/key_marker.h"
 
 #define SLOTS 1024
 #define REMEMBER_MS 1000
@@ -24,6 +25,7 @@ struct slot {
 
 struct authority {
     struct store *store;
+    char *data_folder;
     enum { MODE_AUTO, MODE_KEYS, MODE_NONE } mode;
     atomic_bool needs_keys;
     pthread_mutex_t lock; /* over the rest */
@@ -32,17 +34,30 @@ struct authority {
     struct slot slots[SLOTS];
 };
 
-/* With `auto` the first key locks the door for good: revoking the last one must not open it. */
+/* With `auto` the first key locks the door for good: neither revoking the last one nor losing the
+ * database opens it. */
 static bool update_needs_keys(struct authority *authority, struct error *error)
 {
     struct api_key *keys = NULL;
     size_t count = 0;
 
-    if (authority->mode == MODE_AUTO && !key_list(authority->store, &keys, &count, error))
+    if (!key_list(authority->store, &keys, &count, error))
         return false;
     free(keys);
-    atomic_store(&authority->needs_keys, authority->mode == MODE_KEYS || count > 0);
-    return true;
+    if (count > 0)
+        key_marker_write(authority->data_folder);
+    atomic_store(&authority->needs_keys,
+                 authority->mode == MODE_KEYS
+                     || (authority->mode == MODE_AUTO
+                         && (count > 0 || key_marker_exists(authority->data_folder))));
+    if (authority->mode != MODE_AUTO || count > 0 || !atomic_load(&authority->needs_keys))
+        return true;
+    return error_set(error, ERROR_CONFLICT,
+                     "the data folder %.200s had API keys and has none now, so that it is not the "
+                     "one it was: restore it from a backup, add a key with `opsbrain key add NAME "
+                     "--role admin`, or start with --auth keys; `opsbrain key reset` lets anybody "
+                     "on this machine in without a key",
+                     authority->data_folder);
 }
 
 static bool check_binding(struct authority *authority, bool loopback, struct error *error)
@@ -66,12 +81,13 @@ static bool check_binding(struct authority *authority, bool loopback, struct err
                      "start without one, or set OPSBRAIN_LISTEN to 127.0.0.1:PORT");
 }
 
-bool authority_create(struct store *store, const char *mode, bool loopback, struct authority **out,
-                      struct error *error)
+bool authority_create(struct store *store, const char *data_folder, const char *mode, bool loopback,
+                      struct authority **out, struct error *error)
 {
     struct authority *authority = memory_zeroed(1, sizeof *authority);
 
     authority->store = store;
+    authority->data_folder = memory_copy_text(data_folder);
     authority->mode = strcmp(mode, "keys") == 0   ? MODE_KEYS
                       : strcmp(mode, "none") == 0 ? MODE_NONE
                                                   : MODE_AUTO;
@@ -90,6 +106,7 @@ void authority_destroy(struct authority *authority)
     if (authority == NULL)
         return;
     pthread_mutex_destroy(&authority->lock);
+    free(authority->data_folder);
     free(authority);
 }
 

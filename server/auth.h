@@ -12,9 +12,10 @@ struct authority;
 #define KEY_SIZE 72 /* prefix, 64 hex digits of 32 random bytes, NUL */
 
 /* `mode` is the setting: auto, keys or none. Refused where the address is not loopback and anyone
- * could do anything: with auto as long as no key is valid, with none always. */
-bool authority_create(struct store *store, const char *mode, bool loopback, struct authority **out,
-                      struct error *error);
+ * could do anything: with auto as long as no key is valid, with none always; and with auto where
+ * the data folder has no keys, but had some (server/key_marker.h). */
+bool authority_create(struct store *store, const char *data_folder, const char *mode, bool loopback,
+                      struct authority **out, struct error *error);
 void authority_destroy(struct authority *authority); /* NULL is fine */
 
 /* The principal of an Authorization header (NULL: none). UNAUTHENTICATED says what to send. Any

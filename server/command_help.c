@@ -15,6 +15,7 @@ static const char usage[] =
     "      make an API key, shown once\n"
     "  opsbrain key list\n"
     "  opsbrain key revoke ID|NAME\n"
+    "  opsbrain key reset\n"
     "  opsbrain principal list\n"
     "  opsbrain principal role NAME viewer|operator|admin\n"
     "  opsbrain secret bind|unbind NAME ORIGIN\n"

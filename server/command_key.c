@@ -13,6 +13,7 @@
 #include "server/command_action.h"
 #include "server/command_output.h"
 #include "server/commands.h"
+#include "server/key_marker.h"
 #include "store/store.h"
 
 #define DAY_MS INT64_C(86400000)
@@ -95,6 +96,7 @@ static bool add(const void *context, char *const *operands, struct error *error)
                         (json_int_t)expires_ms);
     if (!admin_request(options->data, "", request, &reply, error))
         return false;
+    key_marker_write(options->data);
     if (first)
         fprintf(stderr, "a new database was made in %s, for a server that is yet to be started\n",
                 options->data);
@@ -145,12 +147,38 @@ static bool revoke(const void *context, char *const *operands, struct error *err
     return true;
 }
 
+/* Where there are keys, the next start would remember them again. */
+static bool reset(const void *context, char *const *operands, struct error *error)
+{
+    const struct options *options = context;
+    json_auto_t *request = json_pack("{s:s}", "command", "key_list");
+    json_auto_t *reply = NULL;
+    struct error absent;
+
+    (void)operands;
+    if (store_require(options->data, &absent)
+        && !admin_request(options->data, "", request, &reply, error))
+        return false;
+    if (json_array_size(json_object_get(reply, "keys")) > 0)
+        return error_set(error, ERROR_CONFLICT,
+                         "%.200s has keys, and with them nobody gets in without one: there is "
+                         "nothing to reset",
+                         options->data);
+    if (!key_marker_remove(options->data, error))
+        return false;
+    printf("with --auth auto, a server on %s starts without keys from now on\n", options->data);
+    return true;
+}
+
 int command_key(int argc, char *const *argv)
 {
     static const struct action actions[] = {
         { "add", "NAME", "makes an API key, shown once, for a principal of that name", add },
         { "list", "", "shows the keys, not what they are: only their digests are stored", list },
         { "revoke", "ID|NAME", "ends a key, or all keys of a principal, at once", revoke },
+        { "reset", "",
+          "forgets that a data folder that was lost had keys: --auth auto starts without again",
+          reset },
         { 0 },
     };
     static const struct command command = { "key", actions, flags, sizeof flags / sizeof *flags };

@@ -131,6 +131,9 @@ void metrics_write(struct server *server, struct text *out)
     write_disk(server, out);
     write_gauge(out, "opsbrain_database_bytes", "Size of the database files.",
                 (double)store_size_bytes(server->services->store));
+    write_gauge(out, "opsbrain_data_folder_intact",
+                "0: files were deleted or replaced under the running server; nothing is stored.",
+                store_intact(server->services->store));
     write_audit(server, out);
     write_process(out);
 }

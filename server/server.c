@@ -146,8 +146,8 @@ static bool open_parts(struct server *server, struct error *error)
 
     return ip_networks_parse(settings->trusted_proxies, &server->trusted_proxies, error)
            && listen_parse(settings->listen, &server->address, error)
-           && authority_create(store, settings->auth, listen_is_loopback(&server->address),
-                               &server->authority, error)
+           && authority_create(store, settings->data, settings->auth,
+                               listen_is_loopback(&server->address), &server->authority, error)
            && server_key_load(store, "request_state", server->sealing_key, error)
            && listen_open(&server->address, server->sockets, server->loop_count, error)
            && sessions_create(store, &limits, &server->sessions, error)

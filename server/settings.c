@@ -18,7 +18,8 @@ const struct setting settings_table[] = {
       "address and port; anything but loopback needs an API key (opsbrain key add)" },
     { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "folder of the database" },
     { "auth", SETTING_TEXT, "auto", 0, 0, AT(auth),
-      "auto: keys once there is one, else loopback only as `local`; keys: always; none: never" },
+      "auto: keys once there is one, else loopback only as `local`; keys: always (for servers); "
+      "none: never" },
     { "allowed_hosts", SETTING_TEXT, "", 0, 0, AT(allowed_hosts),
       "names clients may use in Host beside localhost, with commas; * for any" },
     { "allowed_origins", SETTING_TEXT, "", 0, 0, AT(allowed_origins),

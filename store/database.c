@@ -18,8 +18,9 @@
 #define BATCH_LIMIT 512      /* writes in one transaction */
 #define DEFERRED_LIMIT 16384 /* closures that nobody waits for */
 #define DEFERRED_DELAY_NS 1000000000
-#define CHECKPOINT_PAGES 1000     /* when there is nothing else to do */
-#define CHECKPOINT_PAGES_MAX 8000 /* and at the latest */
+#define GUARD_INTERVAL_NS 2000000000 /* while there is nothing to write */
+#define CHECKPOINT_PAGES 1000        /* when there is nothing else to do */
+#define CHECKPOINT_PAGES_MAX 8000    /* and at the latest */
 
 /* A write somebody waits for; it lives on the waiting thread's stack. */
 struct write {
@@ -47,6 +48,8 @@ struct database {
     bool failing;
 
     pthread_mutex_t lock; /* everything below */
+    bool (*guard)(void *context, struct error *error);
+    void *guard_context;
     pthread_cond_t work, reader_free;
     struct write *first, **last;
     size_t queued;
@@ -127,13 +130,24 @@ static void log_failing(struct database *database, bool failing, const struct er
     database->failing = failing;
 }
 
+static bool is_guarded(struct database *database, struct error *error)
+{
+    pthread_mutex_lock(&database->lock);
+    bool (*guard)(void *, struct error *) = database->guard;
+    void *context = database->guard_context;
+    pthread_mutex_unlock(&database->lock);
+    return guard == NULL || guard(context, error);
+}
+
 static bool run_batch(struct database *database, struct batch *batch)
 {
     struct connection *writer = database->writer;
     struct error error = { 0 }, ignored;
-    bool ok = apply_all(writer, batch, &error);
+    bool guarded = is_guarded(database, &error);
+    bool ok = guarded && apply_all(writer, batch, &error);
 
-    log_failing(database, !ok, &error);
+    if (guarded) /* else its guard has said so */
+        log_failing(database, !ok, &error);
     if (ok)
         return true;
     if (in_transaction(writer))
@@ -148,7 +162,10 @@ static bool run_batch(struct database *database, struct batch *batch)
 
 static void checkpoint_if_due(struct database *database, bool idle)
 {
-    if (database->wal_pages < (idle ? CHECKPOINT_PAGES : CHECKPOINT_PAGES_MAX))
+    struct error ignored;
+
+    if (database->wal_pages < (idle ? CHECKPOINT_PAGES : CHECKPOINT_PAGES_MAX)
+        || !is_guarded(database, &ignored))
         return;
     database->wal_pages = 0;
     sqlite3_wal_checkpoint_v2(connection_handle(database->writer), NULL, SQLITE_CHECKPOINT_PASSIVE,
@@ -165,22 +182,41 @@ static int note_wal(void *context, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
+/* With the lock held: until something is queued, or for so long. */
+static void wait_until(struct database *database, int64_t due_ns)
+{
+    struct timespec at = { due_ns / 1000000000, due_ns % 1000000000 };
+
+    pthread_cond_timedwait(&database->work, &database->lock, &at);
+}
+
+/* With the lock held: while nothing is queued, the guard is asked every few seconds. */
+static void wait_idle(struct database *database)
+{
+    int64_t due_ns = clock_monotonic_ns() + GUARD_INTERVAL_NS;
+    struct error ignored;
+
+    wait_until(database, due_ns);
+    if (clock_monotonic_ns() < due_ns)
+        return;
+    pthread_mutex_unlock(&database->lock);
+    is_guarded(database, &ignored);
+    pthread_mutex_lock(&database->lock);
+}
+
 /* With the lock held: waits until there is something to commit. False: nothing is left and we stop.
  */
 static bool wait_for_work(struct database *database)
 {
     while (database->first == NULL) {
-        int64_t due = database->deferred_due_ns;
-        struct timespec at = { due / 1000000000, due % 1000000000 };
-
         if (database->deferred_first == NULL) {
             if (database->stopping)
                 return false;
-            pthread_cond_wait(&database->work, &database->lock);
-        } else if (database->stopping || clock_monotonic_ns() >= due) {
+            wait_idle(database);
+        } else if (database->stopping || clock_monotonic_ns() >= database->deferred_due_ns) {
             return true;
         } else {
-            pthread_cond_timedwait(&database->work, &database->lock, &at);
+            wait_until(database, database->deferred_due_ns);
         }
     }
     return true;
@@ -451,6 +487,36 @@ bool database_open(const char *path, const struct migration_set *migrations, uns
     return true;
 }
 
+void database_guard(struct database *database, bool (*guard)(void *context, struct error *error),
+                    void *context)
+{
+    pthread_mutex_lock(&database->lock);
+    database->guard = guard;
+    database->guard_context = context;
+    pthread_mutex_unlock(&database->lock);
+}
+
+/* The last connection that is closed deletes the WAL at its path, which may be another server's by
+ * now. */
+static void leave_alone(struct database *database)
+{
+    int on = 1;
+
+    sqlite3_file_control(connection_handle(database->writer), "main", SQLITE_FCNTL_PERSIST_WAL,
+                         &on);
+}
+
+static void checkpoint_at_end(struct database *database)
+{
+    struct error ignored;
+
+    if (is_guarded(database, &ignored))
+        sqlite3_wal_checkpoint_v2(connection_handle(database->writer), NULL,
+                                  SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    else
+        leave_alone(database);
+}
+
 void database_close(struct database *database)
 {
     if (database == NULL)
@@ -464,8 +530,7 @@ void database_close(struct database *database)
     for (size_t i = 0; i < database->reader_count; i++)
         connection_close(database->readers[i]);
     if (database->started)
-        sqlite3_wal_checkpoint_v2(connection_handle(database->writer), NULL,
-                                  SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+        checkpoint_at_end(database);
     connection_close(database->writer);
     pthread_cond_destroy(&database->work);
     pthread_cond_destroy(&database->reader_free);

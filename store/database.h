@@ -13,6 +13,11 @@ bool database_open(const char *path, const struct migration_set *migrations, uns
 /* Commits what is queued, joins the writer, checkpoints. NULL is fine. */
 void database_close(struct database *database);
 
+/* Asked before each transaction, and every few seconds by the writer's thread: where it fails, so
+ * do all writes, and the files are left alone. For a database that nobody uses yet. */
+void database_guard(struct database *database, bool (*guard)(void *context, struct error *error),
+                    void *context);
+
 /* What one write does, on the writer's thread, inside a savepoint: false undoes all of it. It may
  * not write to the database through any other way than `connection`. */
 typedef bool database_apply(struct connection *connection, void *context, struct error *error);

@@ -7,6 +7,7 @@
 #include "store/audit_verify.h"
 #include "store/database.h"
 #include "store/jobs.h"
+#include "store/presence.h"
 #include "store/secret_origins.h"
 #include "store/store.h"
 #include "store/sweeps.h"
@@ -18,6 +19,7 @@ struct series_cache;
 struct store {
     struct database *main;    /* opsbrain.db */
     struct database *scrapes; /* scrapes.db */
+    struct presence presence; /* of their files */
     struct touches *touches;
     struct series_cache *series;
     struct audit_tally *tally;

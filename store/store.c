@@ -30,6 +30,28 @@ static bool open_files(struct store *store, const char *folder, unsigned readers
            && audit_upgrade(store, error);
 }
 
+static bool guard(void *context, struct error *error)
+{
+    return presence_check(context, error);
+}
+
+/* From now on nothing is written to files that were deleted or replaced. */
+static void watch_files(struct store *store, const char *folder)
+{
+    static const char *const names[] = {
+        "", "/lock", "/opsbrain.db", "/opsbrain.db-wal", "/scrapes.db", "/scrapes.db-wal"
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        TEXT_AUTO path = { 0 };
+
+        text_addf(&path, "%s%s", folder, names[i]);
+        presence_watch(&store->presence, text_string(&path));
+    }
+    database_guard(store->main, guard, &store->presence);
+    database_guard(store->scrapes, guard, &store->presence);
+}
+
 bool store_open(const char *folder, unsigned readers, struct store **out, struct error *error)
 {
     struct store *store = memory_zeroed(1, sizeof *store);
@@ -41,6 +63,7 @@ bool store_open(const char *folder, unsigned readers, struct store **out, struct
         store_close(store);
         return false;
     }
+    watch_files(store, folder);
     store->touches = touches_create(store->main);
     store->series = series_cache_create();
     store->tally = audit_tally_create();
@@ -67,13 +90,26 @@ bool store_require(const char *folder, struct error *error)
                         folder);
 }
 
+/* The first of the two that is closed takes its WAL away itself. */
+static void stop_watching(struct store *store)
+{
+    struct error ignored;
+
+    if (store->presence.count == 0 || !presence_check(&store->presence, &ignored))
+        return;
+    database_guard(store->main, NULL, NULL);
+    database_guard(store->scrapes, NULL, NULL);
+}
+
 void store_close(struct store *store)
 {
     if (store == NULL)
         return;
     audit_tally_close(store);
+    stop_watching(store);
     database_close(store->scrapes);
     database_close(store->main);
+    presence_finish(&store->presence);
     audit_tally_destroy(store->tally);
     touches_destroy(store->touches);
     series_cache_destroy(store->series);
@@ -105,11 +141,18 @@ static bool check_read(struct store *store, struct error *error)
 
 bool store_check(struct store *store, struct error *error)
 {
-    if (!check_read(store, error))
+    if (!presence_check(&store->presence, error) || !check_read(store, error))
         return false;
     if (clock_monotonic_ns() - database_committed_ns(store->main) < CHECK_INTERVAL_NS)
         return true;
     return database_write(store->main, rewrite_version, NULL, error);
+}
+
+bool store_intact(struct store *store)
+{
+    struct error ignored;
+
+    return presence_check(&store->presence, &ignored);
 }
 
 int64_t store_size_bytes(struct store *store)

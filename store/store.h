@@ -24,6 +24,7 @@ void store_close(struct store *store); /* commits what is queued, checkpoints; N
 
 bool store_check(struct store *store,
                  struct error *error);         /* can it be read and written now? for /ready */
+bool store_intact(struct store *store);        /* are its files still in their places? */
 int64_t store_size_bytes(struct store *store); /* both files with their WALs */
 size_t store_queued(struct store *store);      /* writes waiting */
 

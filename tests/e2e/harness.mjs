@@ -61,7 +61,9 @@ async function runEndings(steps) {
 // temporaryFolder(t): removed when the test ends.
 export async function temporaryFolder(t) {
     const folder = await mkdtemp(path.join(tmpdir(), 'opsbrain-e2e-'));
-    atEnd(t, () => rm(folder, { recursive: true, force: true }));
+    atEnd(t, async () => {
+        for (const each of [folder, `${folder}.keys`]) await rm(each, { recursive: true, force: true });
+    });
     return folder;
 }
 

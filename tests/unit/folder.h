@@ -28,8 +28,13 @@ static inline int folder_remove_entry(const char *path, const struct stat *statu
     return remove(path);
 }
 
+/* And what remembers its keys beside it (server/key_marker.h). */
 static inline void folder_remove(const char *folder)
 {
+    char marker[FOLDER_SIZE + 8];
+
+    snprintf(marker, sizeof marker, "%s.keys", folder);
+    unlink(marker);
     nftw(folder, folder_remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 

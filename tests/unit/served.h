@@ -161,6 +161,7 @@ static inline void served_read_settings(struct served *served, va_list flags)
         fprintf(stderr, "served_read_settings: %s\n", error.message);
         abort();
     }
+    text_copy(served->settings.data, sizeof served->settings.data, served->folder);
 }
 
 /* Opens the store and the server; false as server_create. */

@@ -29,7 +29,7 @@ static int start(void **state)
     (void)state;
     folder_create(folder);
     return store_open(folder, 2, &to_servers.store, &error)
-                   && authority_create(to_servers.store, "auto", true, &authority, &error)
+                   && authority_create(to_servers.store, folder, "auto", true, &authority, &error)
                    && admin_create(folder, &to_servers, authority, &admin, &error)
                ? 0
                : -1;

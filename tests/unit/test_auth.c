@@ -10,6 +10,7 @@
 #include "folder.h"
 #include "server/admin.h"
 #include "server/auth.h"
+#include "server/key_marker.h"
 
 static char folder[FOLDER_SIZE];
 static struct store *store;
@@ -51,7 +52,7 @@ static void add_key(const char *name, enum role role, int64_t expires_ms, char h
 
 static bool create(const char *mode, bool loopback, struct error *error)
 {
-    return authority_create(store, mode, loopback, &authority, error);
+    return authority_create(store, folder, mode, loopback, &authority, error);
 }
 
 static void without_keys_loopback_is_local_with_every_right(void **state)
@@ -137,6 +138,73 @@ static void revoking_works_at_once_after_a_refresh_and_never_opens_the_door(void
     assert_false(authority_check(authority, NULL, &who, &error));
 }
 
+/* The database is lost, and an empty one takes its place. */
+static void lose_database(void)
+{
+    struct error error;
+
+    authority_destroy(authority);
+    authority = NULL;
+    store_close(store);
+    assert_int_equal(nftw(folder, folder_remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
+    assert_true(store_open(folder, 2, &store, &error));
+}
+
+static void a_folder_that_had_keys_does_not_open_without(void **state)
+{
+    char header[128], marker[FOLDER_SIZE + 8];
+    struct principal who;
+    struct stat status;
+    struct error error;
+
+    (void)state;
+    snprintf(marker, sizeof marker, "%s.keys", folder);
+    add_key("alice", ROLE_ADMIN, 0, header);
+    assert_true(create("auto", true, &error));
+    assert_int_equal(stat(marker, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+    lose_database();
+    assert_false(create("auto", true, &error));
+    assert_non_null(strstr(error.message, "opsbrain key reset"));
+    assert_true(create("keys", true, &error));
+    assert_false(authority_check(authority, NULL, &who, &error));
+    authority_destroy(authority);
+    authority = NULL;
+    assert_true(key_marker_remove(folder, &error));
+    assert_false(key_marker_remove(folder, &error));
+    assert_true(create("auto", true, &error));
+    assert_true(authority_check(authority, NULL, &who, &error));
+}
+
+/* However the folder is written. */
+static void the_marker_lies_beside_the_folder(void **state)
+{
+    char spelled[FOLDER_SIZE + 8];
+
+    (void)state;
+    snprintf(spelled, sizeof spelled, "%s///", folder);
+    key_marker_write(spelled);
+    assert_true(key_marker_exists(folder));
+    snprintf(spelled, sizeof spelled, "%s/.", folder);
+    assert_true(key_marker_exists(spelled));
+    assert_false(key_marker_exists(""));
+    key_marker_write("/proc/none"); /* where nothing can be written it is only logged */
+    assert_false(key_marker_exists("/proc/none"));
+}
+
+static void a_key_that_comes_while_it_runs_open_is_remembered(void **state)
+{
+    char header[128];
+    struct error error;
+
+    (void)state;
+    assert_true(create("auto", true, &error));
+    assert_false(key_marker_exists(folder));
+    add_key("alice", ROLE_ADMIN, 0, header);
+    assert_true(authority_refresh(authority, &error));
+    assert_true(key_marker_exists(folder));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +216,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_no_valid_key_is_refused, start, stop),
         cmocka_unit_test_setup_teardown(
             revoking_works_at_once_after_a_refresh_and_never_opens_the_door, start, stop),
+        cmocka_unit_test_setup_teardown(a_folder_that_had_keys_does_not_open_without, start, stop),
+        cmocka_unit_test_setup_teardown(the_marker_lies_beside_the_folder, start, stop),
+        cmocka_unit_test_setup_teardown(a_key_that_comes_while_it_runs_open_is_remembered, start,
+                                        stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

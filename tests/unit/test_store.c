@@ -302,6 +302,84 @@ static void leaves_a_file_whose_references_are_broken_as_it_is(void **state)
     assert_string_equal(version, "6");
 }
 
+static bool store_something(struct place *place, struct store *store)
+{
+    struct change change = ledger_change("alice", "test");
+
+    return audit_add(store, &change, "ok", "", "", &place->error);
+}
+
+/* Moved away and, where `copied`, a copy put in its place. */
+static void take_away(const char *path, bool copied)
+{
+    TEXT_AUTO command = { 0 };
+
+    text_addf(&command, "mv %s %s.away%s%s%s%s", path, path, copied ? " && cp -r " : "",
+              copied ? path : "", copied ? ".away " : "", copied ? path : "");
+    assert_int_equal(system(text_string(&command)), 0);
+}
+
+static void put_back(const char *path)
+{
+    TEXT_AUTO command = { 0 };
+
+    text_addf(&command, "rm -rf %s && mv %s.away %s", path, path, path);
+    assert_int_equal(system(text_string(&command)), 0);
+}
+
+static void stores_nothing_in_files_taken_from_under_it(void **state)
+{
+    static const char *const names[] = {
+        "", "/lock", "/opsbrain.db", "/scrapes.db", "/opsbrain.db-wal", "/scrapes.db-wal"
+    };
+    struct place *place = *state;
+    struct store *store = open_store(place);
+    struct job_filter all = { .state = -1 };
+    struct job *jobs;
+    size_t count;
+
+    for (size_t i = 0; i < 2 * sizeof names / sizeof *names; i++) {
+        char path[FOLDER_SIZE + 32];
+
+        snprintf(path, sizeof path, "%s%s", place->folder, names[i / 2]);
+        assert_true(store_something(place, store));
+        take_away(path, i % 2 == 1);
+        assert_refused(place, store_something(place, store), ERROR_BUSY, path);
+        assert_non_null(strstr(place->error.message,
+                               i % 2 == 1 ? "another one lies there" : "not there any more"));
+        assert_refused(place, store_check(store, &place->error), ERROR_BUSY,
+                       "taken from under the running server");
+        assert_false(store_intact(store));
+        assert_ok(place, job_list(store, &all, 9, &jobs, &count, &place->error));
+        free(jobs);
+        put_back(path);
+        assert_true(store_something(place, store));
+        assert_ok(place, store_check(store, &place->error));
+    }
+    store_close(store);
+}
+
+/* Another server has the folder by now. */
+static void leaves_alone_what_was_put_in_its_place(void **state)
+{
+    struct place *place = *state;
+    struct store *old = open_store(place), *new;
+    char wal[FOLDER_SIZE + 32], away[FOLDER_SIZE + 8], command[400];
+    struct stat status;
+
+    snprintf(away, sizeof away, "%s.old", place->folder);
+    assert_int_equal(rename(place->folder, away), 0);
+    new = open_store(place);
+    assert_true(store_something(place, new));
+    store_close(old);
+    snprintf(wal, sizeof wal, "%s/opsbrain.db-wal", place->folder);
+    assert_int_equal(stat(wal, &status), 0);
+    assert_true(store_something(place, new));
+    store_close(new);
+    snprintf(command, sizeof command, "rm -rf %s", away);
+    assert_int_equal(system(command), 0);
+}
+
 static void refuses_a_database_of_another_program(void **state)
 {
     struct place *place = *state;
@@ -557,6 +635,8 @@ int main(void)
         TEST(keeps_the_runs_and_cells_of_the_version_before),
         TEST(binds_the_secrets_of_the_version_before_where_an_admin_had_set_them),
         TEST(leaves_a_file_whose_references_are_broken_as_it_is),
+        TEST(stores_nothing_in_files_taken_from_under_it),
+        TEST(leaves_alone_what_was_put_in_its_place),
         TEST(refuses_a_database_of_another_program),
         TEST(refuses_a_file_with_a_garbage_head),
         TEST(refuses_a_file_with_garbage_in_the_middle),

@@ -1,0 +1,109 @@
+// Data files deleted, moved or replaced under the running server, and a server that is started without them.
+import assert from 'node:assert/strict';
+import { cp, mkdir, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { connect } from './clients.mjs';
+import { addKey, freePort, request, run, startServer, temporaryFolder, until } from './harness.mjs';
+
+const NOTICED_MS = 5000;
+
+async function ready(server) {
+    return (await request(server.port, { path: '/ready' })).status === 200;
+}
+
+function register(client, name) {
+    return client.callTool('deployment_register', { name, url: 'http://127.0.0.1:9' });
+}
+
+// losesFiles(t, server, client, lose): `lose` takes files away; the server must notice, refuse writes and go on reading.
+async function losesFiles(t, server, client, lose) {
+    assert.ok(!(await register(client, 'before')).isError);
+    await lose(server.data);
+    const refused = await register(client, 'after');
+    assert.ok(refused.isError);
+    assert.match(refused.content[0].text, /was taken from under the running server .*nothing can be stored/);
+    assert.equal((await client.call('deployment_list')).deployments.length, 1);
+    assert.equal(await ready(server), false);
+    const { body } = await request(server.port, { path: '/ready' });
+    assert.match(body, /^not ready: .*taken from under the running server/);
+    await until('the log', () => server.output().includes('taken from under'), NOTICED_MS);
+    const lines = server.output().split('\n').filter((line) => / error \S+ was taken from under/.test(line));
+    assert.equal(lines.length, 1, lines.join('\n'));
+}
+
+const WAYS = {
+    'the folder is deleted': (data) => rm(data, { recursive: true }),
+    'the database is deleted': (data) => unlink(path.join(data, 'opsbrain.db')),
+    'only its log is deleted': (data) => unlink(path.join(data, 'opsbrain.db-wal')),
+    'the database is replaced by a copy': async (data) => {
+        const file = path.join(data, 'opsbrain.db');
+        await cp(file, `${file}.copy`);
+        await rename(`${file}.copy`, file);
+    },
+    'the scrapes are deleted': (data) => unlink(path.join(data, 'scrapes.db')),
+};
+
+for (const [title, lose] of Object.entries(WAYS))
+    test(`${title} under the running server`, async (t) => {
+        const server = await startServer(t, { data: path.join(await temporaryFolder(t), 'data') });
+        const client = await connect('2x-2026', server.url);
+        await losesFiles(t, server, client, lose);
+        const left = await readdir(path.dirname(server.data), { recursive: true });
+        await server.stop();
+        for (const name of await readdir(path.dirname(server.data), { recursive: true }))
+            assert.ok(left.includes(name), `${name} was made anew`);
+    });
+
+test('a folder that is moved away is noticed by itself, and again when it is back', async (t) => {
+    const server = await startServer(t, { data: path.join(await temporaryFolder(t), 'data') });
+    const metric = async () =>
+        (await request(server.port, { path: '/metrics' })).body.match(/^opsbrain_data_folder_intact (\d)/m)[1];
+    assert.equal(await metric(), '1');
+    await rename(server.data, `${server.data}.away`);
+    await until('the log', () => / error \S+data was taken from under/.test(server.output()), NOTICED_MS);
+    assert.equal(await metric(), '0');
+    await mkdir(server.data);
+    assert.equal(await ready(server), false);
+    await rm(server.data, { recursive: true });
+    await rename(`${server.data}.away`, server.data);
+    assert.equal(await ready(server), true);
+    const client = await connect('2x-2026', server.url);
+    assert.ok(!(await register(client, 'back')).isError);
+});
+
+test('without its folder a server that had keys does not start open', async (t) => {
+    const data = path.join(await temporaryFolder(t), 'data');
+    const key = await addKey(data, 'alice', '--role', 'admin');
+    const server = await startServer(t, { data });
+    assert.equal((await stat(`${data}.keys`)).mode & 0o777, 0o600);
+    assert.doesNotMatch(await readFile(`${data}.keys`, 'utf8'), /obk_|alice/);
+    const client = await connect('2x-2026', server.url, { key });
+    await losesFiles(t, server, client, WAYS['the folder is deleted']);
+    await server.stop();
+
+    const open = ['serve', '--listen', `127.0.0.1:${await freePort()}`, '--data', data];
+    for (const folder of [data, `${data}/`, `${data}/../data`]) {
+        const refused = await run([...open.slice(0, -1), folder]);
+        assert.notEqual(refused.code, 0, refused.output);
+        assert.match(refused.output, /had API keys and has none now.*opsbrain key reset/);
+    }
+    const closed = await startServer(t, { data, args: ['--auth', 'keys'] });
+    await assert.rejects(connect('2x-2026', closed.url, { key }), /401|[Uu]nauthorized|key/);
+    await closed.stop();
+    const reset = await run(['key', 'reset', '--data', data]);
+    assert.equal(reset.code, 0, reset.output);
+    assert.notEqual((await run(['key', 'reset', '--data', data])).code, 0);
+    const opened = await startServer(t, { data });
+    await (await connect('2x-2026', opened.url)).call('deployment_list');
+    await opened.stop();
+});
+
+test('key reset does not open a folder that has keys', async (t) => {
+    const data = path.join(await temporaryFolder(t), 'data');
+    await addKey(data, 'alice', '--role', 'admin');
+    await run(['key', 'revoke', 'alice', '--data', data]);
+    const { code, output } = await run(['key', 'reset', '--data', data]);
+    assert.notEqual(code, 0);
+    assert.match(output, /has keys.*nothing to reset/);
+});
