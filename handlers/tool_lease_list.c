@@ -7,40 +7,37 @@
 
 static const struct param params[] = {
     { "limit", VALUE_INTEGER, .low = 1, .high = 500, .initial = "20",
-      .help = "How many that wait are listed for each endpoint, the next ones first." },
+      .help = "How many in line are listed per endpoint." },
     { 0 },
 };
 
 static const struct field lease_fields[] = {
-    { "endpoint", VALUE_TEXT, .help = "Host and port of the model server." },
-    { "held", VALUE_BOOLEAN, .help = "True: holds it, and measures; false: waits in line." },
-    { "place", VALUE_INTEGER, .optional = true, .help = "Place in line, from 1; null: holds." },
-    { "job", VALUE_TEXT, .help = "Job that holds or waits." },
-    { "principal", VALUE_TEXT, .help = "Who started that job." },
+    { "endpoint", VALUE_TEXT, .help = "Host and port." },
+    { "held", VALUE_BOOLEAN, .help = "True: holds it; false: waits in line." },
+    { "place", VALUE_INTEGER, .optional = true, .help = "In line, from 1; null: holds it." },
+    { "job", VALUE_TEXT, .help = "Its job." },
+    { "principal", VALUE_TEXT, .help = "Who started it." },
     { "purpose", VALUE_TEXT, .help = "What for." },
     { "asked_at", VALUE_TEXT, .optional = true, .help = "In line since, UTC." },
     { "granted_at", VALUE_TEXT, .optional = true, .help = "Held since, UTC; null: waits." },
-    { "lease_until", VALUE_TEXT, .optional = true,
-      .help = "Lost at this time, UTC, unless the holder renews it (it does every second); null: "
-              "waits." },
     { 0 },
 };
 
 static const struct field fields[] = {
-    { "leases", VALUE_LIST, .help = "By endpoint: its holder, then the line in order.",
+    { "leases", VALUE_LIST, .help = "By endpoint: its holder, then the line.",
       .fields = lease_fields },
-    { "unlisted", VALUE_INTEGER, .help = "Jobs that wait beyond `limit`." },
+    { "unlisted", VALUE_INTEGER, .help = "How many more wait." },
     { 0 },
 };
 
 static json_t *lease_json(const struct endpoint_lease *lease)
 {
-    return json_pack("{s:s, s:b, s:o, s:s, s:s, s:s, s:o, s:o, s:o}", "endpoint", lease->endpoint,
+    return json_pack("{s:s, s:b, s:o, s:s, s:s, s:s, s:o, s:o}", "endpoint", lease->endpoint,
                      "held", lease->place == 0, "place",
                      lease->place == 0 ? json_null() : json_integer((json_int_t)lease->place),
                      "job", lease->job_id, "principal", lease->principal, "purpose", lease->purpose,
                      "asked_at", json_time(lease->asked_ms), "granted_at",
-                     json_time(lease->granted_ms), "lease_until", json_time(lease->lease_until_ms));
+                     json_time(lease->granted_ms));
 }
 
 static struct table *begin_table(void)
@@ -111,8 +108,8 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_lease_list = {
     .name = "lease_list",
     .title = "List who measures where",
-    .help = "Only one sweep measures on an endpoint at a time, the others wait in line. This lists "
-            "who holds which endpoint and who waits: look here when a sweep stays queued.",
+    .help = "Lists who measures on which endpoint, and who waits in line: only one sweep measures "
+            "there at a time. Look here when a sweep stays queued.",
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

@@ -25,8 +25,7 @@ bool endpoint_name(const char *url, char out[ENDPOINT_NAME_SIZE], struct error *
     return true;
 }
 
-#define COLUMNS                                                                                    \
-    "l.endpoint, l.job_id, j.principal, j.subject, j.created_ms, l.granted_ms, j.lease_until_ms "
+#define COLUMNS "l.endpoint, l.job_id, j.principal, j.subject, j.created_ms, l.granted_ms "
 #define IN_LINE "FROM endpoint_leases l JOIN jobs j ON j.id = l.job_id WHERE l.turn IS NOT NULL "
 #define LINE_ORDER "l.granted_ms IS NULL, l.turn, l.id"
 
@@ -40,8 +39,6 @@ static void read_row(const struct sql *sql, struct endpoint_lease *row)
     sql_text(sql, 1, row->job_id, sizeof row->job_id);
     sql_text(sql, 2, row->principal, sizeof row->principal);
     sql_text(sql, 3, row->purpose, sizeof row->purpose);
-    if (row->granted_ms != 0)
-        row->lease_until_ms = sql_integer(sql, 6);
 }
 
 static void number_places(struct endpoint_lease *rows, size_t count)

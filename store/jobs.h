@@ -87,8 +87,8 @@ bool endpoint_name(const char *url, char out[ENDPOINT_NAME_SIZE], struct error *
 
 struct endpoint_lease {
     char endpoint[ENDPOINT_NAME_SIZE], job_id[ID_SIZE], principal[64], purpose[128];
-    int64_t asked_ms, granted_ms, lease_until_ms; /* granted_ms 0: waits */
-    size_t place;                                 /* in line, from 1; 0: holds it */
+    int64_t asked_ms, granted_ms; /* granted_ms 0: waits */
+    size_t place;                 /* in line, from 1; 0: holds it */
 };
 /* By endpoint, in the order of their lines. free(*out). */
 bool endpoint_list(struct store *store, struct endpoint_lease **out, size_t *count,
