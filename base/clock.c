@@ -1,7 +1,9 @@
 #include "base/clock.h"
 
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 static int64_t read_ns(clockid_t clock)
 {
@@ -19,6 +21,16 @@ int64_t clock_utc_ms(void)
 int64_t clock_monotonic_ns(void)
 {
     return read_ns(CLOCK_MONOTONIC);
+}
+
+/* Asked of the kernel itself: libraries that fake the clocks of a process do so for libc's calls,
+ * and this is what those are held against. */
+int64_t clock_uptime_ms(void)
+{
+    struct timespec now = { 0 };
+
+    syscall(SYS_clock_gettime, CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* Days since 1970 as a date of the Gregorian calendar (Hinnant, "chrono-compatible low-level date

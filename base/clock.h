@@ -1,4 +1,5 @@
-/* The two clocks: wall time in UTC for what is stored, monotonic for durations. */
+/* The clocks: wall time in UTC for what is stored, monotonic for durations, and the machine's
+ * uptime, which the wall clock is held against. */
 #pragma once
 
 #include <stddef.h>
@@ -6,6 +7,7 @@
 
 int64_t clock_utc_ms(void);       /* milliseconds since 1970 */
 int64_t clock_monotonic_ns(void); /* CLOCK_MONOTONIC */
+int64_t clock_uptime_ms(void);    /* since the machine was started, suspended time included */
 
 #define CLOCK_TEXT_SIZE 32
 /* "2026-11-21T03:11:26.123Z" for UTC milliseconds; returns `out`. */

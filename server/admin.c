@@ -12,6 +12,7 @@
 #include "handlers/secret_answer.h"
 #include "server/admin_audit.h"
 #include "server/audit_notes.h"
+#include "store/plausible.h"
 #include "store/principals.h"
 
 static bool read_digest(const char *hex, uint8_t out[DIGEST_BYTES], struct error *error)
@@ -211,6 +212,40 @@ static bool execute_secrets(const struct access *access, const json_t *request, 
     return secrets_json(access, reply, error);
 }
 
+/* ---- The clock ---- */
+
+static json_t *describe_clock(const struct timeline_verdict *verdict)
+{
+    return json_pack("{s:I, s:I, s:I}", "now_ms", (json_int_t)verdict->now_ms, "ahead_ms",
+                     (json_int_t)verdict->ahead_ms, "waits_ms", (json_int_t)verdict->waits_ms);
+}
+
+static bool execute_clock(const struct access *access, const json_t *request, json_t **reply,
+                          struct error *error)
+{
+    struct timeline_verdict verdict = plausible_now(access->store);
+
+    (void)request;
+    (void)error;
+    *reply = describe_clock(&verdict);
+    return true;
+}
+
+static bool execute_clock_accept(const struct access *access, const json_t *request, json_t **reply,
+                                 struct error *error)
+{
+    struct change change = { .actor = COMMAND_LINE(request),
+                             .tool = "clock accept",
+                             .arguments = "{}" };
+    struct timeline_verdict before;
+
+    if (!plausible_accept(access->store, clock_utc_ms(), clock_uptime_ms(), &change, &before,
+                          error))
+        return false;
+    *reply = describe_clock(&before);
+    return true;
+}
+
 /* ---- All of them ---- */
 
 static const struct command {
@@ -230,6 +265,8 @@ static const struct command {
     { "audit_list", admin_audit_list, false },
     { "audit_verify", admin_audit_verify, false },
     { "audit_export", admin_audit_export, false },
+    { "clock_show", execute_clock, false },
+    { "clock_accept", execute_clock_accept, false },
 };
 
 static const struct command *find_command(const json_t *request, struct error *error)

@@ -14,7 +14,8 @@ struct authority;
 /* {"command": "key_add", "name", "role", "label", "digest" (hex), "expires_ms"},
  * {"command": "key_list"}, {"command": "key_revoke", "name"}, {"command": "principal_list"},
  * {"command": "principal_role", "name", "role"}, {"command": "secret_bind" or "secret_unbind",
- * "name", "origin"}, {"command": "secret_list"}, and what admin_audit.h tells. *reply: a new
+ * "name", "origin"}, {"command": "secret_list"}, {"command":
+ * "clock_show" or "clock_accept"}, and what admin_audit.h tells. *reply: a new
  * object; where the last admin lost his access it has a "warning". */
 bool admin_execute(const struct access *access, const json_t *request, json_t **reply,
                    struct error *error);

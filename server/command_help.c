@@ -27,6 +27,8 @@ static const char usage[] =
     "then\n"
     "  opsbrain audit-log export\n"
     "      as lines of JSON, the oldest row first; the last line is the newest row's digest\n"
+    "  opsbrain clock show|accept\n"
+    "      whether the wall clock is believed where old rows are deleted\n"
     "      all but serve work beside a running server too, with --data FOLDER; each has a --help\n"
     "  opsbrain help [--markdown]\n"
     "  opsbrain version\n"

@@ -6,6 +6,7 @@ int command_key(int argc, char *const *argv);
 int command_principal(int argc, char *const *argv);
 int command_secret(int argc, char *const *argv);
 int command_audit(int argc, char *const *argv);
+int command_clock(int argc, char *const *argv);
 int command_help(int argc, char *const *argv);
 int command_version(int argc, char *const *argv);
 

@@ -13,6 +13,7 @@
 #include "server/thread.h"
 #include "store/audit.h"
 #include "store/audit_verify.h"
+#include "store/plausible.h"
 #include "store/room.h"
 #include "store/scrapes.h"
 
@@ -135,16 +136,18 @@ static void *run_thread(void *context)
     look_at_disk(housekeeping);
     check_audit(housekeeping);
     for (unsigned round = 0; sleep_round(housekeeping); round++) {
+        int64_t plausible_ms = plausible_now(server->services->store).now_ms;
+
         if (round % CHECK_AUDIT_EVERY_ROUNDS == CHECK_AUDIT_EVERY_ROUNDS - 1)
             check_audit(housekeeping);
         else if (round % TELL_EVERY_ROUNDS == TELL_EVERY_ROUNDS - 1)
             tell_newest(server);
         look_at_disk(housekeeping);
         write_counts(server);
-        sessions_tidy(server->sessions, clock_utc_ms());
+        sessions_tidy(server->sessions, plausible_ms);
         compact(server, clock_utc_ms());
         if (round % RETAIN_EVERY_ROUNDS == 0)
-            retain(server, clock_utc_ms());
+            retain(server, plausible_ms);
     }
     return NULL;
 }

@@ -13,6 +13,7 @@
 #include "server/session.h"
 #include "server/telemetry.h"
 #include "store/audit_verify.h"
+#include "store/plausible.h"
 #include "store/room.h"
 
 static void write_gauge(struct text *out, const char *name, const char *help, double value)
@@ -134,6 +135,9 @@ void metrics_write(struct server *server, struct text *out)
     write_gauge(out, "opsbrain_data_folder_intact",
                 "0: files were deleted or replaced under the running server; nothing is stored.",
                 store_intact(server->services->store));
+    write_gauge(out, "opsbrain_clock_ahead_seconds",
+                "How far the wall clock is ahead of what is believed of it; 0: it is believed.",
+                (double)plausible_now(server->services->store).ahead_ms / 1e3);
     write_audit(server, out);
     write_process(out);
 }

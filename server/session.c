@@ -14,8 +14,10 @@
 #include "server/stream.h"
 #include "store/audit.h"
 #include "store/events.h"
+#include "store/plausible.h"
 
 #define BUCKETS 4096
+#define AHEAD_MS 60000
 
 struct sessions {
     struct store *store;
@@ -137,7 +139,7 @@ bool sessions_create(struct store *store, const struct session_limits *limits,
     struct sessions *sessions;
     size_t count;
 
-    if (!session_load(store, clock_utc_ms() - limits->idle_ms, &rows, &count, error))
+    if (!session_load(store, plausible_now(store).now_ms - limits->idle_ms, &rows, &count, error))
         return false;
     sessions = memory_zeroed(1, sizeof *sessions);
     sessions->store = store;
@@ -381,11 +383,12 @@ static struct session **snapshot(struct sessions *sessions, size_t *count)
     return all;
 }
 
+/* Seen in a time that is yet to come, by a clock that was set back since, is seen now. */
 static void tidy(struct sessions *sessions, struct session *session, int64_t now_ms)
 {
     struct error error;
 
-    if (is_busy(session))
+    if (is_busy(session) || atomic_load(&session->last_seen_ms) > clock_utc_ms() + AHEAD_MS)
         atomic_store(&session->last_seen_ms, now_ms);
     if (atomic_load(&session->last_seen_ms) >= now_ms - sessions->limits.idle_ms)
         store_use(sessions, session);

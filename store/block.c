@@ -8,7 +8,6 @@
 #include "store/varint.h"
 
 #define HOUR_MS (60 * 60 * 1000LL)
-#define POINTS_LIMIT 65536 /* of one block, more is damaged */
 
 static const struct level {
     int64_t step_ms, span_ms;
@@ -162,7 +161,7 @@ bool block_unpack(const void *data, size_t length, struct block *out, struct err
     struct block block = { 0 };
     uint64_t count;
 
-    if (!varint_get(&in, end, &count) || count > POINTS_LIMIT)
+    if (!varint_get(&in, end, &count) || count > BLOCK_POINTS_LIMIT)
         return error_set(error, ERROR_INTERNAL, "a stored block of metrics is damaged");
     block.times = memory_zeroed(count, sizeof *block.times);
     block.count = count;

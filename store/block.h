@@ -6,7 +6,8 @@
 #include "base/text.h"
 #include "store/scrapes.h"
 
-#define BLOCK_POINTS 1440 /* one that has so many is full */
+#define BLOCK_POINTS 1440        /* one that has so many is full */
+#define BLOCK_POINTS_LIMIT 65536 /* more it never has */
 #define BLOCK_FAMILIES 65536
 #define BLOCK_EARLY_MS (10 * 60 * 1000LL)       /* it begins at such a time */
 int64_t block_span_ms(enum scrape_level level); /* one block lies within one multiple of this */

@@ -7,59 +7,109 @@
 #include "base/memory.h"
 #include "store/sql.h"
 
-static bool find_old(struct growth *growth, struct error *error)
+static int64_t step_of(const struct growth *growth, size_t scrape)
 {
-    struct stretch *stretch = growth->stretch;
-    int64_t span_ms = block_span_ms(growth->level), from_ms;
-    bool found;
-    size_t length;
-    SQL_AUTO sql = sql_begin(stretch->connection,
-                             "SELECT id, from_ms, data FROM blocks WHERE deployment_id = ?1 "
-                             "AND level = ?2 ORDER BY from_ms DESC LIMIT 1");
+    int64_t at_ms = growth->stretch->at_ms[scrape];
 
-    growth->from_ms = stretch->from_ms;
-    sql_bind_integer(&sql, 1, stretch->deployment_id);
-    sql_bind_integer(&sql, 2, growth->level);
-    if (!sql_find(&sql, &found, error))
-        return false;
-    if (!found)
-        return true;
-    from_ms = sql_integer(&sql, 1);
-    const void *data = sql_blob(&sql, 2, &length);
+    return at_ms - at_ms % scrape_level_ms(growth->level);
+}
+
+/* Full, and the stretch follows it; or beyond what one block may hold. */
+static bool is_closed(const struct growth *growth)
+{
+    const struct block *old = &growth->old;
+    bool follows = old->count == 0 || old->times[old->count - 1].at_ms <= step_of(growth, 0);
+
+    return (follows && old->count >= BLOCK_POINTS)
+           || old->count + growth->stretch->count > BLOCK_POINTS_LIMIT;
+}
+
+/* The row of the last block before the stretch's end: it grows, unless it is closed. */
+static bool take_old(struct growth *growth, const struct sql *sql, struct error *error)
+{
+    const struct stretch *stretch = growth->stretch;
+    int64_t span_ms = block_span_ms(growth->level);
+    int64_t from_ms = sql_integer(sql, 1), to_ms = sql_integer(sql, 2);
+    size_t length;
+    const void *data = sql_blob(sql, 3, &length);
+
     if (from_ms / span_ms != stretch->from_ms / span_ms)
         return true;
     if (!block_unpack(data, length, &growth->old, error))
         return false;
-    if (growth->old.count >= BLOCK_POINTS) {
+    if (is_closed(growth)) {
         block_finish(&growth->old);
         return true;
     }
-    growth->old_id = sql_integer(&sql, 0);
-    growth->from_ms = from_ms;
+    growth->old_id = sql_integer(sql, 0);
+    growth->from_ms = from_ms < stretch->from_ms ? from_ms : stretch->from_ms;
+    growth->to_ms = to_ms > stretch->to_ms ? to_ms : stretch->to_ms;
     return true;
+}
+
+static bool find_old(struct growth *growth, struct error *error)
+{
+    struct stretch *stretch = growth->stretch;
+    bool found;
+    SQL_AUTO sql =
+        sql_begin(stretch->connection, "SELECT id, from_ms, to_ms, data FROM blocks WHERE "
+                                       "deployment_id = ?1 AND level = ?2 AND from_ms < ?3 "
+                                       "ORDER BY from_ms DESC LIMIT 1");
+
+    growth->from_ms = stretch->from_ms;
+    growth->to_ms = stretch->to_ms;
+    sql_bind_integer(&sql, 1, stretch->deployment_id);
+    sql_bind_integer(&sql, 2, growth->level);
+    sql_bind_integer(&sql, 3, stretch->to_ms);
+    return sql_find(&sql, &found, error) && (!found || take_old(growth, &sql, error));
+}
+
+/* The place of a time at the end of the block's. */
+static size_t place_last(struct block *block, int64_t step_at_ms)
+{
+    if (block->count == 0 || block->times[block->count - 1].at_ms != step_at_ms)
+        block->times[block->count++].at_ms = step_at_ms;
+    return block->count - 1;
+}
+
+/* The old times and the new steps, in order. */
+static void merge_times(struct growth *growth)
+{
+    const struct stretch *stretch = growth->stretch;
+    const struct block *old = &growth->old;
+    struct block *block = &growth->block;
+    size_t i = 0, j = 0;
+
+    while (i < old->count || j < stretch->count) {
+        if (j == stretch->count || (i < old->count && old->times[i].at_ms <= step_of(growth, j))) {
+            size_t place = place_last(block, old->times[i].at_ms);
+
+            block->times[place] = old->times[i];
+            growth->old_places[i++] = place;
+        } else {
+            growth->places[j] = place_last(block, step_of(growth, j));
+            j++;
+        }
+    }
 }
 
 static void grow_times(struct growth *growth)
 {
     const struct stretch *stretch = growth->stretch;
     struct block *block = &growth->block;
-    int64_t step_ms = scrape_level_ms(growth->level), before_ms = stretch->before_ms;
+    int64_t before_ms = stretch->before_ms;
 
-    block->count = growth->old.count;
-    block->times = memory_zeroed(block->count + stretch->count, sizeof *block->times);
-    if (block->count > 0)
-        memcpy(block->times, growth->old.times, block->count * sizeof *block->times);
+    block->times = memory_zeroed(growth->old.count + stretch->count, sizeof *block->times);
+    growth->old_places = memory_zeroed(growth->old.count, sizeof *growth->old_places);
     growth->places = memory_zeroed(stretch->count, sizeof *growth->places);
+    merge_times(growth);
     for (size_t i = 0; i < stretch->count; i++) {
-        int64_t at_ms = stretch->at_ms[i], step_at_ms = at_ms - at_ms % step_ms;
+        struct scrape_point *step = &block->times[growth->places[i]];
 
-        if (block->count == 0 || block->times[block->count - 1].at_ms != step_at_ms)
-            block->times[block->count++].at_ms = step_at_ms;
-        growth->places[i] = block->count - 1;
-        block->times[block->count - 1].count++;
-        if (before_ms >= 0)
-            block->times[block->count - 1].covered_ms += (double)(at_ms - before_ms);
-        before_ms = at_ms;
+        step->count++;
+        if (stretch->follows[i])
+            step->covered_ms += (double)(stretch->at_ms[i] - before_ms);
+        before_ms = stretch->at_ms[i];
     }
 }
 
@@ -72,6 +122,8 @@ static void add_points(const struct growth *growth, const struct source *source,
     for (size_t i = 0; source->any && i < stretch->count; i++) {
         double value = source->values[i];
 
+        if (!stretch->follows[i])
+            before_ms = -1;
         if (!isnan(value)) {
             const struct scrape_point point =
                 point_of(stretch->at_ms[i], value, lane->counter, before_ms, before);
@@ -119,7 +171,8 @@ bool growth_add(struct growth *growth, const struct source *source, struct error
     memset(lane.points, 0, block->count * sizeof *lane.points);
     if (before != NULL) {
         lane.counter = before->counter;
-        memcpy(lane.points, before->points, growth->old.count * sizeof *lane.points);
+        for (size_t i = 0; i < growth->old.count; i++)
+            lane.points[growth->old_places[i]] = before->points[i];
     }
     add_points(growth, source, &lane);
     return family_writer_add(&growth->writer, source->family, &lane, error);
@@ -145,7 +198,7 @@ static bool insert_block(struct growth *growth, struct error *error)
     sql_bind_integer(&sql, 1, stretch->deployment_id);
     sql_bind_integer(&sql, 2, growth->level);
     sql_bind_integer(&sql, 3, growth->from_ms);
-    sql_bind_integer(&sql, 4, stretch->to_ms);
+    sql_bind_integer(&sql, 4, growth->to_ms);
     if (!sql_run(&sql, error))
         return false;
     growth->id = sql_inserted(&sql);
@@ -189,6 +242,7 @@ void growth_finish(struct growth *growth)
     family_reader_end(&growth->reader);
     family_writer_end(&growth->writer);
     free(growth->points);
+    free(growth->old_places);
     free(growth->places);
     block_finish(&growth->old);
     block_finish(&growth->block);

@@ -25,6 +25,7 @@ struct selection {
     int64_t family;
     struct reading *readings; /* by ascending id */
     size_t count;
+    int64_t epoch; /* of the scrape before; -1: there is none */
 };
 
 static bool choose_series(const struct selection *selection, const struct sql *sql,
@@ -85,6 +86,12 @@ static void add_point(const struct selection *selection, struct reading *reading
     reading->step.at_ms = at_ms;
 }
 
+static void forget_before(struct selection *selection)
+{
+    for (size_t i = 0; i < selection->count; i++)
+        selection->readings[i].before_ms = -1;
+}
+
 /* What is no number is as good as absent. */
 static void add_scrape(const struct selection *selection, struct reading *reading, int64_t at_ms,
                        double value)
@@ -115,9 +122,12 @@ static void add_lane(const struct selection *selection, struct reading *reading,
                      const struct block *block, const struct lane *lane)
 {
     for (size_t i = 0; i < block->count; i++) {
+        const struct scrape_point *time = &block->times[i];
         struct scrape_point point = lane->points[i];
 
         if (selection->level == SCRAPE_RAW) {
+            if (reading->before_ms != time->at_ms - (int64_t)time->covered_ms)
+                reading->before_ms = -1; /* it came after another one: the clock was set back */
             add_scrape(selection, reading, point.at_ms, point.count > 0 ? point.last : NAN);
             continue;
         }
@@ -227,14 +237,17 @@ static bool read_scrapes(struct connection *connection, struct selection *select
     enum sql_step step;
     SQL_AUTO sql = sql_begin(
         connection, "SELECT at_ms, data, at_ms < coalesce((SELECT until_ms FROM compacted WHERE "
-                    "deployment_id = ?1), 0) FROM samples WHERE deployment_id = ?1 AND at_ms < ?2 "
-                    "ORDER BY at_ms");
+                    "deployment_id = ?1), 0), epoch FROM samples WHERE deployment_id = ?1 "
+                    "AND at_ms < ?2 ORDER BY at_ms");
 
     sql_bind_integer(&sql, 1, selection->range->deployment_id);
     sql_bind_integer(&sql, 2, selection->range->to_ms);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
         const void *data = sql_blob(&sql, 1, &length);
 
+        if (sql_integer(&sql, 3) != selection->epoch)
+            forget_before(selection);
+        selection->epoch = sql_integer(&sql, 3);
         if (!add_samples(selection, sql_integer(&sql, 0), sql_integer(&sql, 2) != 0, data, length,
                          error))
             return false;
@@ -269,7 +282,9 @@ static bool read_at_once(struct connection *connection, struct selection *select
 bool scrape_visit(struct store *store, const struct scrape_range *range, enum scrape_level level,
                   const struct scrape_visitor *visitor, struct error *error)
 {
-    struct selection selection = { .range = range, .level = level, .visitor = visitor };
+    struct selection selection = {
+        .range = range, .level = level, .visitor = visitor, .epoch = -1
+    };
     READER_AUTO reader = database_reader(store->scrapes);
     bool ok = read_at_once(reader.connection, &selection, error);
 

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include "base/timeline.h"
 #include "store/audit_key.h"
 #include "store/audit_verify.h"
 #include "store/database.h"
@@ -16,10 +17,19 @@ struct audit_tally;
 struct touches;
 struct series_cache;
 
+struct store_clock {
+    pthread_mutex_t lock;
+    bool begun, doubted;
+    struct timeline_memory memory; /* of the process before */
+    struct timeline timeline;
+    int64_t kept_at_ms; /* uptime */
+};
+
 struct store {
     struct database *main;    /* opsbrain.db */
     struct database *scrapes; /* scrapes.db */
     struct presence presence; /* of their files */
+    struct store_clock clock;
     struct touches *touches;
     struct series_cache *series;
     struct audit_tally *tally;
@@ -30,6 +40,9 @@ struct store {
     struct audit_verdict verdict;
     int lock_file;
 };
+
+/* What the process before remembered of the clock. */
+bool plausible_load(struct store *store, struct error *error);
 
 /* Runs the closure and adds the audit row of `change` (NULL: none) with outcome 'ok', in one
  * transaction. `subject`, `detail` and `change->changed` are read after the closure has run, so it

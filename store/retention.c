@@ -31,6 +31,9 @@ static const struct rule rules[] = {
     { offsetof(struct retention, jobs_days), false, 500,
       "DELETE FROM idempotency WHERE (principal, tool, key) IN "
       "(SELECT principal, tool, key FROM idempotency WHERE created_ms < ?1 LIMIT ?2)" },
+    { offsetof(struct retention, jobs_days), false, 500,
+      "DELETE FROM settled_requests WHERE nonce IN "
+      "(SELECT nonce FROM settled_requests WHERE created_ms < ?1 LIMIT ?2)" },
     { offsetof(struct retention, samples_days), true, 100,
       "DELETE FROM samples WHERE (deployment_id, at_ms) IN "
       "(SELECT deployment_id, at_ms FROM samples WHERE at_ms < ?1 LIMIT ?2)" },

@@ -5,17 +5,16 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "store/block.h"
 #include "store/private.h"
 #include "store/room.h"
 #include "store/samples.h"
 #include "store/series.h"
 
-#define AHEAD_MS (60 * 60 * 1000LL)
-
 struct scrape {
     struct series_cache *series;
     uint64_t generation; /* of the ids */
-    int64_t deployment_id, at_ms;
+    int64_t deployment_id, at_ms, epoch;
     const struct scrape_value **values;
     struct sample *samples; /* beside the values; series 0: not known yet */
     size_t count, extra;    /* `extra` more samples stand behind those of the values */
@@ -196,43 +195,41 @@ bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
 
 /* ---- A scrape ---- */
 
-/* Rolled up is rolled up: what comes with an older time (a clock that was set back) has no place.
- */
-static bool check_rolled_up(struct connection *connection, const struct scrape *scrape,
-                            struct error *error)
+/* A clock that was set back: what comes is rolled up from there on again, among what was before. Of
+ * that only the last scrape is still here, to count growth from, and it is rolled up already. */
+static bool go_back(struct connection *connection, const struct scrape *scrape, int64_t until_ms,
+                    struct error *error)
 {
-    int64_t until_ms;
+    SQL_AUTO forget =
+        sql_begin(connection, "DELETE FROM samples WHERE deployment_id = ?1 AND at_ms < ?2");
+    SQL_AUTO mark =
+        sql_begin(connection, "UPDATE compacted SET until_ms = ?2 WHERE deployment_id = ?1");
 
-    if (!read_number(connection,
-                     "SELECT coalesce(max(until_ms), 0) FROM compacted WHERE deployment_id = ?1",
-                     scrape->deployment_id, &until_ms, error))
-        return false;
-    return scrape->at_ms >= until_ms
-           || error_set(error, ERROR_CONFLICT,
-                        "the scrape's time is %lld s before what is rolled up already: set the "
-                        "clock of this machine right",
-                        (long long)(until_ms - scrape->at_ms) / 1000);
+    sql_bind_integer(&forget, 1, scrape->deployment_id);
+    sql_bind_integer(&forget, 2, until_ms);
+    sql_bind_integer(&mark, 1, scrape->deployment_id);
+    sql_bind_integer(&mark, 2, scrape->at_ms - scrape->at_ms % BLOCK_EARLY_MS);
+    return sql_run(&forget, error) && sql_run(&mark, error);
 }
 
-/* Between scrapes that were stored before it, it would make counters fall and grow at random. What
- * is further ahead may stand there for long: from a clock that was wrong then. */
-static bool check_order(struct connection *connection, const struct scrape *scrape,
-                        struct error *error)
+/* Its epoch: one of its own begins where the clock was set back since the last scrape. */
+static bool begin_scrape(struct connection *connection, struct scrape *scrape, struct error *error)
 {
-    SQL_AUTO sql = sql_begin(connection, "SELECT max(at_ms) FROM samples WHERE deployment_id = ?1 "
-                                         "AND at_ms > ?2 AND at_ms <= ?3 HAVING count(*) > 0");
+    static const char LAST[] =
+        "INSERT INTO compacted (deployment_id, until_ms, last_ms) VALUES (?1, 0, ?2) "
+        "ON CONFLICT (deployment_id) DO UPDATE SET last_ms = ?2, "
+        "epoch = epoch + CASE WHEN last_ms > ?2 THEN 1 ELSE 0 END RETURNING epoch, until_ms";
+    int64_t until_ms;
     bool found;
+    SQL_AUTO sql = sql_begin(connection, LAST);
 
     sql_bind_integer(&sql, 1, scrape->deployment_id);
     sql_bind_integer(&sql, 2, scrape->at_ms);
-    sql_bind_integer(&sql, 3, scrape->at_ms + AHEAD_MS);
     if (!sql_find(&sql, &found, error))
         return false;
-    return !found
-           || error_set(error, ERROR_CONFLICT,
-                        "the scrape's time is %lld ms before that of one that is stored already: "
-                        "the clock of this machine was set back",
-                        (long long)(sql_integer(&sql, 0) - scrape->at_ms));
+    scrape->epoch = sql_integer(&sql, 0);
+    until_ms = sql_integer(&sql, 1);
+    return scrape->at_ms >= until_ms || go_back(connection, scrape, until_ms, error);
 }
 
 static bool apply_scrape(struct connection *connection, void *context, struct error *error)
@@ -241,15 +238,16 @@ static bool apply_scrape(struct connection *connection, void *context, struct er
     FREE_AUTO void *data = NULL;
     size_t length;
     SQL_AUTO sql = sql_begin(connection, "INSERT OR REPLACE INTO samples (deployment_id, at_ms, "
-                                         "data) VALUES (?1, ?2, ?3)");
+                                         "data, epoch) VALUES (?1, ?2, ?3, ?4)");
 
-    if (!check_rolled_up(connection, scrape, error) || !check_order(connection, scrape, error)
-        || !apply_series(connection, scrape, error) || !apply_left_out(connection, scrape, error))
+    if (!begin_scrape(connection, scrape, error) || !apply_series(connection, scrape, error)
+        || !apply_left_out(connection, scrape, error))
         return false;
     samples_pack(scrape->samples, scrape->count + scrape->extra, &data, &length);
     sql_bind_integer(&sql, 1, scrape->deployment_id);
     sql_bind_integer(&sql, 2, scrape->at_ms);
     sql_bind_blob(&sql, 3, data, length);
+    sql_bind_integer(&sql, 4, scrape->epoch);
     return sql_run(&sql, error);
 }
 

@@ -34,8 +34,8 @@ struct scrape_left_out {
 /* From the first time on it is stored with each scrape: a gauge of this name per limit. */
 #define SCRAPE_LEFT_OUT "series_left_out"
 /* One scrape, one row; new series are told once. `left_out` (NULL: nobody
- * asks) has what the caller left out already, and is filled. CONFLICT: its time
- * was rolled up already, or lies less than an hour before that of another scrape. */
+ * asks) has what the caller left out already, and is filled. Its time may lie before
+ * that of others, where the clock was set back: it is rolled up among them. */
 bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
                 const struct scrape_value *values, size_t count, struct scrape_left_out *left_out,
                 struct error *error);
@@ -74,7 +74,8 @@ struct scrape_visitor {
     void *context;
 };
 /* Tells the series whose name is range->name step by step, from what the level has and the scrapes
- * not yet rolled up: the points of each ascending, steps without a scrape left out. from_ms and
+ * not yet rolled up: steps without a scrape left out, the points of each ascending
+ * but where the clock was set back, when a step may also come twice. from_ms and
  * step_ms must be multiples of scrape_level_ms(level). Needs memory for a point per series. */
 bool scrape_visit(struct store *store, const struct scrape_range *range, enum scrape_level level,
                   const struct scrape_visitor *visitor, struct error *error);

@@ -60,14 +60,6 @@ bool server_key_load(struct store *store, const char *name, uint8_t out[DIGEST_B
 
 /* ---- What was done ---- */
 
-static bool forget_old(struct connection *connection, int64_t now_ms, struct error *error)
-{
-    SQL_AUTO sql = sql_begin(connection, "DELETE FROM settled_requests WHERE created_ms < ?1");
-
-    sql_bind_integer(&sql, 1, now_ms - KEPT_MS);
-    return sql_run(&sql, error);
-}
-
 static bool check_fresh(struct connection *connection, const char *nonce, struct error *error)
 {
     bool found;
@@ -83,7 +75,7 @@ bool settled_insert(struct connection *connection, const struct change *change, 
 {
     int64_t now_ms = clock_utc_ms();
 
-    if (!check_fresh(connection, change->nonce, error) || !forget_old(connection, now_ms, error))
+    if (!check_fresh(connection, change->nonce, error))
         return false;
     SQL_AUTO sql =
         sql_begin(connection, "INSERT INTO settled_requests (nonce, request_id, created_ms) "

@@ -27,7 +27,7 @@ static bool open_files(struct store *store, const char *folder, unsigned readers
            && database_open(text_string(&main), &migrations_main, readers, &store->main, error)
            && database_open(text_string(&scrapes), &migrations_scrapes, SCRAPE_READERS,
                             &store->scrapes, error)
-           && audit_upgrade(store, error);
+           && audit_upgrade(store, error) && plausible_load(store, error);
 }
 
 static bool guard(void *context, struct error *error)
@@ -59,6 +59,7 @@ bool store_open(const char *folder, unsigned readers, struct store **out, struct
     store->lock_file = -1;
     store->folder = memory_copy_text(folder);
     pthread_mutex_init(&store->verdict_lock, NULL);
+    pthread_mutex_init(&store->clock.lock, NULL);
     if (!open_files(store, folder, readers, error)) {
         store_close(store);
         return false;
@@ -111,6 +112,7 @@ void store_close(struct store *store)
     database_close(store->main);
     presence_finish(&store->presence);
     audit_tally_destroy(store->tally);
+    pthread_mutex_destroy(&store->clock.lock);
     touches_destroy(store->touches);
     series_cache_destroy(store->series);
     pthread_mutex_destroy(&store->verdict_lock);

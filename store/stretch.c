@@ -74,34 +74,44 @@ bool stretch_find(struct stretch *stretch, int64_t now_ms, struct error *error)
 
 /* ---- Its times and series ---- */
 
-static bool read_before_time(struct stretch *stretch, struct error *error)
+/* *epoch -1: there is none. */
+static bool read_before_time(struct stretch *stretch, int64_t *epoch, struct error *error)
 {
-    SQL_AUTO sql = sql_begin(stretch->connection,
-                             "SELECT coalesce(max(at_ms), -1) FROM samples WHERE deployment_id = "
-                             "?1 AND at_ms < ?2");
+    bool found;
+    SQL_AUTO sql =
+        sql_begin(stretch->connection, "SELECT at_ms, epoch FROM samples WHERE deployment_id = ?1 "
+                                       "AND at_ms < ?2 ORDER BY at_ms DESC LIMIT 1");
 
     sql_bind_integer(&sql, 1, stretch->deployment_id);
     sql_bind_integer(&sql, 2, stretch->from_ms);
-    if (sql_step(&sql, error) != SQL_ROW)
+    if (!sql_find(&sql, &found, error))
         return false;
-    stretch->before_ms = sql_integer(&sql, 0);
+    stretch->before_ms = found ? sql_integer(&sql, 0) : -1;
+    *epoch = found ? sql_integer(&sql, 1) : -1;
     return true;
 }
 
 static bool read_times(struct stretch *stretch, struct error *error)
 {
     size_t index = 0;
+    int64_t epoch;
     enum sql_step step;
-    SQL_AUTO sql = sql_begin(stretch->connection, "SELECT at_ms FROM samples WHERE deployment_id = "
-                                                  "?1 AND at_ms >= ?2 AND at_ms < ?3 ORDER BY "
-                                                  "at_ms");
+    SQL_AUTO sql =
+        sql_begin(stretch->connection, "SELECT at_ms, epoch FROM samples WHERE deployment_id = ?1 "
+                                       "AND at_ms >= ?2 AND at_ms < ?3 ORDER BY at_ms");
 
+    if (!read_before_time(stretch, &epoch, error))
+        return false;
     stretch->at_ms = memory_zeroed(stretch->count, sizeof *stretch->at_ms);
+    stretch->follows = memory_zeroed(stretch->count, sizeof *stretch->follows);
     sql_bind_integer(&sql, 1, stretch->deployment_id);
     sql_bind_integer(&sql, 2, stretch->from_ms);
     sql_bind_integer(&sql, 3, stretch->to_ms);
-    while ((step = sql_step(&sql, error)) == SQL_ROW && index < stretch->count)
+    while ((step = sql_step(&sql, error)) == SQL_ROW && index < stretch->count) {
+        stretch->follows[index] = epoch == sql_integer(&sql, 1);
         stretch->at_ms[index++] = sql_integer(&sql, 0);
+        epoch = sql_integer(&sql, 1);
+    }
     return step != SQL_FAILED;
 }
 
@@ -130,8 +140,7 @@ static bool read_sources(struct stretch *stretch, struct error *error)
 
 bool stretch_read(struct stretch *stretch, struct error *error)
 {
-    return read_before_time(stretch, error) && read_times(stretch, error)
-           && read_sources(stretch, error);
+    return read_times(stretch, error) && read_sources(stretch, error);
 }
 
 /* ---- Values of some of its series ---- */
@@ -231,5 +240,6 @@ void stretch_finish(struct stretch *stretch)
 {
     free(stretch->values);
     free(stretch->sources);
+    free(stretch->follows);
     free(stretch->at_ms);
 }

@@ -23,6 +23,7 @@ struct stretch {
     int64_t deployment_id, from_ms, to_ms;
     int64_t before_ms; /* of the scrape before; -1: there is none */
     int64_t *at_ms;
+    bool *follows; /* growth is counted from the scrape before, which is of the same epoch */
     size_t count;
     struct source *sources; /* by family, then series */
     size_t source_count;

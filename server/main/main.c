@@ -12,9 +12,9 @@ static const struct {
 } commands[] = {
     { "serve", command_serve },         { "key", command_key },
     { "principal", command_principal }, { "secret", command_secret },
-    { "audit-log", command_audit },     { "help", command_help },
-    { "--help", command_help },         { "version", command_version },
-    { "--version", command_version },
+    { "audit-log", command_audit },     { "clock", command_clock },
+    { "help", command_help },           { "--help", command_help },
+    { "version", command_version },     { "--version", command_version },
 };
 
 int main(int argc, char **argv)

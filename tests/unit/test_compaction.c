@@ -140,35 +140,133 @@ static void the_hour_that_is_not_over_waits(void **state)
     compact(ledger, START_MS + HOUR_MS);
     scrape_one(ledger, START_MS + HOUR_MS - 1, "counter", 1); /* late, but in time */
     compact(ledger, START_MS + HOUR_MS + MINUTE_MS);
-    assert_refused(ledger,
-                   scrape_add(ledger->store, 1, START_MS + HOUR_MS - 3,
-                              &(struct scrape_value){ "x", "", "counter", 0 }, 1, NULL,
-                              &ledger->error),
-                   ERROR_CONFLICT, "rolled up already");
     series = read_x(ledger, SCRAPE_RAW, 1);
     assert_int_equal(series.count, 2);
     free(series.points);
 }
 
+/* The scrapes of all points, and what they grew by. */
+static void add_up(struct ledger *ledger, enum scrape_level level, double *scrapes, double *growth)
+{
+    struct scraped series = read_x(ledger, level, scrape_level_ms(level));
+
+    *scrapes = *growth = 0;
+    for (size_t i = 0; i < series.count; i++) {
+        *scrapes += series.points[i].count;
+        *growth += series.points[i].increase;
+    }
+    free(series.points);
+}
+
+static void assert_adds_up(struct ledger *ledger, double expected_scrapes, double expected_growth)
+{
+    for (int level = 0; level < SCRAPE_LEVELS; level++) {
+        double scrapes, growth;
+
+        add_up(ledger, (enum scrape_level)level, &scrapes, &growth);
+        assert_true(scrapes == expected_scrapes);
+        assert_true(growth == expected_growth);
+    }
+}
+
 static void a_clock_that_was_set_back_makes_no_growth(void **state)
 {
     struct ledger *ledger = *state;
-    const struct scrape_value value = { "x", "", "counter", 130 };
     struct scraped series;
 
     for (int i = 0; i < 3; i++)
         scrape_one(ledger, START_MS + 2 * HOUR_MS + i * MINUTE_MS, "counter", 100 + 10 * i);
-    for (int64_t back_ms = 1; back_ms <= HOUR_MS; back_ms += HOUR_MS - 1)
-        assert_refused(ledger,
-                       scrape_add(ledger->store, 1,
-                                  START_MS + 2 * HOUR_MS + 2 * MINUTE_MS - back_ms, &value, 1, NULL,
-                                  &ledger->error),
-                       ERROR_CONFLICT, "was set back");
-    series = read_x(ledger, SCRAPE_RAW, 3 * HOUR_MS);
-    assert_true(series.points[0].increase == 20);
-    free(series.points);
-    /* a time that was far ahead by mistake does not end it all */
-    scrape_one(ledger, START_MS, "counter", 140);
+    for (int i = 0; i < 3; i++)
+        scrape_one(ledger, START_MS + 2 * HOUR_MS + i * MINUTE_MS - 1, "counter", 130 + i);
+    for (int i = 0; i < 2; i++) {
+        series = read_x(ledger, SCRAPE_RAW, 1);
+        assert_int_equal(series.count, 6);
+        free(series.points);
+        series = read_x(ledger, SCRAPE_RAW, 3 * HOUR_MS);
+        assert_true(series.points[0].increase == 0); /* no two of one time stand together */
+        free(series.points);
+        compact(ledger, START_MS + 4 * HOUR_MS);
+    }
+}
+
+/* So often from then on, a minute apart; the counter grows by ten each time. */
+static void scrape_on(struct ledger *ledger, int64_t from_ms, int times, double *value)
+{
+    for (int i = 0; i < times; i++)
+        scrape_one(ledger, from_ms + i * MINUTE_MS, "counter", *value += 10);
+}
+
+/* By a little, by hours that are rolled up already, and by more than anything goes back. */
+static void scrapes_go_on_after_the_clock_was_set_back(void **state)
+{
+    static const int64_t backs_ms[] = { SECOND_MS,      30 * SECOND_MS,  10 * MINUTE_MS,
+                                        50 * MINUTE_MS, 5 * HOUR_MS + 1, 30 * HOUR_MS,
+                                        300 * DAY_MS };
+    struct ledger *ledger = *state;
+    int64_t at_ms = START_MS;
+    double value = 0, scrapes = 0;
+
+    for (size_t i = 0; i < sizeof backs_ms / sizeof *backs_ms; i++) {
+        double before, growth, after;
+
+        scrape_on(ledger, at_ms, 400, &value);
+        at_ms += 400 * MINUTE_MS;
+        compact(ledger, at_ms);
+        add_up(ledger, SCRAPE_1_MIN, &scrapes, &before);
+        at_ms -= backs_ms[i] + 1; /* never to the same millisecond */
+        scrape_on(ledger, at_ms, 400, &value);
+        at_ms += 400 * MINUTE_MS;
+        compact(ledger, at_ms + 400 * DAY_MS);
+        add_up(ledger, SCRAPE_1_MIN, &scrapes, &after);
+        assert_true(scrapes == 800 * (double)(i + 1));
+        growth = after - before;
+        assert_in_range(growth, 0, 4100); /* what each pair grew by, and no counter anew */
+        for (int level = 0; level < SCRAPE_LEVELS; level++) {
+            double told;
+
+            add_up(ledger, (enum scrape_level)level, &told, &growth);
+            assert_true(told == scrapes);
+            assert_in_range(growth, after - 1000, after + 1000);
+        }
+        at_ms += 10 * DAY_MS;
+    }
+}
+
+/* Rolled up there, and taken back: as if nothing had been. */
+static void a_clock_that_was_far_ahead_leaves_nothing_behind(void **state)
+{
+    struct ledger *ledger = *state;
+    double value = 0;
+
+    scrape_on(ledger, START_MS, 30, &value);
+    scrape_on(ledger, START_MS + 400 * DAY_MS, 100, &value);
+    compact(ledger, START_MS + 401 * DAY_MS);
+    scrape_on(ledger, START_MS + 130 * MINUTE_MS, 30, &value);
+    compact(ledger, START_MS + 131 * MINUTE_MS);
+    scrape_on(ledger, START_MS + 160 * MINUTE_MS, 100, &value);
+    assert_adds_up(ledger, 260, 10 * 258);
+    compact(ledger, START_MS + DAY_MS);
+    assert_adds_up(ledger, 260, 10 * 258);
+}
+
+static void a_clock_that_was_far_behind_leaves_nothing_behind(void **state)
+{
+    struct ledger *ledger = *state;
+    double value = 0;
+
+    scrape_on(ledger, START_MS, 200, &value);
+    compact(ledger, START_MS + 200 * MINUTE_MS);
+    scrape_on(ledger, START_MS - 300 * DAY_MS, 5, &value);
+    compact(ledger, START_MS - 300 * DAY_MS + 5 * MINUTE_MS);
+    scrape_on(ledger, START_MS + 206 * MINUTE_MS, 200, &value);
+    compact(ledger, START_MS + DAY_MS);
+    for (int level = 0; level < SCRAPE_LEVELS; level++) {
+        double scrapes, growth;
+
+        add_up(ledger, (enum scrape_level)level, &scrapes, &growth);
+        assert_true(scrapes == 405);
+        assert_in_range(growth, 10 * 400, 10 * 404);
+    }
 }
 
 static void growth_counts_from_the_scrape_before_the_block(void **state)
@@ -224,11 +322,6 @@ static void many_scrapes_are_rolled_up_every_ten_minutes(void **state)
         scrape_one(ledger, START_MS + i * SECOND_MS, "counter", 3 * i);
     before = read_x(ledger, SCRAPE_RAW, HOUR_MS);
     compact(ledger, START_MS + 1500 * SECOND_MS);
-    assert_refused(ledger,
-                   scrape_add(ledger->store, 1, START_MS + 19 * MINUTE_MS,
-                              &(struct scrape_value){ "x", "", "counter", 0 }, 1, NULL,
-                              &ledger->error),
-                   ERROR_CONFLICT, "rolled up already");
     after = read_x(ledger, SCRAPE_1_H, HOUR_MS);
     assert_int_equal(after.count, 1);
     assert_true(after.points[0].increase == 3 * 1499);
@@ -627,6 +720,9 @@ int main(void)
         cmocka_unit_test(what_is_no_number_is_left_out),
         cmocka_unit_test(the_hour_that_is_not_over_waits),
         cmocka_unit_test(a_clock_that_was_set_back_makes_no_growth),
+        cmocka_unit_test(scrapes_go_on_after_the_clock_was_set_back),
+        cmocka_unit_test(a_clock_that_was_far_ahead_leaves_nothing_behind),
+        cmocka_unit_test(a_clock_that_was_far_behind_leaves_nothing_behind),
         cmocka_unit_test(growth_counts_from_the_scrape_before_the_block),
         cmocka_unit_test(a_series_whose_type_changes_keeps_its_values),
         cmocka_unit_test(many_scrapes_are_rolled_up_every_ten_minutes),

@@ -1,0 +1,45 @@
+// 400 days ahead for as long as it takes until old rows are deleted, then back: nothing is gone.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from '../e2e/clients.mjs';
+import { fakedClock, NO_FAKED_CLOCK } from '../e2e/faked_clock.mjs';
+import { startServer, startSimserve, until } from '../e2e/harness.mjs';
+
+const AWAY_MS = 75_000;
+
+// keepsAll(t, {monotonic, offsets}): a server with audit, session and samples, whose clock goes through the offsets.
+async function keepsAll(t, { monotonic, offsets }) {
+    const clock = await fakedClock(t, { monotonic });
+    const model = await startSimserve(t);
+    const server = await startServer(t, { env: clock.env });
+    const client = await connect('legacy-1x', server.url);
+    await client.call('deployment_register', { name: 'sim', url: model.url });
+    await client.call('metrics_watch', { deployment: 'sim', interval_s: 1 });
+    const points = async () => {
+        const answer = await client.call('metrics_history', { deployment: 'sim', metric: 'requests_running', minutes: 5 });
+        return JSON.stringify(answer).match(/"at":/g)?.length ?? 0;
+    };
+    await sleep(3000);
+    const rows = (await client.call('audit_list', { limit: 100 })).rows.length;
+    for (const offset of offsets) {
+        await clock.set(offset);
+        await sleep(AWAY_MS / offsets.length);
+    }
+    await clock.set('+0');
+    assert.ok((await client.call('audit_list', { limit: 100 })).rows.length >= rows);
+    assert.equal((await client.call('deployment_list')).deployments.length, 1);
+    await until('metrics to go on', async () => (await points()) > 0);
+    assert.doesNotMatch(server.output(), /are not kept/);
+    await client.close();
+}
+
+const skip = NO_FAKED_CLOCK;
+const VARIANTS = {
+    'the wall clock is 400 days ahead': { offsets: ['+400d'] },
+    'both clocks are 400 days ahead': { offsets: ['+400d'], monotonic: true },
+    'the clock goes ahead in steps of less than a day': { offsets: ['+23h', '+46h', '+69h', '+92h', '+115h', '+138h'] },
+};
+
+for (const [title, variant] of Object.entries(VARIANTS))
+    test(`nothing is deleted while ${title}`, { skip }, (t) => keepsAll(t, variant));
