@@ -26,6 +26,8 @@ const struct importer importers[] = {
     BY_LOOK("llama-bench", "llama-bench's JSON, JSONL, CSV or Markdown", llama_bench,
             KEYS("n_prompt", "n_gen", "avg_ns", "avg_ts"), true),
     BY_LOOK("guidellm", "GuideLLM's benchmarks.json", guidellm, KEYS("benchmarks"), false),
+    BY_LOOK("genai-perf", "GenAI-Perf's profile_export_genai_perf.json", genai_perf,
+            KEYS("request_latency", "request_throughput", "input_config"), false),
     BY_LOOK("aiperf", "aiperf's profile_export_aiperf.json", aiperf,
             KEYS("request_latency", "request_throughput", "input_config"), false),
     BY_KEYS("aiperf-records", "aiperf's profile_export.jsonl, a line per request", aiperf_records,

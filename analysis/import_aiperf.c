@@ -9,28 +9,6 @@
 #include "analysis/import_formats.h"
 #include "base/memory.h"
 
-struct block {
-    char unit[32];
-    struct evidence_latency values;
-};
-
-struct profile {
-    struct block ttft, request_latency, inter_token, inter_chunk, second_token, first_output;
-    struct block requests, errors, good, duration, request_rate, goodput, output_rate, total_rate;
-    struct block stream_rate, input, output, told_input, told_output, concurrency;
-    struct block cached, cached_total, told_input_total;
-    double asked_concurrency, asked_rate, asked_requests, asked_input, asked_output, timeout_s;
-    char model[160], start_time[40];
-    double errors_told; /* by the error summary; NaN: there is none */
-    char error[600];
-    char aggregation[24]; /* "confidence": repeated runs, of which only means are told */
-    /* of a sweep */
-    struct evidence *out;
-    struct error *refusal;
-    bool is_refused;
-    size_t combinations;
-};
-
 struct error_row {
     double count;
     char type[96], message[480];
@@ -50,24 +28,31 @@ double aiperf_ms(const char *unit)
     return NAN;
 }
 
-#define BLOCK(name, member) MEMBER_INSIDE(name, offsetof(struct profile, member), block_members)
+#define BLOCK(name, member)                                                                        \
+    MEMBER_INSIDE(name, offsetof(struct aiperf_profile, member), block_members)
 static const struct import_member block_members[] = {
-    MEMBER_TEXT_AT("unit", block, unit),
-    MEMBER_NUMBER_AT("avg", block, values.mean_ms, 1),
-    MEMBER_NUMBER_AT("min", block, values.min_ms, 1),
-    MEMBER_NUMBER_AT("max", block, values.max_ms, 1),
-    MEMBER_NUMBER_AT("p50", block, values.p50_ms, 1),
-    MEMBER_NUMBER_AT("p90", block, values.p90_ms, 1),
-    MEMBER_NUMBER_AT("p95", block, values.p95_ms, 1),
-    MEMBER_NUMBER_AT("p99", block, values.p99_ms, 1),
-    MEMBER_NUMBER_AT("std", block, values.deviation_ms, 1),
-    MEMBER_NUMBER_AT("count", block, values.count, 1),
+    MEMBER_TEXT_AT("unit", aiperf_block, unit),
+    MEMBER_NUMBER_AT("avg", aiperf_block, values.mean_ms, 1),
+    MEMBER_NUMBER_AT("min", aiperf_block, values.min_ms, 1),
+    MEMBER_NUMBER_AT("max", aiperf_block, values.max_ms, 1),
+    MEMBER_NUMBER_AT("p50", aiperf_block, values.p50_ms, 1),
+    MEMBER_NUMBER_AT("p90", aiperf_block, values.p90_ms, 1),
+    MEMBER_NUMBER_AT("p95", aiperf_block, values.p95_ms, 1),
+    MEMBER_NUMBER_AT("p99", aiperf_block, values.p99_ms, 1),
+    MEMBER_NUMBER_AT("std", aiperf_block, values.deviation_ms, 1),
+    MEMBER_NUMBER_AT("count", aiperf_block, values.count, 1),
+    MEMBER_PASS("p1"),
+    MEMBER_PASS("p5"),
+    MEMBER_PASS("p10"),
+    MEMBER_PASS("p25"),
+    MEMBER_PASS("p75"),
+    MEMBER_PASS("sum"),
     { 0 },
 };
 
 static bool read_model(struct json_scan *scan, void *context)
 {
-    struct profile *profile = context;
+    struct aiperf_profile *profile = context;
     enum json_scan_token token = json_scan_next(scan);
 
     if (token == JSON_SCAN_STRING && profile->model[0] == '\0')
@@ -75,7 +60,7 @@ static bool read_model(struct json_scan *scan, void *context)
     return import_skip(scan, token);
 }
 
-static bool read_models(struct json_scan *scan, void *base)
+bool aiperf_read_models(struct json_scan *scan, void *base)
 {
     return import_array(scan, read_model, base);
 }
@@ -92,7 +77,7 @@ static bool read_error(struct json_scan *scan, void *context)
         MEMBER_INSIDE("error_details", 0, details),
         { 0 },
     };
-    struct profile *profile = context;
+    struct aiperf_profile *profile = context;
     struct error_row read = { 0 };
 
     if (!import_object(scan, row, &read, NULL))
@@ -106,17 +91,18 @@ static bool read_error(struct json_scan *scan, void *context)
 
 static bool read_errors(struct json_scan *scan, void *base)
 {
-    struct profile *profile = base;
+    struct aiperf_profile *profile = base;
 
     profile->errors_told = 0;
     return import_array(scan, read_error, profile);
 }
 
-#define NUMBER(name, member) MEMBER_NUMBER_AT(name, profile, member, 1)
+#define NUMBER(name, member) MEMBER_NUMBER_AT(name, aiperf_profile, member, 1)
 /* Since 0.13 the options are lists: models, datasets, and phases of which one is measured. */
 static bool read_item(struct json_scan *scan, void *context)
 {
-    static const struct import_member item[] = { MEMBER_TEXT_AT("name", profile, model), { 0 } };
+    static const struct import_member item[] = { MEMBER_TEXT_AT("name", aiperf_profile, model),
+                                                 { 0 } };
 
     return import_object(scan, item, context, NULL);
 }
@@ -140,7 +126,7 @@ static bool read_phase(struct json_scan *scan, void *context)
         MEMBER_NUMBER_AT("requests", phase, requests, 1),
         { 0 },
     };
-    struct profile *profile = context;
+    struct aiperf_profile *profile = context;
     struct phase phase = { "", NAN, NAN, NAN };
 
     if (!import_object(scan, members, &phase, NULL))
@@ -179,7 +165,7 @@ static bool read_datasets(struct json_scan *scan, void *base)
 
 static const struct import_member models[] = { MEMBER_BY("items", read_items), { 0 } };
 static const struct import_member endpoint[] = {
-    MEMBER_BY("model_names", read_models),
+    MEMBER_BY("model_names", aiperf_read_models),
     NUMBER("timeout_seconds", timeout_s),
     NUMBER("timeout", timeout_s),
     { 0 },
@@ -229,11 +215,11 @@ static bool read_config(struct json_scan *scan, void *base)
         BLOCK("total_usage_prompt_tokens", told_input_total),                                      \
         BLOCK("usage_prompt_tokens", told_input), BLOCK("usage_completion_tokens", told_output),   \
         BLOCK("effective_concurrency", concurrency)
-static const struct import_member metrics[] = { METRICS, { 0 } };
+const struct import_member aiperf_metrics[] = { METRICS, { 0 } };
 
-static void forget(struct profile *profile)
+void aiperf_forget(struct aiperf_profile *profile)
 {
-    struct block *blocks[] = {
+    struct aiperf_block *blocks[] = {
         &profile->ttft,         &profile->request_latency, &profile->inter_token,
         &profile->inter_chunk,  &profile->requests,        &profile->errors,
         &profile->good,         &profile->duration,        &profile->request_rate,
@@ -245,7 +231,7 @@ static void forget(struct profile *profile)
     };
     struct evidence_cell unknown;
 
-    *profile = (struct profile){ 0 };
+    *profile = (struct aiperf_profile){ 0 };
     evidence_cell_read(NULL, &unknown);
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         blocks[i]->values = unknown.latency[METRIC_TTFT];
@@ -254,7 +240,7 @@ static void forget(struct profile *profile)
     profile->errors_told = NAN;
 }
 
-static void take_latency(const struct block *block, struct evidence_latency *out)
+static void take_latency(const struct aiperf_block *block, struct evidence_latency *out)
 {
     double ms = aiperf_ms(block->unit);
 
@@ -270,7 +256,7 @@ static void take_latency(const struct block *block, struct evidence_latency *out
 }
 
 /* Of all input tokens: requests that tell nothing of a cache count too. */
-static double cached_share(const struct profile *from)
+static double cached_share(const struct aiperf_profile *from)
 {
     const struct evidence_latency *cached = &from->cached.values, *all = &from->told_input.values;
 
@@ -279,7 +265,7 @@ static double cached_share(const struct profile *from)
     return cached->mean_ms * cached->count / (all->mean_ms * all->count);
 }
 
-static void fill(const struct profile *from, struct evidence_cell *cell)
+static void fill(const struct aiperf_profile *from, struct evidence_cell *cell)
 {
     cell->concurrency = from->asked_concurrency;
     cell->request_rate_asked = from->asked_rate;
@@ -312,8 +298,7 @@ static void fill(const struct profile *from, struct evidence_cell *cell)
     take_latency(&from->first_output, &cell->latency[METRIC_TTFO]);
 }
 
-/* The cell of what was read. */
-static bool add_cell(const struct profile *profile, struct evidence *out, int64_t row,
+bool aiperf_add_cell(const struct aiperf_profile *profile, struct evidence *out, int64_t row,
                      json_t *original, struct error *error)
 {
     struct evidence_cell *cell;
@@ -346,18 +331,18 @@ static bool read_combination(struct json_scan *scan, void *context)
     };
     static const struct import_member combination[] = {
         MEMBER_INSIDE("parameters", 0, parameters),
-        MEMBER_INSIDE("metrics", 0, metrics),
+        MEMBER_INSIDE("metrics", 0, aiperf_metrics),
         { 0 },
     };
-    struct profile *sweep = context, profile;
+    struct aiperf_profile *sweep = context, profile;
     json_auto_t *original = json_object();
 
-    forget(&profile);
+    aiperf_forget(&profile);
     sweep->combinations++;
     if (!import_object(scan, combination, &profile, NULL))
         return false;
-    sweep->is_refused =
-        !add_cell(&profile, sweep->out, (int64_t)sweep->combinations, original, sweep->refusal);
+    sweep->is_refused = !aiperf_add_cell(&profile, sweep->out, (int64_t)sweep->combinations,
+                                         original, sweep->refusal);
     return !sweep->is_refused;
 }
 
@@ -372,13 +357,13 @@ static bool read_profile(void *context, const char *document, size_t size, int64
                          struct error *error)
 {
     static const struct import_member aggregation[] = {
-        MEMBER_TEXT_AT("aggregation_type", profile, aggregation),
+        MEMBER_TEXT_AT("aggregation_type", aiperf_profile, aggregation),
         { 0 },
     };
     static const struct import_member members[] = {
         MEMBER_BY("input_config", read_config),
         MEMBER_PASS("schema_version"),
-        MEMBER_TEXT_AT("start_time", profile, start_time),
+        MEMBER_TEXT_AT("start_time", aiperf_profile, start_time),
         MEMBER_BY("error_summary", read_errors),
         MEMBER_INSIDE("metadata", 0, aggregation),
         MEMBER_BY("per_combination_metrics", read_combinations),
@@ -386,11 +371,11 @@ static bool read_profile(void *context, const char *document, size_t size, int64
         { 0 },
     };
     struct evidence *out = context;
-    struct profile profile;
+    struct aiperf_profile profile;
     struct json_scan scan;
     json_auto_t *original = json_object();
 
-    forget(&profile);
+    aiperf_forget(&profile);
     profile.out = out;
     profile.refusal = error;
     import_scan_init(&scan, document, size);
@@ -403,7 +388,7 @@ static bool read_profile(void *context, const char *document, size_t size, int64
         return error_set(error, ERROR_INVALID,
                          "the file is aiperf's aggregate over repeated runs, which hides the runs: "
                          "import each run's profile_export_aiperf.json instead");
-    if (!add_cell(&profile, out, line, original, error))
+    if (!aiperf_add_cell(&profile, out, line, original, error))
         return false;
     if (out->cell_count == 1)
         text_copy(out->facts.model, sizeof out->facts.model, profile.model);
@@ -418,7 +403,8 @@ bool import_sniff_aiperf(const char *bytes, size_t length)
     static const char *const figures[] = { "request_latency", "request_throughput", NULL };
 
     return import_has_keys(bytes, length, named) || import_has_keys(bytes, length, sweep)
-           || import_has_keys(bytes, length, setup) || import_has_keys(bytes, length, figures);
+           || import_has_keys(bytes, length, setup)
+           || (import_has_keys(bytes, length, figures) && !import_sniff_genai_perf(bytes, length));
 }
 
 bool import_read_aiperf(const struct import_file *file, struct evidence *out, struct error *error)

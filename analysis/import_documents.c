@@ -32,6 +32,26 @@ static unsigned find_keys(const char *bytes, size_t length, const char *const *k
     return found;
 }
 
+bool import_find_member(const char *bytes, size_t length, const char *name, const char **value,
+                        size_t *size)
+{
+    struct json_scan scan;
+
+    import_scan_init(&scan, bytes, length);
+    import_enter_list(&scan);
+    if (json_scan_next(&scan) != JSON_SCAN_OBJECT)
+        return false;
+    while (json_scan_next(&scan) == JSON_SCAN_KEY) {
+        bool is_it = json_scan_is(&scan, name);
+
+        if (!json_scan_value(&scan, value, size))
+            return false;
+        if (is_it)
+            return true;
+    }
+    return false;
+}
+
 static unsigned all_keys(const char *const *keys)
 {
     unsigned wanted = 0;

@@ -72,6 +72,9 @@ bool import_has_keys(const char *bytes, size_t length, const char *const *keys);
 /* How many of them, of *count; `missing` gets the names of the others. */
 size_t import_count_keys(const char *bytes, size_t length, const char *const *keys, size_t *count,
                          struct text *missing);
+/* The value of one of its members, as it is written. */
+bool import_find_member(const char *bytes, size_t length, const char *name, const char **value,
+                        size_t *size);
 /* Calls `read` with each of several objects that stand one behind the other (JSONL, or results that
  * a tool appended) or in a list, `line` being where it begins. */
 bool import_documents(const char *bytes, size_t length,

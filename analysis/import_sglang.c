@@ -12,7 +12,7 @@ struct result {
     struct evidence_cell cell;
     struct evidence_facts facts;
     char dataset[64];
-    double random_input, random_output, shared_output;
+    double random_input, random_output, range_ratio, shared_output;
     double sent; /* by the list of all requests' errors, where details were kept */
     double total_prompt, total_cached;
 };
@@ -85,7 +85,7 @@ static const struct import_member members[] = {
     NUMBER("random_input_len", random_input),
     NUMBER("random_output_len", random_output),
     NUMBER("sharegpt_output_len", shared_output),
-    MEMBER_PASS("random_range_ratio"),
+    NUMBER("random_range_ratio", range_ratio),
     CELL("duration", duration_s),
     CELL("completed", succeeded),
     CELL("total_input_tokens", input_tokens),
@@ -123,15 +123,22 @@ static void forget(struct result *result)
     evidence_cell_read(NULL, &result->cell);
     evidence_facts_read(NULL, &result->facts);
     result->random_input = result->random_output = result->shared_output = NAN;
+    result->range_ratio = NAN;
     result->sent = result->total_prompt = result->total_cached = NAN;
+}
+
+/* Lengths are drawn from a share of what the option says, up to all of it: this is their mean. */
+static double drawn_length(double length, double range_ratio)
+{
+    return range_ratio < 1 ? length * (1 + range_ratio) / 2 : length;
 }
 
 /* The options of other datasets stand in the file too, with their defaults. */
 static void take_lengths(const struct result *result, struct evidence_cell *cell)
 {
     if (strncmp(result->dataset, "random", 6) == 0) {
-        cell->input_length = result->random_input;
-        cell->output_tokens_asked = result->random_output;
+        cell->input_length = drawn_length(result->random_input, result->range_ratio);
+        cell->output_tokens_asked = drawn_length(result->random_output, result->range_ratio);
     } else if (strcmp(result->dataset, "sharegpt") == 0) {
         cell->output_tokens_asked = result->shared_output;
     }
@@ -193,10 +200,32 @@ static void settle_burst(struct evidence_cell *cell)
         cell->concurrency = cell->attempted;
 }
 
+static bool draws_lengths(const struct result *result)
+{
+    return strncmp(result->dataset, "random", 6) == 0 && result->range_ratio < 1;
+}
+
+struct reading {
+    struct evidence *out;
+    bool told_lengths;
+};
+
+static void tell_lengths(const struct result *result, struct reading *reading)
+{
+    if (!draws_lengths(result) || reading->told_lengths)
+        return;
+    reading->told_lengths = true;
+    evidence_remark(reading->out,
+                    "lengths were drawn from %.3g of random_input_len and random_output_len up to "
+                    "all of it (random_range_ratio): the lengths here are the means",
+                    result->range_ratio);
+}
+
 static bool read_result(void *context, const char *document, size_t size, int64_t line,
                         struct error *error)
 {
-    struct evidence *out = context;
+    struct reading *reading = context;
+    struct evidence *out = reading->out;
     struct result result;
     struct evidence_cell *cell;
     struct json_scan scan;
@@ -213,6 +242,7 @@ static bool read_result(void *context, const char *document, size_t size, int64_
     merge_facts(&result, out);
     settle(&result, cell);
     settle_burst(cell);
+    tell_lengths(&result, reading);
     return true;
 }
 
@@ -226,9 +256,11 @@ static bool lacks_attempts(const struct evidence *out)
 
 bool import_read_sglang(const struct import_file *file, struct evidence *out, struct error *error)
 {
+    struct reading reading = { .out = out };
+
     out->input_unit = LENGTH_TOKENS;
     text_copy(out->facts.tool, sizeof out->facts.tool, "sglang bench_serving");
-    if (!import_documents(file->bytes, file->length, read_result, out, error))
+    if (!import_documents(file->bytes, file->length, read_result, &reading, error))
         return false;
     if (lacks_attempts(out))
         evidence_remark(out, "how many requests were sent does not stand in this format, unless "

@@ -61,6 +61,21 @@ static void sglang_tells_failures_by_its_details(void **state)
     assert_int_equal(cell->row, 2);
 }
 
+static void sglang_draws_lengths_up_to_what_it_says(void **state)
+{
+    static const char file[] =
+        "{\"backend\": \"vllm\", \"dataset_name\": \"random\", \"random_input_len\": 1024, "
+        "\"random_output_len\": 200, \"random_range_ratio\": 0.5, \"completed\": 4, "
+        "\"total_output_tokens_retokenized\": 4, \"request_throughput\": 1}";
+    EVIDENCE_AUTO evidence;
+
+    (void)state;
+    import_text(file, &evidence);
+    is_near(evidence.cells[0].input_length, 768);
+    is_near(evidence.cells[0].output_tokens_asked, 150);
+    remarks(&evidence, "lengths were drawn from 0.5 of random_input_len");
+}
+
 static void inferencex_counts_in_seconds_and_for_each_accelerator(void **state)
 {
     EVIDENCE_AUTO evidence;
@@ -174,13 +189,49 @@ static void llama_bench_comes_in_lines_and_tables_too(void **state)
     assert_string_equal(markdown.cells[2].variant, "n_depth=512");
 }
 
+static void genai_perf_keeps_its_load_and_lengths(void **state)
+{
+    EVIDENCE_AUTO evidence, options;
+    const struct evidence_cell *cell;
+
+    (void)state;
+    import_fixture("genai_perf.json", "genai-perf", &evidence);
+    assert_string_equal(evidence.facts.model, "toy/model");
+    cell = &evidence.cells[0];
+    is_near(cell->concurrency, 10);
+    is_near(cell->input_length, 550);
+    is_near(cell->output_tokens_asked, 100);
+    is_near(cell->succeeded, 100);
+    is_near(cell->input_tokens_mean, 550);
+    is_near(cell->output_tokens_mean, 100);
+    is_near(cell->request_throughput, 8);
+    is_near(cell->output_throughput, 800);
+    is_near(cell->stream_throughput, 89);
+    is_near(cell->latency[METRIC_E2E].mean_ms, 1200);
+    is_near(cell->latency[METRIC_E2E].deviation_ms, 60);
+    is_near(cell->latency[METRIC_TTFT].p99_ms, 130);
+    is_near(cell->latency[METRIC_TTST].mean_ms, 11);
+    is_near(cell->latency[METRIC_TPOT].p50_ms, 11.1); /* its ITL */
+    remarks(&evidence, "kept as text: \"gpu_power_usage\"");
+    import_fixture("genai_perf_options.json", "genai-perf", &options);
+    cell = &options.cells[0];
+    assert_true(isnan(cell->concurrency));
+    is_near(cell->request_rate_asked, 4.5);
+    is_near(cell->input_length, 128);
+    is_near(cell->output_tokens_asked, 256);
+    assert_true(isnan(cell->requests_asked));
+    is_near(cell->latency[METRIC_E2E].p99_ms, 2500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sglang_tells_lengths_that_were_used),
         cmocka_unit_test(sglang_tells_failures_by_its_details),
+        cmocka_unit_test(sglang_draws_lengths_up_to_what_it_says),
         cmocka_unit_test(inferencex_counts_in_seconds_and_for_each_accelerator),
         cmocka_unit_test(the_dashboard_of_inferencex_names_its_accelerators_twice),
+        cmocka_unit_test(genai_perf_keeps_its_load_and_lengths),
         cmocka_unit_test(llama_bench_reads_and_generates_in_one_stream),
         cmocka_unit_test(llama_bench_comes_in_lines_and_tables_too),
     };
