@@ -54,6 +54,7 @@ const struct evidence_field evidence_cell_fields[] = {
     TEXT(evidence_cell, status, "as the file says"),
     TEXT(evidence_cell, time, "as the file says"),
     TEXT(evidence_cell, variant, "which of the runs in the file it is of: model, trial, ..."),
+    TEXT(evidence_cell, marks, "why to doubt it, by names, as it was measured or exported"),
     { 0 },
 };
 
@@ -126,6 +127,14 @@ const char *length_unit_name(enum length_unit unit)
     return names[unit];
 }
 
+enum length_unit length_unit_find(const char *name)
+{
+    for (enum length_unit i = 0; i < LENGTH_UNITS; i++)
+        if (strcmp(length_unit_name(i), name) == 0)
+            return i;
+    return LENGTH_UNKNOWN;
+}
+
 /* ---- Life ---- */
 
 /* Every number NaN, every text empty. */
@@ -196,6 +205,45 @@ void evidence_remark(struct evidence *evidence, const char *format, ...)
     TEXT_AUTO printable = { 0 };
     text_add_printable(&printable, sentence, strlen(sentence), sizeof sentence);
     json_array_append_new(evidence->remarks, json_string(text_string(&printable)));
+}
+
+/* ---- Marks ---- */
+
+static bool is_name(const char *name)
+{
+    return name[0] != '\0' && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(name);
+}
+
+bool evidence_is_marked(const struct evidence_cell *cell, const char *name)
+{
+    size_t size = strlen(name);
+
+    for (const char *at = cell->marks; (at = strstr(at, name)) != NULL; at += size)
+        if ((at == cell->marks || at[-1] == ' ') && (at[size] == ',' || at[size] == '\0'))
+            return true;
+    return false;
+}
+
+void evidence_mark(struct evidence_cell *cell, const char *name)
+{
+    size_t length = strlen(cell->marks), more = strlen(name) + 2;
+
+    if (!is_name(name) || evidence_is_marked(cell, name) || length + more >= sizeof cell->marks)
+        return;
+    snprintf(cell->marks + length, sizeof cell->marks - length, "%s%s", length > 0 ? ", " : "",
+             name);
+    cell->client_limited |= strcmp(name, "client_limited") == 0;
+    cell->contaminated |= strcmp(name, "contaminated") == 0;
+    cell->tokens_estimated |= strcmp(name, "tokens_estimated") == 0;
+}
+
+void evidence_mark_all(struct evidence_cell *cell, const char *marks)
+{
+    char list[sizeof cell->marks], *rest = NULL;
+
+    text_copy(list, sizeof list, marks);
+    for (char *name = strtok_r(list, ", ", &rest); name != NULL; name = strtok_r(NULL, ", ", &rest))
+        evidence_mark(cell, name);
 }
 
 /* ---- JSON ---- */

@@ -21,6 +21,7 @@ const char *evidence_state_name(enum evidence_state state); /* "measured", ... *
 /* What a file counts its inputs in, as it says itself. */
 enum length_unit { LENGTH_UNKNOWN, LENGTH_TOKENS, LENGTH_WORDS, LENGTH_UNITS };
 const char *length_unit_name(enum length_unit unit);
+enum length_unit length_unit_find(const char *name); /* LENGTH_UNKNOWN: of no such name */
 
 struct evidence_latency {
     double count, mean_ms, deviation_ms, min_ms, p50_ms, p90_ms, p95_ms, p99_ms, max_ms;
@@ -53,11 +54,14 @@ struct evidence_cell {
     double concurrency_expected; /* of users who think, known of our own; else NaN */
     double timeout_s;
     struct evidence_latency latency[METRIC_COUNT];
-    bool client_limited, contaminated, tokens_estimated; /* known of our own alone */
-    char status[64];                                     /* as the file says; "" */
-    char time[40];                                       /* as the file says; "" */
+    bool client_limited, contaminated,
+        tokens_estimated; /* known of our own, and of their exports */
+    char status[64];      /* as the file says; "" */
+    char time[40];        /* as the file says; "" */
     char variant[200]; /* what sets it apart from cells of the same load where a file holds several
                         * runs: "model=a, trial=2"; "" */
+    char marks[512];   /* why to doubt it, by names, of audit rules and the like: "burst,
+                        * client_limited"; as it was measured, or when it was exported; "" */
     char *error;       /* what went wrong, heap; NULL: nothing is told */
     json_t *original;  /* the row as it stands in the file: name to text; NULL of our own */
     const char *found_wrong; /* the rule of the audit by which it is; static, not stored; NULL */
@@ -109,6 +113,12 @@ void evidence_finish(struct evidence *evidence);
 struct evidence_cell *evidence_add(struct evidence *evidence);
 void evidence_remark(struct evidence *evidence, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Adds a mark, once, and sets the flag of its name; what is no name ([a-z0-9_]) is no mark. */
+void evidence_mark(struct evidence_cell *cell, const char *name);
+/* The marks that such a text lists. */
+void evidence_mark_all(struct evidence_cell *cell, const char *marks);
+bool evidence_is_marked(const struct evidence_cell *cell, const char *name);
 
 bool evidence_is_import(const char *id); /* by its prefix */
 /* Of a run_... or an imp_...; NOT_FOUND names the id. Free with evidence_finish, also after

@@ -19,14 +19,6 @@ json_t *evidence_document(const struct evidence *evidence)
     return json;
 }
 
-static enum length_unit unit_find(const char *name)
-{
-    for (enum length_unit i = 0; i < LENGTH_UNITS; i++)
-        if (strcmp(length_unit_name(i), name) == 0)
-            return i;
-    return LENGTH_UNKNOWN;
-}
-
 static void read_document(const char *document, struct evidence *out)
 {
     json_auto_t *json = NULL;
@@ -36,7 +28,7 @@ static void read_document(const char *document, struct evidence *out)
     if (!json_parse(document, strlen(document), &json, &ignored))
         return;
     evidence_facts_read(json_object_get(json, "facts"), &out->facts);
-    out->input_unit = unit_find(json_get_text(json, "input_unit", ""));
+    out->input_unit = length_unit_find(json_get_text(json, "input_unit", ""));
     out->remarks = json_incref(json_object_get(json, "remarks"));
     notes = json_get_text(json, "notes", NULL);
     out->notes = notes == NULL ? NULL : memory_copy_text(notes);

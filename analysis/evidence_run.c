@@ -33,6 +33,24 @@ static void read_latency(const struct latency_summary *from, struct evidence_lat
     };
 }
 
+static void read_marks(const struct measurement *from, struct evidence_cell *out)
+{
+    const struct {
+        const char *name;
+        bool is_set;
+    } marks[] = {
+        { "client_limited", from->client_limited },
+        { "contaminated", from->contaminated },
+        { "tokens_estimated", from->tokens_estimated },
+        { "unsettled", from->unsettled },
+        { "overloaded", from->overloaded },
+    };
+
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
+        if (marks[i].is_set)
+            evidence_mark(out, marks[i].name);
+}
+
 static void read_measurement(const struct measurement *from, struct evidence_cell *out)
 {
     out->attempted = (double)from->attempted;
@@ -54,9 +72,7 @@ static void read_measurement(const struct measurement *from, struct evidence_cel
     if (from->concurrency_expected > 0)
         out->concurrency_expected = from->concurrency_expected;
     out->concurrency_max = (double)from->concurrency_max;
-    out->client_limited = from->client_limited;
-    out->contaminated = from->contaminated;
-    out->tokens_estimated = from->tokens_estimated;
+    read_marks(from, out);
     for (int i = 0; i < METRIC_COUNT; i++)
         if (from->latency[i].count > 0)
             read_latency(&from->latency[i], &out->latency[i]);

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "analysis/export_private.h"
-#include "base/clock.h"
+#include "base/json.h"
 
 static void add_value(json_t *json, const char *tag, const char *unit, double value)
 {
@@ -35,22 +35,114 @@ static void add_latency(json_t *json, const char *tag, const struct evidence_lat
     }
 }
 
-static json_t *input_config(const struct evidence *evidence, const struct evidence_cell *cell)
-{
-    json_t *loadgen = json_object(), *endpoint = json_object();
-    json_t *input = json_object(), *output = json_object();
+/* ---- What was asked for ---- */
 
-    export_number(loadgen, "concurrency", cell->concurrency);
-    export_number(loadgen, "request_rate", cell->request_rate_asked);
-    export_number(loadgen, "request_count", cell->requests_asked);
-    if (evidence->facts.model[0] != '\0')
-        json_object_set_new(endpoint, "model_names", json_pack("[s]", evidence->facts.model));
-    export_number(endpoint, "timeout_seconds", cell->timeout_s);
+/* aiperf's own model wants an address and a model's name where it has anything of the settings. */
+#define UNKNOWN_URL "http://unknown.invalid"
+#define UNKNOWN_MODEL "(unknown)"
+
+static const char *phase_type(const struct evidence *evidence, const struct evidence_cell *cell)
+{
+    const json_t *workload = json_object_get(evidence->fingerprint, "workload");
+
+    return isnan(cell->request_rate_asked) ? "concurrency"
+                                           : json_get_text(workload, "arrival", "constant");
+}
+
+/* A phase ends by a count or a clock; one of which neither is known ended with what was sent. */
+static bool add_end(json_t *phase, const struct evidence_cell *cell)
+{
+    if (cell->requests_asked >= 1)
+        export_number(phase, "requests", cell->requests_asked);
+    else if (cell->duration_s > 0)
+        export_number(phase, "duration", cell->duration_s);
+    else if (cell->attempted >= 1)
+        export_number(phase, "requests", cell->attempted);
+    return json_object_size(phase) > 3;
+}
+
+/* NULL: too little is known for a phase, which has whole users or a rate, and an end. */
+static json_t *phase_json(const struct evidence *evidence, const struct evidence_cell *cell)
+{
+    bool is_whole = cell->concurrency >= 1 && cell->concurrency == floor(cell->concurrency);
+    bool has_rate = cell->request_rate_asked > 0;
+    json_t *phase = json_pack("{s:s, s:s, s:s}", "name", "profiling", "kind", "profiling", "type",
+                              phase_type(evidence, cell));
+
+    if (!(is_whole || (has_rate && isnan(cell->concurrency))) || !add_end(phase, cell)) {
+        json_decref(phase);
+        return NULL;
+    }
+    export_number(phase, "concurrency", cell->concurrency);
+    export_number(phase, "rate", cell->request_rate_asked);
+    return phase;
+}
+
+static json_t *prompts_json(const struct evidence *evidence, const struct evidence_cell *cell)
+{
+    json_t *input = json_object(), *output = json_object(), *prompts = json_object();
+
     if (evidence->input_unit == LENGTH_TOKENS)
         export_number(input, "mean", cell->input_length);
     export_number(output, "mean", cell->output_tokens_asked);
-    return json_pack("{s:o, s:o, s:{s:{s:o, s:o}}}", "endpoint", endpoint, "loadgen", loadgen,
-                     "input", "prompt", "input_tokens", input, "output_tokens", output);
+    if (json_object_size(input) > 0)
+        json_object_set(prompts, "isl", input);
+    if (json_object_size(output) > 0)
+        json_object_set(prompts, "osl", output);
+    json_decref(input);
+    json_decref(output);
+    return prompts;
+}
+
+/* Where that is all that is known of the settings: as the values of a sweep. */
+static json_t *values_json(const struct evidence *evidence, const struct evidence_cell *cell)
+{
+    json_t *values = json_object();
+
+    export_number(values, "phases.profiling.concurrency", cell->concurrency);
+    export_number(values, "phases.profiling.rate", cell->request_rate_asked);
+    export_number(values, "phases.profiling.requests", cell->requests_asked);
+    export_number(values, "endpoint.timeout", cell->timeout_s);
+    if (evidence->input_unit == LENGTH_TOKENS)
+        export_number(values, "isl", cell->input_length);
+    export_number(values, "osl", cell->output_tokens_asked);
+    return json_pack("{s:o}", "variation_values", values);
+}
+
+static json_t *config_json(const struct evidence *evidence, const struct evidence_cell *cell,
+                           json_t *phase)
+{
+    const char *model = evidence->facts.model[0] != '\0' ? evidence->facts.model : UNKNOWN_MODEL;
+    json_t *endpoint = json_pack("{s:[s]}", "urls", UNKNOWN_URL);
+
+    export_number(endpoint, "timeout", cell->timeout_s);
+    return json_pack("{s:{s:[{s:s}]}, s:o, s:[{s:s, s:s, s:o}], s:[o]}", "models", "items", "name",
+                     model, "endpoint", endpoint, "datasets", "name", "main", "type", "synthetic",
+                     "prompts", prompts_json(evidence, cell), "phases", phase);
+}
+
+static void add_settings(json_t *json, const struct evidence *evidence,
+                         const struct evidence_cell *cell)
+{
+    json_t *phase = phase_json(evidence, cell);
+
+    if (phase != NULL)
+        json_object_set_new(json, "input_config", config_json(evidence, cell, phase));
+    else
+        json_object_set_new(json, "run_info", values_json(evidence, cell));
+}
+
+/* ---- What came of it ---- */
+
+static void add_concurrency(json_t *json, const struct evidence_cell *cell)
+{
+    json_t *block = json_pack("{s:s}", "unit", "requests");
+
+    export_number(block, "avg", cell->concurrency_actual);
+    export_number(block, "max", cell->concurrency_max);
+    if (json_object_size(block) > 1)
+        json_object_set(json, "effective_concurrency", block);
+    json_decref(block);
 }
 
 static void add_figures(json_t *json, const struct evidence_cell *cell)
@@ -60,24 +152,19 @@ static void add_figures(json_t *json, const struct evidence_cell *cell)
     add_value(json, "benchmark_duration", "sec", cell->duration_s);
     add_value(json, "request_throughput", "requests/sec", cell->request_throughput);
     add_value(json, "goodput", "requests/sec", cell->goodput);
+    add_value(json, "input_token_throughput", "tokens/sec", cell->input_throughput);
     add_value(json, "output_token_throughput", "tokens/sec", cell->output_throughput);
     add_value(json, "total_token_throughput", "tokens/sec", cell->total_throughput);
     add_value(json, "output_token_throughput_per_user", "tokens/sec/user", cell->stream_throughput);
     add_value(json, "input_sequence_length", "tokens", cell->input_tokens_mean);
     add_value(json, "output_sequence_length", "tokens", cell->output_tokens_mean);
-    add_value(json, "effective_concurrency", "requests", cell->concurrency_actual);
+    add_value(json, "total_isl", "tokens", cell->input_tokens);
+    add_value(json, "total_osl", "tokens", cell->output_tokens);
+    add_concurrency(json, cell);
 }
 
-static void write_cell(const struct evidence *evidence, const struct evidence_cell *cell,
-                       struct text *out)
+static void add_latencies(json_t *json, const struct evidence_cell *cell)
 {
-    json_auto_t *json =
-        json_pack("{s:s, s:s}", "schema_version", "1.5", "benchmark_id", evidence->id);
-    char time[CLOCK_TEXT_SIZE];
-
-    export_text(json, "start_time",
-                cell->time[0] != '\0' ? cell->time : clock_format_utc(evidence->created_ms, time));
-    json_object_set_new(json, "input_config", input_config(evidence, cell));
     add_latency(json, "time_to_first_token", export_sent(cell, METRIC_TTFT, METRIC_TTFT_SENT));
     add_latency(json, "request_latency", export_sent(cell, METRIC_E2E, METRIC_E2E_SENT));
     add_latency(json, "inter_token_latency", &cell->latency[METRIC_TPOT]);
@@ -85,11 +172,24 @@ static void write_cell(const struct evidence *evidence, const struct evidence_ce
     add_latency(json, "time_to_second_token", &cell->latency[METRIC_TTST]);
     if (isnan(cell->latency[METRIC_QUEUE].count)) /* else it counts from the schedule */
         add_latency(json, "time_to_first_output_token", &cell->latency[METRIC_TTFO]);
+}
+
+static void write_cell(const struct evidence *evidence, const struct evidence_cell *cell,
+                       struct text *out)
+{
+    json_auto_t *json =
+        json_pack("{s:s, s:s}", "schema_version", "1.4", "benchmark_id", evidence->id);
+    char time[EXPORT_TIME_SIZE];
+
+    export_text(json, "start_time", export_time(evidence, cell, time));
+    add_settings(json, evidence, cell);
+    add_latencies(json, cell);
     add_figures(json, cell);
     if (cell->error != NULL && cell->failed > 0)
         json_object_set_new(json, "error_summary",
-                            json_pack("[{s:{s:s}, s:f}]", "error_details", "message", cell->error,
-                                      "count", cell->failed));
+                            json_pack("[{s:{s:s}, s:I}]", "error_details", "message", cell->error,
+                                      "count", (json_int_t)cell->failed));
+    export_own(json, "aiperf", evidence, cell);
     export_line(json, out);
 }
 

@@ -23,3 +23,12 @@ const struct evidence_latency *export_sent(const struct evidence_cell *cell, enu
 struct evidence_latency export_latency(const struct evidence_latency *latency);
 /* A line of compact JSON. */
 void export_line(const json_t *object, struct text *out);
+/* Members of our own: the format, which says that our importer of that name wrote and reads it, the
+ * run, and of the cell what the format has no place for: its marks, its variant, a context that is
+ * not counted in tokens. */
+void export_own(json_t *json, const char *format, const struct evidence *evidence,
+                const struct evidence_cell *cell);
+/* When it was measured, as ISO 8601; "": not known. When it was imported is none of that. */
+#define EXPORT_TIME_SIZE 48
+const char *export_time(const struct evidence *evidence, const struct evidence_cell *cell,
+                        char out[EXPORT_TIME_SIZE]);

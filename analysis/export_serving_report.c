@@ -21,11 +21,15 @@ static void add_latency(json_t *json, const char *name, const struct evidence_la
     const struct evidence_latency known = export_latency(latency);
     json_t *block = json_object();
 
+    export_number(block, "count", known.count);
     export_number(block, "mean", known.mean_ms);
+    export_number(block, "std", known.deviation_ms);
+    export_number(block, "min", known.min_ms);
     export_number(block, "median", known.p50_ms);
     export_number(block, "p90", known.p90_ms);
     export_number(block, "p95", known.p95_ms);
     export_number(block, "p99", known.p99_ms);
+    export_number(block, "max", known.max_ms);
     if (json_object_size(block) > 0)
         json_object_set_new(json, name, block);
     else
@@ -52,6 +56,7 @@ static json_t *cell_json(const struct evidence *evidence, const struct evidence_
     if (evidence->input_unit == LENGTH_TOKENS)
         export_number(json, "input_len", cell->input_length);
     export_number(json, "output_len", cell->output_tokens_asked);
+    export_number(json, "num_prompts", cell->requests_asked);
     export_text(json, "status", status_of(cell));
     export_text(json, "error", cell->error);
     export_number(json, "completed", cell->succeeded);
@@ -59,16 +64,18 @@ static json_t *cell_json(const struct evidence *evidence, const struct evidence_
     export_number(json, "duration_s", cell->duration_s);
     if (cell->state == EVIDENCE_MEASURED || cell->state == EVIDENCE_UNKNOWN)
         add_speed(json, cell); /* what failed has no speed */
+    export_own(json, "serving-report", evidence, cell);
     return json;
 }
 
 static json_t *run_json(const struct evidence *evidence)
 {
     json_t *json = json_object();
-    char time[CLOCK_TEXT_SIZE];
+    char time[CLOCK_TEXT_SIZE] = "";
 
     export_text(json, "id", evidence->id);
-    clock_format_utc(evidence->created_ms, time);
+    if (!evidence->imported) /* else that is when it was imported */
+        clock_format_utc(evidence->created_ms, time);
     time[10] = '\0'; /* the day */
     export_text(json, "date", evidence->facts.date[0] != '\0' ? evidence->facts.date : time);
     export_text(json, "source", evidence->name);

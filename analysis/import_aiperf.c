@@ -207,7 +207,9 @@ static bool read_config(struct json_scan *scan, void *base)
         BLOCK("error_request_count", errors), BLOCK("good_request_count", good),                   \
         BLOCK("benchmark_duration", duration), BLOCK("request_throughput", request_rate),          \
         BLOCK("goodput", goodput), BLOCK("output_token_throughput", output_rate),                  \
-        BLOCK("total_token_throughput", total_rate),                                               \
+        BLOCK("total_token_throughput", total_rate), BLOCK("input_token_throughput", input_rate),  \
+        BLOCK("total_isl", total_input), BLOCK("total_osl", total_output),                         \
+                                                                                                   \
         BLOCK("output_token_throughput_per_user", stream_rate),                                    \
         BLOCK("input_sequence_length", input), BLOCK("output_sequence_length", output),            \
         BLOCK("usage_prompt_cache_read_tokens", cached),                                           \
@@ -227,7 +229,8 @@ void aiperf_forget(struct aiperf_profile *profile)
         &profile->stream_rate,  &profile->input,           &profile->output,
         &profile->told_input,   &profile->told_output,     &profile->concurrency,
         &profile->cached,       &profile->cached_total,    &profile->told_input_total,
-        &profile->second_token, &profile->first_output,
+        &profile->second_token, &profile->first_output,    &profile->input_rate,
+        &profile->total_input,  &profile->total_output,
     };
     struct evidence_cell unknown;
 
@@ -238,6 +241,8 @@ void aiperf_forget(struct aiperf_profile *profile)
     profile->asked_concurrency = profile->asked_rate = profile->asked_requests = NAN;
     profile->asked_input = profile->asked_output = profile->timeout_s = NAN;
     profile->errors_told = NAN;
+    profile->cell = unknown;
+    import_own_init(&profile->own);
 }
 
 static void take_latency(const struct aiperf_block *block, struct evidence_latency *out)
@@ -280,6 +285,9 @@ static void fill(const struct aiperf_profile *from, struct evidence_cell *cell)
         * (from->duration.unit[0] == '\0' ? 1 : aiperf_ms(from->duration.unit) / 1e3);
     cell->request_throughput = from->request_rate.values.mean_ms;
     cell->goodput = from->goodput.values.mean_ms;
+    cell->input_throughput = from->input_rate.values.mean_ms;
+    cell->input_tokens = from->total_input.values.mean_ms;
+    cell->output_tokens = from->total_output.values.mean_ms;
     cell->output_throughput = from->output_rate.values.mean_ms;
     cell->total_throughput = from->total_rate.values.mean_ms;
     cell->stream_throughput = from->stream_rate.values.mean_ms;
@@ -289,6 +297,9 @@ static void fill(const struct aiperf_profile *from, struct evidence_cell *cell)
     cell->output_tokens_usage = from->told_output.values.mean_ms;
     cell->cached_share = cached_share(from);
     cell->concurrency_actual = from->concurrency.values.mean_ms;
+    cell->concurrency_max = from->concurrency.values.max_ms;
+    text_copy(cell->marks, sizeof cell->marks, from->cell.marks);
+    text_copy(cell->variant, sizeof cell->variant, from->cell.variant);
     text_copy(cell->time, sizeof cell->time, from->start_time);
     take_latency(&from->ttft, &cell->latency[METRIC_TTFT]);
     take_latency(&from->request_latency, &cell->latency[METRIC_E2E]);
@@ -306,6 +317,7 @@ bool aiperf_add_cell(const struct aiperf_profile *profile, struct evidence *out,
     if (!import_cell(out, &cell, error))
         return false;
     fill(profile, cell);
+    import_own_take(&profile->own, cell, out);
     cell->original = json_incref(original);
     cell->row = row;
     if (isnan(cell->failed)) /* a count of none is left out, but not the summary */
@@ -318,17 +330,30 @@ bool aiperf_add_cell(const struct aiperf_profile *profile, struct evidence *out,
 
 /* ---- Sweeps ---- */
 
+static const struct import_member parameters[] = {
+    NUMBER("concurrency", asked_concurrency),
+    NUMBER("phases.profiling.concurrency", asked_concurrency),
+    NUMBER("request_rate", asked_rate),
+    NUMBER("phases.profiling.rate", asked_rate),
+    NUMBER("phases.profiling.requests", asked_requests),
+    NUMBER("endpoint.timeout", timeout_s),
+    NUMBER("isl", asked_input),
+    NUMBER("osl", asked_output),
+    { 0 },
+};
+/* Of one run of a sweep. */
+static const struct import_member run_info[] = {
+    MEMBER_INSIDE("variation_values", 0, parameters),
+    { 0 },
+};
+
+static bool read_run_info(struct json_scan *scan, void *base)
+{
+    return import_object(scan, run_info, base, NULL);
+}
+
 static bool read_combination(struct json_scan *scan, void *context)
 {
-    static const struct import_member parameters[] = {
-        NUMBER("concurrency", asked_concurrency),
-        NUMBER("phases.profiling.concurrency", asked_concurrency),
-        NUMBER("request_rate", asked_rate),
-        NUMBER("phases.profiling.rate", asked_rate),
-        NUMBER("isl", asked_input),
-        NUMBER("osl", asked_output),
-        { 0 },
-    };
     static const struct import_member combination[] = {
         MEMBER_INSIDE("parameters", 0, parameters),
         MEMBER_INSIDE("metrics", 0, aiperf_metrics),
@@ -362,11 +387,13 @@ static bool read_profile(void *context, const char *document, size_t size, int64
     };
     static const struct import_member members[] = {
         MEMBER_BY("input_config", read_config),
+        MEMBER_BY("run_info", read_run_info),
         MEMBER_PASS("schema_version"),
         MEMBER_TEXT_AT("start_time", aiperf_profile, start_time),
         MEMBER_BY("error_summary", read_errors),
         MEMBER_INSIDE("metadata", 0, aggregation),
         MEMBER_BY("per_combination_metrics", read_combinations),
+        OWN_MEMBERS(aiperf_profile),
         METRICS,
         { 0 },
     };
@@ -391,7 +418,8 @@ static bool read_profile(void *context, const char *document, size_t size, int64
     if (!aiperf_add_cell(&profile, out, line, original, error))
         return false;
     if (out->cell_count == 1)
-        text_copy(out->facts.model, sizeof out->facts.model, profile.model);
+        text_copy(out->facts.model, sizeof out->facts.model,
+                  strcmp(profile.model, "(unknown)") == 0 ? "" : profile.model); /* our own */
     return true;
 }
 
@@ -402,8 +430,8 @@ bool import_sniff_aiperf(const char *bytes, size_t length)
     static const char *const setup[] = { "benchmark_id", "input_config", NULL };
     static const char *const figures[] = { "request_latency", "request_throughput", NULL };
 
-    return import_has_keys(bytes, length, named) || import_has_keys(bytes, length, sweep)
-           || import_has_keys(bytes, length, setup)
+    return import_is_own(bytes, length, "aiperf") || import_has_keys(bytes, length, named)
+           || import_has_keys(bytes, length, sweep) || import_has_keys(bytes, length, setup)
            || (import_has_keys(bytes, length, figures) && !import_sniff_genai_perf(bytes, length));
 }
 

@@ -20,6 +20,9 @@ struct aiperf_profile {
     struct aiperf_block requests, errors, good, duration, request_rate, goodput, output_rate;
     struct aiperf_block total_rate, stream_rate, input, output, told_input, told_output;
     struct aiperf_block concurrency, cached, cached_total, told_input_total;
+    struct aiperf_block input_rate, total_input, total_output;
+    struct import_own own;
+    struct evidence_cell cell; /* what our own exports add */
     double asked_concurrency, asked_rate, asked_requests, asked_input, asked_output, timeout_s;
     char model[160], start_time[40];
     double errors_told; /* by the error summary; NaN: there is none */

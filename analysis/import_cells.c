@@ -91,15 +91,30 @@ static void forget_zeros(struct evidence_latency *latency)
                                               NAN, NAN, false, false, false, false };
     const double figures[] = { latency->mean_ms, latency->p50_ms, latency->p90_ms, latency->p95_ms,
                                latency->p99_ms,  latency->max_ms, latency->min_ms };
+    bool has_zero = false;
 
-    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
         if (figures[i] > 0)
             return;
-    *latency = unknown;
+        has_zero |= figures[i] == 0;
+    }
+    if (has_zero)
+        *latency = unknown;
+}
+
+/* As they stand in a file that we exported. */
+static void settle_marks(struct evidence_cell *cell)
+{
+    char marks[sizeof cell->marks];
+
+    text_copy(marks, sizeof marks, cell->marks);
+    cell->marks[0] = '\0';
+    evidence_mark_all(cell, marks);
 }
 
 void import_settle(struct evidence_cell *cell)
 {
+    settle_marks(cell);
     settle_counts(cell);
     settle_means(cell);
     for (int i = 0; i < METRIC_COUNT; i++)
@@ -112,6 +127,32 @@ void import_settle(struct evidence_cell *cell)
         cell->state = EVIDENCE_FAILED;
     else if (cell->success_rate > 0 || import_has_speed(cell))
         cell->state = EVIDENCE_MEASURED;
+}
+
+/* ---- What our own exports add ---- */
+
+void import_own_init(struct import_own *own)
+{
+    *own = (struct import_own){ .context = NAN };
+}
+
+void import_own_take(const struct import_own *own, struct evidence_cell *cell, struct evidence *out)
+{
+    if (own->format[0] != '\0')
+        text_copy(out->facts.tool, sizeof out->facts.tool, own->tool);
+    if (isnan(own->context))
+        return;
+    cell->input_length = own->context;
+    out->input_unit = length_unit_find(own->context_unit);
+}
+
+bool import_is_own(const char *bytes, size_t length, const char *format)
+{
+    const char *value;
+    size_t size;
+
+    return import_find_member(bytes, length, "opsbrain_format", &value, &size)
+           && size == strlen(format) + 2 && memcmp(value + 1, format, size - 2) == 0;
 }
 
 /* ---- What no member of a cell takes ---- */

@@ -228,6 +228,7 @@ static const struct known {
     { "zone", FACT(region) },
     { "quantization", FACT(quantization) },
     { "dataset", FACT(dataset) },
+    { "run_date", FACT(date) }, /* "date" is each row's */
     { "chips", FACT_NUMBER(chips) },
     { "num_gpus", FACT_NUMBER(chips) },
     { "max_model_len", FACT_NUMBER(context_limit_tokens) },
@@ -273,6 +274,7 @@ static const struct name statistics[] = {
     { "max", offsetof(struct evidence_latency, max_ms) },
     { "std", offsetof(struct evidence_latency, deviation_ms) },
     { "stddev", offsetof(struct evidence_latency, deviation_ms) },
+    { "count", offsetof(struct evidence_latency, count) },
     { NULL, 0 },
 };
 
@@ -362,6 +364,8 @@ static struct import_column find_latency(const char *heading)
         metric++;
     if (statistic == NULL || metric->word == NULL)
         return column;
+    if (statistic->value == offsetof(struct evidence_latency, count))
+        scale = 1;
     column.lacks_unit = scale == 0 && strcmp(metric->word, "latency") != 0;
     if (column.lacks_unit)
         return column;
@@ -439,9 +443,32 @@ static struct import_column find_rate(const char *heading)
     return column;
 }
 
+/* By the names that figures and facts have here, which are those of our own tables. */
+static struct import_column find_field(const struct evidence_field *fields, enum column_kind number,
+                                       enum column_kind text, const char *heading)
+{
+    for (; fields->name != NULL; fields++)
+        if (strcmp(fields->name, heading) == 0)
+            return (struct import_column){ .kind = fields->size > 0 ? text : number,
+                                           .offset = fields->offset,
+                                           .size = fields->size,
+                                           .scale = 1 };
+    return (struct import_column){ .kind = COLUMN_UNKNOWN };
+}
+
+static struct import_column find_own(const char *heading)
+{
+    struct import_column column =
+        find_field(evidence_cell_fields, COLUMN_NUMBER, COLUMN_TEXT, heading);
+
+    return column.kind != COLUMN_UNKNOWN
+               ? column
+               : find_field(evidence_fact_fields, COLUMN_FACT_NUMBER, COLUMN_FACT, heading);
+}
+
 struct import_column column_find(const char *heading)
 {
-    struct import_column rate;
+    struct import_column rate, latency;
 
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(known[i].heading, heading) == 0)
@@ -463,5 +490,8 @@ struct import_column column_find(const char *heading)
             .is_of_each = true,
         };
     rate = find_rate(heading);
-    return rate.kind == COLUMN_UNKNOWN ? find_latency(heading) : rate;
+    if (rate.kind != COLUMN_UNKNOWN)
+        return rate;
+    latency = find_latency(heading);
+    return latency.kind == COLUMN_UNKNOWN && !latency.lacks_unit ? find_own(heading) : latency;
 }

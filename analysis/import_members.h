@@ -82,6 +82,26 @@ bool import_documents(const char *bytes, size_t length,
                                    struct error *error),
                       void *context, struct error *error);
 
+/* What our own exports add, of a struct that has a cell and an `own`. */
+struct import_own {
+    double context;
+    char context_unit[16], format[16], tool[96];
+};
+#define OWN_MEMBERS(type)                                                                          \
+    MEMBER_TEXT_AT("opsbrain_marks", type, cell.marks),                                            \
+        MEMBER_TEXT_AT("opsbrain_variant", type, cell.variant),                                    \
+        MEMBER_NUMBER_AT("opsbrain_context", type, own.context, 1),                                \
+        MEMBER_TEXT_AT("opsbrain_context_unit", type, own.context_unit),                           \
+        MEMBER_TEXT_AT("opsbrain_format", type, own.format),                                       \
+        MEMBER_TEXT_AT("opsbrain_tool", type, own.tool), MEMBER_PASS("opsbrain_run")
+void import_own_init(struct import_own *own);
+/* A context that is not counted in tokens, and what measured it, which was not the format's tool.
+ */
+void import_own_take(const struct import_own *own, struct evidence_cell *cell,
+                     struct evidence *out);
+/* Did our exporter of this format write the file? */
+bool import_is_own(const char *bytes, size_t length, const char *format);
+
 /* A new cell, or INVALID: there are too many. */
 bool import_cell(struct evidence *evidence, struct evidence_cell **out, struct error *error);
 /* The state that a word for one begins with ("ok", "OOM", "timeout", ...); EVIDENCE_UNKNOWN: none.

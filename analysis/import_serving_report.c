@@ -31,6 +31,7 @@ static const struct import_member cell_members[] = {
     LATENCY("e2el_ms", METRIC_E2E),
     MEMBER_TEXT_AT("status", report_cell, cell.status),
     MEMBER_TEXT_AT("error", report_cell, error),
+    OWN_MEMBERS(report_cell),
     MEMBER_INSIDE("raw", offsetof(struct report_cell, raw), vllm_members),
     { 0 },
 };
@@ -39,6 +40,7 @@ bool report_cell_read(struct json_scan *scan, struct report_cell *out)
 {
     *out = (struct report_cell){ 0 };
     evidence_cell_read(NULL, &out->cell);
+    import_own_init(&out->own);
     vllm_result_init(&out->raw);
     out->cell.original = json_object();
     return import_object(scan, cell_members, out, out->cell.original);
@@ -83,6 +85,7 @@ bool report_cell_take(struct report_cell *from, struct evidence *out, struct err
         cell->error = memory_copy_text(from->error);
     else if (from->raw.cell.error != NULL)
         cell->error = memory_copy_text(from->raw.cell.error);
+    import_own_take(&from->own, cell, out);
     cell->original = json_incref(from->cell.original);
     report_cell_finish(from);
     import_settle(cell);

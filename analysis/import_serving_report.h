@@ -5,6 +5,7 @@
 
 struct report_cell {
     struct evidence_cell cell;
+    struct import_own own;
     struct vllm_result raw; /* the tool's own result; finer where the cell has rounded */
     char error[600];
 };

@@ -85,6 +85,7 @@ const struct import_member vllm_members[] = {
     LATENCIES("tpot", METRIC_TPOT),
     LATENCIES("e2el", METRIC_E2E),
     MEMBER_BY("errors", read_errors),
+    OWN_MEMBERS(vllm_result),
     /* of each request, by --save-detailed; and a speed of audio */
     MEMBER_PASS("input_lens"),
     MEMBER_PASS("output_lens"),
@@ -102,6 +103,7 @@ void vllm_result_init(struct vllm_result *result)
 {
     evidence_cell_read(NULL, &result->cell);
     evidence_facts_read(NULL, &result->facts);
+    import_own_init(&result->own);
     result->at_once = false;
 }
 
@@ -150,6 +152,8 @@ bool import_sniff_vllm(const char *bytes, size_t length)
                                         "total_input_tokens", NULL };
     char example[64];
 
+    if (import_is_own(bytes, length, "vllm"))
+        return true; /* of an import, of which less is known */
     return import_has_keys(bytes, length, keys)
            && units_of(bytes, length, example) != UNITS_MISSING;
 }
@@ -224,6 +228,7 @@ static bool read_result(void *context, const char *document, size_t size, int64_
     *cell = result.cell;
     cell->position = position;
     cell->row = line;
+    import_own_take(&result.own, cell, out);
     keep_facts(&result, cell->original);
     merge_facts(&result, out);
     settle_failures(cell);

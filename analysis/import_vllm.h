@@ -8,6 +8,7 @@
 struct vllm_result {
     struct evidence_cell cell;
     struct evidence_facts facts;
+    struct import_own own;
     bool at_once; /* its request rate is infinite */
 };
 extern const struct import_member vllm_members[];

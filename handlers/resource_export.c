@@ -1,6 +1,7 @@
 /* opsbrain://runs/{id}/export/<format>: a whole run as a file for another tool. */
 
 #include "analysis/export.h"
+#include "handlers/export_find.h"
 #include "handlers/resource.h"
 
 static bool write(struct call *call, const char *value, const char *format, struct text *out,
@@ -8,7 +9,7 @@ static bool write(struct call *call, const char *value, const char *format, stru
 {
     EVIDENCE_AUTO evidence;
 
-    if (!evidence_find(call->services->store, value, &evidence, error))
+    if (!export_find(call, value, &evidence, error))
         return false;
     exporter_find(format)->write(&evidence, 0, evidence.cell_count, out);
     return true;
@@ -35,7 +36,7 @@ static bool write(struct call *call, const char *value, const char *format, stru
         .read = read_##word,                                                                       \
     }
 
-EXPORT(vllm, "vllm", "application/x-ndjson");
+EXPORT(vllm, "vllm", "application/json");
 EXPORT(aiperf, "aiperf", "application/x-ndjson");
 EXPORT(csv, "csv", "text/csv");
 EXPORT(serving_report, "serving-report", "application/json");

@@ -7,6 +7,7 @@
 #include "analysis/export.h"
 #include "base/memory.h"
 #include "handlers/answer.h"
+#include "handlers/export_find.h"
 
 static const char *const formats[] = { "vllm", "aiperf", "csv", "serving-report", NULL };
 
@@ -14,10 +15,10 @@ static const struct param params[] = {
     { "run", VALUE_TEXT, .required = true, .low = 1, .high = 39,
       .help = "Id of the run (run_... or imp_...)." },
     { "format", VALUE_CHOICE, .choices = formats, .initial = "\"csv\"",
-      .help = "vllm and aiperf: a line of JSON per cell, as those tools write it; csv: a table; "
-              "serving-report: one document, schema 1.1." },
+      .help = "vllm: its sweeps' summary.json; aiperf: a profile export per line; csv: a table; "
+              "serving-report: schema 1.1." },
     { "limit", VALUE_INTEGER, .low = 1, .high = 500, .initial = "20",
-      .help = "Cells per page; every page is a whole file by itself." },
+      .help = "Cells per page, each a whole file." },
     PARAM_CURSOR,
     { 0 },
 };
@@ -30,13 +31,9 @@ static const struct field fields[] = {
     { "content", VALUE_TEXT, .help = "The file, of this page's cells." },
     { "cells", VALUE_INTEGER, .help = "Cells on this page." },
     { "cells_total", VALUE_INTEGER, .help = "Cells of the run." },
-    { "left_out", VALUE_LIST,
-      .help = "Positions of cells on this page that the format has no place for: not measured." },
-    { "tokens_estimated", VALUE_LIST,
-      .help =
-          "Positions of cells on this page whose tokens were counted from stream chunks, as the "
-          "server told no usage. No format can say so: their token counts and rates are "
-          "estimates." },
+    { "left_out", VALUE_LIST, .help = "Positions of cells that have no place: not measured." },
+    { "marked", VALUE_LIST, .help = "Cells to be doubted: position and marks." },
+    { "not_held", VALUE_LIST, .help = "What the format has no place for." },
     { "resource", VALUE_TEXT, .help = "The resource that is the whole file." },
     FIELD_NEXT_CURSOR,
     { 0 },
@@ -53,14 +50,33 @@ static json_t *left_out(const struct exporter *exporter, const struct evidence *
     return list;
 }
 
-static json_t *estimated(const struct evidence *evidence, size_t first, size_t count)
+static json_t *marked(const struct evidence *evidence, size_t first, size_t count)
 {
     json_t *list = json_array();
 
-    for (size_t i = first; i < first + count; i++)
-        if (evidence->cells[i].tokens_estimated)
-            json_array_append_new(list, json_integer((json_int_t)evidence->cells[i].position));
+    for (size_t i = first; i < first + count; i++) {
+        const struct evidence_cell *cell = &evidence->cells[i];
+
+        if (cell->marks[0] != '\0')
+            json_array_append_new(list,
+                                  json_pack("{s:I, s:s}", "position", (json_int_t)cell->position,
+                                            "marks", cell->marks));
+    }
     return list;
+}
+
+static void write_losses(const json_t *losses, struct text *out)
+{
+    const json_t *name;
+    size_t i;
+
+    json_array_foreach(losses, i, name)
+    {
+        text_addf(out, "%s%s", i == 0 ? "The format has no place for " : ", ",
+                  json_string_value(name));
+    }
+    if (json_array_size(losses) > 0)
+        text_add(out, ".\n");
 }
 
 static void write_text(const struct exporter *exporter, const json_t *answer, struct text *out)
@@ -72,13 +88,12 @@ static void write_text(const struct exporter *exporter, const json_t *answer, st
     if (json_array_size(json_object_get(answer, "left_out")) > 0)
         text_addf(out, "; %zu of them were not measured and have no place in this format",
                   json_array_size(json_object_get(answer, "left_out")));
-    if (json_array_size(json_object_get(answer, "tokens_estimated")) > 0)
-        text_addf(out,
-                  "; the token counts of %zu are estimates from stream chunks, which the format "
-                  "cannot say",
-                  json_array_size(json_object_get(answer, "tokens_estimated")));
+    if (json_array_size(json_object_get(answer, "marked")) > 0)
+        text_addf(out, "; %zu are marked, as the file says (run_audit has the reasons)",
+                  json_array_size(json_object_get(answer, "marked")));
     text_addf(out, ". The whole file is the resource %s.\n",
               json_string_value(json_object_get(answer, "resource")));
+    write_losses(json_object_get(answer, "not_held"), out);
 }
 
 /* The file stands alone, so that a client saves it, or gives it to run_import, as it is. */
@@ -88,12 +103,16 @@ static json_t *content_blocks(const struct text *words, const struct text *file)
                      "text", "text", text_string(file));
 }
 
+/* vLLM's tools look for summary.json in a folder, aiperf's for a folder per cell. */
 static void name_file(const struct exporter *exporter, const char *id, char *out, size_t size)
 {
     bool same = strcmp(exporter->format, exporter->extension) == 0;
 
-    snprintf(out, size, "%s%s%s.%s", id, same ? "" : ".", same ? "" : exporter->format,
-             exporter->extension);
+    if (strcmp(exporter->format, "vllm") == 0)
+        snprintf(out, size, "%s/summary.json", id);
+    else
+        snprintf(out, size, "%s%s%s.%s", id, same ? "" : ".", same ? "" : exporter->format,
+                 exporter->extension);
 }
 
 static void write_page(const struct call *call, const struct evidence *evidence, int64_t cursor,
@@ -110,11 +129,12 @@ static void write_page(const struct call *call, const struct evidence *evidence,
     name_file(exporter, evidence->id, file, sizeof file);
     snprintf(uri, sizeof uri, "opsbrain://runs/%s/export/%s", evidence->id, exporter->format);
     answer->structured =
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:s}", "run", evidence->id,
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:s}", "run", evidence->id,
                   "format", exporter->format, "media_type", exporter->media_type, "file_name", file,
                   "content", text_string(&content), "cells", (json_int_t)count, "cells_total",
-                  (json_int_t)all, "left_out", left_out(exporter, evidence, first, count),
-                  "tokens_estimated", estimated(evidence, first, count), "resource", uri);
+                  (json_int_t)all, "left_out", left_out(exporter, evidence, first, count), "marked",
+                  marked(evidence, first, count), "not_held",
+                  export_losses(exporter, evidence, first, count, &content), "resource", uri);
     write_text(exporter, answer->structured, &answer->text);
     page_end_at(answer, first + count < all, (int64_t)(first + count));
     answer->content = content_blocks(&answer->text, &content);
@@ -127,7 +147,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 
     evidence_init(&evidence);
     if (!page_cursor(call, &cursor, error)
-        || !evidence_find(call->services->store, call_text(call, "run"), &evidence, error))
+        || !export_find(call, call_text(call, "run"), &evidence, error))
         return false;
     write_page(call, &evidence, cursor, answer);
     return true;
@@ -137,9 +157,8 @@ const struct tool tool_run_export = {
     .name = "run_export",
     .title = "Export a run for another tool",
     .help = "Writes a run, our own or imported, in the format of another tool, each figure under "
-            "that tool's name for it (aiperf's inter_token_latency is what opsbrain calls TPOT). "
-            "What is not known is left out, and so are percentiles that a timeout cut off. Long "
-            "runs come page by page; the whole file is a resource.",
+            "that tool's name for it. What is not known is left out, and so are percentiles that a "
+            "timeout cut off; what run_audit finds goes along. Long runs come page by page.",
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

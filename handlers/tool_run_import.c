@@ -38,15 +38,14 @@ static const struct param params[] = {
           "a new one that points at it." },
     { "name", VALUE_TEXT, .low = 1, .high = 150, .help = "The file's name." },
     { "format", VALUE_CHOICE, .choices = formats, .help = "Left out: found by the content." },
-    { "columns", VALUE_TEXTS, .low = 1, .high = COLUMNS_MAX, .item_low = 3, .item_high = 250,
-      .help = "Of tables and rows of JSON: what columns mean whose names do not say, as in "
-              "[\"tput=output_tok_per_s\", \"lat=mean_e2e_s\"]; \"x=\" passes one over." },
+    { "columns", VALUE_TEXTS, .high = COLUMNS_MAX, .item_high = 250,
+      .help = "What columns of other names mean, as in [\"tput=output_tok_per_s\"]." },
     { "notes", VALUE_TEXT, .low = 1, .high = 2000, .help = "How it was made, what to doubt." },
     { "deployment", VALUE_TEXT, .low = 1, .high = 63, .help = "What was measured, by name." },
     { "model", VALUE_TEXT, .low = 1, .high = 150, .help = "The model's id." },
     { "model_revision", VALUE_TEXT, .low = 1, .high = 90, .help = "Its revision." },
     { "quantization", VALUE_TEXT, .low = 1, .high = 60, .help = "Of its weights." },
-    { "engine", VALUE_TEXT, .low = 1, .high = 60, .help = "What served it: vllm, sglang, ..." },
+    { "engine", VALUE_TEXT, .low = 1, .high = 60, .help = "vllm, sglang, ..." },
     { "engine_version", VALUE_TEXT, .low = 1, .high = 90, .help = "Of the engine." },
     { "flags", VALUE_TEXT, .low = 1, .high = 2000, .help = "The engine's arguments." },
     { "workload", VALUE_TEXT, .low = 1, .high = 500,
@@ -70,10 +69,9 @@ static const struct param params[] = {
 static const struct field fields[] = {
     { "run", VALUE_OBJECT, .help = "The imported run.", .fields = run_fields,
       .told_in = "run_show" },
-    { "already_known", VALUE_BOOLEAN,
-      .help = "True: the same file was imported before, and this is that run." },
-    { "import", VALUE_OBJECT, .help = "What is known of it; its cells: run_show.",
-      .fields = import_fields, .told_in = "run_show" },
+    { "already_known", VALUE_BOOLEAN, .help = "The same file was imported before." },
+    { "import", VALUE_OBJECT, .help = "What is known of it.", .fields = import_fields,
+      .told_in = "run_show" },
     { 0 },
 };
 

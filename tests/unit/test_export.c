@@ -129,7 +129,8 @@ static void an_open_loop_is_exported_from_the_send(void **state)
     struct latency_summary *latencies = row->measurement.latency;
     EVIDENCE_AUTO evidence;
     TEXT_AUTO file = { 0 };
-    json_auto_t *json = NULL;
+    json_auto_t *list = NULL;
+    const json_t *json;
 
     (void)state;
     row->request_rate = 2.5;
@@ -138,7 +139,8 @@ static void an_open_loop_is_exported_from_the_send(void **state)
     latencies[METRIC_E2E_SENT] = latency(500, 1000);
     evidence_of_run(&run, cells.rows, cells.count, &evidence);
     exporter_find("vllm")->write(&evidence, 0, 1, &file);
-    json = json_loads(text_string(&file), 0, NULL);
+    list = json_loads(text_string(&file), 0, NULL);
+    json = json_array_get(list, 0);
     same_number("rate", 2.5, json_get_number(json, "request_rate", 0));
     same_number("ttft", 40, json_get_number(json, "mean_ttft_ms", 0));
     same_number("e2el", 500, json_get_number(json, "mean_e2el_ms", 0));

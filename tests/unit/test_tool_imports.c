@@ -297,6 +297,37 @@ static void reads_back(struct world *world, const char *id, const char *format, 
     assert_int_equal(json_get_integer(json_object_get(back, "run"), "cells_total", 0), 4);
 }
 
+/* A run in which 9 of 10 requests fail at one load. */
+#define BAD                                                                                        \
+    "concurrency,input_len,output_len,attempted,succeeded,avg_latency_s,req_per_sec\\n"            \
+    "1,64,64,200,200,0.5,2.0\\n4,64,64,200,20,1.0,4.0\\n"
+
+static void a_bad_run_does_not_leave_clean(void **state)
+{
+    static const char *const formats[] = { "vllm", "aiperf", "csv", "serving-report" };
+    struct world *world = *state;
+    json_auto_t *answer = world_ok(world, "run_import", "{\"text\":\"" BAD "\"}");
+    const char *id = json_get_text(json_object_get(answer, "run"), "id", "");
+
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        json_auto_t *exported = NULL;
+        TEXT_AUTO more = { 0 };
+        EVIDENCE_AUTO again;
+        const char *content;
+        struct error error;
+
+        text_addf(&more, ",\"format\":\"%s\"", formats[i]);
+        exported = with_run(world, "run_export", id, text_string(&more));
+        content = json_get_text(exported, "content", "");
+        if (!import_read(content, strlen(content), NULL, &again, &error))
+            fail_msg("%s", error.message);
+        assert_true(evidence_is_marked(&again.cells[1], "low_success"));
+        assert_false(evidence_is_marked(&again.cells[0], "low_success"));
+        assert_int_equal(json_array_size(json_object_get(exported, "marked")), 1);
+        world_says(world, "1 are marked, as the file says");
+    }
+}
+
 static void every_exported_file_is_imported_as_it_is(void **state)
 {
     struct world *world = *state;
@@ -310,7 +341,7 @@ static void every_exported_file_is_imported_as_it_is(void **state)
     list = world_ok(world, "run_list", "{}");
     id = json_get_text(json_array_get(json_object_get(list, "runs"), 0), "id", "");
     reads_back(world, id, "csv", ".csv");
-    reads_back(world, id, "vllm", ".vllm.jsonl");
+    reads_back(world, id, "vllm", ".json");
     reads_back(world, id, "aiperf", ".aiperf.jsonl");
     reads_back(world, id, "serving-report", ".serving-report.json");
 }
@@ -342,7 +373,7 @@ static void resources_read_imported_runs(void **state)
     read_resource(world, id, "/report", "# Imported run");
     read_resource(world, id, "/cells.csv", "concurrency,context_len");
     read_resource(world, id, "/export/vllm", "\"max_concurrency\":4");
-    read_resource(world, id, "/export/aiperf", "input_config");
+    read_resource(world, id, "/export/aiperf", "variation_values");
     read_resource(world, id, "/export/csv", "concurrency,context_len");
     read_resource(world, id, "/export/serving-report", "\"schema_version\"");
     assert_true(resources_page(resources, &world->services, "", &page, next, &world->error));
@@ -392,6 +423,7 @@ int main(void)
         cmocka_unit_test(reports_only_what_is_known),
         cmocka_unit_test(exports_page_by_page_in_whole_files),
         cmocka_unit_test(exports_what_was_measured_here),
+        cmocka_unit_test(a_bad_run_does_not_leave_clean),
         cmocka_unit_test(every_exported_file_is_imported_as_it_is),
         cmocka_unit_test(resources_read_imported_runs),
         cmocka_unit_test(imports_and_reports_every_published_file),
