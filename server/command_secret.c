@@ -33,16 +33,16 @@ static bool bind_secret(const struct options *options, char *const *operands, bo
            json_get_text(reply, "origin", ""),
            json_get_boolean(reply, "changed", false) ? " from now on" : ", as before");
     if (json_get_boolean(reply, "weak", false))
-        fprintf(stderr, "opsbrain: " SECRET_WEAK_WARNING "\n", options->name);
+        fprintf(stderr, "opsbrain: " SECRET_WEAK_WARNING "\n", operands[0]);
     return true;
 }
 
-static bool bind(const void *options, char *const *operands, struct error *error)
+static bool bind_origin(const void *options, char *const *operands, struct error *error)
 {
     return bind_secret(options, operands, true, error);
 }
 
-static bool unbind(const void *options, char *const *operands, struct error *error)
+static bool unbind_origin(const void *options, char *const *operands, struct error *error)
 {
     return bind_secret(options, operands, false, error);
 }
@@ -66,8 +66,9 @@ int command_secret(int argc, char *const *argv)
 {
     static const struct action actions[] = {
         { "bind", "NAME ORIGIN",
-          "lets a secret be sent to an origin, such as https://model.example.com:8443", bind },
-        { "unbind", "NAME ORIGIN", "takes that back", unbind },
+          "lets a secret be sent to an origin, such as https://model.example.com:8443",
+          bind_origin },
+        { "unbind", "NAME ORIGIN", "takes that back", unbind_origin },
         { "list", "", "shows the secrets, and where each may be sent", list },
         { 0 },
     };
