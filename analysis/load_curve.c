@@ -3,6 +3,7 @@
 #include <math.h>
 
 #define DOUBT 1.5       /* a bound allows for so many times the noise */
+#define DOUBT_LIMIT 0.9 /* with all of itself in doubt a figure would bound from the wrong side */
 #define DOUBT_MOST 0.02 /* of tokens/s that are held against a share of the peak */
 #define SPAN 1.9 /* loads this far apart show a trend: closer ones may share one padded batch */
 #define STEPS 50 /* between two points, to find the greatest value there */
@@ -35,7 +36,7 @@ static double tokens(const struct curve *curve, size_t i)
 
 static double doubt(const struct curve *curve, size_t i)
 {
-    return DOUBT * curve->points[i].noise;
+    return fmin(DOUBT_LIMIT, DOUBT * curve->points[i].noise);
 }
 
 static size_t find_top(const struct curve *curve)

@@ -26,7 +26,6 @@ struct peak peak_find(const struct grid *grid, size_t output)
 
 #define NOISE_LEAST 0.005
 #define NOISE_UNKNOWN 0.02
-#define NOISE_MOST 0.15 /* intervals of short windows with few requests are wider than that */
 
 struct sound_points {
     struct point *points; /* ascending in load */
@@ -56,7 +55,7 @@ static double noise_of(const struct point *point)
                                                          : NOISE_UNKNOWN;
         count++;
     }
-    return fmin(NOISE_MOST, fmax(NOISE_LEAST, sum / (double)count / sqrt((double)count)));
+    return fmax(NOISE_LEAST, sum / (double)count / sqrt((double)count));
 }
 
 /* Of a server whose counters are those of all its instances; else NaN. */

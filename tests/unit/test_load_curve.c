@@ -184,20 +184,25 @@ struct measured {
     size_t count;
 };
 
-/* `noise`: the standard deviation of each figure, as a share. */
-static void measure(const struct model *model, const double *loads, size_t count, double noise,
-                    bool told, unsigned *seed, struct measured *out)
+/* The standard deviation of each figure, as a share, and how much wider its interval is told to be
+ * than it is: short windows with few requests tell very wide ones. */
+struct noise {
+    double share, widened;
+};
+
+static void measure(const struct model *model, const double *loads, size_t count,
+                    struct noise noise, bool told, unsigned *seed, struct measured *out)
 {
     out->count = count;
     for (size_t i = 0; i < count; i++) {
         struct shown shown = show(model, loads[i]);
-        double off = 1 + noise * normal(seed);
+        double off = 1 + noise.share * normal(seed);
 
         out->points[i] = (struct load_point){
             .load = loads[i],
             .tokens_per_s = shown.tokens_per_s * off,
-            .noise = fmax(0.005, 2 * noise),
-            .ttft_ms = 1000 * shown.ttft_s * (1 + noise * normal(seed)),
+            .noise = fmax(0.005, 2 * noise.share * noise.widened),
+            .ttft_ms = 1000 * shown.ttft_s * (1 + noise.share * normal(seed)),
             .e2e_ms = 1000 * shown.e2e_s / off,
             .waiting = told ? shown.waiting : NAN,
         };
@@ -212,8 +217,8 @@ struct score {
     double widths;            /* sum of log(high / low) of those */
 };
 
-static void judge_grid(const struct model *model, double saturation, double noise, unsigned seed,
-                       struct score *score)
+static void judge_grid(const struct model *model, double saturation, struct noise noise,
+                       unsigned seed, struct score *score)
 {
     double loads[LOADS];
     bool told = seed % 2 == 0;
@@ -241,7 +246,7 @@ static void judge_grid(const struct model *model, double saturation, double nois
     score->widths += verdict.reached ? log(verdict.high / verdict.low) : 0;
 }
 
-static void judge_all(double noise, struct score scores[KINDS], struct score *all)
+static void judge_all(struct noise noise, struct score scores[KINDS], struct score *all)
 {
     for (int number = 0; number < MODELS; number++) {
         struct model model = model_number(number);
@@ -255,7 +260,7 @@ static void judge_all(double noise, struct score scores[KINDS], struct score *al
         struct score *score = &scores[kind];
 
         printf("noise %g, kind %2d: %zu of %zu wrong; of %zu that hold it %zu bounded, %.2f wide\n",
-               noise, kind, score->wrong, score->grids, score->enclosed, score->bounded,
+               noise.share, kind, score->wrong, score->grids, score->enclosed, score->bounded,
                exp(score->widths / (double)score->bounded));
         all->grids += score->grids;
         all->wrong += score->wrong;
@@ -274,7 +279,7 @@ static void the_interval_holds_the_truth_on_a_hundred_servers(void **state)
     struct score scores[KINDS] = { 0 }, all = { 0 };
 
     (void)state;
-    judge_all(0, scores, &all);
+    judge_all((struct noise){ 0, 1 }, scores, &all);
     assert_true(all.grids > 3000);
     assert_int_equal(all.wrong, 0);
     assert_true((double)all.bounded > 0.95 * (double)all.enclosed);
@@ -289,10 +294,26 @@ static void noise_widens_it_and_seldom_breaks_it(void **state)
     struct score scores[KINDS] = { 0 }, all = { 0 };
 
     (void)state;
-    judge_all(0.01, scores, &all);
+    judge_all((struct noise){ 0.01, 1 }, scores, &all);
     assert_true((double)all.wrong <= 0.002 * (double)all.grids);
     assert_true((double)all.bounded > 0.9 * (double)all.enclosed);
     assert_true(mean_width(&scores[SLOTS]) < 2.7);
+}
+
+/* An interval as wide as the figure itself says nothing, and must not be held for certain; nor may
+ * real noise be held for less than it is. */
+static void great_noise_says_little_and_is_seldom_wrong(void **state)
+{
+    static const struct noise noises[] = { { 0.05, 10 }, { 0.1, 30 }, { 0.15, 1 } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof noises / sizeof noises[0]; i++) {
+        struct score scores[KINDS] = { 0 }, all = { 0 };
+
+        judge_all(noises[i], scores, &all);
+        assert_true((double)all.wrong <= 0.01 * (double)all.grids);
+        assert_true((double)all.bounded > 0.7 * (double)all.enclosed);
+    }
 }
 
 /* ---- One by one ------------------------------------------------------------------------------ */
@@ -306,7 +327,7 @@ static struct load_verdict judge(const struct model *model, const double *loads,
 {
     unsigned seed = 1;
 
-    measure(model, loads, count, 0, told, &seed, measured);
+    measure(model, loads, count, (struct noise){ 0, 1 }, told, &seed, measured);
     return load_curve_judge(measured->points, count, false);
 }
 
@@ -434,6 +455,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_interval_holds_the_truth_on_a_hundred_servers),
         cmocka_unit_test(noise_widens_it_and_seldom_breaks_it),
+        cmocka_unit_test(great_noise_says_little_and_is_seldom_wrong),
         cmocka_unit_test(one_and_sixteen_users_of_a_server_that_runs_four),
         cmocka_unit_test(what_it_asks_for_narrows_it_to_one_load),
         cmocka_unit_test(throughput_that_grows_with_the_users_is_not_saturated),
