@@ -9,8 +9,7 @@
 
 #define PREAMBLE_LINES 30 /* before the heading: a title, comments, empty lines */
 
-/* The next line, without what ends it; false: there is none. */
-static bool next_line(const char **at, const char *end, const char **line, size_t *length)
+bool table_next_line(const char **at, const char *end, const char **line, size_t *length)
 {
     if (*at == end)
         return false;
@@ -38,7 +37,7 @@ bool import_sniff_csv(const char *bytes, size_t length)
 
     if (length == 0 || bytes[0] == '{' || bytes[0] == '[')
         return false;
-    for (int i = 0; i < PREAMBLE_LINES && next_line(&at, bytes + length, &line, &size); i++)
+    for (int i = 0; i < PREAMBLE_LINES && table_next_line(&at, bytes + length, &line, &size); i++)
         if (has_separator(line, size))
             return true;
     return false;
@@ -92,7 +91,7 @@ static bool read_heading(struct table *table, const char *bytes, size_t length, 
     const char *at = bytes, *end = bytes + length, *line;
     size_t size;
 
-    for (int i = 0; i < PREAMBLE_LINES && next_line(&at, end, &line, &size); i++)
+    for (int i = 0; i < PREAMBLE_LINES && table_next_line(&at, end, &line, &size); i++)
         if (size > 0 && is_heading_line(table, line, (size_t)(end - line), i + 1))
             return table_columns_done(table, error);
     return refuse_heading(table, bytes, length, error);

@@ -58,6 +58,8 @@ bool table_is_share(const struct import_column *column);
 
 /* ---- Whole files ---- */
 
+/* The next line of a text, without what ends it; false: there is none. */
+bool table_next_line(const char **at, const char *end, const char **line, size_t *length);
 /* A file of CSV, or of rows in JSON, in a tool's own headings; `label`: what the members of a
  * document are, where it is an object of rows or of objects that have rows. */
 bool table_read_csv(const struct import_file *file, const struct import_alias *aliases,

@@ -1,0 +1,8 @@
+/* import_read_file of the format aiperf-csv. */
+#include "tests/fuzz/fuzz_import.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_import("aiperf-csv", NULL, data, size);
+    return 0;
+}
