@@ -13,9 +13,12 @@
 #define TEMPLATE_TOKENS 100 /* a chat template may add */
 #define LENGTH_WITHIN 0.1   /* of the tokens asked for */
 
+/* Where no output was asked for, as when an engine reads prompts alone, nobody speaks of
+ * generation. */
 static bool has_short_output(const struct evidence_cell *cell)
 {
-    return cell_is_measured(cell) && cell_tokens_out(cell) < OUTPUT_NEEDED;
+    return cell_is_measured(cell) && cell_tokens_out(cell) < OUTPUT_NEEDED
+           && (cell->output_tokens_asked != 0 || cell->output_throughput > 0);
 }
 
 void check_one_token(struct audit *audit)

@@ -53,6 +53,23 @@ static void a_chat_template_is_no_second_tokenizer(void **state)
     nothing(trial);
 }
 
+static void prompts_that_are_only_read_lack_no_output(void **state)
+{
+    struct trial *trial = *state;
+
+    for (size_t i = 0; i < trial->evidence.cell_count; i++) {
+        struct evidence_cell *cell = &trial->evidence.cells[i];
+
+        cell->input_throughput = cell->input_length * cell->request_throughput;
+        cell->output_tokens_asked = cell->output_tokens_mean = 0;
+        cell->output_throughput = NAN;
+    }
+    nothing(trial);
+    trial->evidence.cells[0].output_throughput = 640;
+    audit(trial);
+    assert_true(has(trial, "one_token_output"));
+}
+
 static void another_tokenizer_is_found_though_it_counts_little_more(void **state)
 {
     struct trial *trial = *state;
@@ -403,6 +420,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_chat_template_is_no_second_tokenizer),
+        TEST(prompts_that_are_only_read_lack_no_output),
         TEST(another_tokenizer_is_found_though_it_counts_little_more),
         TEST(the_import_that_this_one_corrects_is_no_copy),
         TEST(a_round_percentile_of_the_survivors_is_no_timeout),
