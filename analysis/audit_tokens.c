@@ -10,6 +10,7 @@
 #define LINE_SPAN 4         /* over contexts so many times apart, */
 #define LINE_SHARE 0.8      /* in so many of the cells */
 #define RATES_WITHIN 0.03
+#define SMALLEST_UNIT 1e-6  /* of figures that were rounded */
 #define TEMPLATE_TOKENS 100 /* a chat template may add */
 #define LENGTH_WITHIN 0.1   /* of the tokens asked for */
 
@@ -242,12 +243,24 @@ void check_contaminated(struct audit *audit)
 
 /* ---- Rates ---- */
 
+/* Half of the last decimal that the figure has: so much rounding may have taken. */
+static double rounding(double value)
+{
+    double unit = 1;
+
+    while (unit > SMALLEST_UNIT && fabs(value / unit - round(value / unit)) > 1e-6)
+        unit /= 10;
+    return unit / 2;
+}
+
 static bool disagrees(double rate, double count, double duration_s)
 {
-    double computed = count / duration_s;
+    double seconds_off = rounding(duration_s), rate_off = rounding(rate);
+    double least = count / (duration_s + seconds_off), most = count / (duration_s - seconds_off);
 
-    return rate > 0 && computed > 0 && count >= 1 / RATES_WITHIN
-           && fabs(rate / computed - 1) > RATES_WITHIN;
+    return rate > 0 && duration_s > seconds_off && count >= 1 / RATES_WITHIN
+           && (rate + rate_off < least * (1 - RATES_WITHIN)
+               || rate - rate_off > most * (1 + RATES_WITHIN));
 }
 
 static bool has_odd_rates(const struct evidence_cell *cell)

@@ -70,6 +70,25 @@ static void prompts_that_are_only_read_lack_no_output(void **state)
     assert_true(has(trial, "one_token_output"));
 }
 
+static void a_rate_over_a_rounded_time_is_no_other_rate(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *cell = &trial->evidence.cells[0];
+
+    trial->evidence.cell_count = 1; /* 800 answers in 0.1249 s, printed as 0.12 */
+    evidence_cell_read(NULL, cell);
+    cell->state = EVIDENCE_MEASURED;
+    cell->row = 2;
+    cell->succeeded = 800;
+    cell->request_throughput = 6403;
+    cell->duration_s = 0.12;
+    audit(trial);
+    assert_false(has(trial, "rates_disagree"));
+    cell->request_throughput = 6000; /* over 0.133 s */
+    audit(trial);
+    assert_true(has(trial, "rates_disagree"));
+}
+
 static void another_tokenizer_is_found_though_it_counts_little_more(void **state)
 {
     struct trial *trial = *state;
@@ -421,6 +440,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_chat_template_is_no_second_tokenizer),
         TEST(prompts_that_are_only_read_lack_no_output),
+        TEST(a_rate_over_a_rounded_time_is_no_other_rate),
         TEST(another_tokenizer_is_found_though_it_counts_little_more),
         TEST(the_import_that_this_one_corrects_is_no_copy),
         TEST(a_round_percentile_of_the_survivors_is_no_timeout),
