@@ -102,7 +102,7 @@ static void expire(struct http_loop *loop)
 
     acceptor_resume(loop, loop->now_ns);
     for (int i = 0; i < 2 * DEADLINE_KINDS; i++) {
-        enum deadline_kind kind = i % DEADLINE_KINDS;
+        enum deadline_kind kind = (enum deadline_kind)(i % DEADLINE_KINDS);
         struct deadline_list *list = &loop->deadlines[i / DEADLINE_KINDS][kind];
 
         while ((deadline = deadline_expired(list, loop->now_ns)) != NULL) {
