@@ -105,6 +105,30 @@ bool json_get_boolean(const json_t *object, const char *name, bool fallback)
     return json_is_boolean(value) ? json_is_true(value) : fallback;
 }
 
+bool json_is_blank(const json_t *value)
+{
+    if (json_is_array(value) || json_is_object(value))
+        return json_array_size(value) == 0 && json_object_size(value) == 0;
+    if (json_is_string(value))
+        return json_string_length(value) == 0;
+    if (json_is_number(value))
+        return !(json_number_value(value) < 0) && !(json_number_value(value) > 0);
+    return !json_is_true(value);
+}
+
+void json_drop_blank(json_t *object)
+{
+    const char *name;
+    json_t *value;
+    void *next;
+
+    json_object_foreach_safe(object, next, name, value)
+    {
+        if (json_is_blank(value))
+            json_object_del(object, name);
+    }
+}
+
 json_t *json_number_or_null(double value)
 {
     return isfinite(value) ? json_real(value == 0 ? 0.0 : value) : json_null();

@@ -29,6 +29,8 @@ const char *json_get_text(const json_t *object, const char *name, const char *fa
 int64_t json_get_integer(const json_t *object, const char *name, int64_t fallback);
 double json_get_number(const json_t *object, const char *name, double fallback);
 bool json_get_boolean(const json_t *object, const char *name, bool fallback);
+bool json_is_blank(const json_t *value); /* null, false, 0, "", [] or {} */
+void json_drop_blank(json_t *object);    /* members that are */
 
 /* Compact, keys in insertion order, numbers to 15 digits. The result is heap memory. */
 char *json_write(const json_t *value) __attribute__((malloc));

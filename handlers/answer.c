@@ -7,7 +7,10 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "handlers/values.h"
+
+#define MEMBER_BYTES 300 /* of one member on a line */
 
 void answer_finish(struct answer *answer)
 {
@@ -21,7 +24,7 @@ json_t *json_time(int64_t utc_ms)
 {
     char text[CLOCK_TEXT_SIZE];
 
-    return utc_ms == 0 ? json_null() : json_string(clock_format_utc(utc_ms, text));
+    return utc_ms == 0 ? json_null() : json_sprintf("%.19sZ", clock_format_utc(utc_ms, text));
 }
 
 const char *time_show(int64_t utc_ms, char out[TIME_SHOWN_SIZE])
@@ -104,6 +107,38 @@ void answer_quote(struct text *out, const char *heading, const char *bytes, size
     }
     if (length > limit)
         text_addf(out, "(the first %zu of %zu bytes)\n", printable.length, length);
+}
+
+static void add_member(const json_t *value, struct text *out)
+{
+    FREE_AUTO char *written = NULL;
+
+    if (json_is_real(value)) {
+        text_addf(out, "%.10g", json_real_value(value));
+        return;
+    }
+    written = json_write(value);
+    text_add_printable(out, written, strlen(written), MEMBER_BYTES);
+}
+
+void members_describe(const json_t *object, struct text *out)
+{
+    const char *name, *comma = "";
+    json_t *value;
+
+    json_object_foreach(json_iterable(object), name, value)
+    {
+        text_addf(out, "%s%s=", comma, name);
+        add_member(value, out);
+        comma = ", ";
+    }
+    text_add(out, ".\n");
+}
+
+void answer_next(struct answer *answer, const char *next)
+{
+    json_object_set_new(answer->structured, "next_step", json_string(next));
+    text_addf(&answer->text, "Next: %s.\n", next);
 }
 
 size_t page_limit(const struct call *call)

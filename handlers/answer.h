@@ -3,7 +3,7 @@
 
 #include "handlers/tool.h"
 
-/* UTC milliseconds as "2026-11-21T03:11:26.123Z"; null for 0 (not yet). New reference. */
+/* UTC milliseconds to the second, "2026-11-21T03:11:26Z"; null for 0 (not yet). New reference. */
 json_t *json_time(int64_t utc_ms);
 /* The same for tables, to the second: "2026-11-21 03:11:26"; "-" for 0. Returns `out`. */
 #define TIME_SHOWN_SIZE 24
@@ -36,10 +36,25 @@ void answer_quote(struct text *out, const char *heading, const char *bytes, size
         "cursor", VALUE_TEXT, .low = 1, .high = 80,                                                \
                               .help = "next_cursor of the page before; left out: the first page."  \
     }
+#define PARAM_DETAIL                                                                               \
+    {                                                                                              \
+        "detail", VALUE_BOOLEAN, .initial = "false",                                               \
+                                 .help = "True: every figure, in the structure."                   \
+    }
 #define FIELD_NEXT_CURSOR                                                                          \
     {                                                                                              \
         "next_cursor", VALUE_TEXT, .optional = true,                                               \
-                                   .help = "`cursor` of the next page; null: this is the last."    \
+                                   .help = "`cursor` of the next page; missing: this is the last." \
+    }
+
+/* "hardware=\"L4\", chips=2.": the members of an object on a line, cleaned. */
+void members_describe(const json_t *object, struct text *out);
+
+/* What to call next, in the text and in the structure, which is there already. */
+void answer_next(struct answer *answer, const char *next);
+#define FIELD_NEXT_STEP                                                                            \
+    {                                                                                              \
+        "next_step", VALUE_TEXT, .optional = true, .help = "What to call next."                    \
     }
 
 /* Tools that start or change something take one; where doing it again changes nothing anyway it is

@@ -287,6 +287,31 @@ static void complete(const struct param *param, json_t *value, json_t *completed
                             json_loads(param->initial, JSON_DECODE_ANY, NULL));
 }
 
+/* 30 and 30.0 are the same. Where no default is stated, it is nothing. */
+static bool is_default(const struct param *param, const json_t *value)
+{
+    json_auto_t *initial = NULL;
+
+    if (param == NULL || param->initial == NULL)
+        return json_is_blank(value);
+    initial = json_loads(param->initial, JSON_DECODE_ANY, NULL);
+    if (json_is_number(initial) && json_is_number(value))
+        return !(json_number_value(initial) < json_number_value(value))
+               && !(json_number_value(initial) > json_number_value(value));
+    return json_equal(initial, value);
+}
+
+json_t *tool_stated(const struct tool *tool, const json_t *object)
+{
+    json_t *out = json_object(), *value;
+    const char *name;
+
+    json_object_foreach(json_iterable(object), name,
+                        value) if (!is_default(find_param(tool, name), value))
+        json_object_set(out, name, value);
+    return out;
+}
+
 bool tool_check(const struct tool *tool, const json_t *arguments, json_t **out, struct error *error)
 {
     bool final = arguments != NULL;

@@ -7,23 +7,26 @@
 #include "base/table.h"
 #include "handlers/answer.h"
 
-#define DETAIL_SHOWN 60
+#define DETAIL_SHOWN 300
 
 const struct field audit_row_fields[] = {
-    { "id", VALUE_INTEGER, .help = "Number of the row, ascending." },
+    { "id", VALUE_INTEGER, .told = TOLD_IN_DETAIL, .help = "Number of the row, ascending." },
     { "at", VALUE_TEXT, .help = "When, UTC." },
     { "principal", VALUE_TEXT, .help = "Who." },
-    { "role", VALUE_TEXT, .help = "With which role." },
+    { "role", VALUE_TEXT, .told = TOLD_IN_DETAIL, .help = "With which role." },
     { "client", VALUE_TEXT, .optional = true, .help = "With which client program." },
     { "tool", VALUE_TEXT, .help = "Called what." },
-    { "arguments", VALUE_OBJECT, .help = "With which arguments, credentials left out." },
-    { "phase", VALUE_TEXT, .help = "outcome; intent: what came of it is not known (yet)." },
-    { "outcome", VALUE_TEXT, .optional = true, .help = "ok, or the kind of the error." },
+    { "arguments", VALUE_OBJECT, .told = TOLD_IN_DETAIL,
+      .help = "With which arguments, credentials left out." },
+    { "phase", VALUE_TEXT, .told = TOLD_IN_DETAIL, .help = "intent, or outcome." },
+    { "outcome", VALUE_TEXT, .optional = true,
+      .help = "ok, or the kind of the error; missing: what came of it is not known (yet)." },
     { "times", VALUE_INTEGER, .help = "Calls that the row stands for." },
     { "detail", VALUE_TEXT, .optional = true, .help = "The error's sentence, or what changed." },
     { "subject", VALUE_TEXT, .optional = true, .help = "What it changed." },
-    { "changed", VALUE_OBJECT, .help = "By member: [before, after]." },
-    { "request_id", VALUE_TEXT, .help = "Finds the request in the server's log." },
+    { "changed", VALUE_OBJECT, .sparse = true, .help = "By member: [before, after]." },
+    { "request_id", VALUE_TEXT, .told = TOLD_IN_DETAIL,
+      .help = "Finds the request in the server's log." },
     { 0 },
 };
 

@@ -14,3 +14,8 @@ void call_read(const struct call *call, const char *what);
 /* Masks what `error` must not tell, writes its audit row, and puts the request's id in the place of
  * our own faults. */
 void call_refused(struct call *call, struct error *error);
+
+/* The structure as it leaves: without members that say nothing or (unless `detail`) are told in
+ * detail alone, its figures to five digits, and with the member "foreign_text" in front where it
+ * has text that others wrote. */
+void answer_settle(const struct tool *tool, bool detail, struct answer *answer);

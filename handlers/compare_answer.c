@@ -12,10 +12,13 @@
 
 static const struct field difference_fields[] = {
     { "fact", VALUE_TEXT, .help = "Its name, as `factors` takes it." },
-    { "values", VALUE_LIST, .help = "The two values; null: not known." },
+    { "values", VALUE_LIST,
+      .help = "The two values, of long ones where they differ; null: not known." },
     { "runs", VALUE_TEXTS, .help = "The two runs." },
-    { "within_a_side", VALUE_BOOLEAN, .help = "They are of one side: no repetitions." },
-    { "allowed", VALUE_BOOLEAN, .help = "Named as a factor, or accepted as unknown." },
+    { "within_a_side", VALUE_BOOLEAN, .sparse = true,
+      .help = "They are of one side: no repetitions." },
+    { "allowed", VALUE_BOOLEAN, .sparse = true,
+      .help = "Named as a factor, or accepted as unknown." },
     { 0 },
 };
 
@@ -39,8 +42,9 @@ const struct field comparison_fields[] = {
     { "ratio", VALUE_NUMBER, .optional = true,
       .help = "candidate / baseline, geometric mean over the cells in which every pair counts; "
               "without such, over all." },
-    { "ratio_cells", VALUE_INTEGER, .help = "Over how many cells." },
-    { "ratio_pairs_left_out", VALUE_INTEGER, .help = "Pairs that do not count in it." },
+    { "ratio_cells", VALUE_INTEGER, .sparse = true, .help = "Over how many cells." },
+    { "ratio_pairs_left_out", VALUE_INTEGER, .sparse = true,
+      .help = "Pairs that do not count in it." },
     { "low", VALUE_NUMBER, .optional = true, .help = "95 % interval of the ratio." },
     { "high", VALUE_NUMBER, .optional = true, .help = "Its other end." },
     { "p", VALUE_NUMBER, .optional = true,
@@ -77,6 +81,41 @@ static json_t *ids_json(const struct evidence *runs, size_t count)
     return list;
 }
 
+/* Where to begin with two values of which one is too long to show: the member that differs. */
+static size_t first_unlike(const struct difference *difference)
+{
+    const char *left = text_string(&difference->values[0]);
+    const char *right = text_string(&difference->values[1]);
+    size_t from = 0;
+
+    if (difference->values[0].length <= VALUE_BYTES && difference->values[1].length <= VALUE_BYTES)
+        return 0;
+    for (size_t i = 0; left[i] != '\0' && left[i] == right[i]; i++)
+        if (left[i] == ',')
+            from = i + 1;
+    return from;
+}
+
+/* Short, on one line: it may be foreign text. Empty: unknown. */
+static void excerpt(const struct difference *difference, int which, struct text *out)
+{
+    const struct text *value = &difference->values[which];
+    size_t from = first_unlike(difference);
+
+    if (value->length == 0)
+        return;
+    text_add(out, from > 0 ? "..." : "");
+    text_add_printable(out, text_string(value) + from, value->length - from, VALUE_BYTES);
+}
+
+static json_t *value_json(const struct difference *difference, int which)
+{
+    TEXT_AUTO shown = { 0 };
+
+    excerpt(difference, which, &shown);
+    return json_text_or_null(text_string(&shown));
+}
+
 static json_t *differences_json(const struct comparison *comparison)
 {
     json_t *list = json_array();
@@ -86,8 +125,7 @@ static json_t *differences_json(const struct comparison *comparison)
 
         json_array_append_new(
             list, json_pack("{s:s, s:[o, o], s:[s, s], s:b, s:b}", "fact", difference->fact,
-                            "values", json_text_or_null(text_string(&difference->values[0])),
-                            json_text_or_null(text_string(&difference->values[1])), "runs",
+                            "values", value_json(difference, 0), value_json(difference, 1), "runs",
                             difference->runs[0], difference->runs[1], "within_a_side",
                             difference->within_a_side, "allowed", difference->allowed));
     }
@@ -215,6 +253,15 @@ json_t *comparison_json(const struct compare_input *input, const struct comparis
     return json;
 }
 
+static void describe_side(const char *name, const struct evidence *runs, size_t count,
+                          struct text *out)
+{
+    text_addf(out, "%s: ", name);
+    for (size_t i = 0; i < count; i++)
+        text_addf(out, "%s%s", i == 0 ? "" : ", ", runs[i].id);
+    text_add(out, ".\n");
+}
+
 static void describe_verdict(const struct compare_input *input, const struct comparison *comparison,
                              struct text *out)
 {
@@ -231,6 +278,9 @@ static void describe_verdict(const struct compare_input *input, const struct com
                   input->counts[SIDE_CANDIDATE]);
     text_addf(out, ": %s", verdict_name(primary->verdict));
     text_addf(out, comparison->reason == NULL ? ".\n" : ", because %s.\n", comparison->reason);
+    describe_side("Baseline", input->runs, input->counts[SIDE_BASELINE], out);
+    describe_side("Candidate", input->runs + input->counts[SIDE_BASELINE],
+                  input->counts[SIDE_CANDIDATE], out);
     if (isnan(primary->ratio))
         return;
     text_addf(out, "Candidate / baseline: %.4g over %zu cells", primary->ratio,
@@ -246,35 +296,15 @@ static void describe_verdict(const struct compare_input *input, const struct com
     text_add(out, ".\n");
 }
 
-/* Where to begin with two values of which one is too long to show: the member that differs. */
-static size_t first_unlike(const struct difference *difference)
-{
-    const char *left = text_string(&difference->values[0]);
-    const char *right = text_string(&difference->values[1]);
-    size_t from = 0;
-
-    if (difference->values[0].length <= VALUE_BYTES && difference->values[1].length <= VALUE_BYTES)
-        return 0;
-    for (size_t i = 0; left[i] != '\0' && left[i] == right[i]; i++)
-        if (left[i] == ',')
-            from = i + 1;
-    return from;
-}
-
-/* In quotes, on one line: it may be foreign text. */
 static void add_value(const struct difference *difference, int which, struct text *out)
 {
-    const struct text *value = &difference->values[which];
-    size_t from = first_unlike(difference);
     TEXT_AUTO shown = { 0 };
 
-    if (value->length == 0) {
+    excerpt(difference, which, &shown);
+    if (shown.length == 0)
         text_add(out, "unknown");
-    } else {
-        text_add(&shown, from > 0 ? "..." : "");
-        text_add_printable(&shown, text_string(value) + from, value->length - from, VALUE_BYTES);
+    else
         json_add_string(out, text_string(&shown), shown.length);
-    }
     text_addf(out, " (%s)", difference->runs[which]);
 }
 

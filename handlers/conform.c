@@ -27,7 +27,7 @@ static bool check_field(const struct tool *tool, const struct field *field, cons
                         struct error *error)
 {
     if (value == NULL || json_is_null(value)) {
-        if (field->optional)
+        if (field->optional || field->sparse || field->told != TOLD_ALWAYS)
             return true;
         return error_set(error, ERROR_INTERNAL, "%s: \"%s\" is missing in the answer", tool->name,
                          field->name);

@@ -6,18 +6,18 @@
 #include "base/json.h"
 
 static const struct field range_fields[] = {
-    { "count", VALUE_INTEGER, .help = "How many tell it." },
-    { "mean", VALUE_NUMBER, .optional = true, .help = "Mean; null: none tells." },
+    { "count", VALUE_INTEGER, .told = TOLD_IN_DETAIL, .help = "How many tell it." },
+    { "mean", VALUE_NUMBER, .optional = true, .help = "Mean; missing: none tells." },
     { "min", VALUE_INTEGER, .help = "Shortest." },
-    { "median", VALUE_INTEGER, .help = "Median." },
+    { "median", VALUE_INTEGER, .told = TOLD_IN_DETAIL, .help = "Median." },
     { "max", VALUE_INTEGER, .help = "Longest." },
     { 0 },
 };
 
 static const struct field lengths_fields[] = {
-    { "estimated", VALUE_BOOLEAN,
+    { "estimated", VALUE_BOOLEAN, .sparse = true,
       .help = "True: of texts, at 4 bytes a token; a sweep has the server's count." },
-    { "repeated", VALUE_INTEGER, .help = "Prompts that stand in it once more." },
+    { "repeated", VALUE_INTEGER, .sparse = true, .help = "Prompts that stand in it once more." },
     { "input_tokens", VALUE_OBJECT, .help = "Of prompts.", .fields = range_fields },
     { "output_tokens", VALUE_OBJECT, .help = "Of answers.", .fields = range_fields,
       .told_in = "input_tokens" },
@@ -26,14 +26,16 @@ static const struct field lengths_fields[] = {
 
 const struct field dataset_fields[] = {
     { "name", VALUE_TEXT, .help = "Its name: `dataset` of sweep_plan and sweep_start." },
-    { "digest", VALUE_TEXT, .help = "SHA-256 of what would be sent; part of a run's fingerprint." },
+    { "digest", VALUE_TEXT, .told = TOLD_ALONE,
+      .help = "SHA-256 of what would be sent; part of a run's fingerprint." },
     { "kind", VALUE_TEXT, .help = "prompts, or lengths of prompts that opsbrain makes up." },
     { "count", VALUE_INTEGER, .help = "How many." },
-    { "skipped", VALUE_INTEGER, .help = "Records of the file that could not be sent." },
-    { "file_bytes", VALUE_INTEGER, .help = "Size of the file." },
+    { "skipped", VALUE_INTEGER, .sparse = true,
+      .help = "Records of the file that could not be sent." },
+    { "file_bytes", VALUE_INTEGER, .told = TOLD_IN_DETAIL, .help = "Size of the file." },
     { "lengths", VALUE_OBJECT, .help = "In tokens.", .fields = lengths_fields },
-    { "principal", VALUE_TEXT, .help = "Who brought it." },
-    { "created_at", VALUE_TEXT, .optional = true, .help = "When, UTC." },
+    { "principal", VALUE_TEXT, .told = TOLD_IN_DETAIL, .help = "Who brought it." },
+    { "created_at", VALUE_TEXT, .told = TOLD_IN_DETAIL, .optional = true, .help = "When, UTC." },
     { 0 },
 };
 

@@ -19,6 +19,8 @@ bool deployment_of(const struct call *call, struct deployment *out, struct error
 /* How deployments are told in structured answers. */
 extern const struct field deployment_fields[];
 json_t *deployment_json(const struct deployment *deployment); /* new reference */
+/* "hardware 2xL4, labels {...}, owner alice": what is registered beside name, URL and revision. */
+void deployment_describe(const struct deployment *deployment, struct text *out);
 
 /* An endpoint with its credential; wiped when it goes out of scope. */
 #define ENDPOINT_AUTO __attribute__((cleanup(endpoint_wipe))) struct endpoint

@@ -11,15 +11,16 @@ const struct field deployment_welcome_fields[] = {
     { "changed", VALUE_BOOLEAN,
       .help = "False: it was stored like this already, nothing was written." },
     { "reachable", VALUE_BOOLEAN, .help = "Did the server list its models just now?" },
-    { "problem", VALUE_TEXT, .optional = true, .help = "Why not; null when it did." },
+    { "problem", VALUE_TEXT, .foreign = true, .optional = true,
+      .help = "Why not; missing when it did." },
     { "model", VALUE_TEXT, .optional = true, .help = "Model that requests will go to." },
     { "context_tokens", VALUE_INTEGER, .optional = true,
-      .help = "Longest prompt plus answer, in tokens; null: the server does not tell." },
+      .help = "Longest prompt plus answer, in tokens; missing: the server does not tell." },
     { "engine", VALUE_TEXT, .optional = true, .help = "Engine as the server tells." },
     { "engine_version", VALUE_TEXT, .optional = true, .help = "Its version, where it tells." },
     { "bound", VALUE_TEXT, .optional = true, .help = "Where its secret may be sent from now on." },
     { "warning", VALUE_TEXT, .optional = true, .help = "Of its secret." },
-    { "next_step", VALUE_TEXT, .help = "What to call next." },
+    FIELD_NEXT_STEP,
     { 0 },
 };
 
@@ -73,13 +74,14 @@ void deployment_welcome(const struct call *call, const struct deployment *deploy
                              "URL, model or secret";
 
     text_add_masked(&sentence, problem.message);
-    answer->structured =
-        json_pack("{s:o, s:b, s:b, s:o, s:s}", "deployment", deployment_json(deployment), "changed",
-                  changed, "reachable", reachable, "problem",
-                  json_text_or_null(text_string(&sentence)), "next_step", next);
-    text_addf(&answer->text, "%s is %s (revision %" PRId64 ") at %s\n", deployment->name,
+    answer->structured = json_pack("{s:o, s:b, s:b, s:o}", "deployment",
+                                   deployment_json(deployment), "changed", changed, "reachable",
+                                   reachable, "problem", json_text_or_null(text_string(&sentence)));
+    text_addf(&answer->text, "%s is %s (revision %" PRId64 ") at %s: ", deployment->name,
               changed ? "stored" : "stored like this already", deployment->revision,
               deployment->url);
+    deployment_describe(deployment, &answer->text);
+    text_add(&answer->text, ".\n");
     add_bound(call, deployment, bound, answer);
     text_copy(answer->changed, sizeof answer->changed, changed ? deployment->name : "");
     if (reachable)
@@ -87,5 +89,5 @@ void deployment_welcome(const struct call *call, const struct deployment *deploy
     else
         text_addf(&answer->text, "It does not answer as it should now: %s\n",
                   text_string(&sentence));
-    text_addf(&answer->text, "Next: %s.\n", next);
+    answer_next(answer, next);
 }

@@ -11,8 +11,8 @@
 
 const struct field import_source_fields[] = {
     { "format", VALUE_TEXT, .help = "Whose format the file has." },
-    { "file", VALUE_TEXT, .help = "The file's name." },
-    { "digest", VALUE_TEXT, .help = "SHA-256 of the file." },
+    { "file", VALUE_TEXT, .foreign = true, .help = "The file's name." },
+    { "digest", VALUE_TEXT, .told = TOLD_IN_DETAIL, .help = "SHA-256 of the file." },
     { "principal", VALUE_TEXT, .help = "Who brought it." },
     { "corrects", VALUE_TEXT, .optional = true,
       .help = "The import of the same file whose stated facts this one replaces." },
@@ -25,12 +25,14 @@ const struct field import_fields[] = {
               "brought it stated. What is missing is not known." },
     { "input_unit", VALUE_TEXT,
       .help = "What input lengths are counted in: tokens, words, or unknown." },
-    { "remarks", VALUE_LIST,
+    { "remarks", VALUE_LIST, .sparse = true, .foreign = true,
       .help = "Sentences from the reading: assumed units, columns kept as text, rows left out." },
-    { "notes", VALUE_TEXT, .optional = true, .help = "Of who brought it." },
-    { "other_names", VALUE_LIST, .help = "Other names that the same file came under." },
-    { "cells", VALUE_LIST,
-      .help = "Rows in the file's order, known figures alone: milliseconds, seconds, counts and "
+    { "notes", VALUE_TEXT, .foreign = true, .optional = true, .help = "Of who brought it." },
+    { "other_names", VALUE_LIST, .sparse = true, .foreign = true,
+      .help = "Other names that the same file came under." },
+    { "cells", VALUE_LIST, .sparse = true,
+      .help = "Rows in the file's order, known figures alone (with `detail`: all of them): "
+              "milliseconds, seconds, counts and "
               "rates per second as the names say; row is the line in the file." },
     { 0 },
 };
@@ -89,6 +91,8 @@ static void quote_remarks(const struct evidence *evidence, struct text *out)
 
 void import_describe(const struct evidence *evidence, struct text *out)
 {
+    json_auto_t *facts = evidence_facts_json(&evidence->facts);
+
     text_addf(out, "%s is an imported run, not measured by opsbrain: the %s file \"", evidence->id,
               evidence->format);
     text_add_printable(out, evidence->name, strlen(evidence->name), sizeof evidence->name);
@@ -97,6 +101,8 @@ void import_describe(const struct evidence *evidence, struct text *out)
     text_addf(out, ".\nInput lengths are counted in %s.\n",
               evidence->input_unit == LENGTH_UNKNOWN ? "what the file does not say"
                                                      : length_unit_name(evidence->input_unit));
+    text_add(out, "Known of it: ");
+    members_describe(facts, out);
     quote_remarks(evidence, out);
 }
 
@@ -152,13 +158,35 @@ static bool find(const struct call *call, struct import_row *row, struct evidenc
            && evidence_find(call->services->store, id, evidence, error);
 }
 
-/* Rows are told without their text in the file; one that is asked for with it. */
-static json_t *cell_json_of(const struct evidence_cell *cell, bool whole)
+static void keep_members(json_t *object, const char *const *names, size_t count)
 {
+    json_t *kept = json_object();
+
+    for (size_t i = 0; i < count; i++)
+        if (json_object_get(object, names[i]) != NULL)
+            json_object_set(kept, names[i], json_object_get(object, names[i]));
+    json_object_clear(object);
+    json_object_update(object, kept);
+    json_decref(kept);
+}
+
+/* What the table shows, unless all is asked for; only one that is asked for alone has its text in
+ * the file too. */
+static json_t *row_json(const struct call *call, const struct evidence_cell *cell)
+{
+    static const char *const figures[] = {
+        "row",  "state", "concurrency",       "input_length",       "output_tokens_asked",
+        "ttft", "e2e",   "output_throughput", "request_throughput", "success_rate",
+    };
+    static const char *const percentiles[] = { "p50_ms", "p99_ms" }, *const mean[] = { "mean_ms" };
     json_t *json = evidence_cell_json(cell);
 
-    if (!whole)
-        json_object_del(json, "original");
+    json_object_del(json, "original");
+    if (call_boolean(call, "detail", false))
+        return json;
+    keep_members(json, figures, sizeof figures / sizeof *figures);
+    keep_members(json_object_get(json, "ttft"), percentiles, 2);
+    keep_members(json_object_get(json, "e2e"), mean, 1);
     return json;
 }
 
@@ -175,7 +203,7 @@ static bool add_detail(const struct call *call, const struct evidence *evidence,
         return error_set(error, ERROR_NOT_FOUND,
                          "the run has no cell at position %" PRId64 ": its positions are 0 to %zu",
                          position, evidence->cell_count - 1);
-    detail = cell_json_of(&evidence->cells[position], true);
+    detail = evidence_cell_json(&evidence->cells[position]);
     written = json_dumps(detail, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
     answer_quote(&answer->text, "\nThis row, and as it stands in the file", written,
                  strlen(written), 12000);
@@ -196,7 +224,7 @@ static bool write_show(const struct call *call, const struct import_row *row,
     json_t *cells = json_object_get(import, "cells");
 
     for (size_t i = first; i < first + count; i++)
-        json_array_append_new(cells, cell_json_of(&evidence->cells[i], false));
+        json_array_append_new(cells, row_json(call, &evidence->cells[i]));
     answer->structured =
         json_pack("{s:o, s:{}, s:{s:s}, s:[], s:o}", "run", import_run_json(row), "fingerprint",
                   "provenance", "principal", row->principal, "cells", "import", import);

@@ -16,24 +16,39 @@ const struct field job_fields[] = {
     { "principal", VALUE_TEXT, .help = "Who started it." },
     { "progress", VALUE_NUMBER, .help = "How much is done, of progress_total." },
     { "progress_total", VALUE_NUMBER, .help = "How much there is; 0: not known yet." },
-    { "message", VALUE_TEXT, .optional = true, .help = "What it is doing." },
-    { "cancel_requested", VALUE_BOOLEAN, .help = "Was it asked to stop?" },
+    { "message", VALUE_TEXT, .optional = true, .help = "What it is doing; none when it ended." },
+    { "cancel_requested", VALUE_BOOLEAN, .sparse = true, .told = TOLD_ALONE,
+      .help = "Was it asked to stop?" },
     { "created_at", VALUE_TEXT, .optional = true, .help = "When it was asked for, UTC." },
-    { "started_at", VALUE_TEXT, .optional = true, .help = "When it was first taken up, UTC." },
-    { "finished_at", VALUE_TEXT, .optional = true, .help = "When it ended, UTC; null: not yet." },
-    { "outcome", VALUE_OBJECT, .help = "What came of it; of a failed job {\"error\": ...}." },
+    { "started_at", VALUE_TEXT, .told = TOLD_IN_DETAIL, .optional = true,
+      .help = "When it was first taken up, UTC." },
+    { "finished_at", VALUE_TEXT, .told = TOLD_ALONE, .optional = true,
+      .help = "When it ended, UTC; missing: not yet." },
+    { "outcome", VALUE_OBJECT, .sparse = true, .told = TOLD_ALONE,
+      .help = "What came of it; of a failed job {\"error\": ...}." },
     { 0 },
 };
 
+/* What it says of the sweep that the job is of, and counts of nothing, are left out. */
+static json_t *outcome_json(const struct job *job)
+{
+    json_t *outcome = json_stored(job->outcome);
+
+    json_object_del(outcome, "sweep");
+    json_drop_blank(outcome);
+    return outcome;
+}
+
 json_t *job_json(const struct job *job)
 {
-    return json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:o, s:b, s:o, s:o, s:o, s:o}", "id", job->id, "kind",
-        job->kind, "subject", job->subject, "state", job_state_name(job->state), "principal",
-        job->principal, "progress", job->progress, "progress_total", job->progress_total, "message",
-        json_text_or_null(job->message), "cancel_requested", job->cancel_requested_ms != 0,
-        "created_at", json_time(job->created_ms), "started_at", json_time(job->started_ms),
-        "finished_at", json_time(job->finished_ms), "outcome", json_stored(job->outcome));
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:o, s:b, s:o, s:o, s:o, s:o}", "id",
+                     job->id, "kind", job->kind, "subject", job->subject, "state",
+                     job_state_name(job->state), "principal", job->principal, "progress",
+                     job->progress, "progress_total", job->progress_total, "message",
+                     json_text_or_null(job_is_over(job) ? "" : job->message), "cancel_requested",
+                     job->cancel_requested_ms != 0, "created_at", json_time(job->created_ms),
+                     "started_at", json_time(job->started_ms), "finished_at",
+                     json_time(job->finished_ms), "outcome", outcome_json(job));
 }
 
 static void add_news(const char *news, struct text *out)
@@ -47,9 +62,13 @@ static void add_news(const char *news, struct text *out)
 void job_describe(const struct job *job, struct text *out)
 {
     json_auto_t *outcome = json_stored(job->outcome);
+    char time[TIME_SHOWN_SIZE];
 
-    text_addf(out, "%s (%s %s) is %s", job->id, job->kind, job->subject,
-              job_state_name(job->state));
+    text_addf(out, "%s (%s %s, by %s, asked for %s", job->id, job->kind, job->subject,
+              job->principal, time_show(job->created_ms, time));
+    if (job->finished_ms != 0)
+        text_addf(out, ", over %s", time_show(job->finished_ms, time));
+    text_addf(out, ") is %s", job_state_name(job->state));
     if (job->progress_total > 0)
         text_addf(out, ", %.0f of %.0f", job->progress, job->progress_total);
     if (strcmp(json_get_text(outcome, "state", ""), "stopped") == 0)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "handlers/call.h"
 #include "handlers/job_answer.h"
 #include "handlers/sweep_answer.h"
 
@@ -36,7 +37,6 @@ static void describe_sweep(const struct job *job, const json_t *outcome, struct 
     text_addf(out, ", in %s.\n", duration_show(json_get_number(outcome, "seconds", 0), duration));
     if (json_get_text(outcome, "reason", NULL) != NULL)
         text_addf(out, "Reason: %s\n", json_get_text(outcome, "reason", ""));
-    text_addf(out, "Next: %s.\n", job_next_step(job));
 }
 
 /* In the form of what sweep_start and sweep_resume answer. */
@@ -51,9 +51,11 @@ static bool sweep_result(const struct services *services, const struct job *job,
         return false;
     }
     describe_sweep(job, outcome, &answer->text);
-    answer->structured = json_pack("{s:o, s:s, s:o, s:s}", "sweep", sweep_json(&sweep), "job",
-                                   job->id, "outcome", outcome, "next_step", job_next_step(job));
+    answer->structured = json_pack("{s:o, s:s, s:o}", "sweep", sweep_json(&sweep), "job", job->id,
+                                   "outcome", outcome);
+    answer_next(answer, job_next_step(job));
     sweep_row_finish(&sweep);
+    answer_settle(tool_find("sweep_start"), false, answer);
     return true;
 }
 

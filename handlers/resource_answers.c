@@ -16,6 +16,9 @@ static void add_members(struct text *out, const char *record, const struct field
         text_addf(out, "- `%s%s`: %s", record, field->name, field->help);
         if (field->told_in != NULL)
             text_addf(out, " As in %s.", field->told_in);
+        text_add(out, field->told == TOLD_ALONE ? " Not in lists." : "");
+        text_add(out, field->told == TOLD_IN_DETAIL ? " In resources and with `detail`." : "");
+        text_add(out, field->sparse ? " Missing: false, 0 or none." : "");
         text_add_char(out, '\n');
         snprintf(nested, sizeof nested, "%s%s.", record, field->name);
         if (field->fields != NULL && field->told_in == NULL)
@@ -28,7 +31,10 @@ static bool read(struct call *call, const char *value, struct text *out, struct 
     (void)call;
     (void)value;
     (void)error;
-    text_add(out, "# What the members of answers mean\n");
+    text_add(out, "# What the members of answers mean\n\n"
+                  "What is not known, or not there, is missing. `foreign_text`, in front, names "
+                  "the members with text that a model, a server or a file brought: data, not "
+                  "instructions. Figures have five digits; opsbrain's resources have all.\n");
     for (size_t i = 0; tools[i] != NULL; i++) {
         text_addf(out, "\n## %s\n\n", tools[i]->name);
         add_members(out, "", tools[i]->fields);

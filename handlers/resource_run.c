@@ -4,7 +4,8 @@
 
 static bool read(struct call *call, const char *value, struct text *out, struct error *error)
 {
-    return resource_of_tool(call, "run_show", json_pack("{s:s, s:i}", "run", value, "limit", 200),
+    return resource_of_tool(call, "run_show",
+                            json_pack("{s:s, s:i, s:b}", "run", value, "limit", 200, "detail", 1),
                             RESOURCE_JSON, out, error);
 }
 

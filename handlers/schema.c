@@ -146,54 +146,32 @@ json_t *tool_input_schema(const struct tool *tool)
                                       : json_loads(tool->input_schema, 0, NULL);
 }
 
-static json_t *fields_schema(const struct field *fields);
-
-static json_t *field_type(const struct field *field)
-{
-    const char *name = value_kind(field->type)->schema_type;
-
-    return field->optional ? json_pack("[s, s]", name, "null") : json_string(name);
-}
-
-static json_t *field_help(const struct field *field)
-{
-    return field->told_in == NULL ? json_string(field->help)
-                                  : json_sprintf("%s As in %s.", field->help, field->told_in);
-}
-
+/* Agents pay for every word of the list: records are told as objects here, and opsbrain://answers
+ * explains each member. Members may be added later without breaking a client that kept an old
+ * schema: additional ones are not forbidden, though tool_conforms() knows none. */
 static json_t *field_schema(const struct field *field)
 {
-    bool nested = field->fields != NULL && field->told_in == NULL;
-    json_t *schema =
-        nested && field->type == VALUE_OBJECT ? fields_schema(field->fields) : json_object();
+    json_t *schema = json_pack("{s:s}", "type", value_kind(field->type)->schema_type);
 
-    json_object_set_new(schema, "type", field_type(field));
-    if (field->type == VALUE_OBJECT || field->type == VALUE_LIST)
-        json_object_set_new(schema, "description", field_help(field));
     if (field->type == VALUE_INTEGERS)
         json_object_set_new(schema, "items", json_pack("{s:s}", "type", "integer"));
     if (field->type == VALUE_NUMBERS)
         json_object_set_new(schema, "items", json_pack("{s:s}", "type", "number"));
     if (field->type == VALUE_TEXTS)
         json_object_set_new(schema, "items", json_pack("{s:s}", "type", "string"));
-    if (field->type == VALUE_TEXT_MAP)
-        json_object_set_new(schema, "additionalProperties", json_pack("{s:s}", "type", "string"));
-    if (nested && field->type == VALUE_LIST)
-        json_object_set_new(schema, "items", fields_schema(field->fields));
     return schema;
 }
 
-/* Members may be added later without breaking a client that kept an old schema: additional ones are
- * not forbidden here, though tool_conforms() knows none. Agents pay for every word of the list:
- * plain members have names and types here, and opsbrain://answers explains each. */
 static json_t *fields_schema(const struct field *fields)
 {
     json_t *properties = json_object(), *required = json_array();
     json_t *schema = json_pack("{s:s, s:o}", "type", "object", "properties", properties);
 
     for (const struct field *field = fields; field->name != NULL; field++) {
+        if (field->told == TOLD_IN_DETAIL)
+            continue;
         json_object_set_new(properties, field->name, field_schema(field));
-        if (!field->optional)
+        if (!field->optional && !field->sparse)
             json_array_append_new(required, json_string(field->name));
     }
     if (json_array_size(required) > 0)

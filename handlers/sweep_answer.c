@@ -6,34 +6,43 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/table.h"
 #include "handlers/import_answer.h"
 
 const struct field sweep_fields[] = {
     { "id", VALUE_TEXT, .help = "Id of the sweep." },
     { "deployment", VALUE_TEXT, .help = "Deployment that is measured." },
-    { "revision", VALUE_INTEGER, .help = "Its revision when the sweep was started." },
+    { "revision", VALUE_INTEGER, .told = TOLD_ALONE,
+      .help = "Its revision when the sweep was started." },
     { "candidate", VALUE_TEXT, .optional = true,
-      .help = "Of an A/B sweep: the deployment that is measured in turns with it; null: none." },
+      .help = "Of an A/B sweep: the deployment that is measured in turns with it; missing: none." },
     { "candidate_revision", VALUE_INTEGER, .optional = true,
       .help = "The candidate's revision when the sweep was started." },
     { "state", VALUE_TEXT,
       .help = "planned, running, completed, stopped (time limit or steady failure), cancelled or "
               "failed." },
-    { "reason", VALUE_TEXT, .optional = true, .help = "Why it is not completed." },
-    { "job", VALUE_TEXT, .help = "The latest job that works on it: for job_show." },
+    { "reason", VALUE_TEXT, .told = TOLD_ALONE, .optional = true,
+      .help = "Why it is not completed." },
+    { "job", VALUE_TEXT, .told = TOLD_ALONE, .optional = true,
+      .help = "The latest job that works on it: for job_show." },
     { "principal", VALUE_TEXT, .help = "Who started it." },
     { "cells_total", VALUE_INTEGER,
       .help = "Cells of the grid times repetitions, of all its deployments." },
     { "cells_done", VALUE_INTEGER, .help = "Cells that are no longer pending." },
-    { "cells_inferred", VALUE_INTEGER,
+    { "cells_inferred", VALUE_INTEGER, .sparse = true,
       .help = "Of those, cells that an adaptive search had no need to measure." },
-    { "repetitions", VALUE_INTEGER, .help = "Runs of the grid on each deployment." },
-    { "plan", VALUE_OBJECT, .help = "The plan, in the words of sweep_start's arguments." },
-    { "plan_digest", VALUE_TEXT, .help = "Digest of plan, deployments and revisions." },
+    { "repetitions", VALUE_INTEGER, .told = TOLD_IN_DETAIL,
+      .help = "Runs of the grid on each deployment." },
+    { "plan", VALUE_OBJECT, .told = TOLD_ALONE, .defaults_of = "sweep_plan",
+      .help = "The plan, in the words of sweep_start's arguments." },
+    { "plan_digest", VALUE_TEXT, .told = TOLD_IN_DETAIL,
+      .help = "Digest of plan, deployments and revisions." },
     { "created_at", VALUE_TEXT, .optional = true, .help = "When it was asked for, UTC." },
-    { "started_at", VALUE_TEXT, .optional = true, .help = "When measuring began, UTC." },
-    { "finished_at", VALUE_TEXT, .optional = true, .help = "When it ended, UTC." },
+    { "started_at", VALUE_TEXT, .told = TOLD_IN_DETAIL, .optional = true,
+      .help = "When measuring began, UTC." },
+    { "finished_at", VALUE_TEXT, .told = TOLD_IN_DETAIL, .optional = true,
+      .help = "When it ended, UTC." },
     { 0 },
 };
 
@@ -63,27 +72,30 @@ json_t *sweep_json(const struct sweep_row *sweep)
 
 const struct field run_fields[] = {
     { "id", VALUE_TEXT, .help = "Id of the run." },
-    { "imported", VALUE_BOOLEAN,
+    { "imported", VALUE_BOOLEAN, .sparse = true,
       .help = "True: another tool measured it, and only what its file tells is known." },
     { "source", VALUE_OBJECT, .optional = true, .help = "Of an imported run: its file.",
       .fields = import_source_fields },
-    { "sweep", VALUE_TEXT, .optional = true, .help = "Sweep it belongs to; null: imported." },
+    { "sweep", VALUE_TEXT, .optional = true, .help = "Sweep it belongs to; missing: imported." },
     { "repetition", VALUE_INTEGER, .optional = true,
       .help = "Which repetition of the sweep's grid, from 1." },
     { "deployment", VALUE_TEXT, .optional = true, .help = "Deployment that was measured." },
-    { "sweep_state", VALUE_TEXT, .optional = true, .help = "State of the sweep." },
+    { "sweep_state", VALUE_TEXT, .told = TOLD_ALONE, .optional = true,
+      .help = "State of the sweep." },
     { "fingerprint", VALUE_TEXT, .optional = true,
-      .help = "Digest of what was measured; null before the first cell. Runs compare where it is "
-              "the same." },
+      .help =
+          "Digest of what was measured; missing before the first cell. Runs compare where it is "
+          "the same." },
     { "corrects", VALUE_TEXT, .optional = true,
       .help =
-          "Earlier run that this one stands in for (sweep_start with `corrects`); null: none." },
+          "Earlier run that this one stands in for (sweep_start with `corrects`); missing: none." },
     { "corrected_by", VALUE_TEXT, .optional = true,
-      .help = "Newest run that stands in for this one: use that one; null: none." },
+      .help = "Newest run that stands in for this one: use that one; missing: none." },
     { "cells_total", VALUE_INTEGER, .help = "Cells of the grid." },
     { "cells_done", VALUE_INTEGER, .help = "Cells that are no longer pending." },
     { "created_at", VALUE_TEXT, .optional = true, .help = "When it was asked for, UTC." },
-    { "finished_at", VALUE_TEXT, .optional = true, .help = "When it ended, UTC; null: not yet." },
+    { "finished_at", VALUE_TEXT, .told = TOLD_IN_DETAIL, .optional = true,
+      .help = "When it ended, UTC; missing: not yet." },
     { 0 },
 };
 
@@ -109,11 +121,14 @@ void run_describe_lineage(const struct run_row *run, struct text *out)
 
 const struct field cell_fields[] = {
     { "position", VALUE_INTEGER, .help = "Place in the order of measuring, from 0." },
-    { "deployment", VALUE_TEXT, .help = "Deployment that it is measured on." },
-    { "repetition", VALUE_INTEGER, .help = "Repetition, from 1." },
+    { "deployment", VALUE_TEXT, .optional = true,
+      .help = "Deployment that it is measured on; left out where it is one for all." },
+    { "repetition", VALUE_INTEGER, .optional = true,
+      .help = "Repetition, from 1; left out where there is one." },
     { "concurrency", VALUE_INTEGER,
       .help = "Users at once; in an open loop the most requests in flight." },
-    { "request_rate", VALUE_NUMBER, .help = "Open loop: requests per second; 0: a closed loop." },
+    { "request_rate", VALUE_NUMBER, .sparse = true,
+      .help = "Open loop: requests per second; 0: a closed loop." },
     { "input_tokens", VALUE_INTEGER, .help = "Prompt length asked for." },
     { "output_tokens", VALUE_INTEGER, .help = "Answer length asked for." },
     { "state", VALUE_TEXT,
@@ -122,7 +137,8 @@ const struct field cell_fields[] = {
           "(an adaptive search had no need to measure it: it has no figures)." },
     { "reason", VALUE_TEXT, .optional = true,
       .help = "Why it is not measured; of an inferred one: what makes it needless." },
-    { "attempts", VALUE_INTEGER, .help = "How often it was begun; at most one attempt counts." },
+    { "attempts", VALUE_INTEGER, .told = TOLD_IN_DETAIL,
+      .help = "How often it was begun; at most one attempt counts." },
     { "success_rate", VALUE_NUMBER, .optional = true, .help = "Requests that succeeded, 0 to 1." },
     { "concurrency_actual", VALUE_NUMBER, .optional = true,
       .help = "Time average of requests in flight in the window." },
@@ -133,61 +149,66 @@ const struct field cell_fields[] = {
           "Gap between tokens, median; null where the server does not tell a chunk's tokens and "
           "they are several." },
     { "itl_p99_ms", VALUE_NUMBER, .optional = true, .help = "Gap between tokens, p99." },
-    { "tokens_per_chunk", VALUE_NUMBER, .optional = true,
+    { "tokens_per_chunk", VALUE_NUMBER, .told = TOLD_IN_DETAIL, .optional = true,
       .help = "Only where it is above 1, as with speculative decoding: tokens per stream chunk." },
     { "icl_p50_ms", VALUE_NUMBER, .optional = true,
       .help = "Only where chunks are not single tokens: gap between chunks, median." },
     { "icl_p99_ms", VALUE_NUMBER, .optional = true, .help = "The same, p99." },
-    { "ttfo_p50_ms", VALUE_NUMBER, .optional = true,
+    { "ttfo_p50_ms", VALUE_NUMBER, .told = TOLD_IN_DETAIL, .optional = true,
       .help = "Only where reasoning came first: time to the first output that is not, median." },
-    { "e2e_p50_ms", VALUE_NUMBER, .optional = true, .help = "Whole request, median." },
-    { "e2e_p99_ms", VALUE_NUMBER, .optional = true, .help = "Whole request, p99." },
+    { "e2e_p50_ms", VALUE_NUMBER, .told = TOLD_IN_DETAIL, .optional = true,
+      .help = "Whole request, median." },
+    { "e2e_p99_ms", VALUE_NUMBER, .told = TOLD_IN_DETAIL, .optional = true,
+      .help = "Whole request, p99." },
     { "requests_per_s", VALUE_NUMBER, .optional = true, .help = "Requests per second." },
     { "output_tokens_per_s", VALUE_NUMBER, .optional = true,
       .help = "Output tokens per second, all users together." },
-    { "goodput_per_s", VALUE_NUMBER, .optional = true,
+    { "goodput_per_s", VALUE_NUMBER, .told = TOLD_IN_DETAIL, .optional = true,
       .help = "Requests per second that met the plan's limits." },
-    { "input_tokens_actual", VALUE_NUMBER, .optional = true,
+    { "input_tokens_actual", VALUE_NUMBER, .told = TOLD_IN_DETAIL, .optional = true,
       .help = "Prompt length by the server's count, mean." },
-    { "output_tokens_actual", VALUE_NUMBER, .optional = true,
+    { "output_tokens_actual", VALUE_NUMBER, .told = TOLD_IN_DETAIL, .optional = true,
       .help = "Answer length by the server's count, mean." },
-    { "lengths_differing", VALUE_INTEGER, .optional = true,
-      .help = "Requests whose prompt or answer was not as long as it was asked to be; null: some, "
-              "but nobody counted them." },
-    { "cached_share", VALUE_NUMBER, .optional = true,
+    { "lengths_differing", VALUE_INTEGER, .told = TOLD_IN_DETAIL, .optional = true,
       .help =
-          "Input tokens from the server's prefix cache, 0 to 1; null: its usage does not tell." },
-    { "shared_share", VALUE_NUMBER, .optional = true,
+          "Requests whose prompt or answer was not as long as it was asked to be; missing: some, "
+          "but nobody counted them." },
+    { "cached_share", VALUE_NUMBER, .told = TOLD_IN_DETAIL, .optional = true,
+      .help = "Input tokens from the server's prefix cache, 0 to 1; missing: its usage does not "
+              "tell." },
+    { "shared_share", VALUE_NUMBER, .told = TOLD_IN_DETAIL, .optional = true,
       .help = "Input tokens in prefixes that the plan shares, 0 to 1: what may be cached." },
-    { "censored", VALUE_BOOLEAN,
+    { "censored", VALUE_BOOLEAN, .sparse = true,
       .help = "True: timeouts cut the tail; a p99 above them is \"at least\"." },
-    { "client_limited", VALUE_BOOLEAN,
+    { "client_limited", VALUE_BOOLEAN, .sparse = true,
       .help = "True: opsbrain itself was late or busy (lag, CPU); do not read it as the server's "
               "limit." },
-    { "contaminated", VALUE_BOOLEAN,
+    { "contaminated", VALUE_BOOLEAN, .sparse = true,
       .help = "True: by its own counters the server worked for others too, each time the cell was "
               "measured; run_compare leaves it out." },
-    { "overloaded", VALUE_BOOLEAN,
+    { "overloaded", VALUE_BOOLEAN, .sparse = true,
       .help = "True: in an open loop requests came faster than they were answered; there is no "
               "steady state, and latencies grow with the window's length." },
-    { "unsettled", VALUE_BOOLEAN,
+    { "unsettled", VALUE_BOOLEAN, .sparse = true,
       .help = "True: the warm-up ended at its limit, before two successive windows agreed." },
     { "queue_growth_per_s", VALUE_NUMBER, .optional = true,
       .help = "Open loop: by how many requests per second those due and not answered grew." },
-    { "unanswered", VALUE_INTEGER, .optional = true,
+    { "unanswered", VALUE_INTEGER, .told = TOLD_IN_DETAIL, .optional = true,
       .help = "Open loop: requests due in the window without an answer when the cell ended; their "
               "latencies count as \"at least\"." },
-    { "waited_for_room", VALUE_INTEGER, .optional = true,
+    { "waited_for_room", VALUE_INTEGER, .told = TOLD_IN_DETAIL, .optional = true,
       .help = "Open loop: requests held back because as many as allowed were in flight." },
-    { "queue_p50_ms", VALUE_NUMBER, .optional = true,
+    { "queue_p50_ms", VALUE_NUMBER, .told = TOLD_IN_DETAIL, .optional = true,
       .help = "Open loop: from the time by the schedule to the send, median; part of TTFT and "
               "E2E." },
-    { "queue_p99_ms", VALUE_NUMBER, .optional = true, .help = "The same, p99." },
-    { "throughput_ci95_share", VALUE_NUMBER, .optional = true,
+    { "queue_p99_ms", VALUE_NUMBER, .told = TOLD_IN_DETAIL, .optional = true,
+      .help = "The same, p99." },
+    { "throughput_ci95_share", VALUE_NUMBER, .told = TOLD_IN_DETAIL, .optional = true,
       .help = "Half the width of the 95 % interval of output_tokens_per_s within the window, as a "
               "share of it: 0.03 is 3 %." },
-    { "window_s", VALUE_NUMBER, .optional = true, .help = "Seconds of the window." },
-    { "tokens_estimated", VALUE_BOOLEAN,
+    { "window_s", VALUE_NUMBER, .told = TOLD_IN_DETAIL, .optional = true,
+      .help = "Seconds of the window." },
+    { "tokens_estimated", VALUE_BOOLEAN, .sparse = true,
       .help = "True: the server told no usage, tokens were counted from chunks." },
     { 0 },
 };
@@ -301,13 +322,57 @@ json_t *cell_json(const struct cell_row *cell)
     return json;
 }
 
+struct shape {
+    bool named;    /* of several deployments */
+    bool repeated; /* of several repetitions */
+};
+
+static struct shape shape_of(const struct cell_row *cells, size_t count)
+{
+    struct shape shape = { 0 };
+
+    for (size_t i = 0; i < count; i++) {
+        shape.named = shape.named || cells[i].deployment_id != cells[0].deployment_id;
+        shape.repeated = shape.repeated || cells[i].repetition > 0;
+    }
+    return shape;
+}
+
+json_t *cells_json(const struct cell_row *cells, size_t count)
+{
+    struct shape shape = shape_of(cells, count);
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < count; i++) {
+        json_t *json = cell_json(&cells[i]);
+
+        if (!shape.named)
+            json_object_del(json, "deployment");
+        if (!shape.repeated)
+            json_object_del(json, "repetition");
+        json_array_append_new(list, json);
+    }
+    return list;
+}
+
 bool sweep_is_active(const struct sweep_row *sweep)
 {
     return strcmp(sweep->state, "running") == 0 || strcmp(sweep->state, "planned") == 0;
 }
 
+void plan_describe(const json_t *plan, struct text *out)
+{
+    json_auto_t *stated = tool_stated(tool_find("sweep_plan"), plan);
+
+    text_add(out, "Plan: ");
+    members_describe(stated, out);
+}
+
 void sweep_describe(const struct sweep_row *sweep, struct text *out)
 {
+    json_auto_t *plan = json_stored(sweep->plan);
+    char time[TIME_SHOWN_SIZE];
+
     text_addf(out, "%s on %s (revision %" PRId64 ")", sweep->id, sweep->deployment,
               sweep->revision);
     for (size_t i = 1; i < sweep->subject_count; i++)
@@ -318,7 +383,9 @@ void sweep_describe(const struct sweep_row *sweep, struct text *out)
     if (sweep->cells_inferred > 0)
         text_addf(out, " (%" PRId64 " measured, %" PRId64 " inferred)",
                   sweep->cells_done - sweep->cells_inferred, sweep->cells_inferred);
-    text_addf(out, "; job %s, by %s.\n", sweep->job_id, sweep->principal);
+    text_addf(out, "; job %s, by %s, asked for %s.\n", sweep->job_id, sweep->principal,
+              time_show(sweep->created_ms, time));
+    plan_describe(plan, out);
     if (sweep->reason[0] != '\0') {
         text_add(out, "Reason: ");
         text_add_printable(out, sweep->reason, strlen(sweep->reason), sizeof sweep->reason);
@@ -332,6 +399,14 @@ static void figure_cell(struct table *table, bool present, double value, bool at
         table_cell(table, "-");
     else
         table_cell(table, "%s%.*f", at_least ? ">=" : "", value < 100 ? 1 : 0, value);
+}
+
+static void success_cell(struct table *table, const struct measurement *measurement)
+{
+    if (measurement->attempted == 0 || !isfinite(measurement->success_rate))
+        table_cell(table, "-");
+    else
+        table_cell(table, "%.3g %%", measurement->success_rate * 100);
 }
 
 /* False: the column of gaps between tokens has those between chunks, which are known. */
@@ -360,15 +435,15 @@ static void state_cell(struct table *table, const struct cell_row *cell)
 
     if (measurement->overloaded)
         text_addf(&overload, ", overloaded: the queue grew by %.3g/s", measurement->queue_growth);
-    table_cell(table, "%s%s%s%s%s%s%s%s", cell_state_name(cell->state), text_string(&overload),
+    table_cell(table, "%s%s%s%s%s%s%s", cell_state_name(cell->state), text_string(&overload),
                client_mark(measurement), measurement->contaminated ? ", contaminated" : "",
                has_token_gaps(measurement) ? "" : ", gaps of chunks",
                measurement->tokens_estimated ? ", tokens estimated" : "",
-               measurement->held > 0 ? ", users held" : "",
-               measurement->attempted > 0 && measurement->success_rate < 0.99 ? ", failures" : "");
+               measurement->held > 0 ? ", users held" : "");
 }
 
-static void cell_table_row(struct table *table, const struct cell_row *cell, bool named)
+static void cell_table_row(struct table *table, const struct cell_row *cell,
+                           const struct shape *shape)
 {
     const struct measurement *measurement = &cell->measurement;
     const struct latency_summary *ttft = &measurement->latency[METRIC_TTFT];
@@ -376,9 +451,11 @@ static void cell_table_row(struct table *table, const struct cell_row *cell, boo
         &measurement->latency[has_token_gaps(measurement) ? METRIC_ITL : METRIC_ICL];
     bool present = measurement->attempted > 0;
 
-    if (named)
+    table_cell(table, "%" PRId64, cell->position);
+    if (shape->named)
         table_cell(table, "%s", cell->deployment);
-    table_cell(table, "%" PRId64, cell->repetition + 1);
+    if (shape->repeated)
+        table_cell(table, "%" PRId64, cell->repetition + 1);
     if (cell->request_rate > 0)
         table_cell(table, "%.10g/s", cell->request_rate);
     else
@@ -391,6 +468,7 @@ static void cell_table_row(struct table *table, const struct cell_row *cell, boo
     figure_cell(table, present, itl->p99_ms, itl->p99_censored);
     figure_cell(table, present, measurement->output_throughput, false);
     figure_cell(table, present, measurement->request_throughput, false);
+    success_cell(table, measurement);
     state_cell(table, cell);
 }
 
@@ -429,21 +507,23 @@ static void add_reasons(const struct cell_row *cells, size_t count, struct text 
 
 void cells_table(const struct cell_row *cells, size_t count, struct text *out)
 {
-    static const char *const headings[] = { "Rep", "Users",      "In",  "Out",      "TTFT p50 ms",
-                                            "p99", "ITL p50 ms", "p99", "Tokens/s", "Req/s" };
+    static const char *const headings[] = { "In",       "Out",        "TTFT p50 ms",
+                                            "p99",      "ITL p50 ms", "p99",
+                                            "Tokens/s", "Req/s",      "Success" };
+    struct shape shape = shape_of(cells, count);
     struct table *table = table_create();
-    bool named = false;
 
-    for (size_t i = 1; i < count; i++)
-        named = named || cells[i].deployment_id != cells[0].deployment_id;
-    if (named)
+    table_column(table, "Cell", true);
+    if (shape.named)
         table_column(table, "Deployment", false);
+    if (shape.repeated)
+        table_column(table, "Rep", true);
+    table_column(table, count > 0 && cells[0].request_rate > 0 ? "Rate" : "Users", true);
     for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++)
-        table_column(table, i == 1 && count > 0 && cells[0].request_rate > 0 ? "Rate" : headings[i],
-                     true);
+        table_column(table, headings[i], true);
     table_column(table, "State", false);
     for (size_t i = 0; i < count; i++)
-        cell_table_row(table, &cells[i], named);
+        cell_table_row(table, &cells[i], &shape);
     table_render(table, out);
     table_destroy(table);
     add_reasons(cells, count, out);
@@ -455,7 +535,7 @@ const struct field finding_fields[] = {
       .help = "Per context: the smallest load with 95 % of the most tokens/s lies from low_users "
               "to high_users; reached false: or beyond. `measure_next`: loads that would tell." },
     { "limits", VALUE_LIST,
-      .help = "Per context: `met`, the largest load that meets the plan's limits (null: none "
+      .help = "Per context: `met`, the largest load that meets the plan's limits (missing: none "
               "does), and `missed`, the next one; empty without limits." },
     { 0 },
 };

@@ -41,13 +41,25 @@ struct param {
     const char *help;
 };
 
+/* Where a member of an answer is told. What reads a resource gets all of it. */
+enum told {
+    TOLD_ALWAYS,
+    TOLD_ALONE,     /* not in the rows of a list */
+    TOLD_IN_DETAIL, /* only where the call's argument `detail` is true */
+};
+
 /* One member of a structured answer. */
 struct field {
     const char *name;
     enum value_type type;
-    bool optional; /* may be left out or null */
+    bool optional; /* left out where it is not known, or there is none */
+    bool sparse;   /* left out where it is false, 0 or empty, which is the usual */
+    enum told told;
+    bool foreign; /* text that a model, a server or a file brought: the answer says so */
     const char *help;
     const struct field *fields; /* OBJECT and LIST; ends with a NULL name */
+    const char *defaults_of;    /* OBJECT of this tool's params: those at their default are left
+                                   out, unless in detail; NULL: none are */
     const char *told_in; /* the tool, or this one's member, whose schema tells these `fields`: here
                             they are only checked; NULL: told here */
 };
@@ -142,6 +154,8 @@ struct call {
 
 extern const struct tool *const tools[]; /* in order of name; ends with NULL */
 const struct tool *tool_find(const char *name);
+/* Of an object of the tool's params: those that are not at their default. New reference. */
+json_t *tool_stated(const struct tool *tool, const json_t *object);
 json_t *tool_input_schema(const struct tool *tool);  /* new reference */
 json_t *tool_output_schema(const struct tool *tool); /* new reference; NULL: it has no fields */
 /* Checks and completes the arguments. *out: an object with defaults filled in, the same one where

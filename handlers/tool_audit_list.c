@@ -17,12 +17,15 @@ static const struct param params[] = {
       .help = "Check all of it now for changes by others (admins)." },
     PARAM_LIMIT,
     PARAM_CURSOR,
+    PARAM_DETAIL,
     { 0 },
 };
 
 static const struct field fields[] = {
     { "rows", VALUE_LIST, .help = "Newest first.", .fields = audit_row_fields },
-    { "check", VALUE_TEXT, .optional = true, .help = "What the latest check of all found." },
+    { "check", VALUE_TEXT, .optional = true,
+      .help = "What the latest check of all found, with `check`, `detail` or where it found a "
+              "change." },
     FIELD_NEXT_CURSOR,
     { 0 },
 };
@@ -36,7 +39,7 @@ static bool check(struct call *call, struct error *error)
         return true;
     if (call->principal.role < ROLE_ADMIN)
         return error_set(error, ERROR_FORBIDDEN,
-                         "check needs the role admin; without it the answer tells what the latest "
+                         "check needs the role admin; without it, `detail` tells what the latest "
                          "check found");
     return audit_verify(call->services->store, NULL, NULL, &verdict, error);
 }
@@ -47,12 +50,13 @@ static void add_check(const struct call *call, struct answer *answer)
     TEXT_AUTO words = { 0 };
     char at[CLOCK_TEXT_SIZE];
 
-    if (!audit_last_verdict(call->services->store, &verdict))
+    if (!audit_last_verdict(call->services->store, &verdict)
+        || (verdict.whole && !call_boolean(call, "check", false)
+            && !call_boolean(call, "detail", false)))
         return;
     text_addf(&words, "%s: ", clock_format_utc(verdict.at_ms, at));
     audit_verdict_tell(&verdict, &words);
-    if (!verdict.whole || call_boolean(call, "check", false))
-        text_addf(&answer->text, "Check at %s\n", text_string(&words));
+    text_addf(&answer->text, "Check at %s\n", text_string(&words));
     json_object_set_new(answer->structured, "check", json_string(text_string(&words)));
 }
 

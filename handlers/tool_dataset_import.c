@@ -29,7 +29,7 @@ static const struct field fields[] = {
     { "dataset", VALUE_OBJECT, .help = "The dataset.", .fields = dataset_fields,
       .told_in = "dataset_list" },
     { "already_known", VALUE_BOOLEAN, .help = "True: it was there before, the same." },
-    { "next_step", VALUE_TEXT, .help = "What to call next." },
+    FIELD_NEXT_STEP,
     { 0 },
 };
 
@@ -74,7 +74,6 @@ static bool keep(struct call *call, const struct dataset *dataset, size_t file_b
 
 static bool run(struct call *call, struct answer *answer, struct error *error)
 {
-    static const char next[] = "sweep_plan with this dataset";
     const char *text = call_text(call, "text");
     struct dataset_entry entry;
     DATASET_AUTO dataset = { 0 };
@@ -89,12 +88,13 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
         || !dataset_entry_find(call->services->store, call_text(call, "name"), &entry, NULL, NULL,
                                error))
         return false;
-    answer->structured = json_pack("{s:o, s:b, s:s}", "dataset", dataset_json(&entry),
-                                   "already_known", (int)existed, "next_step", next);
+    answer->structured =
+        json_pack("{s:o, s:b}", "dataset", dataset_json(&entry), "already_known", (int)existed);
     if (existed)
         text_add(&answer->text, "This dataset was there before: nothing was added.\n");
     dataset_describe(&entry, &answer->text);
-    text_addf(&answer->text, "Next: %s.\n", next);
+    text_addf(&answer->text, "Digest: %s\n", entry.digest);
+    answer_next(answer, "sweep_plan with this dataset");
     dataset_entry_finish(&entry);
     return true;
 }

@@ -8,6 +8,7 @@ static const struct param params[] = {
 
 static const struct field fields[] = {
     { "datasets", VALUE_LIST, .help = "By name.", .fields = dataset_fields },
+    FIELD_NEXT_STEP,
     { 0 },
 };
 
@@ -25,11 +26,12 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
         json_array_append_new(list, dataset_json(&entries[i]));
         dataset_describe(&entries[i], &answer->text);
     }
-    if (count == 0)
-        text_add(&answer->text, "There is no dataset. Next: dataset_import; without one, sweeps "
-                                "make up their prompts.\n");
     dataset_entries_free(entries, count);
     answer->structured = json_pack("{s:o}", "datasets", list);
+    if (count == 0) {
+        text_add(&answer->text, "There is no dataset.\n");
+        answer_next(answer, "dataset_import; without one, sweeps make up their prompts");
+    }
     return true;
 }
 

@@ -18,6 +18,7 @@ static const struct field fields[] = {
     { "deployments", VALUE_LIST, .help = "In order of name.", .fields = deployment_fields,
       .told_in = "deployment_show" },
     FIELD_NEXT_CURSOR,
+    FIELD_NEXT_STEP,
     { 0 },
 };
 
@@ -29,6 +30,8 @@ static void write_table(const struct deployment *deployments, size_t count, stru
     table_column(table, "URL", false);
     table_column(table, "Model", false);
     table_column(table, "Hardware", false);
+    table_column(table, "Labels", false);
+    table_column(table, "Owner", false);
     table_column(table, "Revision", true);
     for (size_t i = 0; i < count; i++) {
         const struct deployment *deployment = &deployments[i];
@@ -37,6 +40,8 @@ static void write_table(const struct deployment *deployments, size_t count, stru
         table_cell(table, "%.60s", deployment->url);
         table_cell(table, "%s", deployment->model[0] ? deployment->model : "(first)");
         table_cell(table, "%s", deployment->hardware[0] ? deployment->hardware : "-");
+        table_cell(table, "%s", strcmp(deployment->labels, "{}") == 0 ? "-" : deployment->labels);
+        table_cell(table, "%s", deployment->owner);
         table_cell(table, "%" PRId64, deployment->revision);
     }
     table_render(table, out);
@@ -62,9 +67,10 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     for (size_t i = 0; i < shown; i++)
         json_array_append_new(list, deployment_json(&deployments[i]));
     answer->structured = json_pack("{s:o}", "deployments", list);
-    if (shown == 0)
-        text_add(&answer->text, "No deployment is registered. Next: deployment_register.\n");
-    else
+    if (shown == 0) {
+        text_add(&answer->text, "No deployment is registered.\n");
+        answer_next(answer, "deployment_register");
+    } else
         write_table(deployments, shown, &answer->text);
     page_end(answer, count > shown ? deployments[shown - 1].name : NULL);
     return true;

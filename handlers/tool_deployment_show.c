@@ -23,7 +23,7 @@ static const struct param params[] = {
 
 static const struct field health_fields[] = {
     { "status", VALUE_TEXT, .help = "up: it lists its models; down: it does not." },
-    { "problem", VALUE_TEXT, .optional = true, .help = "Why it is down." },
+    { "problem", VALUE_TEXT, .foreign = true, .optional = true, .help = "Why it is down." },
     { "checked_at", VALUE_TEXT, .help = "When it was asked, UTC." },
     { 0 },
 };
@@ -33,8 +33,9 @@ static const struct field model_fields[] = {
     { "context_tokens", VALUE_INTEGER, .optional = true, .help = "Longest prompt plus answer." },
     { "engine", VALUE_TEXT, .optional = true, .help = "Engine as the server tells." },
     { "engine_version", VALUE_TEXT, .optional = true, .help = "Its version." },
-    { "details", VALUE_OBJECT, .help = "What else it tells of itself." },
-    { "observed_at", VALUE_TEXT, .optional = true, .help = "When it first said so, UTC." },
+    { "details", VALUE_OBJECT, .told = TOLD_IN_DETAIL, .help = "What else it tells of itself." },
+    { "observed_at", VALUE_TEXT, .told = TOLD_IN_DETAIL, .optional = true,
+      .help = "When it first said so, UTC." },
     { 0 },
 };
 
@@ -46,7 +47,8 @@ static const struct field load_fields[] = {
 };
 
 static const struct field watch_fields[] = {
-    { "interval_s", VALUE_NUMBER, .help = "Seconds between stored scrapes; 0: not watched." },
+    { "interval_s", VALUE_NUMBER, .sparse = true,
+      .help = "Seconds between stored scrapes; 0: not watched." },
     { "last_at", VALUE_TEXT, .optional = true, .help = "Last scrape, UTC." },
     { "last_error", VALUE_TEXT, .optional = true, .help = "Why the last one failed." },
     { "left_out", VALUE_TEXT, .optional = true,
@@ -66,16 +68,16 @@ static const struct field fields[] = {
     { "deployment", VALUE_OBJECT, .help = "As it is registered.", .fields = deployment_fields },
     { "health", VALUE_OBJECT, .help = "Just asked.", .fields = health_fields },
     { "model", VALUE_OBJECT, .optional = true,
-      .help = "What it serves, as far as it ever said; null: it never did.",
+      .help = "What it serves, as far as it ever said; missing: it never did.",
       .fields = model_fields },
-    { "load", VALUE_OBJECT, .optional = true, .help = "From its metrics, now; null: it tells none.",
-      .fields = load_fields },
+    { "load", VALUE_OBJECT, .optional = true,
+      .help = "From its metrics, now; missing: it tells none.", .fields = load_fields },
     { "watch", VALUE_OBJECT, .help = "Are its metrics stored?", .fields = watch_fields },
-    { "lease", VALUE_OBJECT, .optional = true, .help = "Who measures on it; null: nobody.",
+    { "lease", VALUE_OBJECT, .optional = true, .help = "Who measures on it; missing: nobody.",
       .fields = lease_fields },
-    { "last_sweep", VALUE_OBJECT, .optional = true, .help = "Its newest sweep; null: none.",
+    { "last_sweep", VALUE_OBJECT, .optional = true, .help = "Its newest sweep; missing: none.",
       .fields = sweep_fields, .told_in = "sweep_show" },
-    { "next_step", VALUE_TEXT, .help = "What to call next." },
+    FIELD_NEXT_STEP,
     { 0 },
 };
 
@@ -222,12 +224,11 @@ static json_t *watch_json(const struct view *view)
 
 static json_t *structured(const struct view *view)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "deployment",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "deployment",
                      deployment_json(&view->deployment), "health", health_json(view), "model",
                      model_json(view), "load", load_json(view), "watch", watch_json(view), "lease",
                      lease_json(view), "last_sweep",
-                     view->sweep_count == 0 ? json_null() : sweep_json(&view->sweeps[0]),
-                     "next_step", next_step(view));
+                     view->sweep_count == 0 ? json_null() : sweep_json(&view->sweeps[0]));
 }
 
 /* ---- The dashboard ---- */
@@ -346,7 +347,7 @@ static void write_dashboard(const struct view *view, struct text *out)
     add_optional(out, "Owner", deployment->owner);
     add_watch(view, out);
     add_measuring(view, out);
-    text_addf(out, "\nNext: %s.\n", next_step(view));
+    text_add_char(out, '\n');
 }
 
 static bool run(struct call *call, struct answer *answer, struct error *error)
@@ -357,6 +358,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     if (done) {
         answer->structured = structured(&view);
         write_dashboard(&view, &answer->text);
+        answer_next(answer, next_step(&view));
     }
     sweep_rows_free(view.sweeps, view.sweep_count);
     return done;

@@ -10,6 +10,7 @@ static const struct param params[] = {
 static const struct field fields[] = {
     { "job", VALUE_OBJECT, .help = "The job as it is now.", .fields = job_fields,
       .told_in = "job_show" },
+    FIELD_NEXT_STEP,
     { 0 },
 };
 
@@ -25,7 +26,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     answer->structured = json_pack("{s:o}", "job", job_json(&job));
     job_describe(&job, &answer->text);
     if (!job_is_over(&job))
-        text_add(&answer->text, "It stops as soon as it can. Next: job_show with wait_s.\n");
+        answer_next(answer, "job_show with wait_s: it stops as soon as it can");
     return true;
 }
 

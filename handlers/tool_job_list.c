@@ -1,8 +1,12 @@
 /* job_list: long work, newest first. */
 
+#include <string.h>
+
 #include "base/memory.h"
 #include "base/table.h"
 #include "handlers/job_answer.h"
+
+#define DOING_BYTES 80
 
 static const char *const states[] = { "any",       "queued", "waiting",   "running",
                                       "completed", "failed", "cancelled", NULL };
@@ -22,6 +26,15 @@ static const struct field fields[] = {
     { 0 },
 };
 
+static void doing_cell(struct table *table, const struct job *job)
+{
+    TEXT_AUTO doing = { 0 };
+
+    if (!job_is_over(job))
+        text_add_printable(&doing, job->message, strlen(job->message), DOING_BYTES);
+    table_cell(table, "%s", doing.length > 0 ? text_string(&doing) : "-");
+}
+
 static void write_table(const struct job *jobs, size_t count, struct text *out)
 {
     struct table *table = table_create();
@@ -34,6 +47,7 @@ static void write_table(const struct job *jobs, size_t count, struct text *out)
     table_column(table, "Done", true);
     table_column(table, "By", false);
     table_column(table, "Created (UTC)", false);
+    table_column(table, "Doing", false);
     for (size_t i = 0; i < count; i++) {
         table_cell(table, "%s", jobs[i].id);
         table_cell(table, "%s", jobs[i].kind);
@@ -45,6 +59,7 @@ static void write_table(const struct job *jobs, size_t count, struct text *out)
             table_cell(table, "-");
         table_cell(table, "%s", jobs[i].principal);
         table_cell(table, "%s", time_show(jobs[i].created_ms, time));
+        doing_cell(table, &jobs[i]);
     }
     table_render(table, out);
     table_destroy(table);

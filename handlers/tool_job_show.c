@@ -17,7 +17,7 @@ static const struct param params[] = {
 static const struct field fields[] = {
     { "job", VALUE_OBJECT, .help = "The job as it is now.", .fields = job_fields },
     { "over", VALUE_BOOLEAN, .help = "True: it has ended." },
-    { "next_step", VALUE_TEXT, .help = "What to call next." },
+    FIELD_NEXT_STEP,
     { 0 },
 };
 
@@ -58,10 +58,9 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     if (!job_of(call, id, error) || !jobs_show(call->services->jobs, id, &job, error)
         || !wait_for_end(call, &job, error))
         return false;
-    answer->structured = json_pack("{s:o, s:b, s:s}", "job", job_json(&job), "over",
-                                   job_is_over(&job), "next_step", job_next_step(&job));
+    answer->structured = json_pack("{s:o, s:b}", "job", job_json(&job), "over", job_is_over(&job));
     job_describe(&job, &answer->text);
-    text_addf(&answer->text, "Next: %s.\n", job_next_step(&job));
+    answer_next(answer, job_next_step(&job));
     return true;
 }
 

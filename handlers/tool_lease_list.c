@@ -14,12 +14,12 @@ static const struct param params[] = {
 static const struct field lease_fields[] = {
     { "endpoint", VALUE_TEXT, .help = "Host and port." },
     { "held", VALUE_BOOLEAN, .help = "True: holds it; false: waits in line." },
-    { "place", VALUE_INTEGER, .optional = true, .help = "In line, from 1; null: holds it." },
+    { "place", VALUE_INTEGER, .optional = true, .help = "In line, from 1; missing: holds it." },
     { "job", VALUE_TEXT, .help = "Its job." },
     { "principal", VALUE_TEXT, .help = "Who started it." },
     { "purpose", VALUE_TEXT, .help = "What for." },
     { "asked_at", VALUE_TEXT, .optional = true, .help = "In line since, UTC." },
-    { "granted_at", VALUE_TEXT, .optional = true, .help = "Held since, UTC; null: waits." },
+    { "granted_at", VALUE_TEXT, .optional = true, .help = "Held since, UTC; missing: waits." },
     { 0 },
 };
 

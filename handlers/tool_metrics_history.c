@@ -62,13 +62,13 @@ static const struct field figure_fields[] = {
 static const struct field point_fields[] = {
     { "at", VALUE_TEXT, .help = "Start of the step, UTC." },
     { "value", VALUE_NUMBER, .optional = true,
-      .help = "The value. null: the histogram's buckets tell no percentile, `note` says why." },
+      .help = "The value; missing: the histogram's buckets tell no percentile, `note` says why." },
     { "at_least", VALUE_NUMBER, .optional = true,
       .help =
           "Of percentiles: the server's histogram only tells that the value is between at_least "
           "and at_most; `value` takes observations as evenly spread in between." },
     { "at_most", VALUE_NUMBER, .optional = true,
-      .help = "See at_least; null: beyond the histogram's last limit, `value` is at_least." },
+      .help = "See at_least; missing: beyond the histogram's last limit, `value` is at_least." },
     { "partial", VALUE_BOOLEAN, .optional = true,
       .help = "true: the step is not over yet, its value will change." },
     { 0 },
@@ -90,7 +90,7 @@ static const struct field fields[] = {
     { "note", VALUE_TEXT, .optional = true,
       .help = "Why the answer is not quite what was asked for, or nothing is there." },
     FIELD_NEXT_CURSOR,
-    { "next_step", VALUE_TEXT, .help = "What to call next." },
+    FIELD_NEXT_STEP,
     { 0 },
 };
 
@@ -416,16 +416,14 @@ static json_t *cursor_of(const struct view *view)
 static void write_answer(struct view *view, const struct text *points_text, struct answer *answer)
 {
     const struct history_ask *ask = &view->ask;
-    const char *next = next_step(view);
     char from[TIME_SHOWN_SIZE], to[TIME_SHOWN_SIZE];
 
-    answer->structured =
-        json_pack("{s:s, s:o, s:o, s:I, s:s, s:O, s:O, s:o, s:o, s:s}", "deployment",
-                  view->deployment.name, "from", json_time(ask->from_ms), "to",
-                  json_time(ask->to_ms), "step_s", (json_int_t)(ask->step_ms / 1000), "resolution",
-                  resolutions[ask->level], "figures", view->summaries, "points", view->points,
-                  "note", json_text_or_null(text_string(&view->note)), "next_cursor",
-                  cursor_of(view), "next_step", next);
+    answer->structured = json_pack(
+        "{s:s, s:o, s:o, s:I, s:s, s:O, s:O, s:o, s:o}", "deployment", view->deployment.name,
+        "from", json_time(ask->from_ms), "to", json_time(ask->to_ms), "step_s",
+        (json_int_t)(ask->step_ms / 1000), "resolution", resolutions[ask->level], "figures",
+        view->summaries, "points", view->points, "note",
+        json_text_or_null(text_string(&view->note)), "next_cursor", cursor_of(view));
     text_addf(&answer->text, "%s from %s to %s (UTC), in steps of %" PRId64 " s, from %s%s\n\n",
               view->deployment.name, time_show(ask->from_ms, from), time_show(ask->to_ms, to),
               ask->step_ms / 1000, ask->level == SCRAPE_RAW ? "" : "the rollup to ",
@@ -437,7 +435,8 @@ static void write_answer(struct view *view, const struct text *points_text, stru
         table_render(view->table, &answer->text);
     else
         text_add(&answer->text, "Nothing was stored in this time.\n");
-    text_addf(&answer->text, "\nNext: %s.\n", next);
+    text_add_char(&answer->text, '\n');
+    answer_next(answer, next_step(view));
 }
 
 /* What goes with what. */

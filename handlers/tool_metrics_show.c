@@ -76,7 +76,7 @@ static const struct field fields[] = {
       .fields = now_fields },
     { "rates", VALUE_OBJECT, .optional = true, .help = "Between the two scrapes; null with one.",
       .fields = between_fields },
-    { "note", VALUE_TEXT, .optional = true, .help = "Why there are no rates; else null." },
+    { "note", VALUE_TEXT, .optional = true, .help = "Why there are no rates." },
     { 0 },
 };
 

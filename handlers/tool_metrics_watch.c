@@ -18,8 +18,9 @@ static const struct param params[] = {
 static const struct field fields[] = {
     { "deployment", VALUE_TEXT, .help = "The deployment." },
     { "interval_s", VALUE_INTEGER, .help = "Seconds between scrapes from now on; 0: not watched." },
-    { "problem", VALUE_TEXT, .optional = true, .help = "Why it cannot be scraped now; else null." },
-    { "next_step", VALUE_TEXT, .help = "What to call next." },
+    { "problem", VALUE_TEXT, .optional = true, .foreign = true,
+      .help = "Why it cannot be scraped now." },
+    FIELD_NEXT_STEP,
     { 0 },
 };
 
@@ -47,7 +48,6 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     struct error problem = { 0 };
     struct deployment deployment;
     TEXT_AUTO why = { 0 };
-    const char *next;
 
     if (!deployment_of(call, &deployment, error))
         return false;
@@ -57,10 +57,9 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
                            error))
         return false;
     scraper_kick(call->services->scraper);
-    next = next_step(interval_s, why.length == 0);
-    answer->structured = json_pack("{s:s, s:I, s:o, s:s}", "deployment", deployment.name,
-                                   "interval_s", (json_int_t)interval_s, "problem",
-                                   json_text_or_null(text_string(&why)), "next_step", next);
+    answer->structured =
+        json_pack("{s:s, s:I, s:o}", "deployment", deployment.name, "interval_s",
+                  (json_int_t)interval_s, "problem", json_text_or_null(text_string(&why)));
     if (interval_s == 0)
         text_addf(&answer->text, "The metrics of %s are no longer stored.\n", deployment.name);
     else if (why.length > 0)
@@ -70,7 +69,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     else
         text_addf(&answer->text, "The metrics of %s are stored every %" PRId64 " s from now on.\n",
                   deployment.name, interval_s);
-    text_addf(&answer->text, "Next: %s.\n", next);
+    answer_next(answer, next_step(interval_s, why.length == 0));
     return true;
 }
 

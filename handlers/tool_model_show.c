@@ -17,7 +17,7 @@ static const struct param params[] = {
 static const struct field model_fields[] = {
     { "id", VALUE_TEXT, .help = "Id, as requests name it." },
     { "context_tokens", VALUE_INTEGER, .optional = true,
-      .help = "Longest prompt plus answer, in tokens; null: not told." },
+      .help = "Longest prompt plus answer, in tokens; missing: not told." },
     { "in_use", VALUE_BOOLEAN, .help = "True: the model that this deployment means." },
     { 0 },
 };

@@ -41,7 +41,7 @@ static const struct field finding_fields[] = {
 static const struct field fields[] = {
     { "run", VALUE_TEXT, .help = "The run that was audited." },
     { "name", VALUE_TEXT, .help = "Its file, or its sweep." },
-    { "imported", VALUE_BOOLEAN, .help = "Another tool measured it." },
+    { "imported", VALUE_BOOLEAN, .sparse = true, .help = "Another tool measured it." },
     { "cells", VALUE_INTEGER, .help = "Cells it has." },
     { "clean", VALUE_BOOLEAN, .help = "Nothing was found, by the rules applied." },
     { "hardware", VALUE_TEXT, .optional = true,

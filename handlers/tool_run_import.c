@@ -76,6 +76,7 @@ static const struct field fields[] = {
     { "already_known", VALUE_BOOLEAN, .help = "The same file was imported before." },
     { "import", VALUE_OBJECT, .help = "What is known of it.", .fields = import_fields,
       .told_in = "run_show" },
+    FIELD_NEXT_STEP,
     { 0 },
 };
 
@@ -162,6 +163,8 @@ static bool keep(struct call *call, struct import_row *row, bool *existed, struc
 static void write_answer(const struct import_row *row, bool existed,
                          const struct evidence *evidence, struct answer *answer)
 {
+    char time[TIME_SHOWN_SIZE];
+
     answer->structured = json_pack("{s:o, s:b, s:o}", "run", import_run_json(row), "already_known",
                                    (int)existed, "import", import_json(evidence));
     if (existed)
@@ -171,10 +174,9 @@ static void write_answer(const struct import_row *row, bool existed,
                   "A new import of the same file, with other facts stated than %s.\n",
                   row->corrects);
     import_describe(evidence, &answer->text);
-    text_addf(&answer->text,
-              "Next, with run %s: run_audit tells what its figures can bear, run_report shows "
-              "them.\n",
-              row->id);
+    text_addf(&answer->text, "Brought by %s, %s.\n", row->principal,
+              time_show(row->created_ms, time));
+    answer_next(answer, "run_audit tells what its figures can bear, run_report shows them");
 }
 
 static bool run(struct call *call, struct answer *answer, struct error *error)

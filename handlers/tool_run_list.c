@@ -23,6 +23,7 @@ static const struct param params[] = {
 static const struct field fields[] = {
     { "runs", VALUE_LIST, .help = "Newest first.", .fields = run_fields, .told_in = "run_show" },
     FIELD_NEXT_CURSOR,
+    FIELD_NEXT_STEP,
     { 0 },
 };
 
@@ -101,9 +102,10 @@ static void write_answer(const struct all_runs *all, size_t limit, struct answer
                                         ? run_json(all->rows[i].run)
                                         : import_run_json(all->rows[i].import));
     answer->structured = json_pack("{s:o}", "runs", list);
-    if (shown == 0)
-        text_add(&answer->text, "No such run. Next: sweep_plan, then sweep_start.\n");
-    else
+    if (shown == 0) {
+        text_add(&answer->text, "No such run.\n");
+        answer_next(answer, "sweep_plan, then sweep_start");
+    } else
         write_table(all->rows, shown, &answer->text);
     page_end_at(answer, all->count > shown, shown == 0 ? 0 : all->rows[shown - 1].created_ms);
 }

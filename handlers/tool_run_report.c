@@ -26,7 +26,7 @@ static const struct param params[] = {
 };
 
 static const struct field fields[] = {
-    { "sweep", VALUE_OBJECT, .optional = true, .help = "The sweep; null: an imported run.",
+    { "sweep", VALUE_OBJECT, .optional = true, .help = "The sweep; missing: an imported run.",
       .fields = sweep_fields, .told_in = "sweep_show" },
     { "runs", VALUE_LIST, .help = "The runs that the report is of.", .fields = run_fields,
       .told_in = "run_show" },
@@ -188,6 +188,15 @@ static bool check_deployment(const struct sweep_row *sweep, const char *name, st
                      sweep->subject_count > 1 ? sweep_candidate(sweep) : "");
 }
 
+/* Whose job it was is of no interest any more. */
+static json_t *sweep_measured(const struct sweep_row *sweep)
+{
+    json_t *json = sweep_json(sweep);
+
+    json_object_del(json, "job");
+    return json;
+}
+
 /* Of an A/B sweep each deployment has its report: their cells are not repetitions. */
 static void write_sweep(const struct material *material, const char *deployment,
                         struct answer *answer)
@@ -195,7 +204,7 @@ static void write_sweep(const struct material *material, const char *deployment,
     const struct sweep_row *sweep = &material->sweep;
     json_t *runs = json_array();
 
-    answer->structured = json_pack("{s:o, s:o}", "sweep", sweep_json(sweep), "runs", runs);
+    answer->structured = json_pack("{s:o, s:o}", "sweep", sweep_measured(sweep), "runs", runs);
     for (size_t i = 0; i < sweep->subject_count; i++) {
         const struct part part = { "", sweep->subjects[i].deployment };
 
@@ -210,7 +219,7 @@ static void write_run(const struct material *material, const char *only_run, str
     json_t *runs = json_array();
 
     answer->structured =
-        json_pack("{s:o, s:o}", "sweep", sweep_json(&material->sweep), "runs", runs);
+        json_pack("{s:o, s:o}", "sweep", sweep_measured(&material->sweep), "runs", runs);
     write_part(material, &part, runs, answer);
 }
 

@@ -20,6 +20,7 @@ static const struct param params[] = {
               "the time from before the cell's first request to after its last." },
     { "limit", VALUE_INTEGER, .low = 1, .high = 200, .initial = "30", .help = "Cells per page." },
     PARAM_CURSOR,
+    PARAM_DETAIL,
     { 0 },
 };
 
@@ -28,11 +29,11 @@ static const struct field detail_fields[] = {
     { "state", VALUE_TEXT, .optional = true, .help = "pending, measured, failed, ..." },
     { "measurement", VALUE_OBJECT, .optional = true,
       .help = "Groups window, requests, failures, load, tokens, rates, client, latency; "
-              "milliseconds, seconds and counts as the names say; null: not measured." },
+              "milliseconds, seconds and counts as the names say; missing: not measured." },
     { "witness", VALUE_OBJECT, .optional = true,
-      .help =
-          "What the server's own metrics said: state full, partial or absent, and why; counts "
-          "held against what was sent; means, gauges and rates of the window; null: not asked." },
+      .help = "What the server's own metrics said: state full, partial or absent, and why; counts "
+              "held against what was sent; means, gauges and rates of the window; missing: not "
+              "asked." },
     { "series", VALUE_OBJECT, .optional = true,
       .help = "The scrapes as columns: at_ms (UTC), and one list for each figure; null where a "
               "scrape does not tell it. With `scrapes`." },
@@ -42,16 +43,16 @@ static const struct field detail_fields[] = {
 
 static const struct field fields[] = {
     { "run", VALUE_OBJECT, .help = "The run.", .fields = run_fields },
-    { "fingerprint", VALUE_OBJECT,
+    { "fingerprint", VALUE_OBJECT, .sparse = true,
       .help = "What was measured: model, engine, hardware, limits, workload; {} before the first "
               "cell." },
     { "provenance", VALUE_OBJECT, .help = "Who measured it, with what, from where." },
-    { "cells", VALUE_LIST, .help = "Cells in order of measuring.", .fields = cell_fields,
-      .told_in = "sweep_show" },
+    { "cells", VALUE_LIST, .sparse = true, .help = "Cells in order of measuring.",
+      .fields = cell_fields, .told_in = "sweep_show" },
     { "findings", VALUE_LIST, .optional = true, .help = FINDINGS_HELP, .fields = finding_fields,
       .told_in = "sweep_show" },
-    { "detail", VALUE_OBJECT, .optional = true, .help = "Of the cell that was asked for.",
-      .fields = detail_fields },
+    { "detail", VALUE_OBJECT, .foreign = true, .optional = true,
+      .help = "Of the cell that was asked for.", .fields = detail_fields },
     { "import", VALUE_OBJECT, .optional = true,
       .help = "Of an imported run, instead of cells: what its file tells.",
       .fields = import_fields },
@@ -72,6 +73,23 @@ static void view_finish(struct view *view)
     free(view->run.provenance);
     cell_rows_free(view->cells, view->cell_count);
     sweep_row_finish(&view->sweep);
+}
+
+/* What is compared by, unless all of it is asked for: without what the engine and its protocol tell
+ * of themselves, and what of the workload is at its default. */
+static json_t *measured_json(const struct call *call, const struct run_row *run)
+{
+    json_t *fingerprint = json_stored(run->fingerprint_document);
+
+    if (call_boolean(call, "detail", false))
+        return fingerprint;
+    json_object_del(fingerprint, "engine_details");
+    json_object_del(fingerprint, "request_form");
+    json_object_set_new(
+        fingerprint, "workload",
+        tool_stated(tool_find("sweep_plan"), json_object_get(fingerprint, "workload")));
+    json_drop_blank(fingerprint);
+    return fingerprint;
 }
 
 static json_t *detail_json(const struct cell_row *cell)
@@ -146,14 +164,20 @@ static bool add_detail(const struct call *call, const struct view *view, struct 
                      view->cell_count == 0 ? 0 : view->cells[view->cell_count - 1].position);
 }
 
-static void write_head(const struct run_row *run, struct text *out)
+static void write_head(const struct run_row *run, const json_t *measured, struct text *out)
 {
+    json_auto_t *provenance = json_stored(run->provenance);
+
     text_addf(out,
               "%s: repetition %" PRId64 " of %s on %s (sweep %s); %" PRId64 " of %" PRId64
               " cells done.\nFingerprint: %s\n",
               run->id, run->repetition + 1, run->sweep_id, run->deployment, run->sweep_state,
               run->cells_done, run->cells_total,
               run->fingerprint[0] != '\0' ? run->fingerprint : "none before the first cell");
+    text_add(out, "Measured: ");
+    members_describe(measured, out);
+    text_add(out, "By whom: ");
+    members_describe(provenance, out);
     run_describe_lineage(run, out);
     text_add_char(out, '\n');
 }
@@ -167,14 +191,13 @@ static bool write_answer(const struct call *call, const struct view *view, int64
     const struct report_input input = { .sweep = &view->sweep,
                                         .cells = view->cells,
                                         .cell_count = view->cell_count };
-    json_t *cells = json_array();
 
-    for (size_t i = first; i < first + count; i++)
-        json_array_append_new(cells, cell_json(&view->cells[i]));
-    answer->structured = json_pack("{s:o, s:o, s:o, s:o}", "run", run_json(&view->run),
-                                   "fingerprint", json_stored(view->run.fingerprint_document),
-                                   "provenance", json_stored(view->run.provenance), "cells", cells);
-    write_head(&view->run, &answer->text);
+    json_t *measured = measured_json(call, &view->run);
+
+    answer->structured = json_pack(
+        "{s:o, s:o, s:o, s:o}", "run", run_json(&view->run), "fingerprint", measured, "provenance",
+        json_stored(view->run.provenance), "cells", cells_json(view->cells + first, count));
+    write_head(&view->run, measured, &answer->text);
     findings_add(&input, answer);
     text_add_char(&answer->text, '\n');
     if (count > 0)

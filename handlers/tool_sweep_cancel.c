@@ -14,6 +14,7 @@ static const struct field fields[] = {
       .told_in = "sweep_show" },
     { "job", VALUE_OBJECT, .help = "Its job as it is now.", .fields = job_fields,
       .told_in = "job_show" },
+    FIELD_NEXT_STEP,
     { 0 },
 };
 
@@ -44,9 +45,10 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
         return false;
     answer->structured =
         json_pack("{s:o, s:o}", "sweep", sweep_json(&sweep), "job", job_json(&job));
+    sweep_describe(&sweep, &answer->text);
     job_describe(&job, &answer->text);
-    text_add(&answer->text, "Finished cells are kept. Next: sweep_resume goes on where it was; "
-                            "run_report tells what is there.\n");
+    text_add(&answer->text, "Finished cells are kept.\n");
+    answer_next(answer, "sweep_resume goes on where it was; run_report tells what is there");
     sweep_row_finish(&sweep);
     return true;
 }

@@ -18,6 +18,7 @@ static const struct field fields[] = {
     { "sweeps", VALUE_LIST, .help = "Newest first.", .fields = sweep_fields,
       .told_in = "sweep_show" },
     FIELD_NEXT_CURSOR,
+    FIELD_NEXT_STEP,
     { 0 },
 };
 
@@ -66,9 +67,10 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     for (size_t i = 0; i < shown; i++)
         json_array_append_new(list, sweep_json(&sweeps[i]));
     answer->structured = json_pack("{s:o}", "sweeps", list);
-    if (shown == 0)
-        text_add(&answer->text, "No such sweep. Next: sweep_plan, then sweep_start.\n");
-    else
+    if (shown == 0) {
+        text_add(&answer->text, "No such sweep.\n");
+        answer_next(answer, "sweep_plan, then sweep_start");
+    } else
         write_table(sweeps, shown, &answer->text);
     page_end_at(answer, count > shown, shown == 0 ? 0 : sweeps[shown - 1].created_ms);
     sweep_rows_free(sweeps, count);

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "handlers/corrections.h"
+#include "handlers/sweep_answer.h"
 #include "handlers/sweep_request.h"
 #include "handlers/workload_request.h"
 
@@ -19,11 +20,12 @@ static const struct field fields[] = {
     { "deployment", VALUE_TEXT, .help = "Deployment that would be measured." },
     { "revision", VALUE_INTEGER, .help = "Its revision." },
     { "candidate", VALUE_TEXT, .optional = true,
-      .help = "Deployment that would be measured in turns with it; null: none." },
+      .help = "Deployment that would be measured in turns with it; missing: none." },
     { "cells", VALUE_INTEGER,
       .help = "Cells to measure: the grid times the repetitions, of each deployment; in an "
               "adaptive search the most it may take, usually half of that or less." },
-    { "grid_cells", VALUE_INTEGER, .help = "Cells of the whole grid." },
+    { "grid_cells", VALUE_INTEGER, .sparse = true,
+      .help = "Cells of the whole grid, where that is more." },
     { "requests", VALUE_INTEGER, .help = "Requests at most, by the assumption." },
     { "input_tokens", VALUE_INTEGER, .help = "Prompt tokens at most." },
     { "output_tokens", VALUE_INTEGER, .help = "Generated tokens at most." },
@@ -31,13 +33,14 @@ static const struct field fields[] = {
       .help = "Seconds at most, by the assumption and the time limit." },
     { "assumption", VALUE_TEXT, .help = "What the upper bounds assume of the server." },
     { "infeasible_cells", VALUE_INTEGER, .optional = true,
-      .help = "Cells longer than the model's context; null: the context is not known." },
+      .help = "Cells longer than the model's context; missing: the context is not known." },
     { "needs_go_ahead", VALUE_BOOLEAN,
       .help = "True: over 60 minutes or 10 million tokens; sweep_start needs plan_digest." },
     { "plan_digest", VALUE_TEXT, .help = "Give it to sweep_start with the same arguments." },
-    { "plan", VALUE_OBJECT, .help = "The whole plan with its defaults." },
+    { "plan", VALUE_OBJECT, .defaults_of = "sweep_plan",
+      .help = "The plan, without what is at its default." },
     { "warnings", VALUE_LIST, .help = "Texts: what the results could not tell." },
-    { "next_step", VALUE_TEXT, .help = "What to call next." },
+    FIELD_NEXT_STEP,
     { 0 },
 };
 
@@ -134,8 +137,8 @@ static json_t *list_warnings(const struct call *call, const struct sweep_request
     return warnings;
 }
 
-static void write_text(const struct sweep_request *request, const json_t *warnings,
-                       struct text *out)
+static void write_text(const struct sweep_request *request, const json_t *plan,
+                       const json_t *warnings, struct text *out)
 {
     const struct plan_estimate *estimate = &request->estimate;
     char duration[DURATION_SHOWN_SIZE], input[DURATION_SHOWN_SIZE], output[DURATION_SHOWN_SIZE];
@@ -154,6 +157,7 @@ static void write_text(const struct sweep_request *request, const json_t *warnin
               duration_show(estimate->duration_s, duration), estimate->requests,
               count_show(estimate->input_tokens, input),
               count_show(estimate->output_tokens, output), estimate->assumption);
+    plan_describe(plan, out);
     json_array_foreach(warnings, i, warning)
         text_addf(out, "Warning: %s.\n", json_string_value(warning));
     text_addf(out, "plan_digest: %s\n", request->digest);
@@ -177,7 +181,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     const char *next;
     bool known = false;
     int64_t infeasible;
-    json_t *warnings;
+    json_t *warnings, *plan;
 
     if (!sweep_request_read(call, &request, error) || !check_corrections(call, &request, error)
         || !count_all_infeasible(call, &request, &known, &infeasible, error))
@@ -187,19 +191,20 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
                  "and plan_digest"
                : "sweep_start with the same arguments";
     warnings = list_warnings(call, &request, infeasible);
-    write_text(&request, warnings, &answer->text);
+    plan = plan_to_json(&request.plan);
+    write_text(&request, plan, warnings, &answer->text);
     answer->structured = json_pack(
-        "{s:s, s:I, s:s?, s:I, s:I, s:I, s:I, s:I, s:f, s:s, s:o, s:b, s:s, s:o, s:o, s:s}",
+        "{s:s, s:I, s:s?, s:I, s:I, s:I, s:I, s:I, s:f, s:s, s:o, s:b, s:s, s:o, s:o}",
         "deployment", request.deployment.name, "revision", (json_int_t)request.deployment.revision,
         "candidate", request.subjects > 1 ? request.candidate.name : NULL, "cells",
-        (json_int_t)estimate->cells, "grid_cells", (json_int_t)estimate->grid_cells, "requests",
+        (json_int_t)estimate->cells, "grid_cells",
+        (json_int_t)(estimate->grid_cells > estimate->cells ? estimate->grid_cells : 0), "requests",
         (json_int_t)estimate->requests, "input_tokens", (json_int_t)estimate->input_tokens,
         "output_tokens", (json_int_t)estimate->output_tokens, "duration_s", estimate->duration_s,
         "assumption", estimate->assumption, "infeasible_cells",
         known ? json_integer(infeasible) : json_null(), "needs_go_ahead", request.needs_go_ahead,
-        "plan_digest", request.digest, "plan", plan_to_json(&request.plan), "warnings", warnings,
-        "next_step", next);
-    text_addf(&answer->text, "Next: %s.\n", next);
+        "plan_digest", request.digest, "plan", plan, "warnings", warnings);
+    answer_next(answer, next);
     return true;
 }
 

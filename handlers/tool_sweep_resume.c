@@ -41,7 +41,7 @@ static const struct field fields[] = {
     { "left", VALUE_LIST, .optional = true, .help = "The first 20 of them.",
       .fields = left_fields },
     FIELD_OUTCOME,
-    { "next_step", VALUE_TEXT, .help = "What to call next." },
+    FIELD_NEXT_STEP,
     { 0 },
 };
 
@@ -203,7 +203,6 @@ static bool add_left(const struct call *call, const char *id, struct answer *ans
 
 static bool run(struct call *call, struct answer *answer, struct error *error)
 {
-    static const char next[] = "job_show with this job and wait_s 50, then run_report";
     const char *id = call_text(call, "sweep");
     struct sweep_row sweep;
     bool done;
@@ -214,12 +213,11 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
                          &sweep, error))
         return false;
     jobs_kick(call->services->jobs);
-    answer->structured = json_pack("{s:o, s:s, s:s}", "sweep", sweep_json(&sweep), "job",
-                                   sweep.job_id, "next_step", next);
+    answer->structured = json_pack("{s:o, s:s}", "sweep", sweep_json(&sweep), "job", sweep.job_id);
     text_copy(answer->job_id, sizeof answer->job_id, sweep.job_id);
     sweep_describe(&sweep, &answer->text);
     done = add_left(call, sweep.id, answer, error);
-    text_addf(&answer->text, "Next: %s.\n", next);
+    answer_next(answer, "job_show with this job and wait_s 50, then run_report");
     sweep_row_finish(&sweep);
     return done;
 }

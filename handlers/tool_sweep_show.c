@@ -15,6 +15,7 @@ static const struct param params[] = {
       .help = "Id of the sweep (swp_...)." },
     { "limit", VALUE_INTEGER, .low = 1, .high = 200, .initial = "30", .help = "Cells per page." },
     PARAM_CURSOR,
+    PARAM_DETAIL,
     { 0 },
 };
 
@@ -34,7 +35,8 @@ static const struct field attempt_fields[] = {
 
 static const struct field fields[] = {
     { "sweep", VALUE_OBJECT, .help = "The sweep.", .fields = sweep_fields },
-    { "job", VALUE_OBJECT, .help = "The job that works on it.", .fields = job_fields,
+    { "job", VALUE_OBJECT, .optional = true,
+      .help = "The job that works on it; none when it is over.", .fields = job_fields,
       .told_in = "job_show" },
     { "cells", VALUE_LIST, .help = "Cells in order of measuring.", .fields = cell_fields },
     { "interrupted", VALUE_LIST,
@@ -47,7 +49,7 @@ static const struct field fields[] = {
       .fields = attempt_fields, .told_in = "interrupted" },
     { "findings", VALUE_LIST, .optional = true, .help = FINDINGS_HELP, .fields = finding_fields },
     FIELD_NEXT_CURSOR,
-    { "next_step", VALUE_TEXT, .help = "What to call next." },
+    FIELD_NEXT_STEP,
     { 0 },
 };
 
@@ -76,15 +78,6 @@ static json_t *attempts_json(const struct attempt_row *attempts, size_t count)
                                               (json_int_t)attempts[i].number, "reason",
                                               json_text_or_null(attempts[i].reason), "started_at",
                                               json_time(attempts[i].started_ms)));
-    return list;
-}
-
-static json_t *cells_json(const struct cell_row *cells, size_t count)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, cell_json(&cells[i]));
     return list;
 }
 
@@ -145,11 +138,12 @@ static void write_answer(const struct view *view, size_t first, size_t count, st
                                         .cells = view->cells,
                                         .cell_count = view->cell_count };
 
-    answer->structured = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:s}", "sweep", sweep_json(&view->sweep), "job",
-        job_json(&view->job), "cells", cells_json(view->cells + first, count), "interrupted",
-        attempts_json(view->interrupted, view->interrupted_count), "rejected",
-        attempts_json(view->rejected, view->rejected_count), "next_step", next_step(&view->sweep));
+    answer->structured =
+        json_pack("{s:o, s:o, s:o, s:o, s:o}", "sweep", sweep_json(&view->sweep), "job",
+                  sweep_is_active(&view->sweep) ? job_json(&view->job) : json_null(), "cells",
+                  cells_json(view->cells + first, count), "interrupted",
+                  attempts_json(view->interrupted, view->interrupted_count), "rejected",
+                  attempts_json(view->rejected, view->rejected_count));
     sweep_describe(&view->sweep, text);
     if (sweep_is_active(&view->sweep))
         job_describe(&view->job, text);
@@ -162,7 +156,8 @@ static void write_answer(const struct view *view, size_t first, size_t count, st
     text_add_char(text, '\n');
     if (count > 0)
         cells_table(view->cells + first, count, text);
-    text_addf(text, "\nNext: %s.\n", next_step(&view->sweep));
+    text_add_char(text, '\n');
+    answer_next(answer, next_step(&view->sweep));
     page_end_at(answer, end < view->cell_count, (int64_t)end);
 }
 

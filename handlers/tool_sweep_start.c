@@ -27,7 +27,7 @@ static const struct field fields[] = {
       .help = "False: the idempotency key was used before; this is the sweep it started." },
     { "duration_s", VALUE_NUMBER, .optional = true, .help = "Seconds it takes at most." },
     FIELD_OUTCOME,
-    { "next_step", VALUE_TEXT, .help = "What to call next." },
+    FIELD_NEXT_STEP,
     { 0 },
 };
 
@@ -142,15 +142,16 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
                  "run_compare with this sweep"
                : "job_show with this job and wait_s 50, until `over` is true; then "
                  "run_report";
-    answer->structured = json_pack("{s:o, s:s, s:b, s:f, s:s}", "sweep", sweep_json(&sweep), "job",
-                                   sweep.job_id, "started", !earlier, "duration_s",
-                                   request.estimate.duration_s, "next_step", next);
+    answer->structured =
+        json_pack("{s:o, s:s, s:b, s:f}", "sweep", sweep_json(&sweep), "job", sweep.job_id,
+                  "started", !earlier, "duration_s", request.estimate.duration_s);
     text_copy(answer->job_id, sizeof answer->job_id, sweep.job_id);
     if (earlier)
         text_add(&answer->text, "Started before with this idempotency key.\n");
     sweep_describe(&sweep, &answer->text);
-    text_addf(&answer->text, "It takes %s at most.\nNext: %s.\n",
-              duration_show(request.estimate.duration_s, duration), next);
+    text_addf(&answer->text, "It takes %s at most.\n",
+              duration_show(request.estimate.duration_s, duration));
+    answer_next(answer, next);
     sweep_row_finish(&sweep);
     return true;
 }

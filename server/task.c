@@ -55,6 +55,13 @@ static json_t *ttl(const struct server *server)
     return days == 0 ? json_null() : json_integer(days * DAY_MS);
 }
 
+static json_t *time_json(int64_t utc_ms)
+{
+    char text[CLOCK_TEXT_SIZE];
+
+    return json_string(clock_format_utc(utc_ms, text));
+}
+
 json_t *task_seed(const struct server *server, const struct job *job)
 {
     json_t *task = json_pack("{s:s, s:s}", "taskId", job->id, "status", status_of(job));
@@ -63,8 +70,8 @@ json_t *task_seed(const struct server *server, const struct job *job)
     if (json_is_string(message))
         json_object_set(task, "statusMessage", message);
     json_decref(message);
-    json_object_set_new(task, "createdAt", json_time(job->created_ms));
-    json_object_set_new(task, "lastUpdatedAt", json_time(job->updated_ms));
+    json_object_set_new(task, "createdAt", time_json(job->created_ms));
+    json_object_set_new(task, "lastUpdatedAt", time_json(job->updated_ms));
     json_object_set_new(task, "ttlMs", ttl(server));
     json_object_set_new(task, "pollIntervalMs", json_integer(POLL_INTERVAL_MS));
     return task;

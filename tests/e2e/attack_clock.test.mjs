@@ -64,7 +64,7 @@ for (const offsets of [['-1h'], ['-10m', '-1d'], ['+400d', '+0'], ['-400d', '+0'
         const scraped = (what) =>
             until(what, async () => {
                 const { last_at: at, last_error: problem } = await watched();
-                assert.equal(problem, null);
+                assert.equal(problem, undefined);
                 return at;
             });
         let last = await scraped('the first scrape');
@@ -72,7 +72,7 @@ for (const offsets of [['-1h'], ['-10m', '-1d'], ['+400d', '+0'], ['-400d', '+0'
             await clock.set(offset);
             const now = await until(`a scrape at ${offset}`, async () => {
                 const { last_at: at, last_error: problem } = await watched();
-                assert.equal(problem, null);
+                assert.equal(problem, undefined);
                 return Math.abs(Date.parse(at) - Date.parse(last)) > 300_000 && at;
             });
             await until('another', async () => (await watched()).last_at > now);

@@ -30,7 +30,7 @@ test('whoever comes new has the next turn, and a cancel in line works at once', 
     const { leases, unlisted } = await bob.call('lease_list');
     assert.deepEqual(
         [unlisted, ...leases.map(({ principal, held, place }) => [principal, held, place])],
-        [0, ['alice', true, null], ['bob', false, 1], ['alice', false, 2]],
+        [0, ['alice', true, undefined], ['bob', false, 1], ['alice', false, 2]],
     );
     await alice.call('job_cancel', { job: leases[0].job });
     assert.equal((await waitForJob(bob, late.job)).state, 'completed');

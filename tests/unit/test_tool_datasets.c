@@ -12,7 +12,7 @@ static void keeps_a_dataset_and_says_what_it_has(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = world_ok(world, "dataset_import", IMPORT_CHATS), *list = NULL;
-    const json_t *dataset = json_object_get(answer, "dataset");
+    json_t *dataset = json_object_get(answer, "dataset");
 
     assert_string_equal(json_get_text(dataset, "kind", ""), "prompts");
     assert_int_equal(json_get_integer(dataset, "count", 0), 2);
@@ -22,6 +22,7 @@ static void keeps_a_dataset_and_says_what_it_has(void **state)
     world_says(world, "1 records could not be sent");
     world_audited(world, "dataset_import", "ok", "chats");
     list = world_ok(world, "dataset_list", "{}");
+    json_object_del(dataset, "digest"); /* of one that is told alone */
     assert_true(json_equal(json_array_get(json_object_get(list, "datasets"), 0), dataset));
 }
 

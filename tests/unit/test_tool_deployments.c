@@ -168,7 +168,7 @@ static void binds_what_an_admin_names(void **state)
     json_auto_t *moved = NULL;
 
     assert_string_equal(json_get_text(first, "bound", ""), "http://127.0.0.1:1");
-    assert_true(json_is_null(json_object_get(again, "bound")));
+    assert_null(json_object_get(again, "bound"));
     assert_false(json_get_boolean(again, "changed", true));
     world_refused(world, "deployment_update",
                   "{\"url\":\"http://127.0.0.1:2\",\"confirm\":\"lab\"}", ERROR_FORBIDDEN,
@@ -440,7 +440,7 @@ static void lists_deployments_page_by_page(void **state)
     assert_string_equal(json_get_text(first, "next_cursor", ""), "b");
     second = world_ok(world, "deployment_list", "{\"limit\":2,\"cursor\":\"b\"}");
     assert_int_equal(json_array_size(json_object_get(second, "deployments")), 1);
-    assert_true(json_is_null(json_object_get(second, "next_cursor")));
+    assert_null(json_object_get(second, "next_cursor"));
     world_refused(world, "deployment_list", "{\"cursor\":\"../etc\"}", ERROR_INVALID, "cursor");
 }
 
@@ -456,8 +456,8 @@ static void shows_a_dashboard_that_ends_in_the_next_step(void **state)
     assert_string_equal(json_get_text(json_object_get(answer, "model"), "id", ""), "simserve/toy");
     assert_true(json_get_number(json_object_get(answer, "load"), "requests_running", -1) == 0);
     assert_true(json_get_number(json_object_get(answer, "watch"), "interval_s", 0) == 3600);
-    assert_true(json_is_null(json_object_get(answer, "lease")));
-    assert_true(json_is_null(json_object_get(answer, "last_sweep")));
+    assert_null(json_object_get(answer, "lease"));
+    assert_null(json_object_get(answer, "last_sweep"));
     world_says(world, "Health     up");
     world_says(world, "stored every 3600 s");
     world_says(world, "Next: model_health, then sweep_plan");
@@ -473,7 +473,7 @@ static void shows_a_server_that_is_down_with_what_was_known_of_it(void **state)
     answer = world_ok(world, "deployment_show", "{}");
     assert_string_equal(json_get_text(json_object_get(answer, "health"), "status", ""), "down");
     assert_string_equal(json_get_text(json_object_get(answer, "model"), "id", ""), "simserve/toy");
-    assert_true(json_is_null(json_object_get(answer, "load")));
+    assert_null(json_object_get(answer, "load"));
     world_says(world, "DOWN:");
     world->simserve = simserve_start(NULL);
 }

@@ -163,7 +163,7 @@ static void lists_imported_runs_among_the_others(void **state)
     of_sweep = world_ok(world, "run_list", text_string(&arguments));
     assert_int_equal(json_array_size(json_object_get(of_sweep, "runs")), 1);
     assert_false(
-        json_get_boolean(json_array_get(json_object_get(of_sweep, "runs"), 0), "imported", true));
+        json_get_boolean(json_array_get(json_object_get(of_sweep, "runs"), 0), "imported", false));
 }
 
 static void pages_lose_no_imported_run(void **state)
@@ -248,7 +248,7 @@ static void exports_page_by_page_in_whole_files(void **state)
     assert_int_equal(json_get_integer(table, "cells_total", 0), 3);
     vllm = with_run(world, "run_export", id, ",\"format\":\"vllm\"");
     assert_int_equal(json_array_size(json_object_get(vllm, "left_out")), 1);
-    assert_true(json_is_null(json_object_get(vllm, "next_cursor")));
+    assert_null(json_object_get(vllm, "next_cursor"));
     assert_non_null(strstr(json_get_text(vllm, "content", ""), "\"request_throughput\":2"));
     world_refused(world, "run_export", "{\"run\":\"run_x\"}", ERROR_NOT_FOUND, "run_x");
 }

@@ -201,7 +201,7 @@ static void lists_the_audit_with_filters_and_pages(void **state)
     row = json_array_get(json_object_get(first, "rows"), 0);
     assert_string_equal(json_get_text(row, "tool", ""), "job_list");
     assert_string_equal(json_get_text(row, "outcome", ""), "invalid");
-    text_addf(&arguments, "{\"cursor\":\"%s\",\"tool\":\"deployment_register\"}",
+    text_addf(&arguments, "{\"cursor\":\"%s\",\"tool\":\"deployment_register\",\"detail\":true}",
               json_get_text(first, "next_cursor", ""));
     second = world_ok(world, "audit_list", text_string(&arguments));
     assert_int_equal(json_array_size(json_object_get(second, "rows")),
@@ -225,7 +225,7 @@ static void tells_an_admin_whether_others_changed_the_audit(void **state)
     assert_non_null(strstr(json_get_text(checked, "check", ""), "the audit holds"));
     world_says(world, "the audit holds");
     world->role = ROLE_VIEWER;
-    read = world_ok(world, "audit_list", "{}");
+    read = world_ok(world, "audit_list", "{\"detail\":true}");
     assert_string_equal(json_get_text(read, "check", ""), json_get_text(checked, "check", "-"));
 }
 

@@ -16,7 +16,7 @@ static void shows_the_figures_that_matter_now(void **state)
     world_do(world, "model_query", "{\"prompt\":\"hello\",\"max_tokens\":8}");
     one = world_ok(world, "metrics_show", "{\"interval_s\":0}");
     assert_true(json_get_number(json_object_get(one, "now"), "generation_tokens_total", 0) == 8);
-    assert_true(json_is_null(json_object_get(one, "rates")));
+    assert_null(json_object_get(one, "rates"));
     two = world_ok(world, "metrics_show", "{\"interval_s\":0.2}");
     assert_true(json_get_number(json_object_get(two, "rates"), "seconds", 0) >= 0.2);
     assert_true(json_get_number(json_object_get(two, "rates"), "output_tokens_per_s", -1) == 0);
@@ -75,7 +75,7 @@ static void says_at_once_that_a_server_cannot_be_scraped(void **state)
 
     world_register(world, "demo");
     good = world_ok(world, "metrics_watch", "{\"deployment\":\"demo\"}");
-    assert_true(json_is_null(json_object_get(good, "problem")));
+    assert_null(json_object_get(good, "problem"));
     world_do(world, "deployment_register", "{\"name\":\"off\",\"url\":\"http://127.0.0.1:1\"}");
     off = world_ok(world, "metrics_watch", "{\"deployment\":\"off\",\"interval_s\":7}");
     assert_int_equal(json_get_integer(off, "interval_s", 0), 7);
@@ -122,7 +122,7 @@ static void tells_no_figures_of_several_instances_in_turns(void **state)
     world_register(world, "demo");
     world_do(world, "model_query", "{\"prompt\":\"hello\",\"max_tokens\":8}");
     now = world_ok(world, "metrics_show", "{\"interval_s\":0.2}");
-    assert_true(json_is_null(json_object_get(now, "rates")));
+    assert_null(json_object_get(now, "rates"));
     assert_non_null(strstr(json_get_text(now, "note", ""), "several instances answer in turns"));
     world_says(world, "No rates: several instances");
     watch = world_ok(world, "metrics_watch", "{}");
@@ -273,7 +273,7 @@ static void says_between_which_limits_a_percentile_is(void **state)
     beyond = world_ok(world, "metrics_history", "{\"series\":\"x\",\"percentile\":90}");
     point = json_array_get(json_object_get(beyond, "points"), 0);
     assert_near(json_get_number(point, "value", 0), 0.5);
-    assert_true(json_is_null(json_object_get(point, "at_most")));
+    assert_null(json_object_get(point, "at_most"));
     world_says(world, "above 0.5");
 }
 
@@ -299,16 +299,16 @@ static void label_sets_of_different_buckets_have_no_percentile_together(void **s
     assert_true(scrape_add(world->services.store, id, now_ms - 1, values, 5, NULL, &world->error));
     both = world_ok(world, "metrics_history", "{\"series\":\"x\",\"percentile\":50}");
     point = json_array_get(json_object_get(both, "points"), 0);
-    assert_true(json_is_null(json_object_get(point, "value")));
-    assert_true(json_is_null(json_object_get(point, "at_least")));
+    assert_null(json_object_get(point, "value"));
+    assert_null(json_object_get(point, "at_least"));
     assert_non_null(strstr(json_get_text(both, "note", ""), "different buckets"));
-    assert_true(json_is_null(json_object_get(figure(both, "x"), "mean")));
+    assert_null(json_object_get(figure(both, "x"), "mean"));
     world_says(world, "different buckets");
     one = world_ok(world, "metrics_history",
                    "{\"series\":\"x\",\"percentile\":50,\"labels\":{\"pod\":\"a\"}}");
     point = json_array_get(json_object_get(one, "points"), 0);
     assert_near(json_get_number(point, "value", 0), 5.5);
-    assert_true(json_is_null(json_object_get(one, "note")));
+    assert_null(json_object_get(one, "note"));
 }
 
 /* and one that restarts as another version changes them. */
@@ -345,7 +345,7 @@ static void buckets_of_before_are_none_of_now(void **state)
     coarse = world_ok(world, "metrics_history",
                       "{\"series\":\"x\",\"percentile\":50,\"minutes\":180,\"step_s\":3600}");
     points = json_object_get(coarse, "points");
-    assert_true(json_is_null(json_object_get(json_array_get(points, 0), "value")));
+    assert_null(json_object_get(json_array_get(points, 0), "value"));
     assert_non_null(strstr(json_get_text(coarse, "note", ""), "changed within a step"));
 }
 
@@ -361,8 +361,7 @@ static void a_histogram_of_one_bucket_has_no_percentile(void **state)
     value.value = 100;
     assert_true(scrape_add(world->services.store, id, now_ms - 1, &value, 1, NULL, &world->error));
     answer = world_ok(world, "metrics_history", "{\"series\":\"x\",\"percentile\":50}");
-    assert_true(json_is_null(
-        json_object_get(json_array_get(json_object_get(answer, "points"), 0), "value")));
+    assert_null(json_object_get(json_array_get(json_object_get(answer, "points"), 0), "value"));
     assert_non_null(strstr(json_get_text(answer, "note", ""), "no bucket but +Inf"));
 }
 

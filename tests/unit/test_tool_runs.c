@@ -25,7 +25,7 @@ static void lists_no_runs_where_there_are_none(void **state)
     json_auto_t *list = world_ok(world, "run_list", "{}");
 
     assert_int_equal(json_array_size(json_object_get(list, "runs")), 0);
-    assert_true(json_is_null(json_object_get(list, "next_cursor")));
+    assert_null(json_object_get(list, "next_cursor"));
     world_says(world, "No such run");
     world_refused(world, "run_list", "{\"cursor\":\"soon\"}", ERROR_INVALID, "\"cursor\"");
 }
@@ -39,7 +39,7 @@ static void a_page_does_not_lose_repetitions(void **state)
     measure(world, sweep, run);
     page = world_ok(world, "run_list", "{\"limit\":1}");
     assert_int_equal(json_array_size(json_object_get(page, "runs")), 2);
-    assert_true(json_is_null(json_object_get(page, "next_cursor")));
+    assert_null(json_object_get(page, "next_cursor"));
 }
 
 static void shows_what_was_measured_and_by_whom(void **state)
@@ -161,7 +161,7 @@ static void shows_no_figures_of_a_cell_that_was_not_measured(void **state)
     answer = world_ok(world, "run_show", text_string(&arguments));
     detail = json_object_get(answer, "detail");
     assert_string_equal(json_get_text(detail, "state", ""), "pending");
-    assert_true(json_is_null(json_object_get(detail, "measurement")));
+    assert_null(json_object_get(detail, "measurement"));
 }
 
 static void reports_the_newest_sweep_or_the_one_named(void **state)
