@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/json_scan.h"
 #include "server/auth.h"
 #include "server/exchange.h"
@@ -76,6 +77,22 @@ bool limits_check_rate(struct exchange *exchange)
         return true;
     refuse(exchange, wait_ms);
     return false;
+}
+
+bool limits_may_run_inline(const struct exchange *exchange)
+{
+    int64_t wait_ms;
+
+    return !is_limited(exchange) || !has_rate(exchange->server)
+           || quota_spend(exchange->server->inline_us, exchange->principal.name,
+                          clock_monotonic_ns(), &wait_ms);
+}
+
+void limits_count_inline(const struct exchange *exchange, int64_t took_ns)
+{
+    if (is_limited(exchange) && has_rate(exchange->server))
+        quota_charge(exchange->server->inline_us, exchange->principal.name, took_ns / 1000,
+                     clock_monotonic_ns());
 }
 
 bool limits_enter(struct exchange *exchange, struct error *error)

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "server/ask.h"
 #include "server/exchange.h"
+#include "server/limits.h"
 #include "server/methods.h"
 #include "server/server.h"
 #include "server/session.h"
@@ -287,6 +289,14 @@ static void take_responses(const struct post *post)
             ask_take_response(&post->rpcs[i]);
 }
 
+static void run_inline(struct exchange *exchange)
+{
+    int64_t begun_ns = clock_monotonic_ns();
+
+    run_post(exchange);
+    limits_count_inline(exchange, clock_monotonic_ns() - begun_ns);
+}
+
 static void place(struct exchange *exchange, struct post *post)
 {
     struct rpc *first = post->rpcs;
@@ -297,10 +307,10 @@ static void place(struct exchange *exchange, struct post *post)
         reply_rpc(exchange, first);
     else if (!post->batch && (first->kind == RPC_RESPONSE || first->method == NULL))
         exchange_reply(exchange, 202, NULL, NULL);
-    else if (is_slow(post))
+    else if (is_slow(post) || !limits_may_run_inline(exchange))
         submit(exchange, post);
     else
-        run_post(exchange);
+        run_inline(exchange);
 }
 
 /* ---- Reading ---- */

@@ -146,3 +146,16 @@ bool quota_spend_many(struct quota *quota, const char *name, int64_t count, int6
                    : (int64_t)((wanted - left) * 1000 / (double)quota->limits.per_second) + 1;
     return left >= wanted;
 }
+
+void quota_charge(struct quota *quota, const char *name, int64_t count, int64_t now_ns)
+{
+    struct user *user;
+
+    if (quota->limits.per_second == 0)
+        return;
+    pthread_mutex_lock(&quota->lock);
+    user = find_or_add(quota, name);
+    refill(quota, user, now_ns);
+    user->spent += (double)count;
+    pthread_mutex_unlock(&quota->lock);
+}

@@ -23,6 +23,8 @@ bool quota_enter(struct quota *quota, const char *name);
 void quota_leave(struct quota *quota, const char *name);
 /* Takes a token; false: none is left, and *wait_ms is when there will be one. */
 bool quota_spend(struct quota *quota, const char *name, int64_t now_ns, int64_t *wait_ms);
+/* Takes so many that were used already, also beyond what is left: then they come back first. */
+void quota_charge(struct quota *quota, const char *name, int64_t count, int64_t now_ns);
 /* Takes so many at once, or none. */
 bool quota_spend_many(struct quota *quota, const char *name, int64_t count, int64_t now_ns,
                       int64_t *wait_ms);

@@ -25,6 +25,8 @@
 
 #define HTTP_THREADS_LIMIT 4
 #define CANCEL_PATIENCE_MS 1000
+#define INLINE_US_AT_ONCE 50000
+#define INLINE_US_PER_S 200000 /* a fifth of a thread */
 #define KEPT_BYTES_AT_ONCE (16 << 20)
 #define KEPT_BYTES_PER_S (64 << 10) /* they are kept for ten minutes */
 
@@ -162,6 +164,8 @@ static void create_quotas(struct server *server)
 
     server->kept_bytes = quota_create(
         (struct quota_limits){ .per_second = KEPT_BYTES_PER_S, .burst = KEPT_BYTES_AT_ONCE });
+    server->inline_us = quota_create(
+        (struct quota_limits){ .per_second = INLINE_US_PER_S, .burst = INLINE_US_AT_ONCE });
     server->addresses =
         quota_create((struct quota_limits){ .at_once = settings->connections_per_address });
     server->principals = quota_create((struct quota_limits){
@@ -276,6 +280,7 @@ void server_destroy(struct server *server)
     notifier_destroy(server->notifier);
     sessions_destroy(server->sessions);
     authority_destroy(server->authority);
+    quota_destroy(server->inline_us);
     quota_destroy(server->kept_bytes);
     quota_destroy(server->addresses);
     quota_destroy(server->principals);

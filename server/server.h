@@ -55,6 +55,7 @@ struct server {
     struct notifier *notifier;
     bool listening; /* to the jobs, for the notifier */
     struct quota *addresses, *principals;
+    struct quota *inline_us;  /* each principal's time on the HTTP threads */
     struct quota *kept_bytes; /* of each principal's events */
     struct workers *workers, *waiting;
     struct http_loop **loops;

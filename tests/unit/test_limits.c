@@ -9,6 +9,7 @@
 #include "mcp_client.h"
 #include "served.h"
 #include "server/auth.h"
+#include "server/quota.h"
 
 #define PING(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"ping\"}"
 #define BLOCK(id)                                                                                  \
@@ -161,13 +162,13 @@ static void begin_call(struct http_client *client, const char *headers)
     http_send(client, "POST", "/mcp", text_string(&all), ENDLESS);
 }
 
-static bool is_served_again(struct http_client *client)
+static bool is_served_again(struct http_client *client, const char *body)
 {
     int64_t end_ns = clock_monotonic_ns() + INT64_C(10000000000);
     int status = 429;
 
     while (status == 429 && clock_monotonic_ns() < end_ns)
-        json_decref(mcp_post_on(client, alice, BLOCK("1"), &status));
+        json_decref(mcp_post_on(client, alice, body, &status));
     return status == 200;
 }
 
@@ -195,7 +196,33 @@ static void the_calls_of_one_do_not_take_the_workers_of_others(void **state)
     assert_int_equal(atomic_load(&served_running), 2);
     for (int i = 0; i < 2; i++)
         http_close(&running[i]);
-    assert_true(is_served_again(&client));
+    assert_true(is_served_again(&client, BLOCK("1")));
+    http_close(&client);
+}
+
+/* Who had his share of the thread that reads connections takes a place even with what is answered
+ * at once, until he has a share again. */
+static void short_calls_of_one_do_not_take_the_thread_of_others(void **state)
+{
+    struct http_client running[2], client;
+    int status;
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        begin_call(&running[i], alice);
+    assert_true(served_reaches(&served_running, 2));
+    http_open(&client, port());
+    json_decref(mcp_post_on(&client, alice, PING("1"), &status));
+    assert_int_equal(status, 200);
+    quota_charge(served.server->inline_us, "alice", 3600 * INT64_C(1000000), clock_monotonic_ns());
+    json_auto_t *reply = mcp_post_on(&client, alice, PING("7"), &status);
+    assert_int_equal(status, 429);
+    check_refusal(&client, reply, "calls_per_principal");
+    json_decref(mcp_post_on(&client, bob, PING("1"), &status));
+    assert_int_equal(status, 200);
+    http_close(&running[0]);
+    assert_true(is_served_again(&client, PING("1")));
+    http_close(&running[1]);
     http_close(&client);
 }
 
@@ -207,6 +234,8 @@ int main(void)
             start_with_rate, stop),
         cmocka_unit_test_setup_teardown(the_id_is_echoed_where_there_is_one, start_with_rate, stop),
         cmocka_unit_test_setup_teardown(the_calls_of_one_do_not_take_the_workers_of_others,
+                                        start_with_calls, stop),
+        cmocka_unit_test_setup_teardown(short_calls_of_one_do_not_take_the_thread_of_others,
                                         start_with_calls, stop),
     };
 

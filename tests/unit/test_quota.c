@@ -46,6 +46,20 @@ static void tokens_come_back_with_time_up_to_the_burst(void **state)
     quota_destroy(quota);
 }
 
+static void what_was_used_beyond_the_burst_comes_back_first(void **state)
+{
+    struct quota *quota = quota_create((struct quota_limits){ .per_second = 10, .burst = 5 });
+    int64_t now_ns = SECOND_NS, wait_ms;
+
+    (void)state;
+    quota_charge(quota, "alice", 25, now_ns);
+    assert_false(quota_spend(quota, "alice", now_ns + SECOND_NS, &wait_ms));
+    assert_in_range(wait_ms, 1000, 1101);
+    assert_true(quota_spend(quota, "alice", now_ns + 3 * SECOND_NS, &wait_ms));
+    assert_true(quota_spend(quota, "bob", now_ns, &wait_ms));
+    quota_destroy(quota);
+}
+
 static void zero_is_no_limit(void **state)
 {
     struct quota *quota = quota_create((struct quota_limits){ 0 });
@@ -87,6 +101,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_name_has_places_of_its_own),
         cmocka_unit_test(tokens_come_back_with_time_up_to_the_burst),
+        cmocka_unit_test(what_was_used_beyond_the_burst_comes_back_first),
         cmocka_unit_test(zero_is_no_limit),
         cmocka_unit_test(names_that_come_and_go_do_not_mix),
     };
