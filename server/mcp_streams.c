@@ -83,6 +83,7 @@ struct comeback {
     int64_t after;
     struct outlet *outlet;
     bool resumed;
+    bool complete; /* the stream is over, and the client has all of it */
 };
 
 static void comeback_free(void *context)
@@ -126,18 +127,15 @@ static void answer_lost(struct store *store, struct stream *stream, const struct
     stream_push(stream, text_string(&json), json.length);
 }
 
-/* Of a stream that is over, nothing may follow. */
-static bool resume(struct stream *stream, const struct comeback *comeback, struct error *error)
+static bool resume(struct stream *stream, struct comeback *comeback, struct error *error)
 {
-    if (!stream_is_open(stream) && stream_sequence(stream) == comeback->after)
-        return error_set(error, ERROR_NOT_FOUND, "nothing follows event %s_%lld", comeback->stream,
-                         (long long)comeback->after);
-    return stream_resume(stream, comeback->after, comeback->outlet, error);
+    comeback->complete = !stream_is_open(stream) && stream_sequence(stream) == comeback->after;
+    return !comeback->complete && stream_resume(stream, comeback->after, comeback->outlet, error);
 }
 
 /* A call that runs no more: what it said is in the store, or it was lost. */
-static bool revive(struct store *store, const struct comeback *comeback,
-                   const struct event_call *call, struct error *error)
+static bool revive(struct store *store, struct comeback *comeback, const struct event_call *call,
+                   struct error *error)
 {
     const char *session = comeback->session->id;
     struct stream *stream = stream_create(NULL);
@@ -157,7 +155,7 @@ static bool revive(struct store *store, const struct comeback *comeback,
     return resumed;
 }
 
-static bool resume_call(struct store *store, const struct comeback *comeback, struct error *error)
+static bool resume_call(struct store *store, struct comeback *comeback, struct error *error)
 {
     struct stream *running = session_find_stream(comeback->session, comeback->stream);
     struct event_call call = { 0 };
@@ -198,7 +196,9 @@ static void come_back(struct exchange *exchange)
             session_resume(comeback->session, comeback->after, comeback->outlet, &error);
     else
         comeback->resumed = resume_call(exchange->server->services->store, comeback, &error);
-    if (!comeback->resumed)
+    if (comeback->complete) /* which ends it: an event stream without events is asked for again */
+        exchange_reply(exchange, 204, NULL, NULL);
+    else if (!comeback->resumed)
         refuse(exchange, &error);
 }
 

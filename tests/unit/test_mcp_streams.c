@@ -206,7 +206,28 @@ static void a_call_that_was_cut_is_resumed_where_it_was_and_goes_on_live(void **
     assert_int_equal(integer_at(answer, "result.structuredContent.steps"), 40);
     assert_int_equal(atomic_load(&served_done), 1);
     peer_hang_up(&peer);
-    check_refused(&peer, peer.last_id); /* nothing follows the answer */
+    peer_end(&peer);
+}
+
+/* Clients that ask at every end for what follows: an error would be shown to their people, and an
+ * event stream without events asked for again and again. */
+static void a_client_that_heard_everything_is_told_that_nothing_follows(void **state)
+{
+    struct peer peer;
+    TEXT_AUTO body = { 0 };
+
+    (void)state;
+    peer_begin(&peer);
+    assert_int_equal(
+        peer_send(&peer, "POST", NULL, CALL("7", "slow", "{\"steps\":2,\"step_ms\":1}")), 200);
+    json_decref(peer_answer(&peer));
+    peer_hang_up(&peer);
+    for (int i = 0; i < 2; i++) { /* of a call that has just ended, and of one long over */
+        assert_int_equal(peer_send(&peer, "GET", peer.last_id, NULL), 204);
+        assert_false(http_read_part(&peer.http, &body));
+        peer_hang_up(&peer);
+        restart();
+    }
     peer_end(&peer);
 }
 
@@ -573,6 +594,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_call_that_was_cut_is_resumed_where_it_was_and_goes_on_live),
+        TEST(a_client_that_heard_everything_is_told_that_nothing_follows),
         TEST(an_answer_nobody_waited_for_is_told_to_the_client_that_comes_back),
         TEST(a_tool_may_end_its_connection_and_its_answer_waits),
         TEST(where_the_client_could_not_come_back_its_connection_stays),
