@@ -114,6 +114,16 @@ static bool is_header(const char *line, size_t length, const char *name, const c
     return true;
 }
 
+/* Of where a redirect leads: without what may carry a credential. */
+static size_t shown_length(const char *url, size_t length)
+{
+    size_t shown = 0;
+
+    while (shown < length && strchr("?#@", url[shown]) == NULL)
+        shown++;
+    return shown < length && url[shown] == '@' ? 0 : shown;
+}
+
 static size_t on_header(char *line, size_t size, size_t count, void *context)
 {
     struct transfer *transfer = context;
@@ -131,6 +141,9 @@ static size_t on_header(char *line, size_t size, size_t count, void *context)
     else if (is_header(line, length, "server", &value))
         copy_visible(response->server, sizeof response->server, value,
                      (size_t)(line + length - value));
+    else if (is_header(line, length, "location", &value))
+        copy_visible(response->location, sizeof response->location, value,
+                     shown_length(value, (size_t)(line + length - value)));
     else if (is_header(line, length, "retry-after", &value)) {
         copy_visible(seconds, sizeof seconds, value, (size_t)(line + length - value));
         response->retry_after_s = read_retry_after(seconds);
@@ -246,8 +259,9 @@ static void set_timing(CURL *easy, struct transfer *transfer)
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* a cancelled call does not wait for DNS */
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
-                     or_default(request->connect_timeout_ms, 10000));
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, or_default(request->total_timeout_ms, 60000));
+                     or_default(request->connect_timeout_ms, OUTBOUND_CONNECT_MS));
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS,
+                     or_default(request->total_timeout_ms, OUTBOUND_TOTAL_MS));
     curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, note_sent);
     curl_easy_setopt(easy, CURLOPT_PREREQDATA, transfer);
 }
@@ -329,6 +343,7 @@ static void hide_bearer(struct transfer *transfer)
 
     mask_string(transfer->mask, kind, response->content_type, sizeof response->content_type);
     mask_string(transfer->mask, kind, response->server, sizeof response->server);
+    mask_string(transfer->mask, kind, response->location, sizeof response->location);
     mask_text(transfer->mask, kind, transfer->enough, &response->body);
 }
 

@@ -12,6 +12,9 @@
 #include "base/text.h"
 #include "base/url.h"
 
+#define OUTBOUND_CONNECT_MS 10000
+#define OUTBOUND_TOTAL_MS 60000
+
 struct outbound_request {
     const char *method; /* NULL: GET, or POST where there is a body */
     const char *url;
@@ -20,7 +23,7 @@ struct outbound_request {
     const char *body;                  /* JSON; NULL for none */
     size_t body_length;
     const char *accept; /* NULL: application/json */
-    /* 0: 10 s, 60 s, none. idle: no byte for so long, the wait for the first one included. */
+    /* 0: the two above, none. idle: no byte for so long, the wait for the first one included. */
     int64_t connect_timeout_ms, total_timeout_ms, idle_timeout_ms;
     size_t response_limit_bytes; /* 0: 16 MiB; more is FAILURE_PROTOCOL */
     /* Streaming: called with each piece of a 2xx body instead of keeping it; false stops the
@@ -34,11 +37,17 @@ struct outbound_response {
     long status;
     char content_type[128];
     char server[128];
+    char location[128];    /* of a redirect: scheme, host and path */
     int64_t retry_after_s; /* -1: not said */
     struct text body;      /* of errors also when streaming (first 64 KiB) */
     enum failure failure;  /* FAILURE_NONE exactly when the status is 2xx and the body came whole */
     int64_t sent_ns, first_byte_ns, end_ns; /* monotonic; 0: did not happen */
 };
+
+/* Whether what answered is a page for people, which no API answers with. */
+bool outbound_is_page(const struct outbound_response *response);
+/* "; " and where the API may be instead of at `url`. */
+void outbound_advise_page(const char *url, struct text *out);
 
 /* True when a 2xx answer came whole. On false `response` is filled as far as it went, its `failure`
  * says the class and `error` the sentence (URL's host and port). Neither repeats the bearer,

@@ -1,11 +1,12 @@
 #include "base/outbound_transfer.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "base/outbound_code.h"
 
-#define SHOWN_BYTES 240
+#define SHOWN_BYTES 160 /* so that what mends it still has room */
 
 enum failure transfer_classify(const struct transfer *transfer, CURLcode code)
 {
@@ -37,8 +38,7 @@ static enum error_kind kind_of(const struct transfer *transfer, CURLcode code)
     }
 }
 
-/* "host:port" of a URL: nothing else of it may carry a secret into a log. */
-static void describe_peer(const char *url, struct text *out)
+void transfer_describe_peer(const char *url, struct text *out)
 {
     const char *authority = strstr(url, "://");
     const char *at;
@@ -65,6 +65,18 @@ static const char *find_sentence(const json_t *body)
     return json_get_text(body, "detail", sentence);
 }
 
+/* The title of a page for people. */
+static void describe_page(const struct text *body, struct text *out)
+{
+    const char *title = strcasestr(text_string(body), "<title>");
+
+    if (title == NULL)
+        return;
+    title += strlen("<title>");
+    text_add(out, ": ");
+    text_add_printable(out, title, strcspn(title, "<"), SHOWN_BYTES);
+}
+
 /* What an error's body says, for people. */
 static void describe_body(const struct transfer *transfer, struct text *out)
 {
@@ -75,6 +87,10 @@ static void describe_body(const struct transfer *transfer, struct text *out)
 
     if (body->length == 0)
         return;
+    if (outbound_is_page(transfer->response)) {
+        describe_page(body, out);
+        return;
+    }
     if (json_parse(body->data, body->length, &parsed, &ignored))
         sentence = find_sentence(parsed);
     text_add(out, ": ");
@@ -98,6 +114,25 @@ static const char *describe_stop(const struct transfer *transfer)
     }
 }
 
+static double or_usual_s(int64_t timeout_ms, double usual_s)
+{
+    return timeout_ms > 0 ? (double)timeout_ms / 1000 : usual_s;
+}
+
+static void describe_timeout(const struct transfer *transfer, struct text *out)
+{
+    const struct outbound_request *request = transfer->request;
+
+    if (transfer->response->sent_ns == 0)
+        text_addf(out, "no connection within %.3g s",
+                  fmin(or_usual_s(request->connect_timeout_ms, OUTBOUND_CONNECT_MS / 1e3),
+                       or_usual_s(request->total_timeout_ms, OUTBOUND_TOTAL_MS / 1e3)));
+    else
+        text_addf(out, "it took the request, but no %sanswer came within %.3g s",
+                  transfer->response->first_byte_ns > 0 ? "whole " : "",
+                  or_usual_s(request->total_timeout_ms, OUTBOUND_TOTAL_MS / 1e3));
+}
+
 static void describe_code(const struct transfer *transfer, CURLcode code, struct text *out)
 {
     const char *detail = transfer->detail[0] != '\0' ? transfer->detail : curl_easy_strerror(code);
@@ -108,10 +143,12 @@ static void describe_code(const struct transfer *transfer, CURLcode code, struct
 static void describe_status(const struct transfer *transfer, struct text *out)
 {
     long status = transfer->response->status;
+    const char *location = transfer->response->location;
 
     text_addf(out, "the server answered %ld", status);
     if (status >= 300 && status < 400)
-        text_add(out, "; redirects are not followed, name the final URL");
+        text_addf(out, "%s%s; redirects are not followed, name the final URL",
+                  location[0] != '\0' ? " and redirects to " : "", location);
     else
         describe_body(transfer, out);
 }
@@ -121,8 +158,9 @@ bool transfer_explain(const struct transfer *transfer, CURLcode code, struct err
     enum failure failure = transfer->response->failure;
     TEXT_AUTO peer = { 0 };
     TEXT_AUTO what = { 0 };
+    TEXT_AUTO advice = { 0 };
 
-    describe_peer(transfer->request->url, &peer);
+    transfer_describe_peer(transfer->request->url, &peer);
     if (transfer->refused[0] != '\0' && transfer->unlisted && transfer->response->sent_ns == 0)
         return error_set(error, ERROR_FORBIDDEN,
                          "%s is at %s, which is not among the servers that the setting "
@@ -135,10 +173,13 @@ bool transfer_explain(const struct transfer *transfer, CURLcode code, struct err
                          text_string(&peer), transfer->refused);
     if (transfer->stopped != FAILURE_NONE)
         text_add(&what, describe_stop(transfer));
+    else if (code == CURLE_OPERATION_TIMEDOUT)
+        describe_timeout(transfer, &what);
     else if (code != CURLE_OK && !transfer->enough)
         describe_code(transfer, code, &what);
     else
         describe_status(transfer, &what);
-    return error_set(error, kind_of(transfer, code), "%s: %s (%s)", text_string(&peer),
-                     text_string(&what), failure_name(failure));
+    transfer_advise(transfer, code, text_string(&peer), &advice);
+    return error_set(error, kind_of(transfer, code), "%s: %s (%s)%s", text_string(&peer),
+                     text_string(&what), failure_name(failure), text_string(&advice));
 }

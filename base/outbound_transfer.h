@@ -25,5 +25,10 @@ struct transfer {
 
 /* The class of how it ended, from what stopped it, libcurl's code and the status. */
 enum failure transfer_classify(const struct transfer *transfer, CURLcode code);
+/* "host:port" of a URL: nothing else of it may carry a secret into a log. */
+void transfer_describe_peer(const char *url, struct text *out);
+/* "; " and what mends such a failure, or nothing. */
+void transfer_advise(const struct transfer *transfer, CURLcode code, const char *peer,
+                     struct text *out);
 /* The sentence for a failure already classified in its response; returns false. */
 bool transfer_explain(const struct transfer *transfer, CURLcode code, struct error *error);

@@ -40,11 +40,29 @@ static bool perform(const struct ask *ask, const char *path, const char *body,
 
     if (left_ms <= 0) {
         response->failure = FAILURE_TOTAL_TIMEOUT;
-        return error_set(error, ERROR_TIMEOUT, "the server is too slow to be asked for %s as well",
-                         path);
+        return error_set(error, ERROR_TIMEOUT,
+                         "the server is too slow to be asked for %s as well (%s)", path,
+                         failure_name(FAILURE_TOTAL_TIMEOUT));
     }
     snprintf(url, sizeof url, "%s%s", endpoint->url, path);
     return outbound_perform(&request, response, error);
+}
+
+/* It came whole, but is no JSON. */
+static bool refuse_answer(const struct ask *ask, const char *path,
+                          const struct outbound_response *response, const char *problem,
+                          struct error *error)
+{
+    TEXT_AUTO url = { 0 };
+    TEXT_AUTO advice = { 0 };
+
+    text_addf(&url, "%s%s", ask->endpoint->url, path);
+    if (outbound_is_page(response)) {
+        problem = "no JSON";
+        outbound_advise_page(text_string(&url), &advice);
+    }
+    return error_set(error, ERROR_UPSTREAM, "the answer to %s cannot be used: %s (%s)%s", path,
+                     problem, failure_name(FAILURE_PROTOCOL), text_string(&advice));
 }
 
 bool ask_json(const struct ask *ask, const char *path, const char *body, json_t **out,
@@ -57,8 +75,7 @@ bool ask_json(const struct ask *ask, const char *path, const char *body, json_t 
     *failure = response.failure;
     if (ok && !json_parse(text_string(&response.body), response.body.length, out, &problem)) {
         *failure = FAILURE_PROTOCOL;
-        ok = error_set(error, ERROR_UPSTREAM, "the answer to %s cannot be used: %s", path,
-                       problem.message);
+        ok = refuse_answer(ask, path, &response, problem.message, error);
     }
     outbound_response_finish(&response);
     return ok;

@@ -9,8 +9,8 @@
 #include "base/promtext.h"
 #include "fleet/probe.h"
 
-#define ALL_WITHIN_MS 15000
-#define FIRST_ANSWER_MS 30000 /* of a server that loads the model for it */
+#define ALL_WITHIN_MS 15000   /* unless the caller says how long, */
+#define FIRST_ANSWER_MS 30000 /* and then this, of a server that loads the model for it */
 
 /* ---- The models list ---- */
 
@@ -56,12 +56,15 @@ static bool ask_models(struct probe *probe, struct error *error)
     const json_t *list;
     struct error problem;
 
-    if (!ask_json(&probe->ask, "/v1/models", NULL, &answer, &report->failure, &problem)) {
+    struct ask ask = probe->ask;
+
+    if (probe->is_timed)
+        ask.each_within_ms = INT64_MAX; /* all of it */
+    if (!ask_json(&ask, "/v1/models", NULL, &answer, &report->failure, &problem)) {
         bool may_go_on =
             report->failure == FAILURE_NOT_FOUND || report->failure == FAILURE_REFUSED_400;
 
-        error_set(error, ERROR_UPSTREAM, "the models list cannot be read (%s): %s%s",
-                  failure_name(report->failure), problem.message,
+        error_set(error, ERROR_UPSTREAM, "the models list cannot be read: %s%s", problem.message,
                   may_go_on || report->failure == FAILURE_SERVER_ERROR
                       ? "; where a server has none, register the deployment with its \"model\""
                       : "");
@@ -72,9 +75,9 @@ static bool ask_models(struct probe *probe, struct error *error)
     if (!json_is_array(list)) {
         report->failure = FAILURE_PROTOCOL;
         return error_set(error, ERROR_UPSTREAM,
-                         "the models list cannot be read (%s): %s/v1/models answers without a "
-                         "list \"data\"; is it an OpenAI-compatible server?",
-                         failure_name(FAILURE_PROTOCOL), probe->ask.endpoint->url);
+                         "the models list cannot be read: %s/v1/models answers without a list "
+                         "\"data\" (%s); is it an OpenAI-compatible server?",
+                         probe->ask.endpoint->url, failure_name(FAILURE_PROTOCOL));
     }
     read_models(probe, list);
     return true;
@@ -82,17 +85,15 @@ static bool ask_models(struct probe *probe, struct error *error)
 
 /* ---- A model that is not listed ---- */
 
-static bool completes(struct probe *probe, const char *path, const json_t *question)
+static bool completes(const struct ask *ask, const char *path, const json_t *question)
 {
-    struct ask ask = ask_begin(probe->ask.endpoint, FIRST_ANSWER_MS);
     json_auto_t *answer = NULL;
     char *body = json_write(question);
     enum failure failure;
     struct error ignored;
     bool answers;
 
-    ask.each_within_ms = FIRST_ANSWER_MS;
-    answers = ask_json(&ask, path, body, &answer, &failure, &ignored);
+    answers = ask_json(ask, path, body, &answer, &failure, &ignored);
     free(body);
     return answers && json_array_size(json_object_get(answer, "choices")) > 0;
 }
@@ -101,15 +102,17 @@ static bool completes(struct probe *probe, const char *path, const json_t *quest
  * and answers is there. */
 static bool answers_by_name(struct probe *probe)
 {
+    struct ask ask = probe->is_timed ? probe->ask : ask_begin(probe->ask.endpoint, FIRST_ANSWER_MS);
     const char *model = probe->ask.endpoint->model;
     json_auto_t *chat = json_pack("{s:s, s:i, s:[{s:s, s:s}]}", "model", model, "max_tokens", 1,
                                   "messages", "role", "user", "content", "word");
     json_auto_t *completion =
         json_pack("{s:s, s:i, s:s}", "model", model, "max_tokens", 1, "prompt", "word");
 
+    ask.each_within_ms = FIRST_ANSWER_MS;
     return model[0] != '\0'
-           && (completes(probe, "/v1/chat/completions", chat)
-               || completes(probe, "/v1/completions", completion));
+           && (completes(&ask, "/v1/chat/completions", chat)
+               || completes(&ask, "/v1/completions", completion));
 }
 
 /* Did it answer at all, if only with an error? */
@@ -225,10 +228,12 @@ static bool probe_all(struct probe *probe, struct error *error)
     return true;
 }
 
-bool engine_probe(const struct endpoint *endpoint, struct engine_report *out, struct error *error)
+bool engine_probe(const struct endpoint *endpoint, int64_t within_ms, struct engine_report *out,
+                  struct error *error)
 {
     struct engine_report *report = memory_zeroed(1, sizeof *report);
-    struct probe probe = { .ask = ask_begin(endpoint, ALL_WITHIN_MS),
+    struct probe probe = { .ask = ask_begin(endpoint, within_ms > 0 ? within_ms : ALL_WITHIN_MS),
+                           .is_timed = within_ms > 0,
                            .details = json_object(),
                            .report = report };
     bool ok = probe_all(&probe, error);
@@ -255,8 +260,10 @@ static bool refuse_unlisted(const struct engine_report *report, const struct end
         text_addf(&names, "%s\"%.60s\"", i > 0 ? ", " : "", report->models[i].id);
     if (report->model_count > named)
         text_addf(&names, " and %zu more", report->model_count - named);
-    return error_set(error, ERROR_NOT_FOUND, "the server has no model \"%.80s\"; it has %s",
-                     endpoint->model, text_string(&names));
+    return error_set(error, ERROR_NOT_FOUND,
+                     "the server is up, but has no model \"%.80s\" (%s); it serves %s: name one of "
+                     "these, with deployment_update",
+                     endpoint->model, failure_name(FAILURE_NOT_FOUND), text_string(&names));
 }
 
 /* What the server shows itself to be; what people said of it only where it shows nothing. */
@@ -269,13 +276,10 @@ static const char *engine_name(const struct engine_report *report,
 }
 
 static bool gather_facts(const struct deployment *deployment, struct endpoint *endpoint,
-                         struct engine_report *report, struct model_facts *out, struct error *error)
+                         const struct engine_report *report, struct model_facts *out,
+                         struct error *error)
 {
-    const struct engine_model *model;
-
-    if (!engine_probe(endpoint, report, error))
-        return false;
-    model = engine_model_find(report, endpoint->model);
+    const struct engine_model *model = engine_model_find(report, endpoint->model);
     if (model == NULL)
         return refuse_unlisted(report, endpoint, error);
     if (endpoint->model[0] == '\0')
@@ -291,11 +295,14 @@ static bool gather_facts(const struct deployment *deployment, struct endpoint *e
     return true;
 }
 
-bool engine_facts(const struct deployment *deployment, struct endpoint *endpoint,
-                  struct model_facts *out, struct error *error)
+bool engine_facts(const struct deployment *deployment, struct endpoint *endpoint, int64_t within_ms,
+                  struct model_facts *out, enum failure *failure, struct error *error)
 {
     struct engine_report *report = memory_zeroed(1, sizeof *report);
-    bool ok = gather_facts(deployment, endpoint, report, out, error);
+    bool ok = engine_probe(endpoint, within_ms, report, error);
+
+    *failure = report->failure;
+    ok = ok && gather_facts(deployment, endpoint, report, out, error);
 
     free(report);
     return ok;

@@ -24,13 +24,15 @@ struct engine_report {
     char details[4096];   /* JSON object: what else it tells (flags, quantization, parameters) */
 };
 
-/* Asks a handful of small questions, 5 s each and 15 s together. False (UPSTREAM, with the
- * failure's class in the sentence) when not even the models list answers; then only out->failure is
- * set. */
-bool engine_probe(const struct endpoint *endpoint, struct engine_report *out, struct error *error);
+/* Asks a handful of small questions. within_ms: of all of them, and the first, for the models, may
+ * take all of it; 0: 5 s each and 15 s together, 45 s where a named model has to be loaded. False
+ * (UPSTREAM, with the failure's class in the sentence) when not even the models list answers; then
+ * only out->failure is set. */
+bool engine_probe(const struct endpoint *endpoint, int64_t within_ms, struct engine_report *out,
+                  struct error *error);
 
 /* Probes, and picks the facts of the deployment's model (its first model where none is named:
  * endpoint->model is then filled in). A model the server does not list: NOT_FOUND naming those it
- * has. */
-bool engine_facts(const struct deployment *deployment, struct endpoint *endpoint,
-                  struct model_facts *out, struct error *error);
+ * has. *failure: how the probe failed, or NONE. */
+bool engine_facts(const struct deployment *deployment, struct endpoint *endpoint, int64_t within_ms,
+                  struct model_facts *out, enum failure *failure, struct error *error);

@@ -55,12 +55,11 @@ bool metrics_ask_page(const struct ask *ask, struct text *body, struct metrics_s
                       struct error *error)
 {
     struct metrics_snapshot snapshot;
-    enum failure failure;
+    enum failure ignored;
     struct error problem;
 
-    if (!ask_text(ask, "/metrics", body, &failure, &problem))
-        return error_set(error, ERROR_UPSTREAM, "its metrics cannot be read (%s): %s",
-                         failure_name(failure), problem.message);
+    if (!ask_text(ask, "/metrics", body, &ignored, &problem))
+        return error_set(error, ERROR_UPSTREAM, "its metrics cannot be read: %s", problem.message);
     metrics_clear(&snapshot);
     snapshot.at_ms = clock_utc_ms();
     snapshot.at_ns = clock_monotonic_ns();

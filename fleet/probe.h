@@ -7,6 +7,7 @@
 
 struct probe {
     struct ask ask;
+    bool is_timed;       /* the caller said how long it may take */
     char owner[64];      /* owned_by of the first model; "" if not told */
     struct text metrics; /* /metrics; empty if there is none */
     json_t *details;     /* what else the server tells, by our names */

@@ -21,10 +21,31 @@ static const char *nearest_param(const struct tool *tool, const char *given)
     const char *best = NULL;
 
     for (const struct param *param = tool->params; param->name != NULL; param++)
+        if (name_is_synonym(given, param->name))
+            return param->name;
+    for (const struct param *param = tool->params; param->name != NULL; param++)
         if (name_is_near(given, param->name)
             && (best == NULL || name_distance(given, param->name) < name_distance(given, best)))
             best = param->name;
     return best;
+}
+
+#define NAMES_BYTES 300 /* of an error's sentence */
+
+/* As many as fit, each whole. */
+static void list_params(const struct tool *tool, struct text *out)
+{
+    size_t left_out = 0;
+
+    for (const struct param *param = tool->params; param->name != NULL; param++)
+        if (left_out > 0 || out->length + strlen(param->name) > NAMES_BYTES)
+            left_out++;
+        else
+            text_addf(out, "%s%s", out->length == 0 ? "" : ", ", param->name);
+    if (left_out > 0)
+        text_addf(out, " and %zu more", left_out);
+    else if (out->length == 0)
+        text_add(out, "none");
 }
 
 static bool refuse_unknown(const struct tool *tool, const char *given, struct error *error)
@@ -38,10 +59,9 @@ static bool refuse_unknown(const struct tool *tool, const char *given, struct er
     if (near != NULL)
         return error_set(error, ERROR_INVALID, "%s takes no argument %s: did you mean \"%s\"?",
                          tool->name, shown, near);
-    for (const struct param *param = tool->params; param->name != NULL; param++)
-        text_addf(&known, "%s%s", known.length == 0 ? "" : ", ", param->name);
+    list_params(tool, &known);
     return error_set(error, ERROR_INVALID, "%s takes no argument %s; it takes %s", tool->name,
-                     shown, known.length == 0 ? "none" : text_string(&known));
+                     shown, text_string(&known));
 }
 
 static bool check_known(const struct tool *tool, const json_t *arguments, struct error *error)

@@ -139,13 +139,15 @@ void endpoint_wipe(struct endpoint *endpoint)
     explicit_bzero(endpoint, sizeof *endpoint);
 }
 
-bool deployment_discover(const struct services *services, const struct deployment *deployment,
-                         struct endpoint *endpoint, struct model_facts *facts, struct error *error)
+static bool discover(const struct services *services, const struct deployment *deployment,
+                     int64_t within_ms, struct endpoint *endpoint, struct model_facts *facts,
+                     enum failure *failure, struct error *error)
 {
     struct error problem;
 
+    *failure = FAILURE_NONE;
     if (!endpoint_resolve(&services->access, deployment, endpoint, error)
-        || !engine_facts(deployment, endpoint, facts, error))
+        || !engine_facts(deployment, endpoint, within_ms, facts, failure, error))
         return false;
     if (!model_facts_note(services->store, facts, &problem))
         log_warning("the facts of deployment %s were not kept: %s", deployment->name,
@@ -153,17 +155,27 @@ bool deployment_discover(const struct services *services, const struct deploymen
     return true;
 }
 
+bool deployment_discover(const struct services *services, const struct deployment *deployment,
+                         struct endpoint *endpoint, struct model_facts *facts, struct error *error)
+{
+    enum failure ignored;
+
+    return discover(services, deployment, 0, endpoint, facts, &ignored, error);
+}
+
 bool deployment_endpoint(const struct services *services, const struct deployment *deployment,
-                         struct endpoint *endpoint, struct error *error)
+                         int64_t within_ms, struct endpoint *endpoint, enum failure *failure,
+                         struct error *error)
 {
     struct model_facts facts;
     bool found = false;
 
+    *failure = FAILURE_NONE;
     if (deployment->model[0] == '\0'
         && !model_facts_latest(services->store, deployment->id, &facts, &found, error))
         return false;
     if (deployment->model[0] == '\0' && (!found || facts.revision != deployment->revision))
-        return deployment_discover(services, deployment, endpoint, &facts, error);
+        return discover(services, deployment, within_ms, endpoint, &facts, failure, error);
     if (!endpoint_resolve(&services->access, deployment, endpoint, error))
         return false;
     if (deployment->model[0] == '\0')
@@ -184,4 +196,19 @@ bool deployment_model_moved(const struct services *services, const struct deploy
         return false;
     *endpoint = fresh;
     return true;
+}
+
+void deployment_explain_missing(const struct services *services,
+                                const struct deployment *deployment, int64_t within_ms,
+                                struct error *error)
+{
+    ENDPOINT_AUTO endpoint = { 0 };
+    struct model_facts facts;
+    enum failure ignored;
+    struct error problem;
+
+    if (deployment->model[0] != '\0'
+        && !discover(services, deployment, within_ms, &endpoint, &facts, &ignored, &problem)
+        && problem.kind == ERROR_NOT_FOUND)
+        *error = problem;
 }

@@ -21,10 +21,11 @@ static bool discover(void *context, const struct deployment *deployment,
                      const struct endpoint *endpoint, struct model_facts *out, struct error *error)
 {
     struct endpoint copy = *endpoint; /* its model may be filled in */
+    enum failure ignored;
     bool done;
 
     (void)context;
-    done = engine_facts(deployment, &copy, out, error);
+    done = engine_facts(deployment, &copy, 0, out, &ignored, error);
     explicit_bzero(&copy, sizeof copy);
     return done;
 }

@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/json.h"
-#include "base/memory.h"
-#include "fleet/engine.h"
 #include "fleet/query.h"
 #include "handlers/deployment_of.h"
 #include "handlers/values.h"
@@ -38,28 +37,19 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* The model to ask; the class of the failure where the server does not even list its models. */
-static bool find_model(const struct call *call, const struct deployment *deployment,
-                       struct endpoint *endpoint, enum failure *failure, struct error *error)
+/* What is left of the call's time. */
+static int64_t left_ms(const struct call *call, int64_t since_ns)
 {
-    FREE_AUTO struct engine_report *report = NULL;
+    int64_t left = (int64_t)(call_number(call, "timeout_s", 30) * 1000)
+                   - (clock_monotonic_ns() - since_ns) / 1000000;
 
-    *failure = FAILURE_NONE;
-    if (deployment_endpoint(call->services, deployment, endpoint, error))
-        return true;
-    if (error->kind != ERROR_UPSTREAM && error->kind != ERROR_TIMEOUT)
-        return false;
-    report = memory_zeroed(1, sizeof *report);
-    if (engine_probe(endpoint, report, error))
-        return deployment_endpoint(call->services, deployment, endpoint, error);
-    *failure = report->failure;
-    return false;
+    return left > 1 ? left : 1;
 }
 
 static bool ask_once(struct call *call, const struct endpoint *endpoint, bool chat,
-                     struct query_result *result, struct error *error)
+                     int64_t since_ns, struct query_result *result, struct error *error)
 {
-    int64_t timeout_ms = (int64_t)(call_number(call, "timeout_s", 30) * 1000);
+    int64_t timeout_ms = left_ms(call, since_ns);
     const struct query query = {
         .prompt = "Say OK and nothing else.",
         .max_tokens = 16,
@@ -76,7 +66,7 @@ static bool ask_once(struct call *call, const struct endpoint *endpoint, bool ch
 }
 
 /* Base models have no chat template, and some servers no chat: they are healthy all the same. */
-static bool ask_without_chat(struct call *call, const struct endpoint *endpoint,
+static bool ask_without_chat(struct call *call, const struct endpoint *endpoint, int64_t since_ns,
                              struct query_result *result)
 {
     struct query_result plain;
@@ -84,7 +74,7 @@ static bool ask_without_chat(struct call *call, const struct endpoint *endpoint,
 
     if (result->failure != FAILURE_NOT_FOUND && result->failure != FAILURE_REFUSED_400)
         return false;
-    if (!ask_once(call, endpoint, false, &plain, &ignored)) {
+    if (!ask_once(call, endpoint, false, since_ns, &plain, &ignored)) {
         query_result_finish(&plain);
         return false;
     }
@@ -94,17 +84,21 @@ static bool ask_without_chat(struct call *call, const struct endpoint *endpoint,
 }
 
 static bool ask(struct call *call, const struct deployment *deployment, struct endpoint *endpoint,
-                struct query_result *result, struct error *error)
+                int64_t since_ns, struct query_result *result, struct error *error)
 {
-    if (ask_once(call, endpoint, true, result, error))
+    if (ask_once(call, endpoint, true, since_ns, result, error))
         return true;
     if (result->failure == FAILURE_NOT_FOUND
         && deployment_model_moved(call->services, deployment, endpoint)) {
         query_result_finish(result);
-        if (ask_once(call, endpoint, true, result, error))
+        if (ask_once(call, endpoint, true, since_ns, result, error))
             return true;
     }
-    return ask_without_chat(call, endpoint, result);
+    if (ask_without_chat(call, endpoint, since_ns, result))
+        return true;
+    if (result->failure == FAILURE_NOT_FOUND)
+        deployment_explain_missing(call->services, deployment, left_ms(call, since_ns), error);
+    return false;
 }
 
 static void tell_passed(const struct deployment *deployment, const struct endpoint *endpoint,
@@ -127,13 +121,26 @@ static void tell_passed(const struct deployment *deployment, const struct endpoi
     answer_next(answer, "model_query to ask it something, sweep_plan to benchmark it");
 }
 
+/* The class stands before the sentence, and so need not stand in it. */
+static void drop_class(enum failure failure, char *sentence)
+{
+    TEXT_AUTO named = { 0 };
+    char *at;
+
+    text_addf(&named, " (%s)", failure_name(failure));
+    at = strstr(sentence, text_string(&named));
+    if (at != NULL)
+        memmove(at, at + named.length, strlen(at + named.length) + 1);
+}
+
 static void tell_failed(const struct deployment *deployment, const struct endpoint *endpoint,
-                        enum failure failure, const struct error *problem, struct answer *answer)
+                        enum failure failure, struct error *problem, struct answer *answer)
 {
     static const char next[] = "deployment_show for what is known of it; deployment_update mends a "
                                "wrong URL, model or secret";
     TEXT_AUTO sentence = { 0 };
 
+    drop_class(failure, problem->message);
     text_add_masked(&sentence, problem->message);
     answer->structured = json_pack("{s:s, s:s, s:s, s:o, s:o}", "deployment", deployment->name,
                                    "status", "FAILED", "failure", failure_name(failure), "problem",
@@ -150,12 +157,14 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     ENDPOINT_AUTO endpoint = { 0 };
     struct query_result result = { 0 };
     struct deployment deployment;
+    int64_t since_ns = clock_monotonic_ns();
     struct error problem;
     enum failure failure;
 
     if (!deployment_of(call, &deployment, error))
         return false;
-    if (!find_model(call, &deployment, &endpoint, &failure, &problem)) {
+    if (!deployment_endpoint(call->services, &deployment, left_ms(call, since_ns), &endpoint,
+                             &failure, &problem)) {
         if (failure == FAILURE_NONE) {
             *error = problem;
             return false;
@@ -163,7 +172,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
         tell_failed(&deployment, &endpoint, failure, &problem, answer);
         return true;
     }
-    if (ask(call, &deployment, &endpoint, &result, &problem))
+    if (ask(call, &deployment, &endpoint, since_ns, &result, &problem))
         tell_passed(&deployment, &endpoint, &result, answer);
     else if (result.failure != FAILURE_CANCELLED)
         tell_failed(&deployment, &endpoint, result.failure, &problem, answer);

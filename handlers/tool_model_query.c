@@ -104,11 +104,20 @@ static bool is_cancelled(void *context)
     return follower->call->cancelled(follower->call->host);
 }
 
-static bool ask(struct call *call, const struct endpoint *endpoint, struct query_result *result,
-                struct error *error)
+/* What is left of the call's time. */
+static int64_t left_ms(const struct call *call, int64_t since_ns)
+{
+    int64_t left = (int64_t)(call_number(call, "timeout_s", 120) * 1000)
+                   - (clock_monotonic_ns() - since_ns) / 1000000;
+
+    return left > 1 ? left : 1;
+}
+
+static bool ask(struct call *call, const struct endpoint *endpoint, int64_t since_ns,
+                struct query_result *result, struct error *error)
 {
     struct follower follower = { .call = call };
-    int64_t timeout_ms = (int64_t)(call_number(call, "timeout_s", 120) * 1000);
+    int64_t timeout_ms = left_ms(call, since_ns);
     const struct query query = {
         .prompt = call_text(call, "prompt"),
         .system = call_text(call, "system"),
@@ -231,18 +240,23 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 {
     ENDPOINT_AUTO endpoint = { 0 };
     struct query_result result = { 0 };
+    int64_t since_ns = clock_monotonic_ns();
     struct deployment deployment;
+    enum failure ignored;
     bool done;
 
     if (!deployment_of(call, &deployment, error)
-        || !deployment_endpoint(call->services, &deployment, &endpoint, error))
+        || !deployment_endpoint(call->services, &deployment, left_ms(call, since_ns), &endpoint,
+                                &ignored, error))
         return false;
-    done = ask(call, &endpoint, &result, error);
+    done = ask(call, &endpoint, since_ns, &result, error);
     if (!done && result.failure == FAILURE_NOT_FOUND
         && deployment_model_moved(call->services, &deployment, &endpoint)) {
         query_result_finish(&result);
-        done = ask(call, &endpoint, &result, error);
+        done = ask(call, &endpoint, since_ns, &result, error);
     }
+    if (!done && result.failure == FAILURE_NOT_FOUND)
+        deployment_explain_missing(call->services, &deployment, left_ms(call, since_ns), error);
     if (done) {
         answer->structured = structured(&deployment, &endpoint, &result);
         write_text(call, &result, model_of(&result, &endpoint), &answer->text);

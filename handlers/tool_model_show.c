@@ -103,7 +103,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 
     if (!deployment_of(call, &deployment, error)
         || !endpoint_resolve(&call->services->access, &deployment, &endpoint, error)
-        || !engine_probe(&endpoint, report, error))
+        || !engine_probe(&endpoint, 0, report, error))
         return false;
     answer->structured =
         json_pack("{s:s, s:o, s:o, s:o, s:b, s:b, s:o}", "deployment", deployment.name, "engine",

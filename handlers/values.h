@@ -27,3 +27,4 @@ void text_add_masked(struct text *out, const char *text);
 unsigned name_distance(const char *a, const char *b);
 /* Is `known` likely what was meant by `given`? */
 bool name_is_near(const char *given, const char *known);
+bool name_is_synonym(const char *given, const char *ours); /* what others call it */

@@ -26,7 +26,7 @@ static bool probe(struct fixture *f, const struct canned_answer *answers, const 
     canned_start(&f->server, answers);
     snprintf(f->endpoint.url, sizeof f->endpoint.url, "http://127.0.0.1:%d", f->server.port);
     snprintf(f->endpoint.model, sizeof f->endpoint.model, "%s", model);
-    ok = engine_probe(&f->endpoint, &f->report, &f->error);
+    ok = engine_probe(&f->endpoint, 0, &f->report, &f->error);
     canned_stop(&f->server);
     return ok;
 }
@@ -87,10 +87,10 @@ static void reads_everything_that_simserve_says_as_vllm(void **state)
 
     (void)state;
     snprintf(f.endpoint.url, sizeof f.endpoint.url, "http://127.0.0.1:%d", server.port);
-    assert_false(engine_probe(&f.endpoint, &f.report, &f.error));
+    assert_false(engine_probe(&f.endpoint, 0, &f.report, &f.error));
     assert_int_equal(f.report.failure, FAILURE_AUTH);
     strcpy(f.endpoint.bearer, "k");
-    assert_true(engine_probe(&f.endpoint, &f.report, &f.error));
+    assert_true(engine_probe(&f.endpoint, 0, &f.report, &f.error));
     simserve_stop(&server);
     assert_string_equal(f.report.engine, "vllm");
     assert_true(f.report.version[0] != '\0');
@@ -404,13 +404,14 @@ static void picks_the_facts_of_the_deployments_model(void **state)
 {
     struct deployment deployment = { .id = 3, .revision = 2, .engine = "acme-serve" };
     struct model_facts facts;
+    enum failure failure;
     struct fixture f = { 0 };
 
     (void)state;
     canned_start(&f.server, two_models);
     snprintf(deployment.url, sizeof deployment.url, "http://127.0.0.1:%d", f.server.port);
     snprintf(f.endpoint.url, sizeof f.endpoint.url, "%s", deployment.url);
-    assert_true(engine_facts(&deployment, &f.endpoint, &facts, &f.error));
+    assert_true(engine_facts(&deployment, &f.endpoint, 0, &facts, &failure, &f.error));
     assert_string_equal(f.endpoint.model, "small");
     assert_string_equal(facts.model, "small");
     assert_int_equal(facts.context_tokens, 1024);
@@ -419,14 +420,15 @@ static void picks_the_facts_of_the_deployments_model(void **state)
     assert_string_equal(facts.engine, "acme-serve");
 
     strcpy(f.endpoint.model, "large");
-    assert_true(engine_facts(&deployment, &f.endpoint, &facts, &f.error));
+    assert_true(engine_facts(&deployment, &f.endpoint, 0, &facts, &failure, &f.error));
     assert_int_equal(facts.context_tokens, 4096);
 
     strcpy(f.endpoint.model, "huge");
-    assert_false(engine_facts(&deployment, &f.endpoint, &facts, &f.error));
+    assert_false(engine_facts(&deployment, &f.endpoint, 0, &facts, &failure, &f.error));
     assert_int_equal(f.error.kind, ERROR_NOT_FOUND);
     assert_string_equal(f.error.message,
-                        "the server has no model \"huge\"; it has \"small\", \"large\"");
+                        "the server is up, but has no model \"huge\" (not_found); it serves "
+                        "\"small\", \"large\": name one of these, with deployment_update");
     canned_stop(&f.server);
 }
 
@@ -437,10 +439,10 @@ static void sends_the_credential_and_never_shows_it(void **state)
     (void)state;
     canned_start(&f.server, two_models);
     snprintf(f.endpoint.url, sizeof f.endpoint.url, "http://127.0.0.1:%d", f.server.port);
-    assert_true(engine_probe(&f.endpoint, &f.report, &f.error));
+    assert_true(engine_probe(&f.endpoint, 0, &f.report, &f.error));
     assert_true(f.server.authorized);
     canned_stop(&f.server);
-    assert_false(engine_probe(&f.endpoint, &f.report, &f.error)); /* nobody listens any more */
+    assert_false(engine_probe(&f.endpoint, 0, &f.report, &f.error)); /* nobody listens any more */
     assert_int_equal(f.report.failure, FAILURE_CONNECT_REFUSED);
     assert_null(strstr(f.error.message, "s3cret-value"));
 }

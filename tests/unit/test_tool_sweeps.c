@@ -204,7 +204,7 @@ static void leaves_no_sweep_behind_where_the_model_does_not_exist(void **state)
     world_register(world, "demo");
     world_do(world, "deployment_update", "{\"model\":\"no/such\"}");
     world_refused(world, "sweep_start", "{" SMALL_GRID "}", ERROR_NOT_FOUND,
-                  "has no model \"no/such\"; it has \"simserve/toy\"");
+                  "has no model \"no/such\" (not_found); it serves \"simserve/toy\"");
 }
 
 static void shows_cells_page_by_page(void **state)

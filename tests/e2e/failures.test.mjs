@@ -1,0 +1,144 @@
+// What goes wrong with a model server is told as one class, once, with what mends it: real servers, each wrong in its way.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import http from 'node:http';
+import https from 'node:https';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { before, test } from 'node:test';
+import { connect, text } from './clients.mjs';
+import { atEnd, freePort, startServer, startSimserve } from './harness.mjs';
+
+// selfSigned(): {key, cert} of a certificate that nobody vouches for, or undefined without openssl.
+function selfSigned() {
+    const folder = mkdtempSync(path.join(tmpdir(), 'opsbrain-e2e-'));
+    const [key, cert] = ['key.pem', 'cert.pem'].map((name) => path.join(folder, name));
+    const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+    const named = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
+    const { status } = spawnSync('openssl', ['req', '-x509', ...kind, ...named, '-keyout', key, '-out', cert]);
+    const made = status === 0 ? { key: readFileSync(key), cert: readFileSync(cert) } : undefined;
+    rmSync(folder, { recursive: true });
+    return made;
+}
+
+let certificate;
+before(() => (certificate = selfSigned()));
+
+async function listen(t, server, port = 0) {
+    const sockets = new Set();
+    server.on('connection', (socket) => sockets.add(socket)).listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    atEnd(t, () => {
+        for (const socket of sockets) socket.destroy();
+        server.close();
+    });
+    return server.address().port;
+}
+
+const answering = (status, type, body) => (request, response) =>
+    response.writeHead(status, { 'Content-Type': type }).end(body);
+const PAGE = '<!DOCTYPE html><html><head><title>Chat for all</title></head><body>Hello</body></html>';
+const http1 = (t, ...answer) => listen(t, http.createServer(answering(...answer)));
+const speaksTls = (t) => listen(t, https.createServer(certificate, answering(200, 'application/json', '{"data":[{"id":"m"}]}')));
+
+// [what, start(t): port, how it is registered, class, what mends it]; a URL without a server's port is its own.
+const CASES = [
+    ['nobody listens', () => freePort(), {}, 'connect_refused', /Failed to connect|refused/],
+    ['a certificate of nobody known', speaksTls, { scheme: 'https' }, 'tls', /self.signed.*SSL_CERT_FILE.*restart/],
+    ['HTTP to a port that speaks TLS', speaksTls, {}, /reset|protocol/, /TLS there, its URL is https:\/\/127\.0\.0\.1:\d+/],
+    ['TLS to a port that speaks HTTP', (t) => http1(t, 200, 'text/html', ''), { scheme: 'https' }, 'tls',
+        /plain HTTP there, its URL is http:\/\/127\.0\.0\.1:\d+/],
+    ['TLS to a port that waits for HTTP', (t) => startSimserve(t).then(({ port }) => port), { scheme: 'https' },
+        'connect_timeout', /plain HTTP there, its URL is http:\/\/127\.0\.0\.1:\d+/],
+    ['a proxy that says which port speaks TLS', (t) => http1(t, 400, 'text/html',
+        '<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head></html>'), {}, 'refused_400',
+    /it speaks TLS there: its URL is https:/],
+    ['no token where one is wanted', (t) => startSimserve(t, ['--api-key', 'right']).then(({ port }) => port), {}, 'auth',
+        /wants a token.*OPSBRAIN_SECRET_<NAME>.*secret_bind <NAME> to http:\/\/127\.0\.0\.1:\d+.*deployment_update/],
+    ['a wrong token', (t) => startSimserve(t, ['--api-key', 'right']).then(({ port }) => port), { secret: 'LAB' }, 'auth',
+        /refuses the token it was sent.*deployment_update/],
+    ['a web page at any path', (t) => http1(t, 200, 'text/html', PAGE), {}, 'protocol', /this is a web page.*\/v1/],
+    ['a web page under a path', (t) => http1(t, 404, 'text/html', PAGE), { at: '/ui' }, 'not_found',
+        /404: Chat for all.*web page.*try http:\/\/127\.0\.0\.1:\d+\/v1/],
+    ['a page of a proxy whose server is down', (t) => http1(t, 502, 'text/html',
+        '<html><head><title>502 Bad Gateway</title></head></html>'), {}, 'server_error', /502: 502 Bad Gateway/],
+    ['a redirect', (t) => listen(t, http.createServer((_, response) =>
+        response.writeHead(301, { Location: 'https://elsewhere.example/v1/models?key=s3cret' }).end())), {}, 'protocol',
+    /redirects to https:\/\/elsewhere\.example\/v1\/models;.*final URL/],
+    ['a model it has not', (t) => startSimserve(t).then(({ port }) => port), { model: 'gpt-x' }, 'not_found',
+        /the server is up, but has no model "gpt-x".*serves "simserve\/toy".*deployment_update/],
+    ['a server that never answers', (t) => listen(t, net.createServer(() => {})), {}, 'total_timeout',
+        /no answer came within \d/],
+];
+
+const classOf = (given) => new RegExp(`\\b(${given.source ?? given})\\b`, 'g');
+
+// namedOnce(sentence, given): the class stands there one time, and no other class does.
+function namedOnce(sentence, given, what) {
+    assert.equal((sentence.match(classOf(given)) ?? []).length, 1, `${what}: ${sentence}`);
+    assert.equal((sentence.match(/\((?!foreign)[a-z_0-9]+\)/g) ?? []).length <= 1, true, `${what}: ${sentence}`);
+}
+
+test('each failure names one class, once, and what mends it', { timeout: 60_000 }, async (t) => {
+    const server = await startServer(t, { env: { OPSBRAIN_SECRET_LAB: 'the-wrong-token' } });
+    const client = await connect('2x-2026', server.url);
+    const check = async ([what, start, { scheme = 'http', at = '', ...settings }, given, mends], i) => {
+        const name = `d${i}`;
+        const url = `${scheme}://127.0.0.1:${await start(t)}${at}`;
+        const { reachable, problem } = await client.call('deployment_register', { name, url, ...settings });
+        assert.equal(reachable, false, what);
+        assert.match(problem, mends, what);
+        namedOnce(problem, given, what);
+        const result = await client.callTool('model_health', { deployment: name, timeout_s: 2 });
+        const health = result.structuredContent;
+        assert.equal(health.status, 'FAILED', what);
+        assert.match(health.failure, classOf(given), what);
+        assert.match(health.problem, mends, what);
+        namedOnce(text(result), given, what);
+        if (settings.secret) return;
+        const refusal = await client.refusal('sweep_start', { deployment: name, concurrency: [1], input_tokens: [16] });
+        assert.match(refusal, mends, what);
+        namedOnce(refusal, given, what);
+    };
+    const able = CASES.filter(([, start]) => certificate !== undefined || start !== speaksTls);
+    await Promise.all(able.map(check));
+    assert.ok(!server.output().includes('s3cret') && !server.output().includes('the-wrong-token'));
+    await client.close();
+});
+
+test('the time given for a health check is kept, by a server that hangs and by one that is slow', async (t) => {
+    const server = await startServer(t);
+    const client = await connect('2x-2026', server.url);
+    const [hung, slow] = [await freePort(), await freePort()];
+    for (const [name, port] of Object.entries({ hung, slow })) // while nobody listens there, which is told at once
+        await client.call('deployment_register', { name, url: `http://127.0.0.1:${port}` });
+    await listen(t, net.createServer(() => {}), hung);
+    await listen(t, http.createServer((request, response) => {
+        if (request.url !== '/v1/models') response.writeHead(404).end();
+        else setTimeout(() => response.end('{"data":[{"id":"m"}]}'), 5_200);
+    }), slow);
+    const begun = performance.now();
+    await client.call('model_health', { deployment: 'hung', timeout_s: 1 });
+    assert.ok(performance.now() - begun < 2_500, `${performance.now() - begun} ms`);
+    const { failure } = await client.call('model_health', { deployment: 'slow', timeout_s: 20 });
+    assert.equal(failure, 'not_found'); // it was asked for a completion after all
+    await client.close();
+});
+
+test('an argument of another name is understood, and lists end at a name', async (t) => {
+    const server = await startServer(t);
+    const client = await connect('2x-2026', server.url);
+    const meant = { users: 'concurrency', concurency: 'concurrency', max_concurrency: 'concurrency', isl: 'input_tokens',
+        max_tokens: 'output_tokens', duration: 'window_s', rps: 'request_rate', requests_per_second: 'request_rate' };
+    for (const [given, ours] of Object.entries(meant))
+        assert.match(await client.refusal('sweep_start', { [given]: 1 }), new RegExp(`did you mean "${ours}"`), given);
+    const sentence = await client.refusal('sweep_plan', { zebra: 1 });
+    const { properties } = (await client.listTools()).find(({ name }) => name === 'sweep_plan').inputSchema;
+    const [, listed, more] = sentence.match(/it takes (.*?)(?: and (\d+) more)?$/);
+    for (const name of listed.split(', ')) assert.ok(name in properties, name);
+    assert.equal(listed.split(', ').length + Number(more ?? 0), Object.keys(properties).length);
+    await client.close();
+});
