@@ -59,6 +59,8 @@ const struct audit_rule audit_rules[] = {
       "marks of opsbrain's load generator", has_marks },
     { "contaminated", "the server worked for others meanwhile", 16, check_contaminated,
       "marks of opsbrain's load generator", has_marks },
+    { "uneven", "the server stalled or changed its pace meanwhile", 16, check_uneven,
+      "marks of opsbrain's load generator", has_marks },
     { "rates_disagree", "rates that are not what counts and durations give", 0, check_rates,
       "rates with the counts behind them", has_rates_twice, .of_imports = true },
     { "compute_roofline", "more arithmetic per second than the hardware has", 14, check_compute,

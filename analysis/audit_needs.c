@@ -102,7 +102,8 @@ static bool tells_tokens_of_context(const struct evidence_cell *cell)
 
 static bool has_mark(const struct evidence_cell *cell)
 {
-    return cell->client_limited || cell->contaminated || cell->tokens_estimated;
+    return cell->client_limited || cell->contaminated || cell->tokens_estimated
+           || evidence_is_marked(cell, "uneven");
 }
 
 static bool tells_lengths(const struct evidence_cell *cell)

@@ -68,6 +68,7 @@ void check_recounted(struct audit *audit); /* audit_counts.c */
 void check_lengths(struct audit *audit);
 void check_client(struct audit *audit); /* audit_tokens.c */
 void check_contaminated(struct audit *audit);
+void check_uneven(struct audit *audit);
 void check_rates(struct audit *audit);
 void check_compute(struct audit *audit); /* audit_roofline.c */
 void check_bandwidth(struct audit *audit);

@@ -241,6 +241,25 @@ void check_contaminated(struct audit *audit)
              "Others used the server meanwhile: these cells show less than it can do alone.");
 }
 
+static bool is_uneven(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell) && evidence_is_marked(cell, "uneven");
+}
+
+void check_uneven(struct audit *audit)
+{
+    struct finding *finding = audit_find_cells(audit, FINDING_WRONG, is_uneven);
+
+    if (finding == NULL)
+        return;
+    text_addf(&finding->arithmetic,
+              "in %zu cells the server stalled or changed its pace, each time they were measured: "
+              "their reasons say how",
+              finding->cell_count);
+    text_add(&finding->consequence,
+             "The means of these cells are of two states of the server, and of neither.");
+}
+
 /* ---- Rates ---- */
 
 /* Half of the last decimal that the figure has: so much rounding may have taken. */

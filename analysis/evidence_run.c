@@ -41,6 +41,7 @@ static void read_marks(const struct measurement *from, struct evidence_cell *out
     } marks[] = {
         { "client_limited", from->client_limited },
         { "contaminated", from->contaminated },
+        { "uneven", from->uneven },
         { "tokens_estimated", from->tokens_estimated },
         { "unsettled", from->unsettled },
         { "overloaded", from->overloaded },

@@ -55,6 +55,11 @@ static bool had_no_room(const struct cell_row *cell)
     return cell->measurement.waited_for_room > 0;
 }
 
+static bool was_uneven(const struct cell_row *cell)
+{
+    return cell->measurement.uneven;
+}
+
 static bool was_unsettled(const struct cell_row *cell)
 {
     return cell->measurement.unsettled;
@@ -228,6 +233,10 @@ const struct warning warnings[] = {
       true, was_overloaded, NULL },
     { "no_room", "requests waited because as many as allowed were in flight; their wait counts",
       true, had_no_room, NULL },
+    { "uneven",
+      "the server stalled or changed its pace in the middle, each time this was measured: means "
+      "are of no state of it",
+      true, was_uneven, NULL },
     { "unsettled", "the warm-up ended at its limit, before two windows agreed", false,
       was_unsettled, NULL },
     { "success", "fewer than 99 % of the requests succeeded: left out of peak and saturation", true,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bench/cell.h"
+#include "bench/evenness.h"
 #include "bench/shard.h"
 #include "bench/steady.h"
 
@@ -20,7 +21,8 @@ struct cell {
     size_t shard_count;
     int64_t begun_ns, drain_ns, ended_ns;
     int64_t window_start_ms;
-    bool unsettled;         /* the warm-up took its whole limit */
+    bool unsettled; /* the warm-up took its whole limit */
+    struct evenness evenness;
     struct steady progress; /* chunks over the window, of all threads */
     /* Of an open loop: */
     struct arrivals arrivals;

@@ -67,7 +67,7 @@ static double longest_wait_percent(const struct cell *cell)
     return 100 * (double)most_ns / (double)cell->cpu_clock_ns;
 }
 
-static void fill_measurement(struct cell *cell, struct measurement *out)
+static void fill_measurement(struct cell *cell, struct measurement *out, char uneven[EVENNESS_SIZE])
 {
     int64_t start_ns = atomic_load(&cell->load.window_start_ns);
     double window_s = (double)(atomic_load(&cell->load.window_end_ns) - start_ns) / 1e9;
@@ -80,6 +80,7 @@ static void fill_measurement(struct cell *cell, struct measurement *out)
     out->unsettled = cell->unsettled;
     out->throughput_ci = steady_width(&cell->progress);
     out->concurrency_expected = expected_concurrency(cell, window_s);
+    evenness_judge(&cell->evenness, &cell->progress, cell->order->plan, out, uneven);
     fill_growth(cell, out);
     out->cpu_percent = busiest_percent(cell);
     out->ceiling_chunks_s = cell->order->ceiling_chunks_s * (double)cell->shard_count;
@@ -129,6 +130,7 @@ static void explain_failure(const struct cell *cell, struct cell_result *out)
 void cell_result_fill(struct cell *cell, struct cell_result *out)
 {
     struct measurement *measurement = &out->measurement;
+    char uneven[EVENNESS_SIZE] = "";
 
     prompts_digest(cell->prompts, out->workload_digest);
     tally_settle(&cell->total);
@@ -136,12 +138,14 @@ void cell_result_fill(struct cell *cell, struct cell_result *out)
     if (atomic_load(&cell->load.window_start_ns) == INT64_MAX)
         summary_fill_early(&cell->total, cell->order->input_tokens, measurement);
     else
-        fill_measurement(cell, measurement);
+        fill_measurement(cell, measurement, uneven);
     measurement->prompts_left_out = (int64_t)prompts_left_out(cell->prompts);
     take_samples(cell, out);
     out->state = CELL_MEASURED;
     if (measurement->succeeded == 0)
         explain_failure(cell, out);
+    else
+        text_copy(out->reason, sizeof out->reason, uneven);
 }
 
 void cell_result_fill_unsent(const struct error *why, struct cell_result *out)

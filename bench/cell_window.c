@@ -122,6 +122,7 @@ static bool look(struct cell *cell, struct shard_status *status, struct error *e
         return false;
     cell_read_status(cell, status);
     steady_add(&cell->progress, clock_monotonic_ns(), status->chunks);
+    evenness_note(&cell->evenness, clock_monotonic_ns(), status->chunks, status->in_flight);
     return true;
 }
 

@@ -66,3 +66,24 @@ void judge_attempt(struct sweep_work *work, struct subject *subject,
             result->measurement.contaminated = true;
     }
 }
+
+static void look_at_scrapes(const struct testimony *testimony, struct cell_result *result)
+{
+    if (result->measurement.uneven || !(testimony->gap_s > 0))
+        return;
+    result->measurement.uneven = true;
+    snprintf(result->reason, sizeof result->reason,
+             "the server did not tell its metrics for %.1f s in the middle", testimony->gap_s);
+}
+
+void judge_evenness(struct sweep_work *work, const struct testimony *testimony,
+                    struct cell_result *result)
+{
+    if (result->state != CELL_MEASURED)
+        return;
+    look_at_scrapes(testimony, result);
+    if (!result->measurement.uneven || work->rejected > 0)
+        return;
+    work->rejected++;
+    result->state = CELL_PENDING;
+}

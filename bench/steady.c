@@ -11,6 +11,8 @@
 #define FEWER_BATCHES 10
 #define SAMPLES_PER_BATCH 2
 #define CORRELATION_MOST 0.95
+#define SHORTEST_PART 4 /* batches before a change of the rate, and after it */
+#define LEAST_ERROR 1e-6
 
 void steady_finish(struct steady *steady)
 {
@@ -135,6 +137,55 @@ double steady_width(const struct steady *steady)
         correlation = neighbour_correlation(rates, batches);
     }
     return width_of(rates, batches, correlation);
+}
+
+/* ---- A change of the rate -------------------------------------------------------------------- */
+
+static double squares_around(const double values[], size_t count, double mean)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum += (values[i] - mean) * (values[i] - mean);
+    return sum;
+}
+
+/* Of a change after `before` batches. */
+static struct steady_shift shift_at(const double rates[], size_t before)
+{
+    size_t after = BATCHES - before;
+    double first = statistics_mean(rates, before), second = statistics_mean(rates + before, after);
+    double squares =
+        squares_around(rates, before, first) + squares_around(rates + before, after, second);
+    double error = sqrt(squares / (BATCHES - 2) * (1 / (double)before + 1 / (double)after));
+    double mean = (first + second) / 2;
+
+    return (struct steady_shift){ .at = (double)before / BATCHES,
+                                  .share = (second - first) / mean,
+                                  .error = error / mean };
+}
+
+static double distinctness(const struct steady_shift *shift)
+{
+    return fabs(shift->share) / fmax(shift->error, LEAST_ERROR);
+}
+
+bool steady_find_shift(const struct steady *steady, struct steady_shift *out)
+{
+    double rates[BATCHES];
+
+    if (steady->count <= (size_t)BATCHES * SAMPLES_PER_BATCH
+        || steady->samples[steady->count - 1].count == steady->samples[0].count)
+        return false;
+    batch_rates(steady, BATCHES, rates);
+    *out = shift_at(rates, BATCHES / 2);
+    for (size_t before = SHORTEST_PART; before <= BATCHES - SHORTEST_PART; before++) {
+        struct steady_shift shift = shift_at(rates, before);
+
+        if (distinctness(&shift) > distinctness(out))
+            *out = shift;
+    }
+    return true;
 }
 
 /* ---- Growth ---------------------------------------------------------------------------------- */

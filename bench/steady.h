@@ -26,6 +26,14 @@ bool steady_agrees_within(const struct steady *steady, int64_t window_ns, double
  * what dependence is left widens it as if there were fewer batches: by (1 + r) / (1 - r) for the
  * autocorrelation r of neighbours (Bayley and Hammersley 1946). */
 double steady_width(const struct steady *steady);
+/* Where the rate changed most distinctly, if it did: there is always such a place. */
+struct steady_shift {
+    double at;    /* as a share of the time */
+    double share; /* by how much the rate after it differs, of the mean of both */
+    double error; /* its standard error, by batches of the time */
+};
+/* False while the samples are too few. */
+bool steady_find_shift(const struct steady *steady, struct steady_shift *out);
 /* By how much the count grows per second: the slope of the least squares line. NaN below 3 samples.
  */
 double steady_growth(const struct steady *steady);

@@ -287,6 +287,8 @@ static bool measure(struct sweep_work *work, int64_t attempt_id, struct cell_res
     bool done = cell_measure(&order, out, error);
 
     end_witness(work, witness, done, out, testimony);
+    if (done)
+        judge_evenness(work, testimony, out);
     return done;
 }
 

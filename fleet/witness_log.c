@@ -8,6 +8,9 @@
 
 #define ROWS_LIMIT 2048
 #define FIGURES_LIMIT 64
+#define GAP_SCRAPES 4
+#define GAP_LEAST_MS 3000
+#define GAP_TIMES 5 /* the usual time from one scrape to the next */
 
 void witness_log_finish(struct witness_log *log)
 {
@@ -52,6 +55,35 @@ bool witness_log_within(const struct witness_log *log, int64_t from_ms, int64_t 
         *last = &log->rows[i];
     }
     return *first != *last;
+}
+
+static int compare_gaps(const void *a, const void *b)
+{
+    int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
+
+    return (one > other) - (one < other);
+}
+
+double witness_log_gap_s(const struct witness_log *log, int64_t from_ms, int64_t to_ms)
+{
+    int64_t gaps_ms[ROWS_LIMIT + 1], before_ms = from_ms, longest_ms, usual_ms;
+    size_t count = 0;
+
+    for (size_t i = 0; i < log->count; i++) {
+        if (log->rows[i].at_ms < from_ms || log->rows[i].at_ms > to_ms)
+            continue;
+        gaps_ms[count++] = log->rows[i].at_ms - before_ms;
+        before_ms = log->rows[i].at_ms;
+    }
+    if (count < GAP_SCRAPES)
+        return 0;
+    gaps_ms[count++] = to_ms - before_ms;
+    qsort(gaps_ms, count, sizeof *gaps_ms, compare_gaps);
+    longest_ms = gaps_ms[count - 1];
+    usual_ms = gaps_ms[count / 2];
+    return longest_ms >= GAP_LEAST_MS && longest_ms > GAP_TIMES * usual_ms
+               ? (double)longest_ms / 1000
+               : 0;
 }
 
 static void add_row(const struct metrics_snapshot *row, size_t place, json_t *out)

@@ -18,6 +18,9 @@ void witness_log_add(struct witness_log *log, const struct metrics_snapshot *sna
 bool witness_log_within(const struct witness_log *log, int64_t from_ms, int64_t to_ms,
                         const struct metrics_snapshot **first,
                         const struct metrics_snapshot **last);
+/* The longest time within it in which no scrape came; 0 where that is under 3 s or not far beyond
+ * the usual, and where there are too few to tell. */
+double witness_log_gap_s(const struct witness_log *log, int64_t from_ms, int64_t to_ms);
 /* As columns, {"at_ms": [...], name: [...]}: null where a scrape does not tell it. New reference.
  */
 json_t *witness_log_columns(const struct witness_log *log);

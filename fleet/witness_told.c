@@ -79,15 +79,19 @@ static void judge_silence(struct telling *telling)
     be(telling, "absent", telling->sight->silent);
 }
 
+static int64_t window_end_ms(const struct measurement *measurement)
+{
+    return measurement->window_start_ms + (int64_t)(measurement->window_s * 1000);
+}
+
 static bool find_window(const struct telling *telling, const struct metrics_snapshot **first,
                         const struct metrics_snapshot **last)
 {
     const struct measurement *measurement = &telling->result->measurement;
-    int64_t from_ms = measurement->window_start_ms;
-    int64_t to_ms = from_ms + (int64_t)(measurement->window_s * 1000);
 
     return measurement->window_s > 0
-           && witness_log_within(&telling->sight->log, from_ms, to_ms, first, last);
+           && witness_log_within(&telling->sight->log, measurement->window_start_ms,
+                                 window_end_ms(measurement), first, last);
 }
 
 /* Requests that ran or waited on the server, on average over the window; NaN: too few scrapes. */
@@ -271,13 +275,9 @@ static void add_differences(const struct telling *telling, json_t *out)
 /* The scrapes within the window; where it was too short for two, the whole attempt. */
 static json_t *derive(const struct telling *telling)
 {
-    const struct measurement *measurement = &telling->result->measurement;
     const struct sight *sight = telling->sight;
     const struct metrics_snapshot *first, *last;
-    int64_t from_ms = measurement->window_start_ms;
-    int64_t to_ms = from_ms + (int64_t)(measurement->window_s * 1000);
-    bool in_window =
-        measurement->window_s > 0 && witness_log_within(&sight->log, from_ms, to_ms, &first, &last);
+    bool in_window = find_window(telling, &first, &last);
     json_t *out;
 
     if (!in_window && !witness_log_within(&sight->log, 0, INT64_MAX, &first, &last))
@@ -331,6 +331,8 @@ void witness_tell(const struct sight *sight, const struct cell_result *result,
     if (sight->begin == POINT_IDLE || sight->begin == POINT_BUSY)
         reconcile(&sight->first, &sight->last, &result->sent, &telling.counts);
     judge(&telling);
+    out->gap_s = witness_log_gap_s(&sight->log, result->measurement.window_start_ms,
+                                   window_end_ms(&result->measurement));
     out->json = write(&telling);
     if (sight->log.count > 0) {
         json_auto_t *columns = witness_log_columns(&sight->log);

@@ -186,6 +186,9 @@ const struct field cell_fields[] = {
     { "contaminated", VALUE_BOOLEAN, .sparse = true,
       .help = "True: by its own counters the server worked for others too, each time the cell was "
               "measured; run_compare leaves it out." },
+    { "uneven", VALUE_BOOLEAN, .sparse = true,
+      .help = "True: the server stalled or changed its pace in the middle, as `reason` says, each "
+              "time the cell was measured." },
     { "overloaded", VALUE_BOOLEAN, .sparse = true,
       .help = "True: in an open loop requests came faster than they were answered; there is no "
               "steady state, and latencies grow with the window's length." },
@@ -307,16 +310,16 @@ static void add_figures(json_t *json, const struct measurement *measurement)
 json_t *cell_json(const struct cell_row *cell)
 {
     json_t *json = json_pack(
-        "{s:I, s:s, s:I, s:I, s:f, s:I, s:I, s:s, s:o, s:I, s:b, s:b, s:b, s:b, s:b, s:b}",
+        "{s:I, s:s, s:I, s:I, s:f, s:I, s:I, s:s, s:o, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:b}",
         "position", (json_int_t)cell->position, "deployment", cell->deployment, "repetition",
         (json_int_t)cell->repetition + 1, "concurrency", (json_int_t)cell->concurrency,
         "request_rate", cell->request_rate, "input_tokens", (json_int_t)cell->input_tokens,
         "output_tokens", (json_int_t)cell->output_tokens, "state", cell_state_name(cell->state),
         "reason", json_text_or_null(cell->reason), "attempts", (json_int_t)cell->attempts,
         "censored", is_censored(&cell->measurement), "client_limited",
-        cell->measurement.client_limited, "contaminated", cell->measurement.contaminated,
-        "tokens_estimated", cell->measurement.tokens_estimated, "overloaded",
-        cell->measurement.overloaded, "unsettled", cell->measurement.unsettled);
+        cell->measurement.client_limited, "contaminated", cell->measurement.contaminated, "uneven",
+        cell->measurement.uneven, "tokens_estimated", cell->measurement.tokens_estimated,
+        "overloaded", cell->measurement.overloaded, "unsettled", cell->measurement.unsettled);
 
     add_figures(json, &cell->measurement);
     return json;
@@ -435,8 +438,9 @@ static void state_cell(struct table *table, const struct cell_row *cell)
 
     if (measurement->overloaded)
         text_addf(&overload, ", overloaded: the queue grew by %.3g/s", measurement->queue_growth);
-    table_cell(table, "%s%s%s%s%s%s%s", cell_state_name(cell->state), text_string(&overload),
-               client_mark(measurement), measurement->contaminated ? ", contaminated" : "",
+    table_cell(table, "%s%s%s%s%s%s%s%s", cell_state_name(cell->state), text_string(&overload),
+               measurement->uneven ? ", uneven" : "", client_mark(measurement),
+               measurement->contaminated ? ", contaminated" : "",
                has_token_gaps(measurement) ? "" : ", gaps of chunks",
                measurement->tokens_estimated ? ", tokens estimated" : "",
                measurement->held > 0 ? ", users held" : "");

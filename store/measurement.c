@@ -22,6 +22,10 @@ const struct measurement_field measurement_fields[] = {
     ROW("window", REAL, throughput_ci,
         "half the width of the 95 % interval of the output tokens/s, as a share of it: 0.03 is 3 "
         "%"),
+    ROW("window", BOOLEAN, uneven,
+        "the server stalled or changed its pace in the middle, each time this was measured"),
+    ROW("window", REAL, silence_s,
+        "longest time without a stream chunk while requests were in flight"),
     ROW("requests", INTEGER, attempted,
         "requests that ended in the window, or were cut off in it; open loop: that were due in it"),
     ROW("requests", INTEGER, succeeded, "of those, with a whole answer"),

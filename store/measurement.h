@@ -97,6 +97,8 @@ struct measurement {
     /* No steady state: the warm-up ended at its limit before two windows agreed; the queue of an
      * open loop grew. */
     bool unsettled, overloaded;
+    bool uneven;      /* it stalled or changed its pace in the middle, each time it was measured */
+    double silence_s; /* the longest without a chunk while requests were in flight */
     /* Connections that were opened for the cell, from its first request to its last. NaN: none. */
     int64_t new_connections;
     double connect_p50_ms, connect_p99_ms, tls_p50_ms, tls_p99_ms;

@@ -33,6 +33,7 @@ struct witness_watch {
 struct testimony {
     enum testimony_verdict verdict;
     char reason[256]; /* one sentence; "" where nothing speaks against the cell */
+    double gap_s;     /* in the window, without metrics, far beyond the usual; 0: none such */
     char served[256]; /* the model as the server tells it, with what tells it from others; "" */
     char *json;       /* heap; what run_show tells as `witness` */
     void *series;     /* heap, packed; NULL: none */

@@ -463,6 +463,11 @@ static void mark_contaminated(struct made *made)
     cell_at(made, any_cell(made))->contaminated = true;
 }
 
+static void mark_uneven(struct made *made)
+{
+    evidence_mark(cell_at(made, any_cell(made)), "uneven");
+}
+
 static void mark_estimated(struct made *made)
 {
     cell_at(made, any_cell(made))->tokens_estimated = true;
@@ -590,6 +595,7 @@ static const struct fault {
     { "prefix_cache", NULL, serve_from_the_cache, tells_counts },
     { "client_limited", NULL, mark_client, is_own },
     { "contaminated", NULL, mark_contaminated, is_own },
+    { "uneven", NULL, mark_uneven, is_own },
     { "tokens_estimated", NULL, mark_estimated, is_own },
     { "rates_disagree", NULL, take_the_rate_over_another_time, tells_counts_of_import },
     { "compute_roofline", NULL, read_what_was_not_there, is_own },

@@ -143,6 +143,17 @@ static void finds_figures_over_the_few_that_succeeded(void **state)
     says(&only(trial, "low_success")->consequence, "counts in the latencies as \"at least\"");
 }
 
+static void finds_cells_in_which_the_server_stalled(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->evidence.imported = false;
+    evidence_mark(&trial->evidence.cells[2], "uneven");
+    assert_int_equal(only(trial, "uneven")->cells[0], 2);
+    trial->evidence.imported = true; /* an export of it, read again */
+    assert_int_equal(only(trial, "uneven")->cells[0], 2);
+}
+
 static void finds_what_was_too_long_and_called_a_failure(void **state)
 {
     struct trial *trial = *state;
@@ -466,6 +477,7 @@ int main(void)
         TEST(finds_the_same_figures_under_another_name),
         TEST(failed_cells_have_no_speed),
         TEST(finds_figures_over_the_few_that_succeeded),
+        TEST(finds_cells_in_which_the_server_stalled),
         TEST(finds_what_was_too_long_and_called_a_failure),
         TEST(finds_a_cold_start_inside_a_cell),
         TEST(finds_more_work_that_took_less_time),

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <unistd.h>
+
+#include "base/outbound.h"
 #include "tests/unit/cell_trial.h"
 
 static void set_up_open(struct trial *trial, enum arrival process, double rate,
@@ -375,9 +378,71 @@ static void users_start_over_the_ramp(void **state)
     tear_down(&trial);
 }
 
+/* ---- One pace -------------------------------------------------------------------------------- */
+
+static void configure(const struct trial *trial, const char *settings)
+{
+    struct outbound_response response = { 0 };
+    struct error error;
+    char url[64];
+
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/sim/config", trial->server.port);
+    const struct outbound_request request = { .url = url,
+                                              .body = settings,
+                                              .body_length = strlen(settings) };
+    if (!outbound_perform(&request, &response, &error))
+        fail_msg("%s", error.message);
+    outbound_response_finish(&response);
+}
+
+static void a_stall_or_another_pace_in_the_middle_is_told(void **state)
+{
+    struct trial stalled, slowed;
+    const struct measurement *m;
+
+    (void)state;
+    set_up(&stalled,
+           (const char *[]){ "--fault", "stall_mid_stream/40", "--stall-ms", "1500", NULL });
+    stalled.order.concurrency = 1;
+    stalled.plan.window_s = 2.5;
+    stalled.plan.idle_timeout_s = 10;
+    set_up(&slowed, NULL);
+    slowed.plan.window_s = 3.6;
+    begin(&stalled);
+    begin(&slowed);
+    usleep(2200000); /* the probe, the warm-up and half of the window */
+    configure(&slowed, "{\"step_ms\":8}");
+    m = await(&stalled);
+    assert_true(m->uneven);
+    assert_in_range(m->silence_s * 1000, 1300, 10000);
+    assert_non_null(strstr(stalled.result.reason, "in the middle, though requests were under way"));
+    m = await(&slowed);
+    assert_true(m->uneven);
+    assert_non_null(strstr(slowed.result.reason, " slower"));
+    tear_down(&stalled);
+    tear_down(&slowed);
+}
+
+/* An arrival now and then: nothing comes in between, and nothing is under way. */
+static void a_pause_without_requests_is_no_stall(void **state)
+{
+    struct trial trial;
+
+    (void)state;
+    set_up(&trial, NULL);
+    trial.order.concurrency = 1;
+    trial.plan.think_time_s = 1.3;
+    trial.plan.window_s = 3;
+    const struct measurement *m = measure(&trial);
+    assert_false(m->uneven);
+    tear_down(&trial);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stall_or_another_pace_in_the_middle_is_told),
+        cmocka_unit_test(a_pause_without_requests_is_no_stall),
         cmocka_unit_test(below_capacity_every_request_is_sent_when_it_is_due),
         cmocka_unit_test(above_capacity_the_queue_is_told_and_nothing_vanishes),
         cmocka_unit_test(latency_counts_from_the_schedule),

@@ -93,9 +93,51 @@ static void another_model_stops_the_sweep(void **state)
     assert_non_null(strstr(between.work.stopped, "toy, then toy (context 8)"));
 }
 
+static void uneven_twice_is_marked(void **state)
+{
+    const struct testimony said = { 0 };
+    struct trial trial = { 0 };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        trial.result = (struct cell_result){ .state = CELL_MEASURED, .measurement.uneven = true };
+        text_copy(trial.result.reason, sizeof trial.result.reason, "a stall");
+        judge_evenness(&trial.work, &said, &trial.result);
+        assert_int_equal(trial.result.state, i == 0 ? CELL_PENDING : CELL_MEASURED);
+        assert_true(trial.result.measurement.uneven);
+        assert_string_equal(trial.result.reason, "a stall");
+    }
+}
+
+static void metrics_that_fail_in_the_middle_make_it_uneven(void **state)
+{
+    const struct testimony said = { .gap_s = 5.5 };
+    struct trial trial = { .result.state = CELL_MEASURED };
+
+    (void)state;
+    judge_evenness(&trial.work, &said, &trial.result);
+    assert_int_equal(trial.result.state, CELL_PENDING);
+    assert_string_equal(trial.result.reason,
+                        "the server did not tell its metrics for 5.5 s in the middle");
+}
+
+static void an_even_cell_stays_as_it_is(void **state)
+{
+    const struct testimony said = { 0 };
+    struct trial trial = { .result.state = CELL_MEASURED };
+
+    (void)state;
+    judge_evenness(&trial.work, &said, &trial.result);
+    assert_int_equal(trial.result.state, CELL_MEASURED);
+    assert_false(trial.result.measurement.uneven);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(uneven_twice_is_marked),
+        cmocka_unit_test(metrics_that_fail_in_the_middle_make_it_uneven),
+        cmocka_unit_test(an_even_cell_stays_as_it_is),
         cmocka_unit_test(what_nothing_speaks_against_stays_as_it_is),
         cmocka_unit_test(contaminated_three_times_is_marked),
         cmocka_unit_test(restarted_three_times_has_failed_and_has_no_figures),
