@@ -28,6 +28,8 @@ static const struct figure {
     COUNTER(preemptions_total),
     COUNTER(prefix_queries_total),
     COUNTER(prefix_hits_total),
+    COUNTER(prefill_tokens_total),
+    COUNTER(prefill_sum_s),
     COUNTER(drafts_total),
     COUNTER(draft_tokens_total),
     COUNTER(accepted_tokens_total),
@@ -167,6 +169,7 @@ json_t *metrics_between(const struct metrics_snapshot *first, const struct metri
     set_number(out, "mean_itl_ms", MEAN_MS(itl));
     set_number(out, "mean_e2e_ms", MEAN_MS(e2e));
     set_number(out, "mean_queue_ms", MEAN_MS(queue));
+    set_number(out, "prefill_tokens_per_s", GROWTH(prefill_tokens_total) / GROWTH(prefill_sum_s));
     /* the queries are not told before the first hit is, though they began before */
     set_number(out, "prefix_hit_rate",
                (last->prefix_hits_total - first->prefix_hits_total)

@@ -16,6 +16,7 @@ struct metrics_snapshot {
     double prompt_tokens_total, generation_tokens_total, requests_total, preemptions_total;
     double prefix_queries_total, prefix_hits_total; /* tokens */
     double drafts_total, draft_tokens_total, accepted_tokens_total;
+    double prefill_tokens_total, prefill_sum_s; /* computed, not cached; of all prompts together */
     double ttft_sum_s, ttft_count, itl_sum_s, itl_count, e2e_sum_s, e2e_count, queue_sum_s,
         queue_count;
     double process_start_s;                    /* UTC seconds; to see a restart */

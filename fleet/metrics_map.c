@@ -11,6 +11,8 @@ enum fold {
     FOLD_SUM,
     FOLD_MEAN, /* of shares: of all replicas together */
     FOLD_MAX,
+    FOLD_PLUS, /* a sum on top of what the rows before it tell: a part that the engine counts apart
+                */
 };
 
 struct mapping {
@@ -24,6 +26,7 @@ struct mapping {
 #define SUM(name, member) { name, FOLD_SUM, MEMBER(member) }
 #define MEAN(name, member) { name, FOLD_MEAN, MEMBER(member) }
 #define MAX(name, member) { name, FOLD_MAX, MEMBER(member) }
+#define PLUS(name, member) { name, FOLD_PLUS, MEMBER(member) }
 /* clang-format on */
 /* A histogram or summary in seconds. */
 #define TIMES(name, member) SUM(name "_sum", member##_sum_s), SUM(name "_count", member##_count)
@@ -73,14 +76,24 @@ static const struct mapping mappings[] = {
     TIMES("sglang:queue_time_seconds", queue),
     TIMES("sglang:request_queue_time_seconds", queue),
 
-    /* llama.cpp: generation time of all requests together, over the tokens they got */
+    /* llama.cpp: generation time of all requests together, over the tokens they got; its prompt
+     * tokens are those that it computed, without the cached ones */
     SUM("llamacpp:requests_processing", requests_running),
     SUM("llamacpp:requests_deferred", requests_waiting),
     MEAN("llamacpp:kv_cache_usage_ratio", kv_cache_use),
     SUM("llamacpp:prompt_tokens_total", prompt_tokens_total),
+    PLUS("llamacpp:prompt_tokens_cached_total", prompt_tokens_total),
+    SUM("llamacpp:prompt_tokens_total", prefix_queries_total),
+    PLUS("llamacpp:prompt_tokens_cached_total", prefix_queries_total),
+    SUM("llamacpp:prompt_tokens_cached_total", prefix_hits_total),
+    SUM("llamacpp:prompt_tokens_total", prefill_tokens_total),
+    SUM("llamacpp:prompt_seconds_total", prefill_sum_s),
     SUM("llamacpp:tokens_predicted_total", generation_tokens_total),
     SUM("llamacpp:tokens_predicted_seconds_total", itl_sum_s),
     SUM("llamacpp:tokens_predicted_total", itl_count),
+    SUM("llamacpp:spec_decode_num_drafts_total", drafts_total),
+    SUM("llamacpp:spec_decode_num_draft_tokens_total", draft_tokens_total),
+    SUM("llamacpp:spec_decode_num_accepted_tokens_total", accepted_tokens_total),
 
     /* TGI: its time per token is a mean per request */
     SUM("tgi_batch_current_size", requests_running),
@@ -239,7 +252,9 @@ size_t metrics_map(const char *bytes, size_t length, struct metrics_snapshot *ou
 
         double value = seen->count > 0 ? folded(seen, mappings[i].fold) : NAN;
 
-        if (isnan(*member) && isfinite(value)) {
+        if (mappings[i].fold == FOLD_PLUS && isfinite(value))
+            *member += value;
+        else if (isnan(*member) && isfinite(value)) {
             *member = value;
             told++;
         }

@@ -162,8 +162,27 @@ static void reads_llama_cpp_with_its_infinities(void **state)
     NEAR(m.itl_sum_s / m.itl_count, 0.02);
     NEAR(m.requests_running, 2);
     NEAR(m.requests_waiting, 1);
+    NEAR(m.prefill_tokens_total / m.prefill_sum_s, 240);
+    assert_true(isnan(m.prefix_queries_total));
     assert_true(isnan(m.kv_cache_use));
     assert_true(isnan(m.requests_total));
+}
+
+/* Its prompt tokens are without those of the cache, which usage counts among them. */
+static void prompt_tokens_of_llama_cpp_include_the_cached_ones(void **state)
+{
+    const struct metrics_snapshot m = map("llamacpp:prompt_tokens_total 694\n"
+                                          "llamacpp:prompt_tokens_cached_total 692\n"
+                                          "llamacpp:spec_decode_num_drafts_total 10\n"
+                                          "llamacpp:spec_decode_num_draft_tokens_total 30\n"
+                                          "llamacpp:spec_decode_num_accepted_tokens_total 20\n");
+
+    (void)state;
+    NEAR(m.prompt_tokens_total, 1386);
+    NEAR(m.prefix_queries_total, 1386);
+    NEAR(m.prefix_hits_total, 692);
+    NEAR(m.prefill_tokens_total, 694);
+    NEAR(m.accepted_tokens_total / m.draft_tokens_total, 20.0 / 30);
 }
 
 static void reads_tgi(void **state)
@@ -285,6 +304,7 @@ int main(void)
         cmocka_unit_test(counts_the_ranks_of_one_sglang_replica_once),
         cmocka_unit_test(says_nothing_of_a_prefix_cache_without_hits_told),
         cmocka_unit_test(reads_llama_cpp_with_its_infinities),
+        cmocka_unit_test(prompt_tokens_of_llama_cpp_include_the_cached_ones),
         cmocka_unit_test(reads_tgi),
         cmocka_unit_test(reads_jetstream_whose_cache_is_in_percent),
         cmocka_unit_test(takes_counters_with_and_without_their_ending_but_never_both),
