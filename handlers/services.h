@@ -8,12 +8,15 @@
 #include "jobs/jobs.h"
 #include "store/store.h"
 
+struct health_memory;
+
 struct services {
     struct store *store;
     struct jobs *jobs;
     struct scraper *scraper;
-    struct catalog *catalog;         /* of hardware and models; NULL: there is none */
-    struct access access;            /* to model servers */
+    struct catalog *catalog; /* of hardware and models; NULL: there is none */
+    struct access access;    /* to model servers */
+    struct health_memory *health;
     int64_t storage_limit_bytes;     /* of a principal that is no admin; 0: none */
     unsigned sweep_shards;           /* load threads per cell at most */
     int64_t sweeps_per_principal;    /* queued or running at most; 0: any */

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "fleet/query.h"
 #include "handlers/deployment_of.h"
+#include "handlers/health_memory.h"
 #include "handlers/values.h"
 
 #define FIRST_WORDS_BYTES 50
@@ -33,6 +34,8 @@ static const struct field fields[] = {
       .help = "Seconds from sending to the last byte." },
     { "ttft_s", VALUE_NUMBER, .optional = true,
       .help = "Seconds from sending to the first token." },
+    { "asked_s_ago", VALUE_NUMBER, .optional = true,
+      .help = "Seconds since the model was asked, for a viewer; missing: now." },
     FIELD_NEXT_STEP,
     { 0 },
 };
@@ -152,34 +155,63 @@ static void tell_failed(const struct deployment *deployment, const struct endpoi
     answer_next(answer, next);
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static bool check(struct call *call, const struct deployment *deployment, struct answer *answer,
+                  struct error *error)
 {
     ENDPOINT_AUTO endpoint = { 0 };
     struct query_result result = { 0 };
-    struct deployment deployment;
     int64_t since_ns = clock_monotonic_ns();
     struct error problem;
     enum failure failure;
 
-    if (!deployment_of(call, &deployment, error))
-        return false;
-    if (!deployment_endpoint(call->services, &deployment, left_ms(call, since_ns), &endpoint,
+    if (!deployment_endpoint(call->services, deployment, left_ms(call, since_ns), &endpoint,
                              &failure, &problem)) {
         if (failure == FAILURE_NONE) {
             *error = problem;
             return false;
         }
-        tell_failed(&deployment, &endpoint, failure, &problem, answer);
+        tell_failed(deployment, &endpoint, failure, &problem, answer);
         return true;
     }
-    if (ask(call, &deployment, &endpoint, since_ns, &result, &problem))
-        tell_passed(&deployment, &endpoint, &result, answer);
+    if (ask(call, deployment, &endpoint, since_ns, &result, &problem))
+        tell_passed(deployment, &endpoint, &result, answer);
     else if (result.failure != FAILURE_CANCELLED)
-        tell_failed(&deployment, &endpoint, result.failure, &problem, answer);
+        tell_failed(deployment, &endpoint, result.failure, &problem, answer);
     else
         *error = problem;
     query_result_finish(&result);
     return answer->structured != NULL;
+}
+
+static void tell_age(struct answer *answer, double age_s)
+{
+    json_object_set_new(answer->structured, "asked_s_ago", json_real(age_s));
+    text_addf(&answer->text, "It was asked %.0f s ago: for a viewer at most every %d s.\n", age_s,
+              HEALTH_KEPT_S);
+}
+
+/* A check is work for the model: who may not give it work shares those that others made. */
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    struct health_memory *memory = call->services->health;
+    struct deployment deployment;
+    enum health_turn turn = HEALTH_ASK;
+    double age_s;
+    bool done;
+
+    if (!deployment_of(call, &deployment, error))
+        return false;
+    if (call->principal.role < ROLE_OPERATOR)
+        turn = health_memory_get(memory, &deployment, call->cancelled, call->host, answer, &age_s);
+    if (turn == HEALTH_LEFT)
+        return error_set(error, ERROR_CANCELLED, "the client left");
+    if (turn == HEALTH_KNOWN) {
+        tell_age(answer, age_s);
+        return true;
+    }
+    done = check(call, &deployment, answer, error);
+    health_memory_set(memory, &deployment, answer);
+    return done;
 }
 
 const struct tool tool_model_health = {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "handlers/health_memory.h"
 #include "handlers/tool.h"
 #include "server/admin.h"
 #include "server/audit_notes.h"
@@ -107,6 +108,7 @@ static bool start(struct process *process, struct error *error)
         .host = process->host,
     };
     services->calibration = calibration_create();
+    services->health = health_memory_create();
     return read_servers(process, error) && catalog_create(&services->catalog, error)
            && open_store(process, error) && create_server(process, error)
            && scraper_create(&services->access, &services->scraper, error)
@@ -136,6 +138,7 @@ static void stop(struct process *process, const char *why)
     store_close(services->store);
     catalog_destroy(services->catalog);
     calibration_destroy(services->calibration);
+    health_memory_destroy(services->health);
     server_list_destroy(process->servers);
 }
 

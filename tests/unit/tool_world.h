@@ -12,6 +12,7 @@
 
 #include "base/json.h"
 #include "base/outbound.h"
+#include "handlers/health_memory.h"
 #include "handlers/tool.h"
 #include "store/audit.h"
 #include "tests/simserve/harness/process.h"
@@ -99,6 +100,7 @@ static inline void world_set_up_with(void **state, const char *const *flags,
         fail_msg("%s", world->error.message);
     services->access =
         (struct access){ .store = services->store, .secrets_folder = world->secrets };
+    services->health = health_memory_create();
     if (!catalog_create(&services->catalog, &world->error)
         || !jobs_create(services->store, kinds, 1, services, &services->jobs, &world->error)
         || !scraper_create(&services->access, &services->scraper, &world->error))
@@ -125,6 +127,7 @@ static inline int world_tear_down(void **state)
 {
     struct world *world = *state;
 
+    health_memory_destroy(world->services.health);
     scraper_destroy(world->services.scraper);
     jobs_destroy(world->services.jobs, 20000);
     store_close(world->services.store);

@@ -1,0 +1,59 @@
+// A check of a model's health is work for a GPU: whoever may not give it work shares the checks that were made.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { connect } from './clients.mjs';
+import { addKey, startServer, startSimserve, temporaryFolder } from './harness.mjs';
+
+async function asked(model) {
+    const text = await (await fetch(`${model.url}/sim/truth?limit=1000000`)).text();
+    return text.split('\n').filter((line) => line.includes('"outcome"')).length;
+}
+
+// team(t): an operator, two viewers, and a model that takes its time.
+async function team(t) {
+    const data = await temporaryFolder(t);
+    const keys = [await addKey(data, 'olga', '--role', 'operator')];
+    for (const name of ['vera', 'viktor']) keys.push(await addKey(data, name, '--role', 'viewer'));
+    const server = await startServer(t, { data });
+    const [olga, vera, viktor] = await Promise.all(keys.map((key) => connect('2x-2026', server.url, { key })));
+    const model = await startSimserve(t, ['--ttft-ms', '300']);
+    await olga.call('deployment_register', { name: 'demo', url: model.url });
+    return { olga, vera, viktor, model };
+}
+
+const check = (client) => client.call('model_health', { deployment: 'demo' });
+
+test('200 checks of viewers at once, and one after another, are one completion', async (t) => {
+    const { vera, viktor, model } = await team(t);
+    const before = await asked(model);
+    const all = await Promise.all(Array.from({ length: 100 }, (_, i) => check(i % 2 ? vera : viktor).catch((e) => e)));
+    const answers = all.filter(({ status }) => status === 'PASSED');
+    assert.ok(answers.length >= 50, `${answers.length} answers`); // others had too many calls at once
+    for (let i = 0; i < 100; i++) assert.equal((await check(vera)).status, 'PASSED');
+    assert.equal((await asked(model)) - before, 1);
+    assert.equal(answers.filter(({ asked_s_ago: age }) => age === undefined).length, 1);
+});
+
+test('an operator asks anew, and viewers have what came of it', async (t) => {
+    const { olga, vera, model } = await team(t);
+    const before = await asked(model);
+    assert.equal((await check(vera)).asked_s_ago, undefined);
+    assert.equal((await check(olga)).asked_s_ago, undefined);
+    assert.equal((await asked(model)) - before, 2);
+    assert.ok((await check(vera)).asked_s_ago >= 0);
+    assert.equal((await asked(model)) - before, 2);
+});
+
+test('a changed deployment is asked anew, and so is one whose asker left', async (t) => {
+    const { olga, vera, viktor, model } = await team(t);
+    await check(vera);
+    await olga.call('deployment_update', { deployment: 'demo', labels: { team: 'search' } });
+    const before = await asked(model);
+    const leaving = new AbortController();
+    const left = vera.call('model_health', { deployment: 'demo' }, { signal: leaving.signal }).catch((e) => e);
+    setTimeout(() => leaving.abort(), 100);
+    const answer = await check(viktor);
+    await left;
+    assert.equal(answer.status, 'PASSED');
+    assert.ok((await asked(model)) > before);
+});
