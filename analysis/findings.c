@@ -3,6 +3,7 @@
 #include "analysis/report.h"
 #include "analysis/saturation.h"
 #include "analysis/sections.h"
+#include "analysis/takeaways.h"
 
 static bool is_any_measured(const struct grid *grid, size_t output, size_t context)
 {
@@ -35,22 +36,40 @@ static void add_limit(const struct report_input *input, const struct grid *grid,
     text_addf(out, "; %s", sentence.data);
 }
 
-void report_findings(const struct report_input *input, struct text *out)
+/* New reference. */
+static json_t *verdict_of(const struct report_input *input, const struct grid *grid, size_t output,
+                          size_t context)
 {
+    TEXT_AUTO sentence = { 0 };
+
+    text_addf(&sentence, "%lld tokens in, %lld out: ", (long long)grid->contexts.values[context],
+              (long long)grid->outputs.values[output]);
+    add_saturation(grid, output, context, &sentence);
+    add_limit(input, grid, output, context, &sentence);
+    return json_string(sentence.data);
+}
+
+json_t *report_verdict(const struct report_input *input)
+{
+    json_t *list = json_array();
     struct grid grid;
 
     grid_init(&grid, input->cells, input->cell_count);
     for (size_t output = 0; output < grid.outputs.count; output++)
-        for (size_t context = 0; context < grid.contexts.count; context++) {
-            if (!is_any_measured(&grid, output, context))
-                continue;
-            text_addf(out, "- %lld tokens in, %lld out: ", (long long)grid.contexts.values[context],
-                      (long long)grid.outputs.values[output]);
-            add_saturation(&grid, output, context, out);
-            add_limit(input, &grid, output, context, out);
-            text_add(out, "\n");
-        }
+        for (size_t context = 0; context < grid.contexts.count; context++)
+            if (is_any_measured(&grid, output, context))
+                json_array_append_new(list, verdict_of(input, &grid, output, context));
     grid_finish(&grid);
+    return list;
+}
+
+void report_findings(const struct report_input *input, struct text *out)
+{
+    json_auto_t *list = report_verdict(input);
+    const json_t *sentence;
+    size_t i;
+
+    json_array_foreach(list, i, sentence) text_addf(out, "- %s\n", json_string_value(sentence));
 }
 
 json_t *report_findings_json(const struct report_input *input)
@@ -64,6 +83,17 @@ json_t *report_findings_json(const struct report_input *input)
                                               (json_int_t)grid.outputs.values[output], "saturation",
                                               saturation_to_json(&grid, output), "limits",
                                               limit_to_json(input, &grid, output)));
+    grid_finish(&grid);
+    return list;
+}
+
+json_t *report_takeaways(const struct report_input *input)
+{
+    struct grid grid;
+    json_t *list;
+
+    grid_init(&grid, input->cells, input->cell_count);
+    list = takeaways_find(&grid);
     grid_finish(&grid);
     return list;
 }

@@ -362,7 +362,7 @@ static void add_plan(const struct report_input *input, struct text *out)
               input->sweep->repetitions == 1 ? "" : "s",
               (long long)json_get_integer(plan, "seed", 0));
     add_turns(input, out);
-    if (strcmp(json_get_text(plan, "search", ""), "adaptive") == 0)
+    if (strcmp(json_get_text(plan, "search", "full"), "full") != 0)
         text_add(out, "- adaptive search: only the loads that tell saturation and limits were "
                       "measured; \"inferred\" stands\n  where the others' figures would: why, "
                       "sweep_show says for each\n");

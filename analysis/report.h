@@ -28,4 +28,6 @@ json_t *report_json(const struct report_input *input);
 /* The saturation point and the largest load that meets the limits alone: a line per context with
  * anything measured; and an object per output length with the two as report_json has them. */
 void report_findings(const struct report_input *input, struct text *out);
+json_t *report_verdict(const struct report_input *input);       /* those lines as sentences, */
+json_t *report_takeaways(const struct report_input *input);     /* and what else the figures say: */
 json_t *report_findings_json(const struct report_input *input); /* new reference */

@@ -23,7 +23,8 @@
 #define PLAN_PREFIX_TOKENS 4000000 /* of all prefixes together */
 
 enum bench_api { BENCH_COMPLETIONS, BENCH_CHAT };
-enum plan_search { SEARCH_FULL, SEARCH_ADAPTIVE }; /* every cell, or as few as tell (search.h) */
+/* Every cell, or as few as tell (search.h), also of a grid that may reach far too high. */
+enum plan_search { SEARCH_FULL, SEARCH_ADAPTIVE, SEARCH_CLIMB };
 
 /* How the lengths of a cell's requests lie around its input_tokens or output_tokens. */
 enum distribution {
@@ -72,6 +73,9 @@ struct plan {
     bool unique_prompts; /* each of its prompts gets a head of its own */
 };
 
+/* Fills in the grid that is measured where none is stated: up to 256 users, climbed, with windows
+ * of 10 s; and 512 tokens of context. It needs no go-ahead. */
+void plan_set_usual_grid(json_t *arguments);
 /* Reads the arguments of sweep_plan and sweep_start (already of the right types), fills in
  * defaults. Out-of-range grids are told with the limits and how many cells it would be. */
 bool plan_read(const json_t *arguments, struct plan *out, struct error *error);

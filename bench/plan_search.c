@@ -8,21 +8,36 @@
 #include "base/json.h"
 #include "bench/search.h"
 
+static const char *const searches[] = {
+    [SEARCH_FULL] = "full",
+    [SEARCH_ADAPTIVE] = "adaptive",
+    [SEARCH_CLIMB] = "climb",
+};
+
+static bool find_search(const char *name, enum plan_search *out)
+{
+    for (size_t i = 0; i < sizeof searches / sizeof *searches; i++)
+        if (strcmp(searches[i], name) == 0) {
+            *out = (enum plan_search)i;
+            return true;
+        }
+    return false;
+}
+
 static bool read_search(const json_t *arguments, struct plan *plan, struct error *error)
 {
     const char *search = json_get_text(arguments, "search", "full");
     const char *percentile = json_get_text(arguments, "limit_percentile", "p99");
     int64_t number = strtol(percentile + (percentile[0] != '\0'), NULL, 10);
 
-    if (strcmp(search, "full") != 0 && strcmp(search, "adaptive") != 0)
-        return error_set(error, ERROR_INVALID, "'search' is '%.40s': it must be full or adaptive",
-                         search);
+    if (!find_search(search, &plan->search))
+        return error_set(error, ERROR_INVALID,
+                         "'search' is '%.40s': it must be full, adaptive or climb", search);
     if (percentile[0] != 'p' || strlen(percentile) != 3
         || (number != 50 && number != 90 && number != 95 && number != 99))
         return error_set(error, ERROR_INVALID,
                          "'limit_percentile' is '%.40s': it must be p50, p90, p95 or p99",
                          percentile);
-    plan->search = strcmp(search, "adaptive") == 0 ? SEARCH_ADAPTIVE : SEARCH_FULL;
     plan->limits.percentile = number;
     return true;
 }
@@ -47,8 +62,7 @@ void plan_search_to_json(const struct plan *plan, json_t *out)
     char percentile[24];
 
     snprintf(percentile, sizeof percentile, "p%" PRId64, plan->limits.percentile);
-    json_object_set_new(out, "search",
-                        json_string(plan->search == SEARCH_ADAPTIVE ? "adaptive" : "full"));
+    json_object_set_new(out, "search", json_string(searches[plan->search]));
     json_object_set_new(out, "limit_percentile", json_string(percentile));
 }
 

@@ -9,6 +9,8 @@
 #define HINT_PEAK 0.99   /* so near its peak is a load good enough to stand for it elsewhere */
 #define PEAK_DOUBT 0.015 /* how much greater a peak may be than the load that stands for it */
 #define STILL_RISING 0.7 /* of what Little's law allows: more users may still give more */
+#define CLIMB_STEP 4     /* times the load */
+#define CLIMB_GAIN 1.05  /* less for so much more load is none */
 #define NOTHING_SUCCEEDS 3 /* known levels without a sound one: enough */
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */
@@ -299,6 +301,41 @@ void search_step(const struct search_level *levels, size_t count, const struct s
     out->finished = !ask_next(&view, out);
     if (out->finished)
         out->next = SEARCH_NONE;
+}
+
+/* ---- The climb ------------------------------------------------------------------------------- */
+
+static bool is_top(const struct search_level *level, const struct search_level *below)
+{
+    return level->state == LEVEL_LOST
+           || (below != NULL && level->tokens_per_s < CLIMB_GAIN * below->tokens_per_s);
+}
+
+/* The levels up to where the climb has come: the last is to be measured next, or ends it. */
+static size_t levels_climbed(const struct search_level *levels, size_t count)
+{
+    const struct search_level *below = NULL;
+    size_t at = 0;
+
+    while (at + 1 < count && levels[at].state != LEVEL_UNKNOWN && !is_top(&levels[at], below)) {
+        below = &levels[at];
+        while (at + 1 < count && levels[at].load < CLIMB_STEP * below->load)
+            at++;
+    }
+    return at + 1;
+}
+
+void search_climb(const struct search_level *levels, size_t count, const struct search_hint *hint,
+                  struct search_step *out)
+{
+    size_t climbed = levels_climbed(levels, count);
+
+    if (levels[climbed - 1].state == LEVEL_UNKNOWN) {
+        clear(out);
+        out->next = climbed - 1;
+    } else {
+        search_step(levels, climbed, hint, out);
+    }
 }
 
 /* ---- What it tells --------------------------------------------------------------------------- */

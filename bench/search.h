@@ -48,6 +48,10 @@ struct search_step {
 /* `hint` may be NULL. With limits, where the strain of the known levels is a number. */
 void search_step(const struct search_level *levels, size_t count, const struct search_hint *hint,
                  struct search_step *out);
+/* The same where nobody knows how much the server bears: from below, each time to four times the
+ * load, until that gives no more tokens/s or fails; what lies above need not be measured. */
+void search_climb(const struct search_level *levels, size_t count, const struct search_hint *hint,
+                  struct search_step *out);
 /* Why a level need not be measured, of a finished search: "over the saturation point at 128 users;
  * 160 users miss the limits". Loads are requests per second where `is_rate`, else users. */
 void search_explain(const struct search_level *levels, const struct search_step *step, size_t level,

@@ -160,7 +160,10 @@ static void step(const struct sweep_work *work, struct group *group)
     bool found =
         find_earlier(work, group->cells[0], earlier, &hint) && earlier->count == group->count;
 
-    search_step(group->levels, group->count, found ? &hint : NULL, &group->step);
+    if (work->plan.search == SEARCH_CLIMB)
+        search_climb(group->levels, group->count, found ? &hint : NULL, &group->step);
+    else
+        search_step(group->levels, group->count, found ? &hint : NULL, &group->step);
     free(earlier);
 }
 
@@ -284,7 +287,7 @@ static bool is_expected(const struct sweep_work *work, const struct cell_row *lo
 
 bool sweep_search_doubts(const struct sweep_work *work, const struct cell_result *result)
 {
-    return work->plan.search == SEARCH_ADAPTIVE
+    return work->plan.search != SEARCH_FULL
            && state_of(result->state, &result->measurement) == LEVEL_LOST
            && most_may_pass(&result->measurement) && !is_expected(work, work->current);
 }

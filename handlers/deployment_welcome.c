@@ -68,10 +68,9 @@ void deployment_welcome(const struct call *call, const struct deployment *deploy
     struct error problem = { 0 };
     TEXT_AUTO sentence = { 0 };
     bool reachable = deployment_discover(call->services, deployment, &endpoint, &facts, &problem);
-    const char *next = reachable
-                           ? "model_health, then sweep_plan to see what a benchmark would take"
-                           : "when it runs, model_health; deployment_update mends a wrong "
-                             "URL, model or secret";
+    const char *next = reachable ? "model_health; sweep_start alone finds where it saturates"
+                                 : "when it runs, model_health; deployment_update mends a wrong "
+                                   "URL, model or secret";
 
     text_add_masked(&sentence, problem.message);
     answer->structured = json_pack("{s:o, s:b, s:b, s:o}", "deployment",

@@ -15,8 +15,8 @@ static const char opening[] =
 static const char *const ways[] = {
     "Begin: deployment_list; nothing there: deployment_register, then model_health.",
     "Ask a model: model_query (stats: true for time to first token and tokens per second).",
-    "Benchmark: sweep_plan (what it takes, and the plan_digest that large ones need), sweep_start "
-    "(answers at once), job_show with wait_s until it ended, run_report.",
+    "Benchmark: sweep_start (the deployment alone: where it saturates), job_show with wait_s 600 "
+    "until it is over, which tells the verdict; run_report. What a large one takes: sweep_plan.",
     "A sweep that was stopped goes on where it was with sweep_resume; finished cells are never "
     "measured again.",
     "Results of other tools: run_import, then run_audit and run_report; run_export writes a run "

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "handlers/call.h"
 #include "handlers/job_answer.h"
+#include "handlers/job_verdict.h"
 #include "handlers/sweep_answer.h"
 
 void job_failure(const struct job *job, struct error *error)
@@ -53,8 +54,10 @@ static bool sweep_result(const struct services *services, const struct job *job,
     describe_sweep(job, outcome, &answer->text);
     answer->structured = json_pack("{s:o, s:s, s:o}", "sweep", sweep_json(&sweep), "job", job->id,
                                    "outcome", outcome);
-    answer_next(answer, job_next_step(job));
     sweep_row_finish(&sweep);
+    if (!job_verdict_add(services, job, answer, error))
+        return false;
+    answer_next(answer, job_next_step(job));
     answer_settle(tool_find("sweep_start"), false, answer);
     return true;
 }

@@ -64,13 +64,14 @@ static bool write(struct call *call, json_t *messages, struct error *error)
               "name limits of latency, give a fine list of 20 loads or more, `search` adaptive and "
               "the limits instead: that measures about a quarter of them.\n",
               grid_of(call_text(call, "depth")));
-    text_add(&text,
-             "3. sweep_start with the same arguments, and plan_digest where sweep_plan asked for "
-             "it. It answers at once.\n"
-             "4. job_show with that job and wait_s 50, again until `over` is true. Where the sweep "
-             "stopped early, sweep_show says why; sweep_resume measures what is missing.\n"
-             "5. run_report with the sweep, and show me its matrices, peak, saturation point and "
-             "warnings.\n");
+    text_add(
+        &text,
+        "3. sweep_start with the same arguments, and plan_digest where sweep_plan asked for "
+        "it. It answers at once.\n"
+        "4. job_show with that job and wait_s 600, again until `over` is true. Where the sweep "
+        "stopped early, sweep_show says why; sweep_resume measures what is missing.\n"
+        "5. run_report with the sweep, and show me its matrices, peak, saturation point and "
+        "warnings.\n");
     text_add(&text, how_to_read);
     prompt_say(messages, text_string(&text));
     return true;

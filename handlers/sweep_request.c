@@ -14,7 +14,7 @@
 const char *const bench_apis[] = { "completions", "chat", NULL };
 const char *const bench_arrivals[] = { "closed", "constant", "poisson", "gamma", NULL };
 const char *const bench_thinks[] = { "fixed", "exponential", NULL };
-const char *const bench_searches[] = { "full", "adaptive", NULL };
+const char *const bench_searches[] = { "full", "adaptive", "climb", NULL };
 const char *const limit_percentiles[] = { "p50", "p90", "p95", "p99", NULL };
 
 static json_t *mean_level(const json_t *range)
@@ -147,8 +147,10 @@ bool sweep_request_read(const struct call *call, struct sweep_request *out, stru
 {
     json_auto_t *arguments = json_copy(json_iterable(call->arguments));
 
-    if (!find_subjects(call, out, error) || !add_dataset(call, arguments, error)
-        || !plan_read(arguments, &out->plan, error) || !plan_check_settings(&out->plan, error)
+    if (!find_subjects(call, out, error) || !add_dataset(call, arguments, error))
+        return false;
+    plan_set_usual_grid(arguments);
+    if (!plan_read(arguments, &out->plan, error) || !plan_check_settings(&out->plan, error)
         || !plan_check_cells(&out->plan, out->subjects, error)
         || !check_http2(out, &out->deployment, error)
         || (out->subjects > 1 && !check_http2(out, &out->candidate, error)))

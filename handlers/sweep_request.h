@@ -16,174 +16,175 @@ extern const char *const bench_apis[], *const bench_arrivals[], *const bench_thi
                                                                         *const limit_percentiles[];
 
 /* Rows of both tools; the defaults are those of bench/plan.c, which a test compares. */
-#define PARAMS_PLAN                                                                                   \
-    { "concurrency",                                                                                  \
-      VALUE_INTEGERS,                                                                                 \
-      .low = 1,                                                                                       \
-      .high = PLAN_LEVELS,                                                                            \
-      .item_low = 1,                                                                                  \
-      .item_high = 10000,                                                                             \
-      .help = "Users at once, a list such as [1, 4, 16, 64]: each sends its next request when "       \
-              "the last one ended. Needed in a closed loop; in an open loop one number, the most "    \
-              "requests in flight (10000 if not given)." },                                           \
-        { "arrival", VALUE_CHOICE, .choices = bench_arrivals, .initial = "\"closed\"",                \
-          .help = "closed: `concurrency` users wait for their answers; else an open loop: "           \
-                  "requests come at `request_rate` whatever the server does. Latencies then "         \
-                  "count from the scheduled time. constant: equal gaps; poisson: independent, as "    \
-                  "from many people; gamma: with `burstiness`." },                                    \
-        { "request_rate",                                                                             \
-          VALUE_NUMBERS,                                                                              \
-          .low = 0,                                                                                   \
-          .high = PLAN_LEVELS,                                                                        \
-          .item_low = 0.001,                                                                          \
-          .item_high = 20000,                                                                         \
-          .help = "Of an open loop, in place of concurrency: requests per second, a list such as "    \
-                  "[0.5, 2, 10]." },                                                                  \
-        { "burstiness",                                                                               \
-          VALUE_NUMBER,                                                                               \
-          .low = 0.01,                                                                                \
-          .high = 100,                                                                                \
-          .initial = "1",                                                                             \
-          .help = "Of gamma arrivals: 1 is poisson, below it they come in bursts, above it more "     \
-                  "evenly." },                                                                        \
-        { "think_time_s",                                                                             \
-          VALUE_NUMBER,                                                                               \
-          .low = 0,                                                                                   \
-          .high = 3600,                                                                               \
-          .initial = "0",                                                                             \
-          .help = "Seconds that a user of a closed loop waits, on average, before the next "          \
-                  "request." },                                                                       \
-        { "think_time", VALUE_CHOICE, .choices = bench_thinks, .initial = "\"fixed\"",                \
-          .help = "fixed: always that long; exponential: that long on average." },                    \
-        { "ramp_s",                                                                                   \
-          VALUE_NUMBER,                                                                               \
-          .low = 0,                                                                                   \
-          .high = 3600,                                                                               \
-          .initial = "0",                                                                             \
-          .help = "Seconds over which the users, or the rate, start before the warm-up. 0: users "    \
-                  "over the time of one request, a rate at once." },                                  \
-        { "input_tokens",                                                                             \
-          VALUE_INTEGERS,                                                                             \
-          .low = 1,                                                                                   \
-          .high = PLAN_LEVELS,                                                                        \
-          .item_low = 1,                                                                              \
-          .item_high = 1000000,                                                                       \
-          .help = "Prompt lengths in tokens, a list such as [128, 1024]; needed without a "           \
-                  "dataset. What is longer than the model's context is told as infeasible." },        \
-        { "output_tokens",                                                                            \
-          VALUE_INTEGERS,                                                                             \
-          .low = 1,                                                                                   \
-          .high = PLAN_LEVELS,                                                                        \
-          .item_low = 1,                                                                              \
-          .item_high = 100000,                                                                        \
-          .initial = "[128]",                                                                         \
-          .help = "Answer lengths in tokens, a list. Under 16 says nothing about generation "         \
-                  "speed." },                                                                         \
-        { "repetitions",                                                                              \
-          VALUE_INTEGER,                                                                              \
-          .low = 1,                                                                                   \
-          .high = 20,                                                                                 \
-          .initial = "1",                                                                             \
-          .help =                                                                                     \
-              "How often the whole grid is measured, interleaved; 3 or more show the spread." },      \
-        { "window_s",  VALUE_NUMBER,    .low = 1,                                                     \
-          .high = 600, .initial = "30", .help = "Seconds that count, per cell, after the warm-up." }, \
-        { "requests",                                                                                 \
-          VALUE_INTEGER,                                                                              \
-          .low = 0,                                                                                   \
-          .high = 10000000,                                                                           \
-          .initial = "0",                                                                             \
-          .help = "The window ends with so many requests instead, at window_limit_s at the "          \
-                  "latest; 0: by window_s." },                                                        \
-        { "ci_width",                                                                                 \
-          VALUE_NUMBER,                                                                               \
-          .low = 0,                                                                                   \
-          .high = 1,                                                                                  \
-          .initial = "0",                                                                             \
-          .help = "The window goes on until the 95 % interval of output tokens/s is within plus "     \
-                  "or minus this share (0.03: 3 %), to window_limit_s at most; 0: it does not." },    \
-        { "window_limit_s",                                                                           \
-          VALUE_NUMBER,                                                                               \
-          .low = 0,                                                                                   \
-          .high = 3600,                                                                               \
-          .initial = "0",                                                                             \
-          .help =                                                                                     \
-              "Seconds that a window takes at most where it goes on; 0: four times window_s." },      \
-        { "warmup_limit_s",                                                                           \
-          VALUE_NUMBER,                                                                               \
-          .low = 0,                                                                                   \
-          .high = 600,                                                                                \
-          .initial = "30",                                                                            \
-          .help =                                                                                     \
-              "Seconds of warm-up per cell at most; it ends when two successive windows agree." },    \
-        { "api", VALUE_CHOICE, .choices = bench_apis, .initial = "\"completions\"",                   \
-          .help = "completions: exact prompt lengths; chat: with the chat template around the "       \
-                  "prompt. A server that has only the other one ends the sweep at once, and the "     \
-                  "job names it." },                                                                  \
-        { "http2_streams",                                                                            \
-          VALUE_INTEGER,                                                                              \
-          .low = 0,                                                                                   \
-          .high = 1000,                                                                               \
-          .initial = "0",                                                                             \
-          .help = "0: HTTP/1.1, a connection for each request in flight; above: HTTP/2 with at "      \
-                  "most so many requests on a connection, which is another test." },                  \
-        { "seed",         VALUE_INTEGER,                                                              \
-          .low = 0,       .high = 9007199254740991.0,                                                 \
-          .initial = "1", .help = "Makes the prompts: the same seed, the same prompts." },            \
-        { "time_limit_s",                                                                             \
-          VALUE_NUMBER,                                                                               \
-          .low = 1,                                                                                   \
-          .high = 604800,                                                                             \
-          .initial = "21600",                                                                         \
-          .help = "Seconds for the whole sweep; then it stops, and sweep_resume can go on." },        \
-        { "ttft_timeout_s", VALUE_NUMBER,                                                             \
-          .low = 1,         .high = 3600,                                                             \
-          .initial = "120", .help = "Seconds a request may wait for its first token." },              \
-        { "idle_timeout_s", VALUE_NUMBER,    .low = 1,                                                \
-          .high = 3600,     .initial = "60", .help = "Seconds a stream may pause." },                 \
-        { "request_timeout_s", VALUE_NUMBER,     .low = 1,                                            \
-          .high = 3600,        .initial = "600", .help = "Seconds a whole request may take." },       \
-        { "goodput_ttft_ms",                                                                          \
-          VALUE_NUMBER,                                                                               \
-          .low = 0,                                                                                   \
-          .high = 3600000,                                                                            \
-          .initial = "0",                                                                             \
-          .help = "Goodput counts answers whose first token came within this; 0: no limit." },        \
-        { "goodput_tpot_ms",                                                                          \
-          VALUE_NUMBER,                                                                               \
-          .low = 0,                                                                                   \
-          .high = 3600000,                                                                            \
-          .initial = "0",                                                                             \
-          .help = "Goodput counts answers with at most this per output token; 0: no limit." },        \
-        { "search", VALUE_CHOICE, .choices = bench_searches, .initial = "\"full\"",                   \
-          .help =                                                                                     \
-              "full: every cell. adaptive: per context only the loads that tell the saturation "      \
-              "point and the largest load within the limits; the others are told as inferred, "       \
-              "without figures. Worth it from some 10 loads on: give a fine list." },                 \
-        { "limit_ttft_ms",                                                                            \
-          VALUE_NUMBER,                                                                               \
-          .low = 0,                                                                                   \
-          .high = 3600000,                                                                            \
-          .initial = "0",                                                                             \
-          .help =                                                                                     \
-              "Limit of time to first token, for the largest load within the limits; 0: none." },     \
-        { "limit_itl_ms",  VALUE_NUMBER,   .low = 0,                                                  \
-          .high = 3600000, .initial = "0", .help = "Limit of the gap between chunks; 0: none." },     \
-        { "limit_tpot_ms",                                                                            \
-          VALUE_NUMBER,                                                                               \
-          .low = 0,                                                                                   \
-          .high = 3600000,                                                                            \
-          .initial = "0",                                                                             \
-          .help = "Limit of milliseconds per output token after the first; 0: none." },               \
-        { "limit_e2e_ms",  VALUE_NUMBER,   .low = 0,                                                  \
-          .high = 3600000, .initial = "0", .help = "Limit of the whole request; 0: none." },          \
-        { "limit_percentile", VALUE_CHOICE, .choices = limit_percentiles, .initial = "\"p99\"",       \
-          .help = "The percentile that has to stay within those four limits." },                      \
-    {                                                                                                 \
-        "limit_error_rate", VALUE_NUMBER,                                                             \
-            .low = 0, .high = 1, .initial = "0",                                                      \
-            .help =                                                                                   \
-                "Share of requests that may fail, such as 0.001; 0: not stated, and then 0.01."       \
+#define PARAMS_PLAN                                                                                \
+    { "concurrency",                                                                               \
+      VALUE_INTEGERS,                                                                              \
+      .low = 1,                                                                                    \
+      .high = PLAN_LEVELS,                                                                         \
+      .item_low = 1,                                                                               \
+      .item_high = 10000,                                                                          \
+      .help = "Users at once, a list such as [1, 4, 16, 64]: each sends its next request when "    \
+              "the last one ended. Left out: up to 256, climbed until more give nothing. In an "   \
+              "open loop one number, the most requests in flight (10000 if not given)." },         \
+        { "arrival", VALUE_CHOICE, .choices = bench_arrivals, .initial = "\"closed\"",             \
+          .help = "closed: `concurrency` users wait for their answers; else an open loop: "        \
+                  "requests come at `request_rate` whatever the server does. Latencies then "      \
+                  "count from the scheduled time. constant: equal gaps; poisson: independent, as " \
+                  "from many people; gamma: with `burstiness`." },                                 \
+        { "request_rate",                                                                          \
+          VALUE_NUMBERS,                                                                           \
+          .low = 0,                                                                                \
+          .high = PLAN_LEVELS,                                                                     \
+          .item_low = 0.001,                                                                       \
+          .item_high = 20000,                                                                      \
+          .help = "Of an open loop, in place of concurrency: requests per second, a list such as " \
+                  "[0.5, 2, 10]." },                                                               \
+        { "burstiness",                                                                            \
+          VALUE_NUMBER,                                                                            \
+          .low = 0.01,                                                                             \
+          .high = 100,                                                                             \
+          .initial = "1",                                                                          \
+          .help = "Of gamma arrivals: 1 is poisson, below it they come in bursts, above it more "  \
+                  "evenly." },                                                                     \
+        { "think_time_s",                                                                          \
+          VALUE_NUMBER,                                                                            \
+          .low = 0,                                                                                \
+          .high = 3600,                                                                            \
+          .initial = "0",                                                                          \
+          .help = "Seconds that a user of a closed loop waits, on average, before the next "       \
+                  "request." },                                                                    \
+        { "think_time", VALUE_CHOICE, .choices = bench_thinks, .initial = "\"fixed\"",             \
+          .help = "fixed: always that long; exponential: that long on average." },                 \
+        { "ramp_s",                                                                                \
+          VALUE_NUMBER,                                                                            \
+          .low = 0,                                                                                \
+          .high = 3600,                                                                            \
+          .initial = "0",                                                                          \
+          .help = "Seconds over which the users, or the rate, start before the warm-up. 0: users " \
+                  "over the time of one request, a rate at once." },                               \
+        { "input_tokens",                                                                          \
+          VALUE_INTEGERS,                                                                          \
+          .low = 1,                                                                                \
+          .high = PLAN_LEVELS,                                                                     \
+          .item_low = 1,                                                                           \
+          .item_high = 1000000,                                                                    \
+          .help =                                                                                  \
+              "Prompt lengths in tokens, a list such as [128, 1024]; left out, with no dataset: "  \
+              "512. What is longer than the model's context is told as infeasible." },             \
+        { "output_tokens",                                                                         \
+          VALUE_INTEGERS,                                                                          \
+          .low = 1,                                                                                \
+          .high = PLAN_LEVELS,                                                                     \
+          .item_low = 1,                                                                           \
+          .item_high = 100000,                                                                     \
+          .initial = "[128]",                                                                      \
+          .help = "Answer lengths in tokens, a list. Under 16 says nothing about generation "      \
+                  "speed." },                                                                      \
+        { "repetitions",                                                                           \
+          VALUE_INTEGER,                                                                           \
+          .low = 1,                                                                                \
+          .high = 20,                                                                              \
+          .initial = "1",                                                                          \
+          .help =                                                                                  \
+              "How often the whole grid is measured, interleaved; 3 or more show the spread." },   \
+        { "window_s", VALUE_NUMBER, .low = 1, .high = 600,                                         \
+          .help =                                                                                  \
+              "Seconds that count, per cell, after the warm-up; 30, without concurrency 10." },    \
+        { "requests",                                                                              \
+          VALUE_INTEGER,                                                                           \
+          .low = 0,                                                                                \
+          .high = 10000000,                                                                        \
+          .initial = "0",                                                                          \
+          .help = "The window ends with so many requests instead, at window_limit_s at the "       \
+                  "latest; 0: by window_s." },                                                     \
+        { "ci_width",                                                                              \
+          VALUE_NUMBER,                                                                            \
+          .low = 0,                                                                                \
+          .high = 1,                                                                               \
+          .initial = "0",                                                                          \
+          .help = "The window goes on until the 95 % interval of output tokens/s is within plus "  \
+                  "or minus this share (0.03: 3 %), to window_limit_s at most; 0: it does not." }, \
+        { "window_limit_s",                                                                        \
+          VALUE_NUMBER,                                                                            \
+          .low = 0,                                                                                \
+          .high = 3600,                                                                            \
+          .initial = "0",                                                                          \
+          .help =                                                                                  \
+              "Seconds that a window takes at most where it goes on; 0: four times window_s." },   \
+        { "warmup_limit_s", VALUE_NUMBER, .low = 0, .high = 600,                                   \
+                                                                                                   \
+          .help = "Seconds of warm-up per cell at most (30, without concurrency 10); it ends "     \
+                  "when two successive windows agree." },                                          \
+        { "api", VALUE_CHOICE, .choices = bench_apis, .initial = "\"completions\"",                \
+          .help = "completions: exact prompt lengths; chat: with the chat template around the "    \
+                  "prompt. A server that has only the other one ends the sweep at once, and the "  \
+                  "job names it." },                                                               \
+        { "http2_streams",                                                                         \
+          VALUE_INTEGER,                                                                           \
+          .low = 0,                                                                                \
+          .high = 1000,                                                                            \
+          .initial = "0",                                                                          \
+          .help = "0: HTTP/1.1, a connection for each request in flight; above: HTTP/2 with at "   \
+                  "most so many requests on a connection, which is another test." },               \
+        { "seed",         VALUE_INTEGER,                                                           \
+          .low = 0,       .high = 9007199254740991.0,                                              \
+          .initial = "1", .help = "Makes the prompts: the same seed, the same prompts." },         \
+        { "time_limit_s",                                                                          \
+          VALUE_NUMBER,                                                                            \
+          .low = 1,                                                                                \
+          .high = 604800,                                                                          \
+          .initial = "21600",                                                                      \
+          .help = "Seconds for the whole sweep; then it stops, and sweep_resume can go on." },     \
+        { "ttft_timeout_s", VALUE_NUMBER,                                                          \
+          .low = 1,         .high = 3600,                                                          \
+          .initial = "120", .help = "Seconds a request may wait for its first token." },           \
+        { "idle_timeout_s", VALUE_NUMBER,    .low = 1,                                             \
+          .high = 3600,     .initial = "60", .help = "Seconds a stream may pause." },              \
+        { "request_timeout_s", VALUE_NUMBER,     .low = 1,                                         \
+          .high = 3600,        .initial = "600", .help = "Seconds a whole request may take." },    \
+        { "goodput_ttft_ms",                                                                       \
+          VALUE_NUMBER,                                                                            \
+          .low = 0,                                                                                \
+          .high = 3600000,                                                                         \
+          .initial = "0",                                                                          \
+          .help = "Goodput counts answers whose first token came within this; 0: no limit." },     \
+        { "goodput_tpot_ms",                                                                       \
+          VALUE_NUMBER,                                                                            \
+          .low = 0,                                                                                \
+          .high = 3600000,                                                                         \
+          .initial = "0",                                                                          \
+          .help = "Goodput counts answers with at most this per output token; 0: no limit." },     \
+        { "search", VALUE_CHOICE, .choices = bench_searches,                                       \
+          .help =                                                                                  \
+              "full (the default, but climb without concurrency): every cell. adaptive: per "      \
+              "context only the loads that tell the saturation "                                   \
+              "point and the largest load within the limits; the others are told as inferred, "    \
+              "without figures. Worth it from some 10 loads on: give a fine list. "                \
+              "climb: adaptive, from below." },                                                    \
+        { "limit_ttft_ms",                                                                         \
+          VALUE_NUMBER,                                                                            \
+          .low = 0,                                                                                \
+          .high = 3600000,                                                                         \
+          .initial = "0",                                                                          \
+          .help =                                                                                  \
+              "Limit of time to first token, for the largest load within the limits; 0: none." },  \
+        { "limit_itl_ms",  VALUE_NUMBER,   .low = 0,                                               \
+          .high = 3600000, .initial = "0", .help = "Limit of the gap between chunks; 0: none." },  \
+        { "limit_tpot_ms",                                                                         \
+          VALUE_NUMBER,                                                                            \
+          .low = 0,                                                                                \
+          .high = 3600000,                                                                         \
+          .initial = "0",                                                                          \
+          .help = "Limit of milliseconds per output token after the first; 0: none." },            \
+        { "limit_e2e_ms",  VALUE_NUMBER,   .low = 0,                                               \
+          .high = 3600000, .initial = "0", .help = "Limit of the whole request; 0: none." },       \
+        { "limit_percentile", VALUE_CHOICE, .choices = limit_percentiles, .initial = "\"p99\"",    \
+          .help = "The percentile that has to stay within those four limits." },                   \
+    {                                                                                              \
+        "limit_error_rate", VALUE_NUMBER,                                                          \
+            .low = 0, .high = 1, .initial = "0",                                                   \
+            .help =                                                                                \
+                "Share of requests that may fail, such as 0.001; 0: not stated, and then 0.01."    \
     }
 
 #define PARAM_CANDIDATE                                                                            \

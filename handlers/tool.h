@@ -135,6 +135,10 @@ struct call {
     void *host;
     /* Never NULL; total 0: not known. The client is told only of progress that rises. */
     void (*progress)(struct call *call, double progress, double total, const char *message);
+    /* Does the client hear that progress, and so know that its call still runs? */
+    bool is_followed;
+    /* Do others wait for the thread that this call holds? NULL: none do. */
+    bool (*is_wanted)(void *host);
     bool (*cancelled)(void *host); /* never NULL; may be handed on with `host` as its context */
     /* Asks the client, never NULL. *answers: a new object with the result of each question by its
      * key. Where the protocol has sessions it blocks until the client answered. In 2026-07-28 it

@@ -71,7 +71,7 @@ const struct tool tool_deployment_register = {
             "Ollama, ...), for all other tools to be told. The first step; it starts nothing and "
             "costs nothing. It asks the server which models it has; one that is down is stored all "
             "the same. Never give a token here: name a secret of the server. Registering the same "
-            "again changes nothing. Next: model_health, then sweep_plan.",
+            "again changes nothing. Next: model_health, or sweep_start.",
     .params = params,
     .fields = deployment_welcome_fields,
     .role = ROLE_OPERATOR,

@@ -159,9 +159,9 @@ static const char *next_step(const struct view *view)
         return "model_health when it should be up; deployment_update mends a wrong URL, model or "
                "secret";
     if (view->sweep_count == 0)
-        return "model_health, then sweep_plan to benchmark it";
+        return "model_health; sweep_start alone finds where it saturates";
     if (sweep_is_active(&view->sweeps[0]))
-        return "job_show with the sweep and wait_s 50";
+        return "job_show with the sweep and wait_s 600";
     return "run_report for its newest sweep, or sweep_plan for another";
 }
 

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "handlers/deployment_of.h"
+#include "handlers/job_verdict.h"
 #include "handlers/sweep_answer.h"
 
 static const struct param params[] = {
@@ -41,6 +42,7 @@ static const struct field fields[] = {
     { "left", VALUE_LIST, .optional = true, .help = "The first 20 of them.",
       .fields = left_fields },
     FIELD_OUTCOME,
+    FIELDS_VERDICT,
     FIELD_NEXT_STEP,
     { 0 },
 };
@@ -217,7 +219,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     text_copy(answer->job_id, sizeof answer->job_id, sweep.job_id);
     sweep_describe(&sweep, &answer->text);
     done = add_left(call, sweep.id, answer, error);
-    answer_next(answer, "job_show with this job and wait_s 50, then run_report");
+    answer_next(answer, "job_show with this job and wait_s 600, then run_report");
     sweep_row_finish(&sweep);
     return done;
 }

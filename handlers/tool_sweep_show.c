@@ -56,7 +56,7 @@ static const struct field fields[] = {
 static const char *next_step(const struct sweep_row *sweep)
 {
     if (sweep_is_active(sweep))
-        return "job_show with this sweep and wait_s 50";
+        return "job_show with this sweep and wait_s 600";
     if (sweep->cells_done < sweep->cells_total)
         return "sweep_resume to measure what is missing, or run_report for what is there";
     return sweep->subject_count > 1 ? "run_compare with this sweep" : "run_report with this sweep";

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "handlers/corrections.h"
+#include "handlers/job_verdict.h"
 #include "handlers/sweep_answer.h"
 #include "handlers/sweep_request.h"
 #include "handlers/values.h"
@@ -27,6 +28,7 @@ static const struct field fields[] = {
       .help = "False: the idempotency key was used before; this is the sweep it started." },
     { "duration_s", VALUE_NUMBER, .optional = true, .help = "Seconds it takes at most." },
     FIELD_OUTCOME,
+    FIELDS_VERDICT,
     FIELD_NEXT_STEP,
     { 0 },
 };
@@ -138,9 +140,9 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
         || !start(call, &request, digest, &sweep, &earlier, error))
         return false;
     next = request.subjects > 1
-               ? "job_show with this job and wait_s 50, until `over` is true; then "
+               ? "job_show with this job and wait_s 600, until `over` is true; then "
                  "run_compare with this sweep"
-               : "job_show with this job and wait_s 50, until `over` is true; then "
+               : "job_show with this job and wait_s 600, until `over` is true; then "
                  "run_report";
     answer->structured =
         json_pack("{s:o, s:s, s:b, s:f}", "sweep", sweep_json(&sweep), "job", sweep.job_id,
@@ -163,10 +165,12 @@ const struct tool tool_sweep_start = {
         "Starts a benchmark of a deployment over a grid of concurrency x input tokens x output "
         "tokens x repetitions, and answers at once with the sweep and its job. The job survives "
         "restarts, every finished cell is kept, and only one sweep measures on an endpoint at a "
-        "time (others wait in line). It puts load on the model server. Call sweep_plan first (it "
-        "also tells in full what the arguments mean); "
-        "over 60 minutes or 10 million tokens its plan_digest is needed. Wait with job_show, "
-        "then call run_report. With `candidate` it takes turns at two deployments: the fair way "
+        "time (others wait in line). It puts load on the model server. With the deployment alone "
+        "it "
+        "finds where that saturates; sweep_plan tells what the arguments mean and what a grid "
+        "takes, "
+        "and over 60 minutes or 10 million tokens its plan_digest is needed. Wait with job_show. "
+        "With `candidate` it takes turns at two deployments: the fair way "
         "to find out which is faster, with run_compare of the one sweep. With `corrects` it "
         "stands in for an earlier run or sweep, which stays: nothing changes a finished run.",
     .params = params,

@@ -170,6 +170,14 @@ static void close_stream(struct call *call)
         stream_hang_up(rpc->exchange->stream);
 }
 
+/* Of those that wait. */
+static bool is_wanted(void *host)
+{
+    const struct rpc *rpc = host;
+
+    return workers_queued(rpc->server->waiting) > 0;
+}
+
 struct call rpc_make_call(struct rpc *rpc)
 {
     struct exchange *exchange = rpc->exchange;
@@ -183,6 +191,8 @@ struct call rpc_make_call(struct rpc *rpc)
                     .nonce = rounds_nonce(rpc) },
         .host = rpc,
         .progress = tell_progress,
+        .is_followed = rpc->progress_token != NULL && exchange->stream != NULL,
+        .is_wanted = is_wanted,
         .cancelled = rpc_is_cancelled,
         .ask = ask_client,
         .close_stream = close_stream,

@@ -34,7 +34,7 @@ test('arguments that do not fit their schema', async (t) => {
         ['sweep_start', { ...GRID, window_s: 0 }, /window_s.*1/],
         ['sweep_start', { ...GRID, api: 'smoke' }, /api.*completions/],
         ['job_show', { job: 'job_nothing' }, /job_nothing/],
-        ['job_show', { job: 'job_nothing', wait_s: 600 }, /wait_s.*50/],
+        ['job_show', { job: 'job_nothing', wait_s: 6000 }, /wait_s.*3600/],
         ['run_report', { run: 'run_nothing' }, /run_nothing/],
     ];
     for (const [tool, args, pattern] of cases) assert.match(await client.refusal(tool, args), pattern, tool);

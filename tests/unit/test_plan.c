@@ -183,7 +183,7 @@ static void limits_are_of_answers_that_have_them(void **state)
     assert_int_equal(plan.limits.percentile, 50);
     assert_true(limits_are_stated(&plan.limits));
     must_refuse("{\"concurrency\":[1],\"input_tokens\":[4],\"search\":\"some\"}",
-                "'search' is 'some': it must be full or adaptive");
+                "'search' is 'some': it must be full, adaptive or climb");
     must_refuse("{\"concurrency\":[1],\"input_tokens\":[4],\"limit_percentile\":\"p999\"}",
                 "'limit_percentile' is 'p999': it must be p50, p90, p95 or p99");
     must_refuse("{\"concurrency\":[1],\"input_tokens\":[4],\"limit_percentile\":\"\"}",

@@ -113,6 +113,26 @@ static void search(const struct curve *curve, const struct search_hint *hint, st
     }
 }
 
+/* The same from below: *top is the greatest load that was measured. */
+static void climb(const struct curve *curve, const struct search_hint *hint, struct found *out,
+                  double *top)
+{
+    *out = (struct found){ 0 };
+    *top = 0;
+    for (size_t i = 0; i < curve->count; i++)
+        out->known[i].load = curve->levels[i].load;
+    for (;;) {
+        search_climb(out->known, curve->count, hint, &out->step);
+        if (out->step.finished)
+            return;
+        assert_true(out->step.next < curve->count);
+        assert_int_equal(out->known[out->step.next].state, LEVEL_UNKNOWN);
+        out->known[out->step.next] = curve->levels[out->step.next];
+        *top = fmax(*top, out->known[out->step.next].load);
+        out->measured++;
+    }
+}
+
 static bool differs(const struct search_step *a, const struct search_step *b)
 {
     return a->saturation != b->saturation || a->limit != b->limit;
@@ -175,6 +195,48 @@ static void finds_what_the_full_grid_finds_on_a_thousand_curves(void **state)
     }
     print_message("alone: %.1f of %d levels\n", (double)measured / 1000, LEVELS);
     assert_true(measured * 4 < 1000 * LEVELS);
+}
+
+/* Where throughput is flat behind the bend, what the whole grid tells, without its high end. */
+static void a_climb_finds_the_bend_and_goes_no_higher_than_it_must(void **state)
+{
+    unsigned seed = 11;
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        const struct model model = { .alone_s = between(&seed, 0.1, 5),
+                                     .slots = between(&seed, 1, 100) };
+        struct search_step expected;
+        struct curve curve;
+        struct found found, again;
+        const struct search_hint hint = { found.known, true };
+        double top;
+
+        draw(&model, &curve);
+        expected = whole(&curve);
+        climb(&curve, NULL, &found, &top);
+        assert_int_equal(found.step.saturation, expected.saturation);
+        assert_true(top <= 32 * model.slots); /* two steps of four and what the grid rounds */
+        assert_true(found.measured <= search_most(curve.count));
+        climb(&curve, &hint, &again, &top);
+        assert_int_equal(again.step.saturation, expected.saturation);
+    }
+}
+
+static void a_climb_ends_where_requests_fail(void **state)
+{
+    const struct model model = { .alone_s = 1, .slots = 500, .loses_from = 50 };
+    struct curve curve;
+    struct found found;
+    double top;
+
+    (void)state;
+    draw(&model, &curve);
+    climb(&curve, NULL, &found, &top);
+    assert_true(top == 64 && curve.levels[found.step.saturation].load == 40);
+    curve.levels[0].state = LEVEL_LOST;
+    climb(&curve, NULL, &found, &top);
+    assert_true(top == 1 && found.step.saturation == SEARCH_NONE);
 }
 
 static void begins_where_a_shorter_context_ended(void **state)
@@ -449,6 +511,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_what_the_full_grid_finds_on_a_thousand_curves),
+        cmocka_unit_test(a_climb_finds_the_bend_and_goes_no_higher_than_it_must),
+        cmocka_unit_test(a_climb_ends_where_requests_fail),
         cmocka_unit_test(begins_where_a_shorter_context_ended),
         cmocka_unit_test(an_earlier_repetition_leaves_what_decides),
         cmocka_unit_test(noise_misleads_it_less_than_it_does_another_full_grid),

@@ -134,8 +134,8 @@ static void knows_no_job_that_is_not_there(void **state)
     struct world *world = *state;
 
     world_refused(world, "job_show", "{\"job\":\"job_nobody\"}", ERROR_NOT_FOUND, "job_nobody");
-    world_refused(world, "job_show", "{\"job\":\"job_a\",\"wait_s\":51}", ERROR_INVALID,
-                  "\"wait_s\" is 51: it must be from 0 to 50");
+    world_refused(world, "job_show", "{\"job\":\"job_a\",\"wait_s\":3601}", ERROR_INVALID,
+                  "\"wait_s\" is 3601: it must be from 0 to 3600");
     world_refused(world, "job_cancel", "{\"job\":\"swp_nobody\"}", ERROR_NOT_FOUND, "swp_nobody");
 }
 

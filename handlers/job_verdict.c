@@ -1,0 +1,97 @@
+#include "handlers/job_verdict.h"
+
+#include <string.h>
+
+#include "handlers/sweep_answer.h"
+
+#define RUNS_MAX 1000
+
+struct material {
+    struct sweep_row sweep;
+    struct run_row *runs;
+    size_t run_count;
+    struct cell_row *cells;
+    size_t cell_count;
+};
+
+static bool read_material(const struct services *services, const char *sweep, struct material *out,
+                          struct error *error)
+{
+    struct store *store = services->store;
+
+    return sweep_find(store, sweep, &out->sweep, error)
+           && run_list(store, NULL, sweep, 0, RUNS_MAX, &out->runs, &out->run_count, error)
+           && cell_list(store, sweep, NULL, &out->cells, &out->cell_count, error);
+}
+
+static void material_finish(struct material *material)
+{
+    sweep_row_finish(&material->sweep);
+    run_rows_free(material->runs, material->run_count);
+    cell_rows_free(material->cells, material->cell_count);
+}
+
+static bool has_measured(const struct material *material)
+{
+    for (size_t i = 0; i < material->cell_count; i++)
+        if (material->cells[i].state == CELL_MEASURED)
+            return true;
+    return false;
+}
+
+static void add_list(const char *member, json_t *sentences_take, struct answer *answer)
+{
+    json_t *sentence;
+    size_t i;
+
+    json_array_foreach(sentences_take, i, sentence)
+        text_addf(&answer->text, "- %s\n", json_string_value(sentence));
+    json_object_set_new(answer->structured, member, sentences_take);
+}
+
+/* One run has a page of its own, several have that of their sweep. */
+static void add_page(const struct material *material, struct answer *answer)
+{
+    TEXT_AUTO page = { 0 };
+
+    if (material->run_count == 1)
+        text_addf(&page, "opsbrain://runs/%s/report", material->runs[0].id);
+    else
+        text_addf(&page, "opsbrain://sweeps/%s", material->sweep.id);
+    json_object_set_new(answer->structured, "page", json_string(text_string(&page)));
+    text_addf(&answer->text, "Page: %s\n", text_string(&page));
+}
+
+static void add(const struct material *material, struct answer *answer)
+{
+    const struct report_input input = {
+        .sweep = &material->sweep,
+        .runs = material->runs,
+        .run_count = material->run_count,
+        .cells = material->cells,
+        .cell_count = material->cell_count,
+    };
+
+    if (!has_measured(material))
+        return;
+    if (material->sweep.subject_count == 1) {
+        add_list("verdict", report_verdict(&input), answer);
+        add_list("takeaways", report_takeaways(&input), answer);
+    }
+    add_page(material, answer);
+}
+
+bool job_verdict_add(const struct services *services, const struct job *job, struct answer *answer,
+                     struct error *error)
+{
+    struct material material = { 0 };
+    bool done = true;
+
+    if (!job_is_over(job) || strcmp(job->kind, "sweep") != 0)
+        return true;
+    done = read_material(services, job->subject, &material, error);
+    if (done)
+        add(&material, answer);
+    material_finish(&material);
+    return done;
+}
