@@ -1,6 +1,7 @@
 #include "handlers/job_answer.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -39,12 +40,13 @@ static json_t *outcome_json(const struct job *job)
     return outcome;
 }
 
+/* What is done in part counts for nothing: a sweep's cells are counted in the same way. */
 json_t *job_json(const struct job *job)
 {
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:o, s:b, s:o, s:o, s:o, s:o}", "id",
                      job->id, "kind", job->kind, "subject", job->subject, "state",
                      job_state_name(job->state), "principal", job->principal, "progress",
-                     job->progress, "progress_total", job->progress_total, "message",
+                     floor(job->progress), "progress_total", job->progress_total, "message",
                      json_text_or_null(job_is_over(job) ? "" : job->message), "cancel_requested",
                      job->cancel_requested_ms != 0, "created_at", json_time(job->created_ms),
                      "started_at", json_time(job->started_ms), "finished_at",
@@ -70,7 +72,7 @@ void job_describe(const struct job *job, struct text *out)
         text_addf(out, ", over %s", time_show(job->finished_ms, time));
     text_addf(out, ") is %s", job_state_name(job->state));
     if (job->progress_total > 0)
-        text_addf(out, ", %.0f of %.0f", job->progress, job->progress_total);
+        text_addf(out, ", %.0f of %.0f", floor(job->progress), job->progress_total);
     if (strcmp(json_get_text(outcome, "state", ""), "stopped") == 0)
         text_add(out, ", stopped");
     if (job->cancel_requested_ms != 0 && !job_is_over(job))

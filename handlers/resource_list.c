@@ -24,6 +24,14 @@ static json_t *describe(const struct resource *resource)
                      resource->mime_type);
 }
 
+/* A list of a hundred is told what each is in a sentence. */
+static json_t *first_sentence(const char *help)
+{
+    const char *end = strstr(help, ". ");
+
+    return json_stringn(help, end == NULL ? strlen(help) : (size_t)(end + 1 - help));
+}
+
 static json_t *describe_instance(const struct resource *resource, const struct instance *instance)
 {
     char uri[RESOURCE_URI_SIZE], title[256], time[CLOCK_TEXT_SIZE];
@@ -32,8 +40,9 @@ static json_t *describe_instance(const struct resource *resource, const struct i
     resource_uri(resource, instance->value, uri);
     snprintf(title, sizeof title, "%s %s%s%s", resource->title, instance->value,
              instance->title[0] != '\0' ? " " : "", instance->title);
-    entry = json_pack("{s:s, s:s, s:s, s:s}", "uri", uri, "name", path_of(uri), "title", title,
-                      "mimeType", resource->mime_type);
+    entry =
+        json_pack("{s:s, s:s, s:s, s:o, s:s}", "uri", uri, "name", path_of(uri), "title", title,
+                  "description", first_sentence(resource->help), "mimeType", resource->mime_type);
     if (instance->changed_ms > 0)
         json_object_set_new(
             entry, "annotations",

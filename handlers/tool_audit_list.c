@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "handlers/answer.h"
 #include "handlers/audit_answer.h"
+#include "handlers/period.h"
 #include "store/audit_verify.h"
 
 static const struct param params[] = {
@@ -11,8 +12,7 @@ static const struct param params[] = {
     { "tool", VALUE_TEXT, .low = 1, .high = 63, .help = "Only calls of this tool." },
     { "subject", VALUE_TEXT, .low = 1, .high = 128,
       .help = "Only what changed this: a deployment's name, a sweep's or a job's id." },
-    { "since_h", VALUE_NUMBER, .low = 0, .high = 87600, .initial = "0",
-      .help = "Only the last so many hours; 0: all that is kept." },
+    PARAMS_PERIOD,
     { "check", VALUE_BOOLEAN, .initial = "false",
       .help = "Check all of it now for changes by others (admins)." },
     PARAM_LIMIT,
@@ -62,19 +62,22 @@ static void add_check(const struct call *call, struct answer *answer)
 
 static bool run(struct call *call, struct answer *answer, struct error *error)
 {
-    double since_h = call_number(call, "since_h", 0);
     struct audit_filter filter = {
         .principal = call_text(call, "principal"),
         .tool = call_text(call, "tool"),
         .subject = call_text(call, "subject"),
-        .since_ms = since_h > 0 ? clock_utc_ms() - (int64_t)(since_h * 3.6e6) : 0,
     };
+    struct period period;
     size_t limit = page_limit(call), count, shown;
     struct audit_row *rows = NULL;
     json_t *list;
 
-    if (!check(call, error) || !page_cursor(call, &filter.before_id, error)
-        || !audit_list(call->services->store, &filter, limit + 1, &rows, &count, error))
+    if (!check(call, error) || !period_read(call, &period, error)
+        || !page_cursor(call, &filter.before_id, error))
+        return false;
+    filter.since_ms = period.since_ms;
+    filter.until_ms = period.until_ms;
+    if (!audit_list(call->services->store, &filter, limit + 1, &rows, &count, error))
         return false;
     shown = count > limit ? limit : count;
     list = json_array();

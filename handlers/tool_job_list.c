@@ -2,9 +2,12 @@
 
 #include <string.h>
 
+#include <math.h>
+
 #include "base/memory.h"
 #include "base/table.h"
 #include "handlers/job_answer.h"
+#include "handlers/period.h"
 
 #define DOING_BYTES 80
 
@@ -15,6 +18,7 @@ static const struct param params[] = {
     { "state", VALUE_CHOICE, .choices = states, .initial = "\"any\"",
       .help = "Only jobs in this state." },
     { "principal", VALUE_TEXT, .low = 1, .high = 63, .help = "Only jobs that this one started." },
+    PARAMS_PERIOD,
     PARAM_LIMIT,
     PARAM_CURSOR,
     { 0 },
@@ -54,7 +58,7 @@ static void write_table(const struct job *jobs, size_t count, struct text *out)
         table_cell(table, "%s", jobs[i].subject);
         table_cell(table, "%s", job_state_name(jobs[i].state));
         if (jobs[i].progress_total > 0)
-            table_cell(table, "%.0f/%.0f", jobs[i].progress, jobs[i].progress_total);
+            table_cell(table, "%.0f/%.0f", floor(jobs[i].progress), jobs[i].progress_total);
         else
             table_cell(table, "-");
         table_cell(table, "%s", jobs[i].principal);
@@ -74,15 +78,19 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 {
     FREE_AUTO struct job *jobs = NULL;
     struct job_filter filter = { .principal = call_text(call, "principal"), .state = -1 };
+    struct period period;
     enum job_state state;
     size_t limit = page_limit(call), count, shown;
     json_t *list;
 
     if (job_state_find(call_text(call, "state"), &state))
         filter.state = (int)state;
-    if (!page_cursor(call, &filter.before_ms, error)
-        || !jobs_list(call->services->jobs, &filter, limit + 1, &jobs, &count, error))
+    if (!period_page(call, &period, error))
         return false;
+    filter.before_ms = period.until_ms;
+    if (!jobs_list(call->services->jobs, &filter, limit + 1, &jobs, &count, error))
+        return false;
+    count = period_count(&period, count, created_ms, jobs);
     shown = page_length(count, limit, created_ms, jobs);
     list = json_array();
     for (size_t i = 0; i < shown; i++)

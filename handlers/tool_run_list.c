@@ -7,6 +7,7 @@
 #include "handlers/all_runs.h"
 #include "handlers/deployment_of.h"
 #include "handlers/import_answer.h"
+#include "handlers/period.h"
 #include "handlers/sweep_answer.h"
 
 #define RUNS_MAX 40 /* of a sweep: 20 repetitions of two deployments, as sweep_plan allows */
@@ -15,6 +16,7 @@ static const struct param params[] = {
     { "deployment", VALUE_TEXT, .low = 1, .high = 63,
       .help = "Only runs on this deployment; left out: on all, removed ones included." },
     { "sweep", VALUE_TEXT, .low = 1, .high = 39, .help = "Only runs of this sweep (swp_...)." },
+    PARAMS_PERIOD,
     PARAM_LIMIT,
     PARAM_CURSOR,
     { 0 },
@@ -114,12 +116,13 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 {
     size_t limit = page_limit(call);
     struct all_runs all;
-    int64_t before_ms;
+    struct period period;
 
-    if (!page_cursor(call, &before_ms, error)
+    if (!period_page(call, &period, error)
         || !all_runs_list(call->services->store, call_text(call, "deployment"),
-                          call_text(call, "sweep"), before_ms, limit + RUNS_MAX, &all, error))
+                          call_text(call, "sweep"), period.until_ms, limit + RUNS_MAX, &all, error))
         return false;
+    all.count = period_count(&period, all.count, created_ms, all.rows);
     write_answer(&all, limit, answer);
     all_runs_finish(&all);
     return true;

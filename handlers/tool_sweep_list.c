@@ -4,11 +4,13 @@
 
 #include "base/table.h"
 #include "handlers/deployment_of.h"
+#include "handlers/period.h"
 #include "handlers/sweep_answer.h"
 
 static const struct param params[] = {
     { "deployment", VALUE_TEXT, .low = 1, .high = 63,
       .help = "Only sweeps of this deployment; left out: of all, removed ones included." },
+    PARAMS_PERIOD,
     PARAM_LIMIT,
     PARAM_CURSOR,
     { 0 },
@@ -54,14 +56,15 @@ static int64_t created_ms(const void *rows, size_t index)
 static bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct sweep_row *sweeps = NULL;
-    size_t limit = page_limit(call), count, shown;
-    int64_t before_ms;
+    size_t limit = page_limit(call), length, count, shown;
+    struct period period;
     json_t *list;
 
-    if (!page_cursor(call, &before_ms, error)
-        || !sweep_list(call->services->store, call_text(call, "deployment"), before_ms, limit + 1,
-                       &sweeps, &count, error))
+    if (!period_page(call, &period, error)
+        || !sweep_list(call->services->store, call_text(call, "deployment"), period.until_ms,
+                       limit + 1, &sweeps, &length, error))
         return false;
+    count = period_count(&period, length, created_ms, sweeps);
     shown = page_length(count, limit, created_ms, sweeps);
     list = json_array();
     for (size_t i = 0; i < shown; i++)
@@ -73,7 +76,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     } else
         write_table(sweeps, shown, &answer->text);
     page_end_at(answer, count > shown, shown == 0 ? 0 : sweeps[shown - 1].created_ms);
-    sweep_rows_free(sweeps, count);
+    sweep_rows_free(sweeps, length);
     return true;
 }
 

@@ -146,6 +146,7 @@ bool jobs_cancel(struct jobs *jobs, const char *id, struct change *change, struc
     if (runner != NULL)
         runner->cancel = true;
     pthread_mutex_unlock(&jobs->lock);
+    add_news(jobs, out);
     jobs_moved(jobs, id);
     if (out->state != JOB_CANCELLED)
         return true;

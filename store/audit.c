@@ -154,9 +154,10 @@ static const char LIST[] =
     "FROM audit a LEFT JOIN audit intent ON intent.id = a.intent "
     "WHERE (?1 IS NULL OR a.principal = ?1) AND (?2 IS NULL OR a.tool = ?2) "
     "AND (?3 IS NULL OR a.subject = ?3) AND (?4 = 0 OR a.id < ?4) AND a.at_ms >= ?5 "
+    "AND (?6 = 0 OR a.at_ms < ?6) "
     "AND (a.phase = 'outcome' OR NOT EXISTS "
     "(SELECT 1 FROM audit o WHERE o.intent = a.id AND o.intent > 0)) "
-    "ORDER BY a.id DESC LIMIT ?6";
+    "ORDER BY a.id DESC LIMIT ?7";
 
 static void read_row(const struct sql *sql, struct audit_row *row)
 {
@@ -196,7 +197,8 @@ bool audit_list(struct store *store, const struct audit_filter *filter, size_t l
     sql_bind_text(&sql, 3, filter->subject);
     sql_bind_integer(&sql, 4, filter->before_id);
     sql_bind_integer(&sql, 5, filter->since_ms);
-    sql_bind_integer(&sql, 6, (int64_t)limit);
+    sql_bind_integer(&sql, 6, filter->until_ms);
+    sql_bind_integer(&sql, 7, (int64_t)limit);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
         list = rows_grow(list, length, sizeof *list);
         read_row(&sql, &list[length++]);

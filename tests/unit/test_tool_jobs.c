@@ -197,7 +197,7 @@ static void lists_the_audit_with_filters_and_pages(void **state)
     world_register(world, "a");
     world_register(world, "b");
     world_refused(world, "job_list", "{\"limit\":0}", ERROR_INVALID, "limit");
-    first = world_ok(world, "audit_list", "{\"limit\":1,\"since_h\":1}");
+    first = world_ok(world, "audit_list", "{\"limit\":1,\"since\":\"1h\"}");
     row = json_array_get(json_object_get(first, "rows"), 0);
     assert_string_equal(json_get_text(row, "tool", ""), "job_list");
     assert_string_equal(json_get_text(row, "outcome", ""), "invalid");

@@ -1,0 +1,22 @@
+/* `since` and `until` of the lists by time. */
+#pragma once
+
+#include "handlers/tool.h"
+
+#define PARAMS_PERIOD                                                                              \
+    { "since", VALUE_TEXT, .low = 1, .high = 40,                                                   \
+      .help = "Only from then on: 2026-11-21, 2026-11-21T03:00Z, or 24h or 7d ago." },             \
+    {                                                                                              \
+        "until", VALUE_TEXT, .low = 1, .high = 40, .help = "Only before then."                     \
+    }
+
+struct period {
+    int64_t since_ms, until_ms; /* UTC; until is no part of it; 0: not stated */
+};
+
+bool period_read(const struct call *call, struct period *out, struct error *error);
+/* The same for a list whose cursor is a time: `until_ms` is the earlier of both. */
+bool period_page(const struct call *call, struct period *out, struct error *error);
+/* How many of the rows, newest first, belong to it. */
+size_t period_count(const struct period *period, size_t count,
+                    int64_t (*time_of)(const void *rows, size_t index), const void *rows);
