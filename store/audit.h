@@ -25,7 +25,7 @@ bool audit_add(struct store *store, const struct change *change, const char *out
 struct audit_filter {
     const char *principal, *tool, *subject; /* NULL: any */
     int64_t before_id;                      /* 0: from the newest; else rows with a smaller id */
-    int64_t since_ms, until_ms; /* until is no part of it; 0: not stated */
+    int64_t since_ms, until_ms;             /* until is no part of it; 0: not stated */
 };
 /* Newest first, at most `limit`. *rows is a heap array; free with audit_rows_free. */
 bool audit_list(struct store *store, const struct audit_filter *filter, size_t limit,
