@@ -1,0 +1,16 @@
+"""Draws our export for vLLM as `vllm bench sweep plot` does: FOLDER PACKAGES, the latter where pandas and seaborn are."""
+
+import sys
+
+
+def main(folder, packages):
+    sys.path.append(packages)
+    from vllm.benchmarks.sweep import plot
+
+    parser = plot.FlexibleArgumentParser()
+    plot.SweepPlotArgs.add_cli_args(parser)
+    options = [folder, "--var-x", "max_concurrency", "--var-y", "median_ttft_ms", "--curve-by", "model_id"]
+    plot.run_main(plot.SweepPlotArgs.from_cli_args(parser.parse_args(options)))
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,31 @@
+"""Reads our exports for aiperf as aiperf does, its model and its plots: EXPORTS FOLDER, of which each file is unfolded into
+folders as aiperf leaves them. Prints the file, the run and its users, a line for each run that the plots find."""
+
+import pathlib
+import sys
+
+from aiperf.common.models.export_models import JsonExportData
+from aiperf.plot.core.data_loader import DataLoader
+from aiperf.plot.core.mode_detector import ModeDetector
+
+
+def unfold(export, folder):
+    for i, line in enumerate(export.read_text().splitlines()):
+        JsonExportData.model_validate_json(line)
+        cell = folder / f"cell_{i:03d}"
+        cell.mkdir(parents=True)
+        (cell / "profile_export_aiperf.json").write_text(line)
+        (cell / "profile_export.jsonl").touch()  # of each request, which an export does not have
+
+
+def main(exports, root):
+    loader = DataLoader()
+    for export in pathlib.Path(exports).iterdir():
+        folder = pathlib.Path(root) / export.name
+        unfold(export, folder)
+        for path in ModeDetector().find_run_directories([folder]) if folder.exists() else []:
+            run = loader.load_run(path, load_per_request_data=False)
+            print("run", export.name, path.name, run.metadata.concurrency, sep="\t")
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,78 @@
+// Our exports, read by the tools whose form they have: aiperf's own model and its plots, vLLM's plot of a sweep.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { access, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { connect } from '../e2e/clients.mjs';
+import { startServer, startSimserve, temporaryFolder } from '../e2e/harness.mjs';
+import { startSweep, waitForJob } from '../e2e/sweep_by_client.mjs';
+import { importFile } from '../e2e/trips.mjs';
+
+const AIPERF = path.resolve(process.env.TOOLS_FOLDER ?? 'build/tools', 'aiperf');
+const VLLM = path.resolve('build/engine/vllm'); // ./run engine has it
+const IMPORTS = 'tests/data/imports';
+const USERS = [1, 2, 4];
+
+const isThere = (file) => access(file).then(() => true, () => false);
+const run = promisify(execFile);
+
+async function packagesOf(environment) {
+    const [python] = (await readdir(path.join(environment, 'lib'))).filter((name) => name.startsWith('python3'));
+    return path.join(environment, 'lib', python, 'site-packages');
+}
+
+async function measureRun(t, client) {
+    const model = await startSimserve(t, ['--ttft-ms', '20', '--step-ms', '5']);
+    await client.call('deployment_register', { name: 'sim', url: model.url });
+    const plan = { deployment: 'sim', concurrency: USERS, input_tokens: [16], output_tokens: [16], window_s: 1, warmup_limit_s: 1 };
+    const { job } = await startSweep(client, plan);
+    assert.equal((await waitForJob(client, job)).state, 'completed');
+    return (await client.call('run_list', { deployment: 'sim' })).runs[0].id;
+}
+
+// exportAll(t, format): {own, imports: [{name, content, cells}]}, of a run of ours and of every fixture.
+async function exportAll(t, format) {
+    const server = await startServer(t);
+    const client = await connect('2x-2026', server.url);
+    const exported = async (id) => client.call('run_export', { run: id, format, limit: 500 });
+    const own = await exported(await measureRun(t, client));
+    const imports = [];
+    for (const name of (await readdir(IMPORTS)).filter((each) => each !== 'README.md')) {
+        const { run: id } = await importFile(server, name, await readFile(path.join(IMPORTS, name)));
+        imports.push({ name, ...(await exported(id)) });
+    }
+    await client.close();
+    return { own, imports };
+}
+
+test('aiperf reads our exports by its own model, and its plots find the runs', async (t) => {
+    const python = path.join(AIPERF, 'bin/python');
+    if (!(await isThere(python))) return t.skip('aiperf is not installed');
+    const { own, imports } = await exportAll(t, 'aiperf');
+    const folder = await temporaryFolder(t);
+    const exports = [{ name: 'own', ...own }, ...imports];
+    await mkdir(path.join(folder, 'exports'));
+    for (const { name, content } of exports) await writeFile(path.join(folder, 'exports', name), content);
+    const { stdout } = await run(python, ['tests/tools/read_aiperf.py', path.join(folder, 'exports'), path.join(folder, 'runs')]);
+    const runs = stdout.split('\n').filter((line) => line.startsWith('run\t')).map((line) => line.split('\t').slice(1));
+    const of = (wanted) => runs.filter(([name]) => name === wanted);
+    for (const { name, cells, left_out } of exports) assert.equal(of(name).length, cells - left_out.length, name);
+    assert.deepEqual(of('own').map(([, , users]) => Number(users)).sort(), USERS);
+});
+
+test("vLLM's plot of a sweep draws our exports", async (t) => {
+    const python = path.join(VLLM, 'bin/python');
+    if (!(await isThere(python)) || !(await isThere(AIPERF))) return t.skip("vLLM is not installed: './run engine' does that");
+    const { own, imports } = await exportAll(t, 'vllm');
+    const folder = await temporaryFolder(t);
+    const [of_vllm] = imports.filter(({ name }) => name === 'vllm.json');
+    for (const { file_name, content } of [own, of_vllm]) {
+        await mkdir(path.join(folder, path.dirname(file_name)));
+        await writeFile(path.join(folder, file_name), content); // it looks for summary.json
+    }
+    const { stdout } = await run(python, ['tests/tools/plot_vllm.py', folder, await packagesOf(AIPERF)]);
+    assert.match(stdout, /Output file: .*FIGURE\.png/);
+    assert.ok(await isThere(path.join(folder, 'FIGURE.png')));
+});

@@ -1,0 +1,80 @@
+// ./run tools  files that other load generators write themselves, against a model server that is fine: each is imported,
+// the audit finds nothing that is not so, it comes back from every export, and what one run left in two formats agrees.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { access } from 'node:fs/promises';
+import path from 'node:path';
+import { before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { connect } from '../e2e/clients.mjs';
+import { startServer, startSimserve, temporaryFolder } from '../e2e/harness.mjs';
+import { figuresOf, takeTrip } from '../e2e/trips.mjs';
+import { runTool, TOOLS } from './tools.mjs';
+
+const FOLDER = path.resolve(process.env.TOOLS_FOLDER ?? 'build/tools');
+const BINARIES = { vllm: path.resolve('build/engine/vllm/bin') }; // ./run engine has it
+const TOKENIZER = path.join(FOLDER, 'tokenizer');
+const MODEL_SERVER = ['--ttft-ms', '40', '--step-ms', '5', '--max-running', '64'];
+const PRINTED = 0.01; // two decimals
+const SHARE = 0.001, SHARE_OF_RECORDS = 0.03; // whose time is from the first request to the last answer
+
+const binaries = (tool) => BINARIES[tool] ?? path.join(FOLDER, tool, 'bin');
+const isThere = (file) => access(file).then(() => true, () => false);
+
+before(async () => {
+    if (await isThere(TOKENIZER)) return;
+    for (const tool of Object.keys(TOOLS)) {
+        const python = path.join(binaries(tool), 'python');
+        if (await isThere(python)) return promisify(execFile)(python, ['tests/tools/make_tokenizer.py', TOKENIZER, 'bench/words.c']);
+    }
+});
+
+// Fewer in flight than users: a client in Python on a busy machine is that slow. Then the file says so itself.
+function isSo({ rule }, cells) {
+    return rule === 'actual_load' && cells.some((cell) => cell.concurrency_actual < 0.95 * cell.concurrency);
+}
+
+function checkFindings(name, { findings, cells }) {
+    const wrong = findings.filter((finding) => !isSo(finding, cells));
+    assert.deepEqual(wrong.map(({ rule, arithmetic }) => `${name}: ${rule}: ${arithmetic}`), []);
+}
+
+// Two formats of one run have no other figures than the rounding of what is printed makes.
+function checkAgreement([first, ...others]) {
+    const figures = figuresOf(first.cells[0]);
+    for (const other of others)
+        for (const [name, value] of figuresOf(other.cells[0])) {
+            if (!figures.has(name)) continue;
+            const off = Math.abs(value - figures.get(name));
+            const share = [first, other].some(({ format }) => format === 'aiperf-records') ? SHARE_OF_RECORDS : SHARE;
+            assert.ok(off <= PRINTED + share * Math.abs(value), `${name}: ${figures.get(name)} in ${first.name}, ${value} in ${other.name}`);
+        }
+}
+
+async function measure(t, tool, name, plan) {
+    const model = await startSimserve(t, MODEL_SERVER);
+    const folder = path.join(await temporaryFolder(t), 'result');
+    const files = await runTool(binaries(tool), plan({ url: model.url, tokenizer: TOKENIZER, folder, bin: binaries(tool) }), folder);
+    const server = await startServer(t);
+    const client = await connect('2x-2026', server.url);
+    const trips = [];
+    assert.ok(files.length > 0, 'the tool left no file');
+    for (const { name: file, bytes } of files) {
+        const trip = await takeTrip(server, client, file, bytes);
+        assert.equal(trip.refused, undefined, file);
+        checkFindings(file, trip);
+        t.diagnostic(`${file}: ${trip.format}, ${trip.cells.length} cells, ${figuresOf(trip.cells[0]).size} figures`);
+        trips.push({ ...trip, name: file });
+    }
+    await client.close();
+    if (tool !== 'inference-perf') checkAgreement(trips); // whose files are of other stages
+}
+
+for (const [tool, runs] of Object.entries(TOOLS))
+    describe(tool, () => {
+        for (const [name, plan] of Object.entries(runs))
+            test(`${tool}, ${name}`, async (t) => {
+                if (!(await isThere(binaries(tool)))) return t.skip(`${tool} is not installed`);
+                await measure(t, tool, name, plan);
+            });
+    });
