@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "fleet/census.h"
 #include "fleet/metrics_map.h"
 #include "fleet/witness_told.h"
 
@@ -25,11 +26,13 @@
 #define RETURN_LIMIT_S 60.0  /* and so long where its answers failed too */
 #define CONFIRM_SCRAPES 8    /* to see whether others answer under the same address */
 #define CONFIRM_PAUSE_NS 25000000
+#define CENSUS_PAUSE_NS 5000000
 
 struct witness {
     struct endpoint endpoint;
     struct witness_watch watch;
     struct sight sight;
+    struct census census; /* before the first request */
     pthread_t thread;
     bool has_thread;
     atomic_bool stopping;
@@ -219,6 +222,46 @@ static void confirm(struct witness *witness, struct asking *asking)
     }
 }
 
+static void take_census(struct witness *witness, struct asking *asking, struct census *out)
+{
+    struct metrics_snapshot snapshot;
+
+    *out = (struct census){ 0 };
+    while (!census_is_over(out) && !watch_stops(asking) && scrape(witness, asking, &snapshot)) {
+        census_note(out, &snapshot);
+        pause_ns(CENSUS_PAUSE_NS);
+    }
+}
+
+/* Of several that answer in turns: is there more to wait for? */
+static bool may_tell_more(const struct witness *witness, const struct census *census,
+                          const struct sent *sent, double waited_s)
+{
+    const struct sight *sight = &witness->sight;
+
+    if (sight->counted > 0)
+        return !has_counted(&sight->first, &sight->last, sent) && waited_s < COUNTING_LIMIT_S;
+    return !census_is_whole(census) && waited_s < IDLE_LIMIT_S;
+}
+
+/* What all of them counted together, once they are idle. */
+static void count_all(struct witness *witness, struct asking *asking, const struct sent *sent)
+{
+    int64_t begun_ns = clock_monotonic_ns();
+    struct metrics_snapshot growth;
+    struct census census;
+
+    do {
+        take_census(witness, asking, &census);
+        if (!census_growth(&witness->census, &census, &growth))
+            continue;
+        witness->sight.counted = (int64_t)census.count;
+        metrics_clear(&witness->sight.first);
+        witness->sight.last = growth;
+    } while (may_tell_more(witness, &census, sent, seconds_since(begun_ns))
+             && !watch_stops(asking));
+}
+
 /* ---- Inside ---------------------------------------------------------------------------------- */
 
 static bool is_stopping(void *context, const char *doing)
@@ -320,6 +363,8 @@ struct witness *witness_begin(const struct endpoint *endpoint, int64_t instances
 
     ask_served(witness, &waiting.asking, sight->served_first);
     sight->begin = reach_idle(witness, &waiting, &sight->first);
+    if (sight->begin == POINT_IDLE)
+        take_census(witness, &waiting.asking, &witness->census);
     if (sight->begin == POINT_IDLE || sight->begin == POINT_BUSY)
         start_thread(witness);
     return witness;
@@ -350,6 +395,8 @@ static void look_at_the_end(struct witness *witness, const struct cell_result *r
     sight->end = reach_idle(witness, &waiting, &sight->last);
     if (sight->end == POINT_IDLE && is_odd(sight, result))
         confirm(witness, &waiting.asking);
+    if (sight->end == POINT_IDLE && instances_are_several(&sight->log.instances))
+        count_all(witness, &waiting.asking, &result->sent);
 }
 
 void witness_end(struct witness *witness, const struct cell_result *result, struct testimony *out)

@@ -145,7 +145,8 @@ static void judge_counts(struct telling *telling)
     bool foreign = telling->counts.foreign || is_crowded(telling) || sight->begin == POINT_BUSY
                    || sight->end == POINT_BUSY;
 
-    if (sight->instances > 1 && (foreign || telling->counts.short_))
+    if (sight->instances > 1 && sight->counted < sight->instances
+        && (foreign || telling->counts.short_))
         be(telling, "partial",
            "the deployment has several instances, and the counters are not those of all of them");
     else if (foreign)
@@ -164,7 +165,7 @@ static void judge(struct telling *telling)
         return;
     if (sight->begin == POINT_SILENT || sight->begin == POINT_STOPPED)
         be(telling, "absent", sight->silent);
-    else if (instances_are_several(&sight->log.instances))
+    else if (instances_are_several(&sight->log.instances) && sight->counted == 0)
         be(telling, "partial",
            "several instances answer in turns: what their counters say is not of all requests");
     else if (sight->end == POINT_SILENT || sight->end == POINT_STOPPED)
@@ -314,6 +315,8 @@ static char *write(const struct telling *telling)
     json_object_set_new(json, "contaminated", json_boolean(out->verdict == TESTIMONY_CONTAMINATED));
     json_object_update(json, more);
     json_object_set_new(json, "restarted", json_boolean(out->verdict == TESTIMONY_RESTARTED));
+    if (telling->sight->counted > 0)
+        json_object_set_new(json, "instances", json_integer(telling->sight->counted));
     if (out->served[0] != '\0')
         json_object_set_new(json, "model", json_string(out->served));
     if (strcmp(telling->state, "full") == 0)

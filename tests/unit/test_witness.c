@@ -376,30 +376,87 @@ static void lists_of_many_models_may_come_in_any_order(void **state)
     canned_stop(&server);
 }
 
-static void behind_a_balancer_it_is_partial_and_says_so(void **state)
-{
-    struct simserve servers[2] = { simserve_start(quick), simserve_start(quick) };
+/* Two servers in turns under one address, one of which had requests before. */
+struct pool {
+    struct simserve servers[2];
     struct balancer balancer;
-    struct scene scene = { 0 };
+    struct scene scene;
+};
+
+static void begin_behind_a_balancer(struct pool *pool)
+{
+    struct scene *scene = &pool->scene;
+
+    *pool = (struct pool){ .servers = { simserve_start(quick), simserve_start(quick) } };
+    snprintf(scene->endpoint.url, sizeof scene->endpoint.url, "http://127.0.0.1:%d",
+             pool->servers[0].port);
+    snprintf(scene->endpoint.model, sizeof scene->endpoint.model, "simserve/toy");
+    for (int i = 0; i < 4; i++) /* so that their counters differ */
+        ask(scene, false, 4);
+    balancer_start(&pool->balancer, pool->servers);
+    begin_on(scene, pool->balancer.port, 0);
+}
+
+static void leave_pool(struct pool *pool)
+{
+    leave(&pool->scene);
+    balancer_stop(&pool->balancer);
+    simserve_stop(&pool->servers[0]);
+    simserve_stop(&pool->servers[1]);
+}
+
+static void behind_a_balancer_the_counters_of_all_are_added_up(void **state)
+{
+    struct pool pool;
 
     (void)state;
-    snprintf(scene.endpoint.url, sizeof scene.endpoint.url, "http://127.0.0.1:%d", servers[0].port);
-    snprintf(scene.endpoint.model, sizeof scene.endpoint.model, "simserve/toy");
-    for (int i = 0; i < 4; i++) /* so that their counters differ */
-        ask(&scene, false, 4);
-    balancer_start(&balancer, servers);
-    begin_on(&scene, balancer.port, 0);
+    begin_behind_a_balancer(&pool);
+    for (int i = 0; i < 5; i++)
+        ask(&pool.scene, true, 4);
+    end(&pool.scene);
+    assert_clean(&pool.scene);
+    assert_int_equal(json_get_integer(pool.scene.json, "instances", 0), 2);
+    NEAR(json_get_number(count_of(&pool.scene, "requests"), "server", -1), 5);
+    NEAR(json_get_number(count_of(&pool.scene, "output_tokens"), "server", -1), 20);
+    assert_null(json_object_get(pool.scene.json, "output_tokens_per_s")); /* of whom? */
+    leave_pool(&pool);
+}
+
+static void foreign_work_behind_a_balancer_is_seen(void **state)
+{
+    struct pool pool;
+
+    (void)state;
+    begin_behind_a_balancer(&pool);
+    for (int i = 0; i < 10; i++)
+        ask(&pool.scene, true, 4);
+    ask(&pool.scene, false, 4);
+    end(&pool.scene);
+    assert_int_equal(pool.scene.said.verdict, TESTIMONY_CONTAMINATED);
+    NEAR(json_get_number(count_of(&pool.scene, "requests"), "foreign", -1), 1);
+    leave_pool(&pool);
+}
+
+static void an_instance_that_is_another_behind_a_balancer_is_told_as_partial(void **state)
+{
+    struct pool pool;
+    char address[32];
+
+    (void)state;
+    begin_behind_a_balancer(&pool);
+    ask(&pool.scene, true, 4);
+    usleep(1100000); /* starts within a second of one another are taken for one */
+    snprintf(address, sizeof address, "127.0.0.1:%d", pool.servers[0].port);
+    simserve_stop(&pool.servers[0]);
+    pool.servers[0] = simserve_start((const char *[]){ "--listen", address, NULL });
     for (int i = 0; i < 4; i++)
-        ask(&scene, true, 4);
-    end(&scene);
-    assert_int_equal(scene.said.verdict, TESTIMONY_NOTHING);
-    assert_string_equal(text_of(&scene, "state"), "partial");
-    assert_non_null(strstr(text_of(&scene, "why"), "several instances answer in turns"));
-    assert_null(json_object_get(scene.json, "counts"));
-    leave(&scene);
-    balancer_stop(&balancer);
-    simserve_stop(&servers[0]);
-    simserve_stop(&servers[1]);
+        ask(&pool.scene, true, 4);
+    end(&pool.scene);
+    assert_int_equal(pool.scene.said.verdict, TESTIMONY_NOTHING);
+    assert_string_equal(text_of(&pool.scene, "state"), "partial");
+    assert_non_null(strstr(text_of(&pool.scene, "why"), "several instances answer in turns"));
+    assert_null(json_object_get(pool.scene.json, "counts"));
+    leave_pool(&pool);
 }
 
 static void where_there_may_be_several_instances_foreign_work_is_not_told(void **state)
@@ -469,7 +526,9 @@ int main(void)
         cmocka_unit_test(another_model_is_told_by_its_name_or_its_context),
         cmocka_unit_test(a_server_without_metrics_is_no_witness_and_says_why),
         cmocka_unit_test(lists_of_many_models_may_come_in_any_order),
-        cmocka_unit_test(behind_a_balancer_it_is_partial_and_says_so),
+        cmocka_unit_test(behind_a_balancer_the_counters_of_all_are_added_up),
+        cmocka_unit_test(foreign_work_behind_a_balancer_is_seen),
+        cmocka_unit_test(an_instance_that_is_another_behind_a_balancer_is_told_as_partial),
         cmocka_unit_test(where_there_may_be_several_instances_foreign_work_is_not_told),
         cmocka_unit_test(counters_of_a_part_of_the_instances_are_partial),
         cmocka_unit_test(an_interrupted_attempt_ends_at_once_and_tells_nothing),

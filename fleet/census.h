@@ -1,0 +1,27 @@
+/* The instances behind one address, each by its own counters, at a moment when none of them is at
+ * work: between two such moments, what all of them counted is known, though they answer in turns.
+ * Private to fleet/. */
+#pragma once
+
+#include "fleet/metrics.h"
+
+#define CENSUS_MOST 16
+
+/* Zero: nobody was seen yet. */
+struct census {
+    struct metrics_snapshot at[CENSUS_MOST];
+    int seen[CENSUS_MOST]; /* how often each answered, with the same counters */
+    size_t count;
+    int known; /* answers since the last that was new */
+    bool busy; /* a request ran or waited */
+};
+
+void census_note(struct census *census, const struct metrics_snapshot *snapshot);
+/* Whether another scrape is unlikely to tell anything new, or there are too many. */
+bool census_is_over(const struct census *census);
+/* Each is idle, and was seen again as it was. */
+bool census_is_whole(const struct census *census);
+/* What two instances or more counted between two censuses, as counters that began at nothing. False
+ * where they are not of the same instances, or one is not whole. */
+bool census_growth(const struct census *first, const struct census *last,
+                   struct metrics_snapshot *out);

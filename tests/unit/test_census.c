@@ -1,0 +1,108 @@
+#include "fleet/census.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fleet/metrics_map.h"
+
+static struct metrics_snapshot told(double tokens)
+{
+    struct metrics_snapshot snapshot;
+
+    metrics_clear(&snapshot);
+    snapshot.generation_tokens_total = tokens;
+    return snapshot;
+}
+
+/* All of them in turns, until it is over. */
+static struct census take(const double tokens[], size_t count)
+{
+    struct census census = { 0 };
+
+    for (size_t i = 0; !census_is_over(&census); i++) {
+        const struct metrics_snapshot snapshot = told(tokens[i % count]);
+
+        census_note(&census, &snapshot);
+    }
+    return census;
+}
+
+#define TAKE(...)                                                                                  \
+    take((const double[]){ __VA_ARGS__ }, sizeof((const double[]){ __VA_ARGS__ }) / sizeof(double))
+
+/* What they generated; -1: not known. */
+static double generated(const struct census *first, const struct census *last)
+{
+    struct metrics_snapshot growth;
+
+    if (!census_growth(first, last, &growth))
+        return -1;
+    assert_true(isnan(growth.requests_total)); /* nobody tells it */
+    return growth.generation_tokens_total;
+}
+
+static void adds_up_what_each_counted(void **state)
+{
+    const struct census first = TAKE(100, 7, 3000), last = TAKE(3010, 150, 107);
+
+    (void)state;
+    assert_int_equal(first.count, 3);
+    assert_float_equal(generated(&first, &last), 160, 1e-9);
+    assert_float_equal(generated(&first, &first), 0, 1e-9);
+}
+
+static void several_that_did_nothing_yet_look_like_one(void **state)
+{
+    const struct census fresh = TAKE(0, 0), one = TAKE(0, 50), last = TAKE(30, 80);
+
+    (void)state;
+    assert_int_equal(fresh.count, 1);
+    assert_float_equal(generated(&fresh, &last), 110, 1e-9);
+    assert_float_equal(generated(&one, &last), 60, 1e-9);
+}
+
+static void does_not_guess_where_they_are_others(void **state)
+{
+    const struct census two = TAKE(100, 200), three = TAKE(110, 210, 300), less = TAKE(110, 150),
+                        one = TAKE(400);
+
+    (void)state;
+    assert_float_equal(generated(&two, &three), -1, 0);
+    assert_float_equal(generated(&three, &two), -1, 0);
+    assert_float_equal(generated(&two, &less), -1, 0);
+    assert_float_equal(generated(&two, &one), -1, 0);
+    assert_float_equal(generated(&one, &one), -1, 0); /* a single server needs none of this */
+}
+
+static void those_at_work_are_not_counted(void **state)
+{
+    struct census first = TAKE(100, 200), moving = { 0 }, busy = TAKE(110, 210);
+
+    (void)state;
+    for (int i = 0; !census_is_over(&moving); i++) {
+        const struct metrics_snapshot snapshot = told(200 + i);
+
+        census_note(&moving, &snapshot);
+    }
+    assert_int_equal(moving.count, CENSUS_MOST);
+    assert_float_equal(generated(&first, &moving), -1, 0);
+    assert_float_equal(generated(&first, &busy), 20, 1e-9);
+    busy.busy = true;
+    assert_float_equal(generated(&first, &busy), -1, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(adds_up_what_each_counted),
+        cmocka_unit_test(several_that_did_nothing_yet_look_like_one),
+        cmocka_unit_test(does_not_guess_where_they_are_others),
+        cmocka_unit_test(those_at_work_are_not_counted),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
