@@ -8,7 +8,7 @@ import { before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { connect } from '../e2e/clients.mjs';
 import { startServer, startSimserve, temporaryFolder } from '../e2e/harness.mjs';
-import { figuresOf, takeTrip } from '../e2e/trips.mjs';
+import { takeTrip } from '../e2e/trips.mjs';
 import { runTool, TOOLS } from './tools.mjs';
 
 const FOLDER = path.resolve(process.env.TOOLS_FOLDER ?? 'build/tools');
@@ -31,7 +31,7 @@ before(async () => {
 
 // Fewer in flight than users: a client in Python on a busy machine is that slow. Then the file says so itself.
 function isSo({ rule }, cells) {
-    return rule === 'actual_load' && cells.some((cell) => cell.concurrency_actual < 0.95 * cell.concurrency);
+    return rule === 'actual_load' && cells.some(({ figures }) => figures.get('concurrency_actual') < 0.95 * figures.get('concurrency'));
 }
 
 function checkFindings(name, { findings, cells }) {
@@ -41,9 +41,9 @@ function checkFindings(name, { findings, cells }) {
 
 // Two formats of one run have no other figures than the rounding of what is printed makes.
 function checkAgreement([first, ...others]) {
-    const figures = figuresOf(first.cells[0]);
+    const { figures } = first.cells[0];
     for (const other of others)
-        for (const [name, value] of figuresOf(other.cells[0])) {
+        for (const [name, value] of other.cells[0].figures) {
             if (!figures.has(name)) continue;
             const off = Math.abs(value - figures.get(name));
             const share = [first, other].some(({ format }) => format === 'aiperf-records') ? SHARE_OF_RECORDS : SHARE;
@@ -63,7 +63,7 @@ async function measure(t, tool, name, plan) {
         const trip = await takeTrip(server, client, file, bytes);
         assert.equal(trip.refused, undefined, file);
         checkFindings(file, trip);
-        t.diagnostic(`${file}: ${trip.format}, ${trip.cells.length} cells, ${figuresOf(trip.cells[0]).size} figures`);
+        t.diagnostic(`${file}: ${trip.format}, ${trip.cells.length} cells, ${trip.cells[0].figures.size} figures`);
         trips.push({ ...trip, name: file });
     }
     await client.close();
