@@ -1,8 +1,10 @@
 // "Benchmark this server and tell me where it saturates", in three calls.
 import assert from 'node:assert/strict';
+import http from 'node:http';
 import { test } from 'node:test';
 import { connect, text } from './clients.mjs';
-import { startServer, startSimserve } from './harness.mjs';
+import { fakedClock, NO_FAKED_CLOCK } from './faked_clock.mjs';
+import { atEnd, inFlight, startServer, startSimserve, until } from './harness.mjs';
 
 const RUNS_AT_ONCE = 3;
 
@@ -36,6 +38,43 @@ for (const kind of ['legacy-1x', '2x-2026'])
         for (const sentence of [...verdict, ...takeaways, page]) assert.ok(text(result).includes(sentence), sentence);
         await client.close();
     });
+
+// The sweep's first question is never answered; the server's clock moves on meanwhile, so that its minute takes seconds.
+test('who hears no progress waits 50 seconds, others as long as they say', { skip: NO_FAKED_CLOCK }, async (t) => {
+    const clock = await fakedClock(t, { monotonic: true });
+    const model = http.createServer((request, response) => {
+        if (request.url === '/v1/models') response.end('{"data":[{"id":"m"}]}');
+        else if (!request.url.endsWith('completions')) response.writeHead(404).end();
+    }).listen(0, '127.0.0.1');
+    atEnd(t, () => {
+        model.closeAllConnections();
+        model.close();
+    });
+    const server = await startServer(t, { env: clock.env });
+    const client = await connect('2x-2026', server.url);
+    await client.call('deployment_register', { name: 'sim', url: `http://127.0.0.1:${model.address().port}` });
+    const { job } = await client.call('sweep_start', { deployment: 'sim' });
+    const heard = [];
+    const patience = new AbortController();
+    const options = { signal: patience.signal, onprogress: (progress) => heard.push(progress) };
+    let ended = false;
+    const patient = client.callTool('job_show', { job, wait_s: 3600 }, options).catch(() => {}).finally(() => (ended = true));
+    await until('progress', async () => heard.length > 0);
+    const hasty = client.call('job_show', { job, wait_s: 3600 });
+    await until('both waits', async () => (await inFlight(server)) === 2);
+    await clock.set('+48s');
+    assert.equal((await hasty).over, false);
+    await clock.set('+150s');
+    const before = heard.length;
+    await until('more progress', async () => heard.length > before);
+    assert.equal(ended, false);
+    patience.abort();
+    await patient;
+    await client.call('job_cancel', { job });
+    await client.close();
+    server.env = {}; // threads that sleep by libfaketime's monotonic clock do not wake when they are asked to stop
+    await server.killAndRestart();
+});
 
 test('the grid for who states none needs no go-ahead', async (t) => {
     const server = await startServer(t);
