@@ -43,6 +43,8 @@ const struct importer importers[] = {
             true),
     BY_LOOK("trtllm-bench", "trtllm-bench's --report_json", trtllm_bench,
             KEYS("engine", "world_info", "request_info", "performance"), true),
+    BY_LOOK("llm-d", "llm-d's benchmark report 0.2 as JSON, one or several", llm_d,
+            KEYS("version", "run", "results"), false),
     BY_LOOK("console", "what vLLM's `bench serve` or SGLang's `bench_serving` printed", console,
             NULL, true),
     BY_LOOK("summary", "sweep summary JSON: per model an object of cells", summary, NULL, true),

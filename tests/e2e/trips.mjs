@@ -22,6 +22,8 @@ export async function importFile(server, name, bytes) {
     return status < 300 ? { run: answer.run.id, format: answer.run.source.format, remarks: answer.import.remarks } : { refused: answer.error ?? body };
 }
 
+const STATISTICS = { std: 'deviation', median: 'p50' };
+
 // The rows of a table, of which a field may stand between quotes.
 function readTable(content) {
     const rows = [[]];
@@ -35,9 +37,9 @@ function readTable(content) {
 
 // "mean_ttft_ms" is ttft.mean_ms, "count_ttft" ttft.count.
 function nameOf(heading) {
-    const [, statistic, metric, unit] = heading.match(/^(count|mean|std|min|p50|p90|p95|p99|max)_(\w+?)(_ms)?$/) ?? [];
+    const [, statistic, metric, unit] = heading.match(/^(count|mean|std|min|median|p90|p95|p99|max)_(\w+?)(_ms)?$/) ?? [];
     if (!statistic || heading in NAMES) return NAMES[heading] ?? heading;
-    return `${metric}.${statistic === 'std' ? 'deviation' : statistic}${unit ?? ''}`;
+    return `${metric}.${STATISTICS[statistic] ?? statistic}${unit ?? ''}`;
 }
 
 // allCells(client, run): of each cell its figures by their names, and its marks; a table holds all of both.

@@ -175,6 +175,41 @@ static void trtllm_bench_tells_its_engine(void **state)
     is_near(cell->latency[METRIC_TPOT].mean_ms, 42);
 }
 
+static void llm_d_reports_what_another_tool_measured(void **state)
+{
+    EVIDENCE_AUTO evidence;
+    const struct evidence_cell *cell;
+
+    (void)state;
+    import_fixture("llm_d.json", "llm-d", &evidence);
+    assert_string_equal(evidence.facts.tool, "inference-perf");
+    assert_string_equal(evidence.facts.model, "toy/model");
+    assert_string_equal(evidence.facts.hardware, "Toy GPU");
+    is_near(evidence.facts.chips, 8);
+    is_near(evidence.facts.tensor_parallel, 8);
+    cell = &evidence.cells[0];
+    assert_string_equal(cell->time, "2026-03-14T18:00:42Z");
+    is_near(cell->duration_s, 49.5);
+    is_near(cell->request_rate_asked, 10);
+    assert_true(isnan(cell->concurrency)); /* infinite */
+    is_near(cell->input_length, 2048);
+    is_near(cell->output_tokens_asked, 1000);
+    is_near(cell->attempted, 500);
+    is_near(cell->succeeded, 490);
+    is_near(cell->failed, 10);
+    is_near(cell->input_tokens_mean, 2062.5);
+    is_near(cell->output_tokens_mean, 998);
+    is_near(cell->request_throughput, 9.9);
+    is_near(cell->input_throughput, 20400);
+    is_near(cell->output_throughput, 9880);
+    is_near(cell->latency[METRIC_TTFT].mean_ms, 36.5); /* told in seconds */
+    is_near(cell->latency[METRIC_TTFT].deviation_ms, 4);
+    is_near(cell->latency[METRIC_TPOT].p99_ms, 9); /* in ms/token */
+    is_near(cell->latency[METRIC_E2E].max_ms, 12500);
+    assert_true(isnan(cell->latency[METRIC_ITL].mean_ms));
+    remarks(&evidence, "aggregate.latency.inter_token_la");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +220,7 @@ int main(void)
         cmocka_unit_test(aiperf_and_genai_perf_write_tables_of_metrics),
         cmocka_unit_test(llmperf_counts_in_seconds_and_minutes),
         cmocka_unit_test(trtllm_bench_tells_its_engine),
+        cmocka_unit_test(llm_d_reports_what_another_tool_measured),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,8 @@
+/* import_read_file of the format llm-d. */
+#include "tests/fuzz/fuzz_import.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_import("llm-d", NULL, data, size);
+    return 0;
+}
