@@ -19,7 +19,9 @@ _Static_assert(LINES_SIZE <= PIPE_BUF, "a write beyond it may be split");
  * too. */
 static void replace_controls(char *line)
 {
-    for (unsigned char *c = (unsigned char *)line; *c != '\0'; c++) {
+    unsigned char *c = (unsigned char *)line + text_plain_length(line, strlen(line));
+
+    for (; *c != '\0'; c++) {
         bool is_c1 = c[0] == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f;
 
         if (is_c1)

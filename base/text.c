@@ -257,11 +257,39 @@ static bool is_control(const char *sequence)
                    || memcmp(sequence + 1, "\x80\xa9", 2) == 0));
 }
 
+#define EACH_BYTE(value) (UINT64_C(0x0101010101010101) * (uint8_t)(value))
+#define HIGH_BITS EACH_BYTE(0x80)
+
+size_t text_plain_length(const char *bytes, size_t length)
+{
+    size_t at = 0;
+    uint64_t eight;
+
+    for (; length - at >= sizeof eight; at += sizeof eight) {
+        memcpy(&eight, bytes + at, sizeof eight);
+        if (((eight | (eight - EACH_BYTE(' ')) | ((eight ^ EACH_BYTE(0x7f)) - EACH_BYTE(1)))
+             & HIGH_BITS)
+            != 0)
+            break;
+    }
+    while (at < length && bytes[at] >= ' ' && bytes[at] < 0x7f)
+        at++;
+    return at;
+}
+
 void text_add_printable(struct text *text, const char *bytes, size_t length, size_t limit)
 {
     size_t end = text->length + limit;
 
     for (size_t at = 0; at < length;) {
+        size_t plain = text_plain_length(bytes + at, length - at);
+
+        if (plain > end - text->length)
+            plain = end - text->length;
+        text_add_bytes(text, bytes + at, plain);
+        at += plain;
+        if (at == length)
+            return;
         size_t invisible = text_invisible_sequence(bytes + at, length - at);
         size_t size = text_utf8_sequence(bytes + at, length - at);
         bool shown = size > 0 && !is_control(bytes + at);

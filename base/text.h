@@ -40,6 +40,8 @@ bool text_to_integer(const char *string, int64_t low, int64_t high, int64_t *out
 /* [A-Za-z0-9][A-Za-z0-9._-]{0,62}: what a name of ours may look like. */
 bool text_is_name(const char *string);
 bool text_equal_constant_time(const char *a, const char *b);
+/* How many bytes at the front are printable ASCII. */
+size_t text_plain_length(const char *bytes, size_t length);
 /* Adds at most `limit` bytes: control characters (but \n and \t), line separators and what is not
  * UTF-8 become U+FFFD, invisible characters go, no sequence is split. So that foreign text can be
  * shown. */

@@ -13,8 +13,8 @@
 #define EXACT_FROM 1e4 /* whole numbers from here on have five digits or more */
 
 struct settling {
-    bool detail;     /* all of it is wanted */
-    json_t *foreign; /* names of members that others wrote */
+    bool detail;      /* all of it is wanted */
+    json_t **foreign; /* names of members that others wrote; NULL there: none so far */
 };
 
 static json_t *settle(const struct settling *settling, const json_t *value,
@@ -75,6 +75,13 @@ static json_t *settle_member(const struct settling *settling, const json_t *valu
     return settle(settling, value, field->fields, in_list);
 }
 
+static void note_foreign(const struct settling *settling, const char *name)
+{
+    if (*settling->foreign == NULL)
+        *settling->foreign = json_object();
+    json_object_set_new(*settling->foreign, name, json_true());
+}
+
 static json_t *settle_object(const struct settling *settling, const json_t *object,
                              const struct field *fields, bool in_list)
 {
@@ -88,7 +95,7 @@ static json_t *settle_object(const struct settling *settling, const json_t *obje
         if (is_left_out(settling, field, value, in_list))
             continue;
         if (field != NULL && field->foreign && !json_is_blank(value))
-            json_object_set_new(settling->foreign, name, json_true());
+            note_foreign(settling, name);
         json_object_set_new(out, name, settle_member(settling, value, field, in_list));
     }
     return out;
@@ -127,8 +134,8 @@ static json_t *mark(json_t *structured_take, json_t *foreign)
 
 void answer_settle(const struct tool *tool, bool detail, struct answer *answer)
 {
-    json_auto_t *whole = answer->structured, *foreign = json_object();
-    const struct settling settling = { detail, foreign };
+    json_auto_t *whole = answer->structured, *foreign = NULL;
+    const struct settling settling = { detail, &foreign };
 
     if (whole != NULL)
         answer->structured = mark(settle(&settling, whole, tool->fields, false), foreign);

@@ -5,6 +5,10 @@
 // A peer whose package registry cannot be reached is skipped, and said. For a short run:
 //
 //     ./run bench mcp --servers go,rust --eras 2026-07-28 --connections 64 --seconds 1 --rounds 1
+//
+// Has a change made it slower? --before BIN takes the bench_echo of another build along; what counts is CPU time per call:
+//
+//     ./run bench mcp --servers '' --before ../before/build/release/bin/bench_echo
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, copyFileSync, existsSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,6 +28,7 @@ const ROOM = { '2025-11-25': 0.6, '2026-07-28': 0.4 }; // of the ceiling, at lea
 
 const { values: options } = parseArgs({
     options: {
+        before: { type: 'string' },
         servers: { type: 'string', default: 'typescript,go,rust,python' },
         eras: { type: 'string', default: `${LEGACY},${MODERN}` },
         connections: { type: 'string', default: '1,16,64,256' },
@@ -270,23 +275,34 @@ function tellTargets(era, opsbrain, ceiling, peers) {
     }
 }
 
-function tell(era, opsbrain, ceiling, peers) {
+function tellChange(era, { opsbrain, before }) {
+    for (const count of connections) {
+        const [now, then] = [opsbrain.best.get(count).cpu, before.best.get(count).cpu];
+        console.log(`  ${era}, ${count} connections: ${(now / then).toFixed(3)} times the CPU time per call of before`);
+    }
+}
+
+function tell(era, { opsbrain, before, ceiling, peers }) {
     console.log(`\n${era === LEGACY ? `${LEGACY}, ${SESSIONS} sessions` : `${MODERN}, stateless`}`);
     line(['server', 'connections', 'requests/s', 'CPU us', 'p50 ms', 'p99 ms', 'memory', 'of ceiling', 'of fastest peer']);
-    for (const server of [opsbrain, ...peers, ceiling])
+    for (const server of [opsbrain, before, ...peers, ceiling].filter(Boolean))
         for (const count of connections) tellRow(server, count, ceiling, fastest(peers, count));
 }
 
 // ---- One era after the other ----
 
-async function startAll(commands, era) {
-    const data = `${BUILT}/data`;
+async function startEcho(name, program, port, era) {
+    const data = `${BUILT}/data-${name}`;
     rmSync(data, { recursive: true, force: true });
     mkdirSync(data, { recursive: true });
+    const server = start(name, [program, `--listen=127.0.0.1:${port}`, '--http-threads=1', '--auth=none', `--data=${data}`], port);
+    await makeReady(server, era);
+    return server;
+}
+
+async function startAll(commands, era) {
     const bin = 'build/release/bin';
-    const opsbrain = start('opsbrain', [`${bin}/bench_echo`, `--listen=127.0.0.1:${PORT}`, '--http-threads=1',
-        '--auth=none', `--data=${data}`], PORT);
-    await makeReady(opsbrain, era);
+    const opsbrain = await startEcho('opsbrain', `${bin}/bench_echo`, PORT, era);
     const ceiling = start('ceiling', [`${bin}/bench_ceiling`, `${PORT + 1}`, `${opsbrain.bodyBytes}`], PORT + 1);
     await waitUntilItListens(ceiling);
     ceiling.arguments = opsbrain.arguments;
@@ -301,17 +317,19 @@ async function startAll(commands, era) {
             console.log(`${era}: the peer ${name} is left out: ${error.message}`);
         }
     }
-    return { opsbrain, ceiling, peers };
+    const before = options.before && (await startEcho('before', options.before, PORT + 2 + running.length, era));
+    return { opsbrain, before, ceiling, peers };
 }
 
 const commands = buildPeers();
 const eras = [];
 for (const era of options.eras.split(',')) {
     const servers = await startAll(commands, era);
-    measure([servers.ceiling, servers.opsbrain, ...servers.peers]);
+    measure([servers.ceiling, servers.opsbrain, servers.before, ...servers.peers].filter(Boolean));
     for (const server of [...running]) await stop(server);
-    tell(era, servers.opsbrain, servers.ceiling, servers.peers);
+    tell(era, servers);
     eras.push([era, servers]);
 }
 console.log('\nopsbrain against what it must show (in brackets):');
 for (const [era, { opsbrain, ceiling, peers }] of eras) tellTargets(era, opsbrain, ceiling, peers);
+if (options.before) for (const [era, servers] of eras) tellChange(era, servers);

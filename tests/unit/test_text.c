@@ -194,6 +194,21 @@ static void compares_secrets_whole(void **state)
     assert_false(text_equal_constant_time("t", ""));
 }
 
+static void finds_where_printable_ascii_ends(void **state)
+{
+    char bytes[40];
+
+    (void)state;
+    for (size_t at = 0; at < sizeof bytes; at++)
+        for (int byte = 0; byte < 256; byte++) {
+            memset(bytes, byte % 2 == 0 ? ' ' : '~', sizeof bytes);
+            bytes[at] = (char)byte;
+            assert_int_equal(text_plain_length(bytes, sizeof bytes),
+                             byte >= ' ' && byte <= '~' ? sizeof bytes : at);
+        }
+    assert_int_equal(text_plain_length(bytes, 0), 0);
+}
+
 static void makes_foreign_text_printable(void **state)
 {
     TEXT_AUTO text = { 0 };
@@ -259,6 +274,7 @@ int main(void)
         cmocka_unit_test(refuses_what_is_not_an_integer_within_bounds),
         cmocka_unit_test(knows_names),
         cmocka_unit_test(compares_secrets_whole),
+        cmocka_unit_test(finds_where_printable_ascii_ends),
         cmocka_unit_test(makes_foreign_text_printable),
         cmocka_unit_test(cuts_printable_text_between_characters),
         cmocka_unit_test(drops_what_is_invisible_or_turns_text_around),
