@@ -113,6 +113,8 @@ bool credential_find(const char *text, size_t *at, size_t *length)
         const struct shape *shape = shapes[(unsigned char)text[*at]];
 
         for (; shape != NULL && shape->prefix != NULL; shape++) {
+            if (text[*at + 1] != shape->prefix[1] && (shape->how & ANY_CASE) == 0)
+                continue;
             *length = length_at(shape, text, *at);
             if (*length > 0)
                 return true;

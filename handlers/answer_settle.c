@@ -114,6 +114,24 @@ static json_t *settle(const struct settling *settling, const json_t *value,
     return json_incref(json_iterable(value));
 }
 
+/* Most short answers are as they should be: looking costs less than a copy. */
+static bool is_settled(const json_t *object, const struct field *fields)
+{
+    const json_t *value;
+    const char *name;
+
+    json_object_foreach(json_iterable(object), name, value)
+    {
+        const struct field *field = find_field(fields, name);
+
+        if (json_is_object(value) || json_is_array(value) || json_is_real(value)
+            || json_is_null(value)
+            || (field != NULL && (field->foreign || field->sparse || field->told != TOLD_ALWAYS)))
+            return false;
+    }
+    return true;
+}
+
 /* In front, before any of it is read. */
 static json_t *mark(json_t *structured_take, json_t *foreign)
 {
@@ -134,9 +152,13 @@ static json_t *mark(json_t *structured_take, json_t *foreign)
 
 void answer_settle(const struct tool *tool, bool detail, struct answer *answer)
 {
-    json_auto_t *whole = answer->structured, *foreign = NULL;
+    json_auto_t *whole = NULL, *foreign = NULL;
     const struct settling settling = { detail, &foreign };
+    json_t *settled;
 
-    if (whole != NULL)
-        answer->structured = mark(settle(&settling, whole, tool->fields, false), foreign);
+    if (answer->structured == NULL || is_settled(answer->structured, tool->fields))
+        return;
+    whole = answer->structured;
+    settled = settle(&settling, whole, tool->fields, false);
+    answer->structured = mark(settled, foreign);
 }
