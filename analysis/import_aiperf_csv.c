@@ -103,7 +103,7 @@ static void keep(struct reading *reading, const char *name, size_t field)
     char value[64];
 
     csv_copy(&reading->csv.fields[field], value, sizeof value);
-    if (value[0] != '\0')
+    if (value[0] != '\0' && json_object_size(reading->row) < CSV_FIELDS_MAX)
         json_object_set_new(reading->row, name, json_string(value));
 }
 

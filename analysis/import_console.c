@@ -13,6 +13,7 @@
 #define TITLE "= Serving Benchmark Result ="
 #define OPTIONS "Namespace("
 #define VALUE_SIZE 256
+#define LINES_MAX 400000 /* of all blocks together */
 
 #define CHUNK_LATENCY(statistic, name)                                                             \
     {                                                                                              \
@@ -153,6 +154,7 @@ static void settle_load(json_t *row)
 struct console {
     json_t *rows, *options; /* options: of the run whose block is still to come; NULL: none */
     json_t *row;            /* the block that is being read; NULL: none. Borrowed */
+    size_t lines;           /* with a label, of all blocks */
 };
 
 static void begin_block(struct console *console)
@@ -184,8 +186,9 @@ static void read_line(struct console *console, const char *line, size_t length)
         from++;
     while (to > from && to[-1] == ' ')
         to--;
-    if ((size_t)(to - from) >= sizeof value)
+    if ((size_t)(to - from) >= sizeof value || json_object_size(console->row) >= CSV_FIELDS_MAX)
         return;
+    console->lines++;
     *(char *)mempcpy(label, line, (size_t)(colon - line)) = '\0';
     *(char *)mempcpy(value, from, (size_t)(to - from)) = '\0';
     if (!is_none(value) && text_is_utf8(label, strlen(label)) && text_is_utf8(value, strlen(value)))
@@ -217,16 +220,19 @@ static void take_line(struct console *console, const char *line, size_t length)
     }
 }
 
-static json_t *read_blocks(const struct import_file *file)
+/* Of too many blocks or lines it stops after one more than there may be. */
+static json_t *read_blocks(const struct import_file *file, size_t *lines)
 {
     struct console console = { .rows = json_array() };
     const char *at = file->bytes, *line;
     size_t length;
 
-    while (table_next_line(&at, file->bytes + file->length, &line, &length))
+    while (console.lines <= LINES_MAX && json_array_size(console.rows) <= EVIDENCE_CELLS_MAX
+           && table_next_line(&at, file->bytes + file->length, &line, &length))
         take_line(&console, line, length);
     end_block(&console);
     json_decref(console.options);
+    *lines = console.lines;
     return console.rows;
 }
 
@@ -238,12 +244,16 @@ static const char *tool_of(const json_t *rows)
                                                                        : "vllm bench serve";
 }
 
-/* Cut before its figures, or with something before each line. */
-static bool check_blocks(const json_t *rows, struct error *error)
+/* Too much, cut before its figures, or with something before each line. */
+static bool check_blocks(const json_t *rows, size_t lines, struct error *error)
 {
     const json_t *row;
     size_t i;
 
+    if (lines > LINES_MAX || json_array_size(rows) > EVIDENCE_CELLS_MAX)
+        return error_set(error, ERROR_INVALID,
+                         "the console text has more than %d lines or %d blocks: import it in parts",
+                         LINES_MAX, EVIDENCE_CELLS_MAX);
     json_array_foreach(rows, i, row)
     {
         if (json_object_get(row, "Successful requests") == NULL)
@@ -282,13 +292,14 @@ bool import_sniff_console(const char *bytes, size_t length)
 
 bool import_read_console(const struct import_file *file, struct evidence *out, struct error *error)
 {
-    json_auto_t *rows = read_blocks(file);
+    size_t lines;
+    json_auto_t *rows = read_blocks(file, &lines);
     FREE_AUTO char *text = json_write(rows);
     const struct import_file made = { .bytes = text,
                                       .length = strlen(text),
                                       .columns = file->columns };
 
-    if (!check_blocks(rows, error) || !table_read_rows(&made, aliases, "name", out, error))
+    if (!check_blocks(rows, lines, error) || !table_read_rows(&made, aliases, "name", out, error))
         return false;
     out->input_unit = LENGTH_TOKENS;
     text_copy(out->facts.tool, sizeof out->facts.tool, tool_of(rows));

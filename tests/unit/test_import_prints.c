@@ -84,6 +84,25 @@ static void text_that_is_cut_is_refused(void **state)
             "none of the formats known here");
 }
 
+static void text_without_an_end_is_bounded(void **state)
+{
+    static const char block[] = "\n==== Serving Benchmark Result ====\nSuccessful requests: 1\n";
+    TEXT_AUTO blocks = { 0 };
+    TEXT_AUTO lines = { 0 };
+    EVIDENCE_AUTO evidence;
+
+    (void)state;
+    for (size_t i = 0; i <= EVIDENCE_CELLS_MAX; i++)
+        text_add(&blocks, block);
+    refuses(text_string(&blocks), NULL, "import it in parts");
+    text_add(&lines, block);
+    text_add(&lines, "Mean TTFT (ms): 5\n");
+    for (int i = 0; i < 20000; i++)
+        text_addf(&lines, "label %d: 1\n", i);
+    import_text(text_string(&lines), &evidence);
+    assert_true(json_object_size(evidence.cells[0].original) <= 512);
+}
+
 static void aiperf_and_genai_perf_write_tables_of_metrics(void **state)
 {
     EVIDENCE_AUTO aiperf, genai;
@@ -217,6 +236,7 @@ int main(void)
         cmocka_unit_test(each_block_has_its_own_options),
         cmocka_unit_test(sglang_prints_a_burst),
         cmocka_unit_test(text_that_is_cut_is_refused),
+        cmocka_unit_test(text_without_an_end_is_bounded),
         cmocka_unit_test(aiperf_and_genai_perf_write_tables_of_metrics),
         cmocka_unit_test(llmperf_counts_in_seconds_and_minutes),
         cmocka_unit_test(trtllm_bench_tells_its_engine),
