@@ -87,7 +87,7 @@ static void tells_less_of_the_rows_of_a_list(void **state)
 static void drops_what_is_at_its_default(void **state)
 {
     (void)state;
-    expect("{\"row\":{\"id\":\"a\",\"plan\":{\"window_s\":15.0,\"concurrency\":[1],\"stop\":[],"
+    expect("{\"row\":{\"id\":\"a\",\"plan\":{\"concurrency\":[1],\"stop\":[],"
            "\"api\":\"completions\",\"output_tokens\":[128],\"repetitions\":2}}}",
            "{\"row\":{\"id\":\"a\",\"plan\":{\"concurrency\":[1],\"repetitions\":2}}}");
 }
