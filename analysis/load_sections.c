@@ -164,11 +164,11 @@ static const char *how(const struct first_failure *f)
     return "failed";
 }
 
-static void failure_write(const struct grid *grid, const struct first_failure *f, struct text *out)
+void failure_sentence(const struct grid *grid, const struct first_failure *f, struct text *out)
 {
     char load[LOAD_SIZE];
 
-    text_addf(out, "- context %lld", (long long)f->point.context_tokens);
+    text_addf(out, "context %lld", (long long)f->point.context_tokens);
     if (grid->outputs.count > 1)
         text_addf(out, ", %lld output tokens", (long long)f->point.output_tokens);
     text_addf(out, ", at %s: %s", load_name(f->point.load, f->point.is_rate, load), how(f));
@@ -179,6 +179,12 @@ static void failure_write(const struct grid *grid, const struct first_failure *f
     if (f->further > 0)
         text_addf(out, "; %zu greater load%s not measured either", f->further,
                   f->further == 1 ? "" : "s");
+}
+
+static void failure_write(const struct grid *grid, const struct first_failure *f, struct text *out)
+{
+    text_add(out, "- ");
+    failure_sentence(grid, f, out);
     if (f->message[0] != '\0') {
         text_add(out, ": ");
         for (const char *line = f->message; *line != '\0';) {

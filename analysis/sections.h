@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 
+#include "analysis/failures.h"
 #include "analysis/grid.h"
 #include "analysis/report.h"
 
@@ -17,6 +18,9 @@ void limit_write(const struct report_input *input, const struct grid *grid, size
 bool limit_sentence(const struct report_input *input, const struct grid *grid, size_t output,
                     size_t context, struct text *out);
 json_t *limit_to_json(const struct report_input *input, const struct grid *grid, size_t output);
+/* "context 512, at 8 users: failed, rate_limited, 4 of 9 requests" */
+void failure_sentence(const struct grid *grid, const struct first_failure *failure,
+                      struct text *out);
 void failures_write(const struct grid *grid, struct text *out);
 json_t *failures_to_json(const struct grid *grid);
 void warnings_write(const struct report_input *input, const struct grid *grid, struct text *out);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analysis/saturation.h"
+#include "analysis/sections.h"
 #include "analysis/warnings.h"
 
 static void say_take(json_t *sentences, struct text *sentence)
@@ -125,6 +126,24 @@ static void say_context(json_t *sentences, const struct grid *grid, size_t outpu
     say_take(sentences, &text);
 }
 
+/* Of the smallest context that has any. */
+static void say_first_failure(json_t *sentences, const struct grid *grid, size_t output)
+{
+    struct text text = { 0 };
+
+    for (size_t context = 0; context < grid->contexts.count; context++) {
+        const struct first_failure failure = failure_first(grid, output, context);
+
+        if (!failure.found)
+            continue;
+        text_add(&text, "Failures begin at ");
+        failure_sentence(grid, &failure, &text);
+        text_add_char(&text, '.');
+        say_take(sentences, &text);
+        return;
+    }
+}
+
 /* ---- Of the whole grid ---- */
 
 struct tally {
@@ -193,12 +212,13 @@ json_t *takeaways_find(const struct grid *grid)
     for (size_t output = 0; output < grid->outputs.count; output++) {
         const struct peak peak = peak_find(grid, output);
 
-        if (!peak.found)
-            continue;
-        say_peak(sentences, &peak);
-        say_saturation(sentences, grid, output, &peak);
-        say_context(sentences, grid, output, &peak);
-        say_smallest(sentences, grid, output);
+        if (peak.found) {
+            say_peak(sentences, &peak);
+            say_saturation(sentences, grid, output, &peak);
+            say_context(sentences, grid, output, &peak);
+            say_smallest(sentences, grid, output);
+        }
+        say_first_failure(sentences, grid, output);
     }
     grid_each(grid, count_point, &tally);
     say_failures(sentences, &tally);

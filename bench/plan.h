@@ -74,8 +74,9 @@ struct plan {
 };
 
 /* Fills in the grid that is measured where none is stated: up to 256 users, climbed, with windows
- * of 10 s; and 512 tokens of context. It needs no go-ahead. */
-void plan_set_usual_grid(json_t *arguments);
+ * of 10 s; and 512 tokens of prompt, or half the model's context (0: unknown) where that is less.
+ * It needs no go-ahead. */
+void plan_set_usual_grid(json_t *arguments, int64_t context_tokens);
 /* Reads the arguments of sweep_plan and sweep_start (already of the right types), fills in
  * defaults. Out-of-range grids are told with the limits and how many cells it would be. */
 bool plan_read(const json_t *arguments, struct plan *out, struct error *error);

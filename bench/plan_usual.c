@@ -5,6 +5,8 @@
 #include "base/json.h"
 #include "bench/plan.h"
 
+#define INPUT_TOKENS ((json_int_t)512)
+
 static void set_default(json_t *arguments, const char *name, json_t *value_take)
 {
     if (json_object_get(arguments, name) == NULL)
@@ -13,8 +15,9 @@ static void set_default(json_t *arguments, const char *name, json_t *value_take)
         json_decref(value_take);
 }
 
-void plan_set_usual_grid(json_t *arguments)
+void plan_set_usual_grid(json_t *arguments, int64_t context_tokens)
 {
+    bool is_short = context_tokens > 1 && context_tokens / 2 < INPUT_TOKENS;
     const char *arrival = json_get_text(arguments, "arrival", arrival_name(ARRIVAL_CLOSED));
     bool closed = strcmp(arrival, arrival_name(ARRIVAL_CLOSED)) == 0;
 
@@ -27,5 +30,6 @@ void plan_set_usual_grid(json_t *arguments)
         set_default(arguments, "warmup_limit_s", json_integer(10));
     }
     if (json_get_text(arguments, "dataset", NULL) == NULL)
-        set_default(arguments, "input_tokens", json_pack("[i]", 512));
+        set_default(arguments, "input_tokens",
+                    json_pack("[I]", is_short ? (json_int_t)(context_tokens / 2) : INPUT_TOKENS));
 }

@@ -31,14 +31,6 @@ static void material_finish(struct material *material)
     cell_rows_free(material->cells, material->cell_count);
 }
 
-static bool has_measured(const struct material *material)
-{
-    for (size_t i = 0; i < material->cell_count; i++)
-        if (material->cells[i].state == CELL_MEASURED)
-            return true;
-    return false;
-}
-
 static void add_list(const char *member, json_t *sentences_take, struct answer *answer)
 {
     json_t *sentence;
@@ -47,6 +39,15 @@ static void add_list(const char *member, json_t *sentences_take, struct answer *
     json_array_foreach(sentences_take, i, sentence)
         text_addf(&answer->text, "- %s\n", json_string_value(sentence));
     json_object_set_new(answer->structured, member, sentences_take);
+}
+
+static json_t *verdict(const struct report_input *input)
+{
+    json_t *list = report_verdict(input);
+
+    if (json_array_size(list) == 0)
+        json_array_append_new(list, json_string("nothing was measured"));
+    return list;
 }
 
 /* One run has a page of its own, several have that of their sweep. */
@@ -72,10 +73,8 @@ static void add(const struct material *material, struct answer *answer)
         .cell_count = material->cell_count,
     };
 
-    if (!has_measured(material))
-        return;
     if (material->sweep.subject_count == 1) {
-        add_list("verdict", report_verdict(&input), answer);
+        add_list("verdict", verdict(&input), answer);
         add_list("takeaways", report_takeaways(&input), answer);
     }
     add_page(material, answer);

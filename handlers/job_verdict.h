@@ -15,7 +15,7 @@
         "page", VALUE_TEXT, .optional = true, .help = "Resource with the whole report."            \
     }
 
-/* Adds them where the job is of a sweep, is over and measured anything; of an A/B sweep the page
+/* Adds them where the job is of a sweep and is over; of an A/B sweep the page
  * alone, as run_compare has the verdict. */
 bool job_verdict_add(const struct services *services, const struct job *job, struct answer *answer,
                      struct error *error);

@@ -143,13 +143,26 @@ static bool add_dataset(const struct call *call, json_t *arguments, struct error
     return true;
 }
 
+/* As it was last told; 0: it is not known. */
+static int64_t context_of(const struct call *call, const struct deployment *deployment)
+{
+    struct model_facts facts;
+    struct error ignored;
+    bool found;
+
+    return model_facts_latest(call->services->store, deployment->id, &facts, &found, &ignored)
+                   && found && facts.revision == deployment->revision
+               ? facts.context_tokens
+               : 0;
+}
+
 bool sweep_request_read(const struct call *call, struct sweep_request *out, struct error *error)
 {
     json_auto_t *arguments = json_copy(json_iterable(call->arguments));
 
     if (!find_subjects(call, out, error) || !add_dataset(call, arguments, error))
         return false;
-    plan_set_usual_grid(arguments);
+    plan_set_usual_grid(arguments, context_of(call, &out->deployment));
     if (!plan_read(arguments, &out->plan, error) || !plan_check_settings(&out->plan, error)
         || !plan_check_cells(&out->plan, out->subjects, error)
         || !check_http2(out, &out->deployment, error)

@@ -86,3 +86,17 @@ test('the grid for who states none needs no go-ahead', async (t) => {
     assert.equal(plan.plan.search, 'climb');
     await client.close();
 });
+
+test('where nothing can be measured the verdict says so, and why', async (t) => {
+    const model = await startSimserve(t, ['--ttft-ms', '5', '--step-ms', '1', '--max-model-len', '256']);
+    const server = await startServer(t);
+    const client = await connect('2x-2026', server.url);
+    await client.call('deployment_register', { name: 'short', url: model.url });
+    const { plan } = await client.call('sweep_plan', {});
+    assert.deepEqual(plan.input_tokens, [128]);
+    const { job } = await client.call('sweep_start', { input_tokens: [200], window_s: 1, warmup_limit_s: 1 });
+    const { verdict, takeaways } = await client.call('job_show', { job, wait_s: 40 });
+    assert.deepEqual(verdict, ['nothing was measured']);
+    assert.match(takeaways.join('\n'), /Failures begin at context 200, at 1 user: too long for the model.*15 are too long/s);
+    await client.close();
+});

@@ -49,6 +49,7 @@ static void says_what_the_figures_say(void **state)
         "220 to 440 ms.\n"
         "The smallest load, 1 user at context 4: TTFT p50 110 ms, then 100 tokens/s for each "
         "user.\n"
+        "Failures begin at context 512, at 256 users: failed, reset, 40 of 50 requests.\n"
         "4 of 6 points of the grid were measured, 1 failed, 1 are pending.\n"
         "There is one repetition and so no spread: small differences between points say "
         "nothing.\n");
@@ -67,7 +68,7 @@ static void says_how_sure_repetitions_are(void **state)
                                                "12.6 %"));
 }
 
-static void says_only_that_nothing_was_measured(void **state)
+static void says_why_nothing_was_measured(void **state)
 {
     struct cells cells = { 0 };
     TEXT_AUTO text = { 0 };
@@ -75,7 +76,9 @@ static void says_only_that_nothing_was_measured(void **state)
     (void)state;
     cell_failed(&cells, 1, 4, FAILURE_AUTH, "");
     text = said(&cells);
-    assert_string_equal(text_string(&text), "0 of 1 points of the grid were measured, 1 failed.\n");
+    assert_string_equal(text_string(&text),
+                        "Failures begin at context 4, at 1 user: failed, auth, 40 of 50 requests.\n"
+                        "0 of 1 points of the grid were measured, 1 failed.\n");
 }
 
 int main(void)
@@ -83,7 +86,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(says_what_the_figures_say),
         cmocka_unit_test(says_how_sure_repetitions_are),
-        cmocka_unit_test(says_only_that_nothing_was_measured),
+        cmocka_unit_test(says_why_nothing_was_measured),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
