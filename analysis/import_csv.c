@@ -7,6 +7,7 @@
 #include "analysis/import_table.h"
 #include "base/memory.h"
 
+#define GROUPED_NEEDED 3  /* columns that have the name of the one before */
 #define PREAMBLE_LINES 30 /* before the heading: a title, comments, empty lines */
 
 bool table_next_line(const char **at, const char *end, const char **line, size_t *length)
@@ -85,12 +86,37 @@ static bool refuse_heading(struct table *table, const char *bytes, size_t length
     return table_refuse_columns(table, "the first line of the CSV names", error);
 }
 
+/* Names of groups, each repeated over its columns, whose own names are on the next lines: as
+ * GuideLLM writes it, and pandas of two levels. */
+static bool is_grouped(struct table *table, const char *bytes, size_t length)
+{
+    char before[HEADING_SIZE] = "", name[HEADING_SIZE];
+    struct error ignored;
+    size_t repeated = 0;
+    bool more;
+
+    csv_init(&table->csv, bytes, length);
+    if (!csv_next(&table->csv, &more, &ignored) || !more)
+        return false;
+    for (size_t i = 0; i < table->csv.count; i++) {
+        table_copy(table, i, name, sizeof name);
+        repeated += name[0] != '\0' && strcmp(name, before) == 0;
+        text_copy(before, sizeof before, name);
+    }
+    return repeated >= GROUPED_NEEDED && 2 * repeated >= table->csv.count;
+}
+
 /* The first line that names two known columns; what stands before it is a title or comments. */
 static bool read_heading(struct table *table, const char *bytes, size_t length, struct error *error)
 {
     const char *at = bytes, *end = bytes + length, *line;
     size_t size;
 
+    if (is_grouped(table, bytes, length))
+        return error_set(error, ERROR_INVALID,
+                         "the heading has several lines, the first of them with the names of "
+                         "groups: give one line of names, or the JSON that the tool writes too, as "
+                         "GuideLLM does");
     for (int i = 0; i < PREAMBLE_LINES && table_next_line(&at, end, &line, &size); i++)
         if (size > 0 && is_heading_line(table, line, (size_t)(end - line), i + 1))
             return table_columns_done(table, error);

@@ -235,6 +235,17 @@ static void limits_of_the_deployment_are_facts(void **state)
     remarked(&evidence, "the rows differ in \\\"max_instances\\\"");
 }
 
+static void a_heading_of_several_lines_is_refused(void **state)
+{
+    (void)state;
+    refused("Run Info,Run Info,Request Counts,Request Counts,Request Counts,Request Latency,"
+            "Request Latency\n"
+            "Run ID,Requests,Successful,Errored,Total,Successful Sec,Successful Sec\n"
+            ",,,,,Mean,Median\n"
+            "a,b,10,0,10,0.08,0.08\n",
+            "the heading has several lines");
+}
+
 static void a_table_without_rows_says_why(void **state)
 {
     (void)state;
@@ -257,6 +268,7 @@ int main(void)
         cmocka_unit_test(a_level_that_cannot_be_read_is_no_duplicate),
         cmocka_unit_test(rates_are_known_by_what_they_count),
         cmocka_unit_test(limits_of_the_deployment_are_facts),
+        cmocka_unit_test(a_heading_of_several_lines_is_refused),
         cmocka_unit_test(a_table_without_rows_says_why),
     };
 
