@@ -233,33 +233,35 @@ static void take_census(struct witness *witness, struct asking *asking, struct c
     }
 }
 
-/* Of several that answer in turns: is there more to wait for? */
-static bool may_tell_more(const struct witness *witness, const struct census *census,
-                          const struct sent *sent, double waited_s)
+/* Of several, once all of them are idle, or it has taken too long. */
+static void await_census(struct witness *witness, struct asking *asking, struct census *out)
 {
-    const struct sight *sight = &witness->sight;
+    const struct instances *instances = &witness->sight.log.instances;
+    int64_t begun_ns = clock_monotonic_ns();
 
-    if (sight->counted > 0)
-        return !has_counted(&sight->first, &sight->last, sent) && waited_s < COUNTING_LIMIT_S;
-    return !census_is_whole(census) && waited_s < IDLE_LIMIT_S;
+    do
+        take_census(witness, asking, out);
+    while (instances_are_several(instances) && !census_is_whole(out)
+           && seconds_since(begun_ns) < IDLE_LIMIT_S && !watch_stops(asking));
 }
 
-/* What all of them counted together, once they are idle. */
+/* Of several that answer in turns: what all of them counted together. */
 static void count_all(struct witness *witness, struct asking *asking, const struct sent *sent)
 {
     int64_t begun_ns = clock_monotonic_ns();
+    struct sight *sight = &witness->sight;
     struct metrics_snapshot growth;
     struct census census;
 
     do {
-        take_census(witness, asking, &census);
+        await_census(witness, asking, &census);
         if (!census_growth(&witness->census, &census, &growth))
-            continue;
-        witness->sight.counted = (int64_t)census.count;
-        metrics_clear(&witness->sight.first);
-        witness->sight.last = growth;
-    } while (may_tell_more(witness, &census, sent, seconds_since(begun_ns))
-             && !watch_stops(asking));
+            return;
+        sight->counted = (int64_t)census.count;
+        metrics_clear(&sight->first);
+        sight->last = growth;
+    } while (!has_counted(&sight->first, &sight->last, sent)
+             && seconds_since(begun_ns) < COUNTING_LIMIT_S && !watch_stops(asking));
 }
 
 /* ---- Inside ---------------------------------------------------------------------------------- */
@@ -364,7 +366,7 @@ struct witness *witness_begin(const struct endpoint *endpoint, int64_t instances
     ask_served(witness, &waiting.asking, sight->served_first);
     sight->begin = reach_idle(witness, &waiting, &sight->first);
     if (sight->begin == POINT_IDLE)
-        take_census(witness, &waiting.asking, &witness->census);
+        await_census(witness, &waiting.asking, &witness->census);
     if (sight->begin == POINT_IDLE || sight->begin == POINT_BUSY)
         start_thread(witness);
     return witness;

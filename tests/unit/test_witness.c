@@ -383,18 +383,23 @@ struct pool {
     struct scene scene;
 };
 
-static void begin_behind_a_balancer(struct pool *pool)
+static void start_pool(struct pool *pool, const char *const *flags)
 {
     struct scene *scene = &pool->scene;
 
-    *pool = (struct pool){ .servers = { simserve_start(quick), simserve_start(quick) } };
+    *pool = (struct pool){ .servers = { simserve_start(flags), simserve_start(flags) } };
     snprintf(scene->endpoint.url, sizeof scene->endpoint.url, "http://127.0.0.1:%d",
              pool->servers[0].port);
     snprintf(scene->endpoint.model, sizeof scene->endpoint.model, "simserve/toy");
     for (int i = 0; i < 4; i++) /* so that their counters differ */
         ask(scene, false, 4);
     balancer_start(&pool->balancer, pool->servers);
-    begin_on(scene, pool->balancer.port, 0);
+}
+
+static void begin_behind_a_balancer(struct pool *pool)
+{
+    start_pool(pool, quick);
+    begin_on(&pool->scene, pool->balancer.port, 0);
 }
 
 static void leave_pool(struct pool *pool)
@@ -434,6 +439,25 @@ static void foreign_work_behind_a_balancer_is_seen(void **state)
     end(&pool.scene);
     assert_int_equal(pool.scene.said.verdict, TESTIMONY_CONTAMINATED);
     NEAR(json_get_number(count_of(&pool.scene, "requests"), "foreign", -1), 1);
+    leave_pool(&pool);
+}
+
+static void waits_until_all_behind_a_balancer_are_idle(void **state)
+{
+    struct scene other = { 0 };
+    struct pool pool;
+    pthread_t thread;
+
+    (void)state;
+    start_pool(&pool, slow);
+    other = pool.scene;
+    assert_int_equal(pthread_create(&thread, NULL, ask_long, &other), 0);
+    simserve_wait_metric(&pool.servers[0], RUNNING, 1);
+    begin_on(&pool.scene, pool.balancer.port, 0);
+    pthread_join(thread, NULL);
+    ask(&pool.scene, true, 4);
+    end(&pool.scene);
+    assert_clean(&pool.scene);
     leave_pool(&pool);
 }
 
@@ -528,6 +552,7 @@ int main(void)
         cmocka_unit_test(lists_of_many_models_may_come_in_any_order),
         cmocka_unit_test(behind_a_balancer_the_counters_of_all_are_added_up),
         cmocka_unit_test(foreign_work_behind_a_balancer_is_seen),
+        cmocka_unit_test(waits_until_all_behind_a_balancer_are_idle),
         cmocka_unit_test(an_instance_that_is_another_behind_a_balancer_is_told_as_partial),
         cmocka_unit_test(where_there_may_be_several_instances_foreign_work_is_not_told),
         cmocka_unit_test(counters_of_a_part_of_the_instances_are_partial),
