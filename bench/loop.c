@@ -77,11 +77,12 @@ static void run_curl_timer(struct loop *loop)
 
 static void take_timer(struct loop *loop)
 {
-    int64_t now_ns = clock_monotonic_ns();
     uint64_t fired = 0;
+    int64_t now_ns;
 
     if (read(loop->timer, &fired, sizeof fired) != sizeof fired)
         return;
+    now_ns = clock_monotonic_ns(); /* after what it fired until then */
     loop->gathers =
         loop->seen * (1000000000 / TIMER_PERIOD_NS) > GATHER_EVENTS_PER_S * (int64_t)fired;
     loop->seen = 0;
