@@ -1,6 +1,8 @@
 #include "fleet/census.h"
 
 #include <math.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "fleet/metrics_map.h"
 
@@ -17,15 +19,15 @@ void census_note(struct census *census, const struct metrics_snapshot *snapshot)
     census->busy |= snapshot->requests_running > 0 || snapshot->requests_waiting > 0;
     for (size_t i = 0; i < census->count; i++)
         if (are_same(&census->at[i], snapshot)) {
-            census->seen[i]++;
+            census->again[i]++;
             census->known++;
             return;
         }
     if (census->count == CENSUS_MOST)
         return;
-    census->known = 0;
-    census->seen[census->count] = 1;
     census->at[census->count++] = *snapshot;
+    census->known = 0;
+    memset(census->again, 0, sizeof census->again);
 }
 
 bool census_is_over(const struct census *census)
@@ -37,84 +39,91 @@ bool census_is_over(const struct census *census)
 bool census_is_whole(const struct census *census)
 {
     for (size_t i = 0; i < census->count; i++)
-        if (census->seen[i] < 2)
+        if (census->again[i] == 0)
             return false;
     return census->count > 0 && census->count < CENSUS_MOST && !census->busy;
 }
 
-/* Several that did nothing yet look like one. */
-static bool is_fresh(const struct metrics_snapshot *snapshot)
+/* ---- Two of them ----------------------------------------------------------------------------- */
+
+/* Who may have become whom. */
+struct pairing {
+    const struct census *first, *last;
+    size_t later[CENSUS_MOST]; /* of each of the first, its place in the last; CENSUS_MOST: none */
+    bool tried[CENSUS_MOST];
+};
+
+/* Finds one of the first for `later`, who leaves another to it that has a choice (Kuhn). */
+static bool pair_up(struct pairing *pairing, size_t later)
 {
-    return !(snapshot->generation_tokens_total > 0) && !(snapshot->prompt_tokens_total > 0);
+    for (size_t i = 0; i < pairing->first->count; i++) {
+        if (pairing->tried[i]
+            || metrics_has_restarted(&pairing->first->at[i], &pairing->last->at[later]))
+            continue;
+        pairing->tried[i] = true;
+        if (pairing->later[i] == CENSUS_MOST || pair_up(pairing, pairing->later[i])) {
+            pairing->later[i] = later;
+            return true;
+        }
+    }
+    return false;
 }
 
-/* Of those not yet taken, the one with the most that may have become `later`; else one that is
- * fresh; NULL. */
-static const struct metrics_snapshot *find_earlier(const struct census *census, bool taken[],
-                                                   const struct metrics_snapshot *later)
+/* Several that did nothing yet look like one. */
+static bool was_fresh(const struct census *first, const struct metrics_snapshot *later)
 {
-    const struct metrics_snapshot *found = NULL, *fresh = NULL;
+    for (size_t i = 0; i < first->count; i++)
+        if (!(first->at[i].generation_tokens_total > 0) && !(first->at[i].prompt_tokens_total > 0)
+            && !metrics_has_restarted(&first->at[i], later))
+            return true;
+    return false;
+}
+
+static bool are_of_the_same(const struct census *first, const struct census *last)
+{
+    struct pairing pairing = { .first = first, .last = last };
+    size_t paired = 0;
+
+    for (size_t i = 0; i < CENSUS_MOST; i++)
+        pairing.later[i] = CENSUS_MOST;
+    for (size_t i = 0; i < last->count; i++) {
+        memset(pairing.tried, 0, sizeof pairing.tried);
+        if (pair_up(&pairing, i))
+            paired++;
+        else if (!was_fresh(first, &last->at[i]))
+            return false;
+    }
+    return paired == first->count;
+}
+
+/* What is not told yet is nothing. */
+static double sum_of(const struct census *census, size_t offset)
+{
+    double sum = NAN;
 
     for (size_t i = 0; i < census->count; i++) {
-        const struct metrics_snapshot *one = &census->at[i];
+        double value;
 
-        if (metrics_has_restarted(one, later))
-            continue;
-        if (is_fresh(one))
-            fresh = one;
-        if (!taken[i]
-            && (found == NULL || one->generation_tokens_total > found->generation_tokens_total))
-            found = one;
+        memcpy(&value, (const char *)&census->at[i] + offset, sizeof value);
+        if (isfinite(value))
+            sum = isnan(sum) ? value : sum + value;
     }
-    if (found != NULL)
-        taken[found - census->at] = true;
-    return found != NULL ? found : fresh;
-}
-
-static void add(double before, double after, double *sum)
-{
-    double growth = metrics_growth(before, after);
-
-    if (isfinite(growth))
-        *sum = isnan(*sum) ? growth : *sum + growth;
-}
-
-/* The least first, so that it leaves to others what only they can have become. */
-static size_t next_of(const struct census *census, const bool done[])
-{
-    size_t least = census->count;
-
-    for (size_t i = 0; i < census->count; i++)
-        if (!done[i]
-            && (least == census->count
-                || !(census->at[i].generation_tokens_total
-                     >= census->at[least].generation_tokens_total)))
-            least = i;
-    return least;
+    return sum;
 }
 
 bool census_growth(const struct census *first, const struct census *last,
                    struct metrics_snapshot *out)
 {
-    bool taken[CENSUS_MOST] = { 0 }, done[CENSUS_MOST] = { 0 };
-    size_t count = 0;
-
+#define GROWTH(member)                                                                             \
+    metrics_growth(sum_of(first, offsetof(struct metrics_snapshot, member)),                       \
+                   sum_of(last, offsetof(struct metrics_snapshot, member)))
     metrics_clear(out);
-    if (!census_is_whole(first) || !census_is_whole(last) || last->count < 2)
+    if (!census_is_whole(first) || !census_is_whole(last) || last->count < 2
+        || !are_of_the_same(first, last))
         return false;
-    for (size_t i = next_of(last, done); i < last->count; i = next_of(last, done)) {
-        const struct metrics_snapshot *after = &last->at[i];
-        const struct metrics_snapshot *before = find_earlier(first, taken, after);
-
-        if (before == NULL)
-            return false;
-        done[i] = true;
-        add(before->requests_total, after->requests_total, &out->requests_total);
-        add(before->prompt_tokens_total, after->prompt_tokens_total, &out->prompt_tokens_total);
-        add(before->generation_tokens_total, after->generation_tokens_total,
-            &out->generation_tokens_total);
-    }
-    for (size_t i = 0; i < first->count; i++)
-        count += taken[i];
-    return count == first->count;
+    out->requests_total = GROWTH(requests_total);
+    out->prompt_tokens_total = GROWTH(prompt_tokens_total);
+    out->generation_tokens_total = GROWTH(generation_tokens_total);
+    return true;
+#undef GROWTH
 }

@@ -10,16 +10,16 @@
 /* Zero: nobody was seen yet. */
 struct census {
     struct metrics_snapshot at[CENSUS_MOST];
-    int seen[CENSUS_MOST]; /* how often each answered, with the same counters */
     size_t count;
-    int known; /* answers since the last that was new */
-    bool busy; /* a request ran or waited */
+    int again[CENSUS_MOST]; /* answers of each, and */
+    int known;              /* of all, since the last that was new */
+    bool busy;              /* a request ran or waited */
 };
 
 void census_note(struct census *census, const struct metrics_snapshot *snapshot);
 /* Whether another scrape is unlikely to tell anything new, or there are too many. */
 bool census_is_over(const struct census *census);
-/* Each is idle, and was seen again as it was. */
+/* Each is idle, and was seen as it was after all others. */
 bool census_is_whole(const struct census *census);
 /* What two instances or more counted between two censuses, as counters that began at nothing. False
  * where they are not of the same instances, or one is not whole. */

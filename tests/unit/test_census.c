@@ -78,6 +78,44 @@ static void does_not_guess_where_they_are_others(void **state)
     assert_float_equal(generated(&one, &one), -1, 0); /* a single server needs none of this */
 }
 
+/* By their tokens alone each could be either; the time that prompts took says which is which. */
+static void all_counters_tell_them_apart(void **state)
+{
+    const double tokens[2][2] = { { 100, 90 }, { 150, 140 } };
+    const double seconds[2][2] = { { 20, 26 }, { 22, 28 } };
+    struct census censuses[2] = { 0 };
+
+    (void)state;
+    for (int when = 0; when < 2; when++)
+        for (int i = 0; !census_is_over(&censuses[when]); i++) {
+            struct metrics_snapshot snapshot = told(tokens[when][(i + when) % 2]);
+
+            snapshot.prefill_sum_s = seconds[when][(i + when) % 2];
+            census_note(&censuses[when], &snapshot);
+        }
+    assert_float_equal(generated(&censuses[0], &censuses[1]), 100, 1e-9);
+}
+
+/* One of them answered somebody else in the middle. */
+static void a_census_in_which_one_went_on_is_not_whole(void **state)
+{
+    struct census census = { 0 };
+
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        const struct metrics_snapshot snapshot = told(i % 2 == 0 ? 100 : 200);
+
+        census_note(&census, &snapshot);
+    }
+    for (int i = 0; !census_is_over(&census); i++) {
+        const struct metrics_snapshot snapshot = told(i % 2 == 0 ? 124 : 200);
+
+        census_note(&census, &snapshot);
+    }
+    assert_int_equal(census.count, 3);
+    assert_false(census_is_whole(&census));
+}
+
 static void those_at_work_are_not_counted(void **state)
 {
     struct census first = TAKE(100, 200), moving = { 0 }, busy = TAKE(110, 210);
@@ -101,6 +139,8 @@ int main(void)
         cmocka_unit_test(adds_up_what_each_counted),
         cmocka_unit_test(several_that_did_nothing_yet_look_like_one),
         cmocka_unit_test(does_not_guess_where_they_are_others),
+        cmocka_unit_test(all_counters_tell_them_apart),
+        cmocka_unit_test(a_census_in_which_one_went_on_is_not_whole),
         cmocka_unit_test(those_at_work_are_not_counted),
     };
 
