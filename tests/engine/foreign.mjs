@@ -1,0 +1,195 @@
+// Foreign traffic in cells measured on real engines, directly and behind what stands in front of them: is a tenth of it
+// seen, and never where there is none? `./run engine` runs it; node tests/engine/foreign.mjs [ENGINE[/PATH]...] some of it.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from '../e2e/clients.mjs';
+import { startServer } from '../e2e/harness.mjs';
+import { startSweep, waitForJob } from '../e2e/sweep_by_client.mjs';
+import { ENGINES, MODEL, has, startLitellm, startNginx } from './engines.mjs';
+import { canCapture, capture, timesOf } from './packets.mjs';
+
+const OUTPUT = 24;
+const CELLS = { output_tokens: [OUTPUT], window_s: 3, warmup_limit_s: 2 };
+const GRIDS = {
+    20: { concurrency: [1, 2, 4, 6, 8], input_tokens: [32, 256], repetitions: 2 },
+    10: { concurrency: [1, 2, 4, 6, 8], input_tokens: [32, 256], repetitions: 1 },
+    5: { concurrency: [1, 2, 4, 6, 8], input_tokens: [128], repetitions: 1 },
+};
+const LOOK_MS = 25;
+
+// What the engines have generated, all together.
+async function generated(engines, counter) {
+    const pages = await Promise.all(engines.map(async ({ url }) => (await fetch(`${url}/metrics`)).text()));
+    const sample = new RegExp(`^${counter}(?:\\{.*\\})? (\\S+)$`, 'gm');
+    return pages.flatMap((page) => [...page.matchAll(sample)]).reduce((sum, [, value]) => sum + Number(value), 0);
+}
+
+// Somebody else, who sends one request for every ten of others by what the engines generate: none while nobody is at work.
+class Stranger {
+    constructor(url, engines, counter) {
+        Object.assign(this, { url, engines, counter, sent: 0 });
+    }
+
+    async ask() {
+        this.sent++;
+        const body = { model: MODEL, prompt: 'what else is there to say', max_tokens: OUTPUT, ignore_eos: true };
+        const headers = { 'Content-Type': 'application/json' };
+        await (await fetch(`${this.url}/v1/completions`, { method: 'POST', headers, body: JSON.stringify(body) })).text();
+    }
+
+    async run(goesOn) {
+        const before = await generated(this.engines, this.counter);
+        while (goesOn()) {
+            const others = (await generated(this.engines, this.counter)) - before - this.sent * OUTPUT;
+            const owed = Math.max(0, Math.floor(others / OUTPUT / 10) - this.sent);
+            await Promise.all(Array.from({ length: owed }, () => this.ask()));
+            await sleep(LOOK_MS);
+        }
+    }
+}
+
+async function cellsOf(client, sweep) {
+    const cells = [];
+    let rejected, cursor;
+    do {
+        const shown = await client.call('sweep_show', { sweep, limit: 200, ...(cursor && { cursor }) });
+        cells.push(...shown.cells);
+        ({ rejected, next_cursor: cursor } = shown);
+    } while (cursor);
+    return { cells, rejected };
+}
+
+async function sweep(client, grid, stranger) {
+    const { sweep, job } = await startSweep(client, { deployment: 'engine', ...CELLS, ...grid });
+    let over = false;
+    const asking = stranger?.run(() => !over);
+    const ended = await waitForJob(client, job).finally(() => (over = true));
+    await asking;
+    if (ended.state !== 'completed') throw new Error(`the sweep is ${ended.state}: ${JSON.stringify(ended.outcome)}`);
+    return { ...(await cellsOf(client, sweep.id)), id: sweep.id };
+}
+
+const marked = ({ cells }) => cells.filter((cell) => cell.contaminated).length;
+const unmeasured = ({ cells }) => cells.filter((cell) => cell.state !== 'measured').length;
+
+function tellOddities(title, calm, shared) {
+    for (const attempt of calm.rejected)
+        console.log(`  ${title}, clean, ${attempt.concurrency} x ${attempt.input_tokens}: ${attempt.reason}`);
+    for (const cell of shared.cells.filter((each) => !each.contaminated))
+        console.log(`  ${title}, foreign, ${cell.concurrency} x ${cell.input_tokens}: ${cell.state} ${cell.reason ?? ''}`);
+}
+
+// Of every clean cell: what we measured, what the engine's own counters tell, and what the packets do.
+async function timesOfCells(client, requests) {
+    const rows = [];
+    const { runs } = await client.call('run_list', { deployment: 'engine' });
+    for (const { id } of runs) {
+        const { cells } = await client.call('run_show', { run: id, limit: 100 });
+        for (const { position, concurrency, input_tokens } of cells) {
+            const { measurement, witness } = (await client.call('run_show', { run: id, cell: position })).detail;
+            const packets = timesOf(requests, measurement.window);
+            rows.push({ concurrency, input_tokens, measurement, witness, packets });
+        }
+    }
+    return rows;
+}
+
+// Measures `clean` cells without and `foreign` cells with a stranger at one address.
+async function measure(t, path, clean, foreign) {
+    const server = await startServer(t);
+    const client = await connect('2x-2026', server.url);
+    await client.call('deployment_register', { name: 'engine', url: path.front.url });
+    const stop = canCapture() ? await capture(t, path.front.port) : async () => [];
+    const calm = await sweep(client, GRIDS[clean]);
+    const requests = await stop();
+    const times = await timesOfCells(client, requests);
+    const shared = await sweep(client, GRIDS[foreign], new Stranger(path.front.url, path.engines, path.counter));
+    tellOddities(path.title, calm, shared);
+    await client.close();
+    return { path: path.title, calm, shared, times };
+}
+
+// "median (worst) %": by how much our means of the clean cells differ from others'.
+function differences(times, ours, theirs) {
+    const shares = times.map((each) => 100 * (ours(each) / theirs(each) - 1)).filter(Number.isFinite);
+    if (shares.length === 0) return '-';
+    shares.sort((a, b) => Math.abs(a) - Math.abs(b));
+    const shown = (share) => `${share >= 0 ? '+' : ''}${share.toFixed(1)}`;
+    return `${shown(shares[Math.floor(shares.length / 2)])} (${shown(shares.at(-1))}) %`;
+}
+
+const latency = (name) => ({ measurement }) => measurement.latency[name]?.mean_ms;
+const packets = (name) => (each) => each.packets[name];
+const engine = (name) => ({ witness }) => witness?.[name];
+
+const COLUMNS = {
+    'path': ({ path }) => path,
+    'clean cells marked': ({ calm }) => `${marked(calm)} of ${calm.cells.length}`,
+    'of tries': ({ calm }) => calm.cells.length + calm.rejected.length,
+    'foreign cells marked': ({ shared }) => `${marked(shared)} of ${shared.cells.length}`,
+    'uneven': ({ calm }) => calm.cells.filter((cell) => cell.uneven).length,
+    'not measured': ({ calm, shared }) => unmeasured(calm) + unmeasured(shared),
+    'witness': ({ times }) => [...new Set(times.map(({ witness }) => witness?.state ?? 'none'))].join(', '),
+    'TTFT to the packets': ({ times }) => differences(times, latency('ttft'), packets('ttft_ms')),
+    'E2E to the packets': ({ times }) => differences(times, latency('e2e'), packets('e2e_ms')),
+    'TTFT to the engine': ({ times }) => differences(times, latency('ttft'), engine('mean_ttft_ms')),
+    'E2E to the engine': ({ times }) => differences(times, latency('e2e'), engine('mean_e2e_ms')),
+    'gaps to the engine': ({ times }) => differences(times, latency('icl'), engine('mean_itl_ms')),
+};
+
+const row = (cells) => `| ${cells.join(' | ')} |`;
+
+function tell(results) {
+    console.log(row(Object.keys(COLUMNS)));
+    console.log(row(Object.keys(COLUMNS).map(() => '---')));
+    for (const result of results) console.log(row(Object.values(COLUMNS).map((column) => column(result))));
+}
+
+// What stands before an engine, or nothing.
+const PATHS = {
+    'direct': { start: async (t, engine) => ({ front: await engine.start(t) }) },
+    'nginx': {
+        needs: ['nginx'],
+        start: async (t, engine) => {
+            const engines = [await engine.start(t), await engine.start(t)];
+            return { front: await startNginx(t, engines), engines };
+        },
+    },
+    'litellm': {
+        needs: ['litellm'],
+        start: async (t, engine) => {
+            const engines = [await engine.start(t)];
+            return { front: await startLitellm(t, engines[0]), engines };
+        },
+    },
+};
+
+// The harness ends what it started through a test's `after`.
+async function within(work) {
+    const endings = [];
+    try {
+        return await work({ after: (step) => endings.push(step) });
+    } finally {
+        for (const step of endings) await step();
+    }
+}
+
+const asked = process.argv.slice(2);
+const isAsked = (...names) => asked.length === 0 || names.some((name) => asked.includes(name));
+const results = [];
+for (const [name, engine] of Object.entries(ENGINES))
+    for (const [way, { needs = [], start }] of Object.entries(PATHS)) {
+        if (!isAsked(name, `${name}/${way}`)) continue;
+        const title = `${engine.title}, ${way}`;
+        const missing = [name, ...needs].filter((each) => !has(each));
+        if (missing.length > 0) {
+            console.log(`${title}: skipped, ${missing.join(' and ')} cannot be had here`);
+            continue;
+        }
+        await within(async (t) => {
+            const { front, engines = [front] } = await start(t, engine);
+            const path = { title, front, engines, counter: engine.counter };
+            results.push(await measure(t, path, way === 'direct' ? 20 : 10, way === 'direct' ? 10 : 5));
+        });
+        tell(results.slice(-1));
+    }
+if (results.length > 1) tell(results);
