@@ -59,7 +59,7 @@ forEachClient('waits for a job with progress; giving up waiting leaves the job a
     await until('the server to notice', async () => (await inFlight(server)) === 0, NOTICED_MS);
 
     const { job: shown } = await client.call('job_show', { job });
-    assert.equal(shown.cancel_requested, false);
+    assert.ok(!shown.cancel_requested);
     assert.match(shown.state, /^(queued|running|completed)$/);
     await until('the job to complete', async () => {
         const answer = await client.call('job_show', { job, wait_s: 20 });
