@@ -33,13 +33,11 @@ void answer_quote(struct text *out, const char *heading, const char *bytes, size
     }
 #define PARAM_CURSOR                                                                               \
     {                                                                                              \
-        "cursor", VALUE_TEXT, .low = 1, .high = 80,                                                \
-                              .help = "next_cursor of the page before; left out: the first page."  \
+        "cursor", VALUE_TEXT, .low = 1, .high = 80, .help = "next_cursor of the page before."      \
     }
 #define PARAM_DETAIL                                                                               \
     {                                                                                              \
-        "detail", VALUE_BOOLEAN, .initial = "false",                                               \
-                                 .help = "True: every figure, in the structure."                   \
+        "detail", VALUE_BOOLEAN, .initial = "false", .help = "Every figure, in the structure."     \
     }
 #define FIELD_NEXT_CURSOR                                                                          \
     {                                                                                              \
@@ -61,9 +59,10 @@ void answer_next(struct answer *answer, const char *next);
  * only accepted. */
 #define PARAM_IDEMPOTENCY_KEY                                                                      \
     {                                                                                              \
-        "idempotency_key", VALUE_TEXT, .low = 1, .high = 64,                                       \
-                                       .help = "Any text of yours: the same call with the same "   \
-                                               "key does it once and gives the same answer."       \
+        "idempotency_key", VALUE_TEXT,                                                             \
+            .low = 1, .high = 64, .rare = true,                                                    \
+            .help = "Any text of yours: the same call with it is done once.",                      \
+            .more = "It gives the same answer again."                                              \
     }
 
 size_t page_limit(const struct call *call);

@@ -6,9 +6,10 @@
 
 #include "base/credential.h"
 #include "base/json.h"
+#include "handlers/options.h"
 #include "handlers/values.h"
 
-static const struct param *find_param(const struct tool *tool, const char *name)
+const struct param *param_find(const struct tool *tool, const char *name)
 {
     for (const struct param *param = tool->params; param->name != NULL; param++)
         if (strcmp(param->name, name) == 0)
@@ -70,7 +71,7 @@ static bool check_known(const struct tool *tool, const json_t *arguments, struct
     json_t *value;
 
     json_object_foreach(json_iterable(arguments), name,
-                        value) if (find_param(tool, name) == NULL) return refuse_unknown(tool, name,
+                        value) if (param_find(tool, name) == NULL) return refuse_unknown(tool, name,
                                                                                          error);
     return true;
 }
@@ -247,14 +248,27 @@ static bool check_value(const struct param *param, const json_t *value, struct e
 {
     const struct value_kind *kind = value_kind(param->type);
     char shown[VALUE_SHOWN_SIZE];
+    TEXT_AUTO range = { 0 };
 
     if (json_is_array(value) && strcmp(kind->schema_type, "array") == 0
         && !refuse_entry(param, value, error))
         return false;
+    param_range(param, &range);
     if (!kind->accepts(value))
-        return error_set(error, ERROR_INVALID, "\"%s\" is %s: it must be %s", param->name,
-                         value_show(value, shown), kind->phrase);
+        return error_set(error, ERROR_INVALID, "\"%s\" is %s: it must be %s%s", param->name,
+                         value_show(value, shown), kind->phrase, text_string(&range));
     return check_limits(param, value, error);
+}
+
+void param_range(const struct param *param, struct text *out)
+{
+    bool counted = param->type == VALUE_INTEGERS || param->type == VALUE_NUMBERS;
+    double low = counted ? param->item_low : param->low;
+    double high = counted ? param->item_high : param->high;
+
+    if ((low != 0 || high != 0)
+        && (counted || param->type == VALUE_INTEGER || param->type == VALUE_NUMBER))
+        text_addf(out, "%s from %.16g to %.16g", counted ? ", each" : "", low, high);
 }
 
 static json_t *whole_number(const json_t *value)
@@ -327,23 +341,24 @@ json_t *tool_stated(const struct tool *tool, const json_t *object)
     const char *name;
 
     json_object_foreach(json_iterable(object), name,
-                        value) if (!is_default(find_param(tool, name), value))
+                        value) if (!is_default(param_find(tool, name), value))
         json_object_set(out, name, value);
     return out;
 }
 
-bool tool_check(const struct tool *tool, const json_t *arguments, json_t **out, struct error *error)
+bool tool_check(const struct tool *tool, const json_t *written, json_t **out, struct error *error)
 {
-    bool final = arguments != NULL;
+    json_auto_t *arguments = NULL;
+    bool final = written != NULL;
 
-    if (arguments != NULL && !json_is_object(arguments))
+    if (written != NULL && !json_is_object(written))
         return error_set(error, ERROR_INVALID,
                          "the arguments of %s must be an object of names and values", tool->name);
     if (tool->input_schema != NULL) {
-        *out = arguments == NULL ? json_object() : json_incref(json_iterable(arguments));
+        *out = written == NULL ? json_object() : json_incref(json_iterable(written));
         return true;
     }
-    if (!check_known(tool, arguments, error))
+    if (!options_unfold(tool, written, &arguments, error) || !check_known(tool, arguments, error))
         return false;
     for (const struct param *param = tool->params; param->name != NULL; param++) {
         const json_t *value = json_object_get(arguments, param->name);
@@ -352,7 +367,7 @@ bool tool_check(const struct tool *tool, const json_t *arguments, json_t **out, 
             return false;
         final = final && is_final(param, value);
     }
-    *out = final ? json_incref(json_iterable(arguments)) : json_object();
+    *out = final ? json_incref(arguments) : json_object();
     for (const struct param *param = tool->params; param->name != NULL && !final; param++)
         complete(param, json_object_get(arguments, param->name), *out);
     return true;

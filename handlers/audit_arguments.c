@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/secrets.h"
+#include "handlers/options.h"
 #include "handlers/values.h"
 
 #define TEXT_LIMIT 256
@@ -72,12 +73,15 @@ static json_t *kept_value(const struct param *param, json_t *value)
     return json_incref(value);
 }
 
-char *audit_arguments(const struct tool *tool, const json_t *arguments)
+char *audit_arguments(const struct tool *tool, const json_t *given)
 {
-    json_auto_t *kept = json_object();
+    json_auto_t *kept = json_object(), *arguments = NULL;
+    struct error ignored;
     size_t known = 0;
     char *written;
 
+    if (!json_is_object(given) || !options_unfold(tool, given, &arguments, &ignored))
+        arguments = json_incref(json_iterable(given));
     for (const struct param *param = tool->params; param->name != NULL; param++) {
         json_t *value = json_object_get(arguments, param->name);
 

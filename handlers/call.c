@@ -51,6 +51,17 @@ static bool run_checked(const struct tool *tool, struct call *call, struct answe
     return tool->fields == NULL || tool_conforms(tool, answer->structured, error);
 }
 
+static bool check_arguments(const struct tool *tool, const struct call *call, json_t **checked,
+                            struct error *error)
+{
+    json_auto_t *recalled = NULL;
+
+    if (tool->recall == NULL)
+        return tool_check(tool, call->arguments, checked, error);
+    return tool->recall(call, call->arguments, &recalled, error)
+           && tool_check(tool, recalled, checked, error);
+}
+
 bool call_run(const struct tool *tool, struct call *call, struct answer *answer,
               struct error *error)
 {
@@ -59,7 +70,7 @@ bool call_run(const struct tool *tool, struct call *call, struct answer *answer,
     bool done;
 
     if (!check_role(tool, call, error)
-        || (checked == NULL && !tool_check(tool, raw, &checked, error)))
+        || (checked == NULL && !check_arguments(tool, call, &checked, error)))
         return false;
     call->arguments = checked;
     done = run_checked(tool, call, answer, error);

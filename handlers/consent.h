@@ -6,8 +6,7 @@
 /* A parameter of tools that ask. */
 #define PARAM_CONFIRM(what)                                                                        \
     {                                                                                              \
-        "confirm", VALUE_TEXT, .low = 1, .high = 63,                                               \
-                               .help = what " Left out: the client's person is asked by a form."   \
+        "confirm", VALUE_TEXT, .low = 1, .high = 63, .help = what " Without: the person is asked." \
     }
 
 struct consent {

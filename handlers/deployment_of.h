@@ -9,8 +9,7 @@
 #define PARAM_DEPLOYMENT                                                                           \
     {                                                                                              \
         "deployment", VALUE_TEXT, .low = 1, .high = 63,                                            \
-                                  .help = "Registered name (see deployment_list); may be left "    \
-                                          "out where only one is registered."                      \
+                                  .help = "Registered name; not needed where there is one."        \
     }
 
 /* By the argument `deployment`; without it the only one there is. NOT_FOUND and INVALID say which

@@ -6,9 +6,8 @@
 
 #define PARAM_JOB                                                                                  \
     {                                                                                              \
-        "job", VALUE_TEXT,                                                                         \
-            .required = true, .low = 1, .high = 39,                                                \
-            .help = "Id of the job (job_...), or of the sweep (swp_...) whose job is meant."       \
+        "job", VALUE_TEXT, .required = true, .low = 1, .high = 39,                                 \
+                           .help = "Its id (job_...), or its sweep's (swp_...)."                   \
     }
 
 extern const struct field job_fields[];

@@ -5,9 +5,9 @@
 
 #define PARAMS_PERIOD                                                                              \
     { "since", VALUE_TEXT, .low = 1, .high = 40,                                                   \
-      .help = "Only from then on: 2026-11-21, 2026-11-21T03:00Z, or 24h or 7d ago." },             \
+      .help = "From then on: 2026-11-21, 2026-11-21T03:00Z, 24h, 7d." },                           \
     {                                                                                              \
-        "until", VALUE_TEXT, .low = 1, .high = 40, .help = "Only before then."                     \
+        "until", VALUE_TEXT, .low = 1, .high = 40, .help = "Before then."                          \
     }
 
 struct period {

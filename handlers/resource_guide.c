@@ -50,8 +50,8 @@ static void add_tools(struct text *out)
 
         if (i == 0 || strncmp(tools[i - 1]->name, tools[i]->name, subject + 1) != 0)
             text_addf(out, "\n### %.*s\n\n", (int)subject, tools[i]->name);
-        text_addf(out, "- `%s` (%s): %s\n", tools[i]->name, role_name(tools[i]->role),
-                  tools[i]->help);
+        text_addf(out, "- `%s` (%s): %s %s\n", tools[i]->name, role_name(tools[i]->role),
+                  tools[i]->help, tools[i]->more);
     }
 }
 

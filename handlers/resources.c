@@ -4,17 +4,25 @@
 
 /* Every resource there is, in the order of their list. To add one: write resource_<name>.c and name
  * it here, twice. */
-extern const struct resource resource_answers, resource_cells, resource_deployment,
-    resource_export_aiperf, resource_export_csv, resource_export_serving_report,
-    resource_export_vllm, resource_guide, resource_job, resource_metrics, resource_report,
-    resource_run, resource_sweep;
+extern const struct resource resource_answers, resource_arguments, resource_cells,
+    resource_deployment, resource_export_aiperf, resource_export_csv,
+    resource_export_serving_report, resource_export_vllm, resource_guide, resource_job,
+    resource_metrics, resource_report, resource_run, resource_sweep;
 
 const struct resource *const resources[] = {
-    &resource_guide,       &resource_answers,
-    &resource_deployment,  &resource_metrics,
-    &resource_sweep,       &resource_run,
-    &resource_report,      &resource_cells,
-    &resource_export_vllm, &resource_export_aiperf,
-    &resource_export_csv,  &resource_export_serving_report,
-    &resource_job,         NULL,
+    &resource_guide,
+    &resource_answers,
+    &resource_arguments,
+    &resource_deployment,
+    &resource_metrics,
+    &resource_sweep,
+    &resource_run,
+    &resource_report,
+    &resource_cells,
+    &resource_export_vllm,
+    &resource_export_aiperf,
+    &resource_export_csv,
+    &resource_export_serving_report,
+    &resource_job,
+    NULL,
 };

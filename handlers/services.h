@@ -9,6 +9,7 @@
 #include "store/store.h"
 
 struct health_memory;
+struct planned;
 
 struct services {
     struct store *store;
@@ -20,6 +21,7 @@ struct services {
     int64_t storage_limit_bytes;     /* of a principal that is no admin; 0: none */
     unsigned sweep_shards;           /* load threads per cell at most */
     int64_t sweeps_per_principal;    /* queued or running at most; 0: any */
+    struct planned *planned;         /* plans that were looked at (handlers/planned.h) */
     struct calibration *calibration; /* of the load generator; NULL: sweeps do without */
     const char *version, *host;      /* provenance of what is measured here */
 };

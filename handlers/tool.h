@@ -35,10 +35,12 @@ struct param {
         item_high; /* INTEGERS, NUMBERS: each value; TEXTS and maps: each one's bytes */
     const char *const *choices; /* CHOICE: ends with NULL */
     bool is_free;               /* a text that may say anything, credentials too */
+    bool rare;                  /* not listed: named in `options` (handlers/options.h) */
     const char *initial;        /* the default as JSON text, published; NULL: none */
     const char *header; /* TEXT, INTEGER, BOOLEAN: the client repeats the value in the header
                            Mcp-Param-<this> (2026-07-28); NULL: it does not */
-    const char *help;
+    const char *help;   /* listed, so that every word of it costs each client's context */
+    const char *more;   /* what follows it in opsbrain://arguments/{tool}; NULL: nothing */
 };
 
 /* Where a member of an answer is told. What reads a resource gets all of it. */
@@ -83,13 +85,22 @@ enum placement {
     PLACE_WAITING, /* waits for people or slow servers: seconds to minutes */
 };
 
+/* What a client may ask to be listed, alone or with others: /mcp?tools=measure,fleet. */
+enum tool_set {
+    SET_FLEET = 1,   /* model servers: registered, asked, watched */
+    SET_MEASURE = 2, /* benchmarks and what they measured */
+    SET_AUDIT = 4,   /* who did what */
+    SETS_ALL = 7,
+};
+
 struct tool {
     const char *name;
     const char *title;
-    const char *help;           /* for an agent that has never seen the product */
+    const char *help;           /* in the list, for an agent that has never seen the product */
+    const char *more;           /* what follows it in the guide */
+    unsigned sets;              /* of enum tool_set: those that it is in */
     const struct param *params; /* ends with a NULL name */
-    const char *params_told_in; /* the tool that explains the params they share: here those without
-                                   a default get a sentence, the others none; NULL: no such */
+    const char *params_told_in; /* the tool that lists the options they share; NULL: no such */
     const char *input_schema;   /* published instead of the params, then unchecked; NULL: params */
     const struct field *fields; /* ends with a NULL name; NULL: it answers no structure */
     enum role role;             /* the least that may call it */
@@ -100,6 +111,9 @@ struct tool {
     bool changes_resources; /* after it the list of resources may be another */
     bool reads_noted;       /* in the audit, counted: for what others would like to have */
     bool grows; /* the store, by more than the audit: not for all while its disk is nearly full */
+    /* Before the check: the arguments that those given stand for. *out: a new reference. NULL: they
+     * are taken as they are. */
+    bool (*recall)(const struct call *call, const json_t *given, json_t **out, struct error *error);
     bool (*run)(struct call *call, struct answer *answer, struct error *error);
 };
 
@@ -189,5 +203,5 @@ bool call_boolean(const struct call *call, const char *name, bool fallback);
  * services *`. */
 extern const struct job_kind job_kinds[];
 
-/* The instructions that introduce the server to an agent: generated from the tables. */
+/* The instructions that introduce the server to an agent. */
 void tools_instructions(struct text *out);

@@ -11,10 +11,10 @@ static const struct param params[] = {
     { "principal", VALUE_TEXT, .low = 1, .high = 63, .help = "Only calls of this one." },
     { "tool", VALUE_TEXT, .low = 1, .high = 63, .help = "Only calls of this tool." },
     { "subject", VALUE_TEXT, .low = 1, .high = 128,
-      .help = "Only what changed this: a deployment's name, a sweep's or a job's id." },
+      .help = "Only what changed this: a name or an id." },
     PARAMS_PERIOD,
     { "check", VALUE_BOOLEAN, .initial = "false",
-      .help = "Check all of it now for changes by others (admins)." },
+      .help = "Check all of it for changes by others (admins)." },
     PARAM_LIMIT,
     PARAM_CURSOR,
     PARAM_DETAIL,
@@ -97,9 +97,10 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_audit_list = {
     .name = "audit_list",
     .title = "List who did what",
-    .help = "The audit, newest first: every change and every refused or failed call, with who, "
-            "which client, which arguments (credentials left out), what came of it and what was "
-            "changed. Filter by principal, tool or what was changed.",
+    .help = "Lists who did what, newest first: changes, and calls that were refused or failed.",
+    .more = "Each row says who, with which client and what came of it; with `detail` also the "
+            "arguments, credentials left out.",
+    .sets = SET_AUDIT,
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

@@ -13,14 +13,15 @@
 
 static const struct param params[] = {
     { "name", VALUE_TEXT, .required = true, .low = 1, .high = DATASET_NAME_SIZE - 1,
-      .help = "Its name from now on: letters, digits, '.', '_' and '-'. A dataset never changes: "
-              "another content needs another name." },
+      .help = "Its name; another content needs another name.",
+      .more = "Letters, digits, '.', '_' and '-'. A dataset never changes." },
     { "text", VALUE_TEXT, .is_free = true, .low = 1, .high = TEXT_MAX,
-      .help = "The file's content: a list, or one object per line, of ShareGPT conversations "
-              "({\"conversations\": [{\"from\": \"human\", \"value\": ...}, ...]}), "
-              "{\"messages\": [...]} or {\"prompt\": ...}; or a table (CSV, JSON lines) with "
-              "input_tokens and output_tokens, for prompts of such lengths. A larger file, up to "
-              "64 MiB: POST it to /v1/datasets?name=..., with the same credential." },
+      .help = "The content: JSON (lines or a list) of ShareGPT, messages or {prompt}, or a table "
+              "with input_tokens, output_tokens.",
+      .more = "ShareGPT: {\"conversations\": [{\"from\": \"human\", \"value\": ...}, ...]}; chat: "
+              "{\"messages\": [...]}. Of a table (CSV, JSON lines) prompts of such lengths are "
+              "made up. A larger file, up to 64 MiB: POST it to /v1/datasets?name=..., with the "
+              "same credential." },
     PARAM_IDEMPOTENCY_KEY,
     { 0 },
 };
@@ -102,11 +103,11 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_dataset_import = {
     .name = "dataset_import",
     .title = "Bring prompts to measure with",
-    .help =
-        "Keeps a dataset of real prompts (ShareGPT, chat messages, prompts) or of prompt and "
-        "answer lengths (a table, or a trace of BurstGPT, Azure or Mooncake) under a name, for "
-        "sweep_plan and sweep_start to measure with instead of made-up prompts. Says how many it "
-        "has and how long they are.",
+    .help = "Keeps real prompts, or lengths of prompts, under a name for sweeps to measure with.",
+    .more = "It takes ShareGPT, chat messages, prompts, a table of lengths, or a trace of "
+            "BurstGPT, Azure or Mooncake, and says how many it has and how long they are. Without "
+            "a dataset sweeps make up their prompts.",
+    .sets = SET_MEASURE,
     .params = params,
     .fields = fields,
     .role = ROLE_OPERATOR,

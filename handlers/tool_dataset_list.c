@@ -38,8 +38,9 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_dataset_list = {
     .name = "dataset_list",
     .title = "List the prompts to measure with",
-    .help = "Lists the datasets that dataset_import brought: how many prompts each has and how "
-            "long they are. sweep_plan and sweep_start take one by its name.",
+    .help = "Lists the datasets that sweeps can measure with, with counts and lengths.",
+    .more = "dataset_import brought them; sweep_plan and sweep_start take one by its name.",
+    .sets = SET_MEASURE,
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

@@ -79,9 +79,10 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_deployment_list = {
     .name = "deployment_list",
     .title = "List the deployments",
-    .help = "Lists the registered model servers by name, with URL, model and hardware as "
-            "registered. It asks none of them: deployment_show tells how one is now. Call it first "
-            "to learn the names that the other tools take.",
+    .help = "Lists the registered model servers. Begin here: other tools take these names.",
+    .more = "URL, model and hardware are as registered. It asks none of the servers: "
+            "deployment_show tells how one is now.",
+    .sets = SET_FLEET | SET_MEASURE,
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

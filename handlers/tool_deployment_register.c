@@ -9,9 +9,10 @@
 
 static const struct param params[] = {
     { "name", VALUE_TEXT, .required = true, .low = 1, .high = 63,
-      .help = "Name to call it by from now on: letters, digits, '.', '_' and '-', beginning with a "
-              "letter or digit." },
-    { "url", VALUE_TEXT, .required = true, .low = 1, .high = 1024, .help = URL_HELP },
+      .help = "Name to call it by from now on.",
+      .more = "Letters, digits, '.', '_' and '-', beginning with a letter or digit." },
+    { "url", VALUE_TEXT, .required = true, .low = 1, .high = 1024, .help = URL_HELP,
+      .more = URL_MORE },
     PARAMS_DEPLOYMENT_SETTINGS,
     PARAM_IDEMPOTENCY_KEY,
     { 0 },
@@ -67,11 +68,12 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_deployment_register = {
     .name = "deployment_register",
     .title = "Register a model server",
-    .help = "Gives a name to a running OpenAI-compatible model server (vLLM, llama.cpp, SGLang, "
-            "Ollama, ...), for all other tools to be told. The first step; it starts nothing and "
-            "costs nothing. It asks the server which models it has; one that is down is stored all "
-            "the same. Never give a token here: name a secret of the server. Registering the same "
-            "again changes nothing. Next: model_health, or sweep_start.",
+    .help = "Names a running OpenAI-compatible model server (vLLM, SGLang, llama.cpp, Ollama, ...) "
+            "for the other tools. It starts nothing.",
+    .more = "It asks the server which models it has; one that is down is stored all the same. "
+            "Never give a token here: name a secret of the server. Registering the same again "
+            "changes nothing. Next: model_health, then sweep_plan.",
+    .sets = SET_FLEET,
     .params = params,
     .fields = deployment_welcome_fields,
     .role = ROLE_OPERATOR,

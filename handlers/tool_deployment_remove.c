@@ -9,7 +9,7 @@
 
 static const struct param params[] = {
     { "deployment", VALUE_TEXT, .required = true, .low = 1, .high = 63,
-      .help = "Registered name of the deployment to remove." },
+      .help = "Registered name." },
     PARAM_CONFIRM("The same name again, to say that it is meant."),
     { 0 },
 };
@@ -77,9 +77,10 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_deployment_remove = {
     .name = "deployment_remove",
     .title = "Remove a deployment from the registry",
-    .help = "Takes a deployment out of the registry and stops watching its metrics. The model "
-            "server itself is not touched, and everything measured on it stays readable. Only its "
-            "owner and admins may, with consent, and while no sweep is at work on it.",
+    .help = "Takes a deployment out of the registry; its server and everything measured stay.",
+    .more = "Its metrics are no longer watched. Only its owner and admins may, with consent, and "
+            "while no sweep is at work on it.",
+    .sets = SET_FLEET,
     .params = params,
     .fields = fields,
     .role = ROLE_OPERATOR,

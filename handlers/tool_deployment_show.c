@@ -367,11 +367,11 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_deployment_show = {
     .name = "deployment_show",
     .title = "Show a deployment",
-    .help =
-        "A dashboard of one deployment: is it up now, which model and engine serve it, its load, "
-        "limits and settings, whether its metrics are stored, who measures on it, its newest "
-        "sweep, and what to do next. Start here when something is wrong; model_health then "
-        "tells whether the model really answers.",
+    .help = "Dashboard of one deployment: up or down, model, engine, load, settings, newest sweep, "
+            "next step.",
+    .more = "Start here when something is wrong; model_health then tells whether the model really "
+            "answers. It also says whether its metrics are stored and who measures on it.",
+    .sets = SET_FLEET | SET_MEASURE,
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

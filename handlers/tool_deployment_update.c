@@ -13,12 +13,11 @@
 
 static const struct param params[] = {
     PARAM_DEPLOYMENT,
-    { "revision", VALUE_INTEGER, .low = 1, .high = 1e9,
-      .help = "The revision you have seen: refused if someone changed it since. Left out: whatever "
-              "it is now." },
-    { "url", VALUE_TEXT, .low = 1, .high = 1024, .help = URL_HELP },
+    { "revision", VALUE_INTEGER, .low = 1, .high = 1e9, .rare = true,
+      .help = "The revision you have seen: refused if someone changed it since." },
+    { "url", VALUE_TEXT, .low = 1, .high = 1024, .help = URL_HELP, .more = URL_MORE },
     PARAMS_DEPLOYMENT_SETTINGS,
-    { "owner", VALUE_TEXT, .low = 1, .high = 63, .help = "For admins: who gets it." },
+    { "owner", VALUE_TEXT, .low = 1, .high = 63, .rare = true, .help = "For admins: who gets it." },
     PARAM_CONFIRM("Its name, if the new URL is meant."),
     PARAM_IDEMPOTENCY_KEY,
     { 0 },
@@ -147,11 +146,12 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_deployment_update = {
     .name = "deployment_update",
     .title = "Change a deployment's settings",
-    .help = "Changes what is registered of a deployment, not the server itself. Only what you name "
-            "changes, as in deployment_register; a text given as \"\" is cleared. The change is a "
-            "new revision: results "
-            "measured before keep pointing at the old one. URL and secret are the owner's or an "
-            "admin's to change; a new URL takes consent, and no sweep at work.",
+    .help = "Changes what is registered of a deployment; only what you name, \"\" clears a text.",
+    .more = "The server itself is not changed. The change is a new revision: results measured "
+            "before keep pointing at the old one. URL and secret are the owner's or an admin's to "
+            "change; a new URL takes consent, and no sweep at work. The settings are those of "
+            "deployment_register.",
+    .sets = SET_FLEET,
     .params = params,
     .params_told_in = "deployment_register",
     .fields = deployment_welcome_fields,

@@ -33,8 +33,9 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_job_cancel = {
     .name = "job_cancel",
     .title = "Cancel a job",
-    .help = "Asks a queued or running job to stop. What a sweep has measured so far is kept, and "
-            "sweep_resume takes it up again. Operators cancel their own jobs, admins any.",
+    .help = "Stops a queued or running job. What is measured stays; sweep_resume goes on.",
+    .more = "Operators cancel their own jobs, admins any.",
+    .sets = SET_MEASURE,
     .params = params,
     .fields = fields,
     .role = ROLE_OPERATOR,

@@ -107,8 +107,9 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_job_list = {
     .name = "job_list",
     .title = "List the jobs",
-    .help = "Lists long work (sweeps) newest first: who started it, its state and progress. One of "
-            "them in full: job_show.",
+    .help = "Lists long work (sweeps), newest first, with who started it, state and progress.",
+    .more = "One of them in full: job_show.",
+    .sets = SET_MEASURE,
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

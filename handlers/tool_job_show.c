@@ -13,8 +13,8 @@
 static const struct param params[] = {
     PARAM_JOB,
     { "wait_s", VALUE_NUMBER, .low = 0, .high = 3600, .initial = "0",
-      .help = "Seconds to wait for the job's end; clients that take no progress wait 50 at most. "
-              "Where a longer wait was given up, ask for 50; the job goes on." },
+      .help = "Seconds to wait for the end; clients without progress wait 50 at most.",
+      .more = "Where a longer wait was given up, ask for 50; the job goes on." },
     { 0 },
 };
 
@@ -87,10 +87,13 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_job_show = {
     .name = "job_show",
     .title = "Show a job, or wait for it",
-    .help = "Tells how long work stands: state, progress, what it is doing, what came of it; of a "
-            "sweep that is over its verdict (where it saturates), takeaways and page. With wait_s "
-            "it waits for the end and sends progress meanwhile; call it again until `over` is "
-            "true. This is the way to wait for a sweep.",
+    .help =
+        "State of long work; of a sweep that is over where it saturates. With wait_s it waits for "
+        "the end: call again until `over`.",
+    .more = "This is the way to wait for a sweep; progress is sent meanwhile. It tells state, "
+            "progress, what the job is doing and what came of it; of a sweep that is over its "
+            "verdict, takeaways and page.",
+    .sets = SET_MEASURE,
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

@@ -7,7 +7,7 @@
 
 static const struct param params[] = {
     { "limit", VALUE_INTEGER, .low = 1, .high = 500, .initial = "20",
-      .help = "How many in line are listed per endpoint." },
+      .help = "Listed in line per endpoint." },
     { 0 },
 };
 
@@ -108,8 +108,9 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_lease_list = {
     .name = "lease_list",
     .title = "List who measures where",
-    .help = "Lists who measures on which endpoint, and who waits in line: only one sweep measures "
-            "there at a time. Look here when a sweep stays queued.",
+    .help = "Lists who measures on which server and who waits in line. See why a sweep is queued.",
+    .more = "Only one sweep measures on an endpoint at a time.",
+    .sets = SET_MEASURE,
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

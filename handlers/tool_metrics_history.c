@@ -21,27 +21,27 @@
 static const struct param params[] = {
     PARAM_DEPLOYMENT,
     { "metric", VALUE_CHOICE, .choices = history_names,
-      .help = "One figure step by step; left out (and no `series`): a summary of all." },
+      .help = "One figure step by step; without: a summary of all." },
     { "series", VALUE_TEXT, .low = 1, .high = 127,
-      .help = "Instead of `metric`: a series under the server's own name, e.g. "
-              "vllm:request_success_total, or a histogram, e.g. "
-              "vllm:request_prefill_time_seconds. Label sets are added up." },
-    { "labels", VALUE_TEXT_MAP, .low = 0, .high = 8, .item_low = 0, .item_high = 200,
-      .help = "Of `series`: only where these labels have these values, e.g. "
-              "{\"finished_reason\": \"abort\"}." },
-    { "function", VALUE_CHOICE, .choices = history_functions,
-      .help = "What to tell of each step. Gauges: mean (the default), value (the last), min, max. "
-              "Counters: rate (per second, the default), increase, value. Histograms (ttft_ms, "
-              "itl_ms, e2e_ms, queue_ms): percentile (the default), mean." },
-    { "percentile", VALUE_NUMBER, .low = 0, .high = 100, .initial = "99",
-      .help = "Of function percentile: 50, 99, 99.9, ..." },
+      .help = "Instead: a series by the server's own name, such as vllm:request_success_total.",
+      .more =
+          "A histogram too, such as vllm:request_prefill_time_seconds. Label sets are added up." },
+    { "labels", VALUE_TEXT_MAP, .low = 0, .high = 8, .item_low = 0, .item_high = 200, .rare = true,
+      .help = "Of `series`: only with these labels, as [\"finished_reason=abort\"]." },
+    { "function", VALUE_CHOICE, .choices = history_functions, .rare = true,
+      .help = "What each step tells.",
+      .more = "Gauges: mean (the default), value (the last), min, max. Counters: rate (per second, "
+              "the default), increase, value. Histograms (ttft_ms, itl_ms, e2e_ms, queue_ms): "
+              "percentile (the default), mean." },
+    { "percentile", VALUE_NUMBER, .low = 0, .high = 100, .initial = "99", .rare = true,
+      .help = "Of histograms: 50, 99, 99.9, ..." },
     { "minutes", VALUE_NUMBER, .low = 1, .high = MINUTES_MAX, .initial = "60",
-      .help = "How far back, in minutes: 1440 a day, 10080 a week." },
+      .help = "How far back: 1440 is a day, 10080 a week." },
     { "until_minutes_ago", VALUE_NUMBER, .low = 0, .high = MINUTES_MAX, .initial = "0",
-      .help = "Ends so many minutes ago; 0: now." },
+      .rare = true, .help = "Ends so many minutes ago; 0: now." },
     { "step_s", VALUE_INTEGER, .low = 1, .high = 31536000,
-      .help = "Seconds in a step; left out: so that all fits into `points`." },
-    { "points", VALUE_INTEGER, .low = 2, .high = 500, .initial = "60",
+      .help = "Seconds in a step; without: so that all fits." },
+    { "points", VALUE_INTEGER, .low = 2, .high = 500, .initial = "60", .rare = true,
       .help = "Steps in an answer at most; of more the newest come first (see next_cursor)." },
     PARAM_CURSOR,
     { 0 },
@@ -495,12 +495,13 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_metrics_history = {
     .name = "metrics_history",
     .title = "Show how a server's metrics went",
-    .help = "Tells how a deployment's figures went over time, from the scrapes that metrics_watch "
-            "has stored: a summary of all, or one step by step (running and waiting requests, "
-            "tokens per second, percentiles of TTFT and ITL, cache use, or any series of the "
-            "server by its own name). Rates and increases count growth right over restarts, and "
-            "what a label set counted before its first scrape as none; steps without scrapes are "
-            "left out; one that is not over is marked.",
+    .help = "A deployment's figures over time, as metrics_watch stored them: a summary, or one "
+            "step by step.",
+    .more = "Running and waiting requests, tokens per second, percentiles of TTFT and ITL, cache "
+            "use, or any series of the server by its own name. Rates and increases count growth "
+            "right over restarts, and what a label set counted before its first scrape as none; "
+            "steps without scrapes are left out; one that is not over is marked.",
+    .sets = SET_FLEET,
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

@@ -15,8 +15,7 @@
 static const struct param params[] = {
     PARAM_DEPLOYMENT,
     { "interval_s", VALUE_NUMBER, .low = 0, .high = 30, .initial = "2",
-      .help =
-          "Seconds between the two scrapes that rates are made from; 0: one scrape, no rates." },
+      .help = "Seconds between the two scrapes of rates; 0: one scrape, no rates." },
     { 0 },
 };
 
@@ -197,11 +196,12 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_metrics_show = {
     .name = "metrics_show",
     .title = "Show a server's metrics now",
-    .help = "Reads a deployment's own metrics (vLLM, SGLang, llama.cpp, TGI, JetStream) and tells "
-            "the figures that matter in one vocabulary: running and waiting requests, KV cache "
-            "use, tokens per second, mean latencies, prefix cache hits, speculative decoding. "
-            "Rates come from two scrapes a few seconds apart. For the past, metrics_watch once and "
-            "metrics_history.",
+    .help = "A model server's own metrics now: requests running and waiting, KV cache, tokens/s, "
+            "latencies.",
+    .more = "It reads vLLM, SGLang, llama.cpp, TGI and JetStream, in one vocabulary; also prefix "
+            "cache hits and speculative decoding. Rates come from two scrapes a few seconds apart. "
+            "For the past: metrics_watch once, then metrics_history.",
+    .sets = SET_FLEET,
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

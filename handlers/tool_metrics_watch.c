@@ -11,7 +11,7 @@
 static const struct param params[] = {
     PARAM_DEPLOYMENT,
     { "interval_s", VALUE_INTEGER, .low = 0, .high = 86400, .initial = "15",
-      .help = "Seconds between two scrapes, 1 to 86400; 0 stops watching." },
+      .help = "Seconds between two scrapes; 0 stops it." },
     { 0 },
 };
 
@@ -76,11 +76,12 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_metrics_watch = {
     .name = "metrics_watch",
     .title = "Store a server's metrics from now on",
-    .help =
-        "Sets how often a deployment's own metrics are scraped and stored (at most 2,000 series "
-        "of a page, 5,000 of a deployment), rolled up as they age; it says at once whether "
-        "that works now. Call it once, then metrics_history any time later. 0 stops it. For "
-        "the figures of this moment call metrics_show.",
+    .help = "Stores a deployment's metrics every few seconds from now on, for metrics_history; 0 "
+            "stops it.",
+    .more = "It says at once whether that works now. At most 2,000 series of a page and 5,000 of a "
+            "deployment are kept, rolled up as they age. For the figures of this moment call "
+            "metrics_show.",
+    .sets = SET_FLEET,
     .params = params,
     .fields = fields,
     .role = ROLE_OPERATOR,

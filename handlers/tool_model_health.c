@@ -15,7 +15,7 @@
 static const struct param params[] = {
     PARAM_DEPLOYMENT,
     { "timeout_s", VALUE_NUMBER, .low = 1, .high = 50, .initial = "30",
-      .help = "Seconds to wait for the whole answer, 1 to 50." },
+      .help = "Seconds for the whole answer." },
     { 0 },
 };
 
@@ -217,10 +217,11 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_model_health = {
     .name = "model_health",
     .title = "Check that a model answers",
-    .help =
-        "Sends one tiny completion (16 tokens at most) to a deployment's model and tells PASSED "
-        "with the first words and the latency, or FAILED with the class of the failure. A "
-        "server that lists its models may still fail to answer: this is the check that counts.",
+    .help = "Sends one tiny completion: PASSED with latency, or FAILED with the class of failure "
+            "and its fix.",
+    .more = "At most 16 tokens are asked for. A server that lists its models may still fail to "
+            "answer: this is the check that counts.",
+    .sets = SET_FLEET | SET_MEASURE,
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

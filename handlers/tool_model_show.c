@@ -118,9 +118,10 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_model_show = {
     .name = "model_show",
     .title = "Show what a server serves",
-    .help = "Asks a deployment's server which models it has, with context length, engine and "
-            "version. Nothing is generated. Use it to see the exact model id or the longest prompt "
-            "that fits; model_health tells whether the model really answers.",
+    .help = "Asks a deployment's server which models it has: exact ids, context length, engine, "
+            "version.",
+    .more = "Nothing is generated; model_health tells whether the model really answers.",
+    .sets = SET_FLEET,
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

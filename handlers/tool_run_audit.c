@@ -12,15 +12,14 @@
 #define OTHERS_LOOKED_AT 50 /* the newest imports, among which copies are looked for */
 
 static const struct param params[] = {
-    { "run", VALUE_TEXT, .required = true, .low = 1, .high = 39,
-      .help = "Id of a run: run_... of our own, imp_... of an import." },
+    { "run", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Id: run_... or imp_..." },
     { "hardware", VALUE_TEXT, .low = 1, .high = 95,
-      .help = "What it was measured on, where the run does not say: L4, H100, tpu-v6e, ... With "
-              "it and the model the figures are held against what the hardware can do." },
+      .help = "Where the run does not say: L4, H100, tpu-v6e, ...",
+      .more = "With it and the model the figures are held against what the hardware can do." },
     { "model", VALUE_TEXT, .low = 1, .high = 159,
-      .help = "The model, where the run does not say: google/gemma-4-12B-it, 31B, ..." },
+      .help = "Where the run does not say: google/gemma-4-12B-it, 31B, ..." },
     { "chips", VALUE_INTEGER, .low = 1, .high = 100000,
-      .help = "How many accelerators, where the run does not say. Otherwise 1." },
+      .help = "Accelerators, where the run does not say.", .more = "Otherwise 1." },
     { 0 },
 };
 
@@ -145,11 +144,13 @@ const struct tool tool_run_audit = {
     .name = "run_audit",
     .title = "Audit a run's figures",
     .help =
-        "Looks for what is wrong with a run's figures, our own or imported: too few requests in "
-        "flight, bursts, appended or copied runs, cut tails, cold starts, one-token outputs, "
-        "prompt tokens counted as generated, cached prompts, more than the hardware can do. Each "
-        "finding has its cells, arithmetic and what not to conclude; rules that the figures do not "
-        "allow are listed with what they lack. Call it before comparing or quoting a run.",
+        "Looks for what is wrong with a run's figures. Call it before you quote or compare a run.",
+    .more =
+        "Of our own runs and imported ones: too few requests in flight, bursts, appended or copied "
+        "runs, cut tails, cold starts, one-token outputs, prompt tokens counted as generated, "
+        "cached prompts, more than the hardware can do. Each finding has its cells, arithmetic and "
+        "what not to conclude; rules that the figures do not allow are listed with what they lack.",
+    .sets = SET_MEASURE,
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

@@ -11,21 +11,22 @@
 #define NAMES_MAX 32
 
 static const struct param params[] = {
-    { "sweep", VALUE_TEXT, .low = 1, .high = 39,
-      .help = "An A/B sweep, instead of baseline and candidate: its candidate against its "
-              "deployment, run by run as they took turns." },
+    { "sweep", VALUE_TEXT, .low = 1, .high = 39, .help = "An A/B sweep, instead of the two sides.",
+      .more = "Its candidate against its deployment, run by run as they took turns." },
     { "baseline", VALUE_TEXTS, .low = 1, .high = 16, .item_low = 1, .item_high = 39,
-      .help = "One side: runs that repeat one another (run_..., imp_...), or a sweep (swp_...) for "
-              "all its runs." },
+      .help = "Runs that repeat one another, or a sweep for all its runs.",
+      .more = "Ids: run_..., imp_..., swp_..." },
     { "candidate", VALUE_TEXTS, .low = 1, .high = 16, .item_low = 1, .item_high = 39,
-      .help = "The other side; ratios are candidate to baseline." },
+      .help = "The other side; ratios are candidate / baseline." },
     { "metric", VALUE_CHOICE, .choices = compare_metric_names, .initial = "\"output_throughput\"",
-      .help = "icl: gaps between stream chunks, what vLLM calls ITL; itl: between tokens." },
+      .help = "What to compare by.",
+      .more = "icl: gaps between stream chunks, what vLLM calls ITL; itl: between tokens." },
     { "factors", VALUE_TEXTS, .high = NAMES_MAX - 1, .item_low = 1, .item_high = 40,
-      .help = "Facts in which the sides are meant to differ, such as [\"hardware\"]; any other "
-              "difference refuses. An A/B sweep without factors: the deployments as they are." },
+      .help = "Facts the sides are meant to differ in, such as hardware.",
+      .more = "Any other difference refuses. An A/B sweep without factors: the deployments as they "
+              "are." },
     { "accept_unknown", VALUE_TEXTS, .high = NAMES_MAX - 1, .item_low = 1, .item_high = 40,
-      .help = "Facts that may be unknown; also success_rate, of cells." },
+      .help = "Facts that may be unknown.", .more = "Also success_rate, of cells." },
     { "keep_wrong", VALUE_BOOLEAN, .initial = "false",
       .help = "Also compare what run_audit finds wrong." },
     { "detail", VALUE_BOOLEAN, .initial = "false", .help = "Also list every compared cell." },
@@ -334,15 +335,16 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_run_compare = {
     .name = "run_compare",
     .title = "Compare runs",
-    .help =
-        "Is the candidate faster than the baseline? Of an A/B sweep give `sweep`: its runs are "
-        "compared in the pairs they were measured in. Else each side is runs that repeat one "
-        "another, own or imported. The run, not the request, is the unit; one run a side is never "
-        "evidence. Refused (not_comparable, with the differences) unless the sides differ only in "
-        "the `factors` you name; what is unknown is equal to nothing unless accepted by name. "
-        "Answers with the ratio, its 95 % interval and faster, slower or no_evidence, over all "
-        "cells and for each. Cells that failed, that run_audit finds wrong or that one side lacks "
-        "are left out and named.",
+    .help = "Is the candidate faster than the baseline? Answers faster, slower or no_evidence, "
+            "with ratio and 95 % interval.",
+    .more = "Of an A/B sweep give `sweep`: its runs are compared in the pairs they were measured "
+            "in. Else each side is runs that repeat one another, own or imported. The run, not the "
+            "request, is the unit; one run a side is never evidence. Refused (not_comparable, with "
+            "the differences) unless the sides differ only in the `factors` you name; what is "
+            "unknown is equal to nothing unless accepted by name. The answer is over all cells and "
+            "for each. Cells that failed, that run_audit finds wrong or that one side lacks are "
+            "left out and named.",
+    .sets = SET_MEASURE,
     .params = params,
     .fields = comparison_fields,
     .role = ROLE_VIEWER,

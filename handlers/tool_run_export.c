@@ -12,13 +12,12 @@
 static const char *const formats[] = { "vllm", "aiperf", "csv", "serving-report", NULL };
 
 static const struct param params[] = {
-    { "run", VALUE_TEXT, .required = true, .low = 1, .high = 39,
-      .help = "Id of the run (run_... or imp_...)." },
-    { "format", VALUE_CHOICE, .choices = formats, .initial = "\"csv\"",
-      .help = "vllm: its sweeps' summary.json; aiperf: a profile export per line; csv: a table; "
+    { "run", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Id: run_... or imp_..." },
+    { "format", VALUE_CHOICE, .choices = formats, .initial = "\"csv\"", .help = "Whose format.",
+      .more = "vllm: its sweeps' summary.json; aiperf: a profile export per line; csv: a table; "
               "serving-report: schema 1.1." },
-    { "limit", VALUE_INTEGER, .low = 1, .high = 500, .initial = "20",
-      .help = "Cells per page, each a whole file." },
+    { "limit", VALUE_INTEGER, .low = 1, .high = 500, .initial = "20", .help = "Cells per page.",
+      .more = "Each is a whole file." },
     PARAM_CURSOR,
     { 0 },
 };
@@ -156,9 +155,11 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_run_export = {
     .name = "run_export",
     .title = "Export a run for another tool",
-    .help = "Writes a run, our own or imported, in the format of another tool, each figure under "
-            "that tool's name for it. What is not known is left out, and so are percentiles that a "
-            "timeout cut off; what run_audit finds goes along. Long runs come page by page.",
+    .help = "Writes a run in the format of another tool: vLLM, aiperf, CSV or a serving report.",
+    .more = "Each figure is under that tool's name for it. What is not known is left out, and so "
+            "are percentiles that a timeout cut off; what run_audit finds goes along. Long runs "
+            "come page by page.",
+    .sets = SET_MEASURE,
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

@@ -14,8 +14,8 @@
 
 static const struct param params[] = {
     { "deployment", VALUE_TEXT, .low = 1, .high = 63,
-      .help = "Only runs on this deployment; left out: on all, removed ones included." },
-    { "sweep", VALUE_TEXT, .low = 1, .high = 39, .help = "Only runs of this sweep (swp_...)." },
+      .help = "Only runs on it (a removed one, too)." },
+    { "sweep", VALUE_TEXT, .low = 1, .high = 39, .help = "Only runs of this sweep." },
     PARAMS_PERIOD,
     PARAM_LIMIT,
     PARAM_CURSOR,
@@ -131,11 +131,11 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_run_list = {
     .name = "run_list",
     .title = "List what was measured",
-    .help =
-        "Lists runs newest first. A run is one repetition of a sweep's grid; runs with the same "
-        "fingerprint measured the same thing in the same way. Runs that other tools measured are "
-        "marked as imported. One in full: run_show; the "
-        "results of a whole sweep: run_report.",
+    .help = "Lists measured and imported runs, newest first; the same fingerprint means the same "
+            "was measured.",
+    .more = "A run is one repetition of a sweep's grid. One in full: run_show; the results of a "
+            "whole sweep: run_report.",
+    .sets = SET_MEASURE,
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

@@ -14,14 +14,12 @@
 
 static const struct param params[] = {
     { "sweep", VALUE_TEXT, .low = 1, .high = 39,
-      .help = "Id of the sweep (swp_...). Left out, with `run` left out too: the newest that "
-              "measured anything." },
-    { "run", VALUE_TEXT, .low = 1, .high = 39,
-      .help = "Id of one run (run_...): the report of this repetition alone. Of an imported one "
-              "(imp_...): what its file tells." },
-    { "deployment", VALUE_TEXT, .low = 1, .high = 63,
-      .help = "With neither sweep nor run: the newest sweep of this deployment. Of an A/B sweep: "
-              "the report of this one of its two deployments alone." },
+      .help = "Its id; without: the newest that measured anything." },
+    { "run", VALUE_TEXT, .low = 1, .high = 39, .help = "One run alone: run_... or imp_...",
+      .more = "The report of this repetition alone; of an imported run what its file tells." },
+    { "deployment", VALUE_TEXT, .low = 1, .high = 63, .help = "The newest sweep of it.",
+      .more = "With neither sweep nor run. Of an A/B sweep: the report of this one of its two "
+              "deployments alone." },
     { 0 },
 };
 
@@ -250,12 +248,12 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_run_report = {
     .name = "run_report",
     .title = "Report a benchmark's results",
-    .help =
-        "The report of a sweep, in markdown: what was measured, latency and throughput matrices "
-        "(rows context, columns users), percentiles, peak, saturation point, where and how "
-        "failures begin, warnings, key takeaways. The figures come from stored measurements: "
-        "quote them, do not recompute them. Works on unfinished sweeps too. Without arguments: "
-        "the newest sweep.",
+    .help = "A sweep's report in markdown: matrices, percentiles, peak, saturation, failures, "
+            "takeaways. Quote its figures.",
+    .more = "Rows are context, columns users. The figures come from stored measurements: do not "
+            "recompute them. Works on unfinished sweeps and imported runs too. Without arguments: "
+            "the newest sweep.",
+    .sets = SET_MEASURE,
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

@@ -10,14 +10,14 @@
 #include "handlers/sweep_answer.h"
 
 static const struct param params[] = {
-    { "run", VALUE_TEXT, .required = true, .low = 1, .high = 39,
-      .help = "Id of the run (run_..., or imp_... of an imported one)." },
+    { "run", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Id: run_... or imp_..." },
     { "cell", VALUE_INTEGER, .low = 0, .high = 1e9,
-      .help = "Position of one cell: adds everything that was measured there (all percentiles, "
-              "failures by class, the server's own metrics)." },
+      .help = "Position of a cell, for all that was measured there.",
+      .more = "All percentiles, failures by class, the server's own metrics." },
     { "scrapes", VALUE_INTEGER, .low = 0, .high = 2048, .initial = "0",
-      .help = "With cell: adds at most so many scrapes of the server's metrics, evenly spread over "
-              "the time from before the cell's first request to after its last." },
+      .help = "With `cell`: so many scrapes of its metrics.",
+      .more =
+          "Evenly spread over the time from before the cell's first request to after its last." },
     { "limit", VALUE_INTEGER, .low = 1, .high = 200, .initial = "30", .help = "Cells per page." },
     PARAM_CURSOR,
     PARAM_DETAIL,
@@ -231,11 +231,11 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_run_show = {
     .name = "run_show",
     .title = "Show one run",
-    .help =
-        "Tells one run in full: its fingerprint (what was measured), its provenance (who, when, "
-        "from where), its saturation points and largest loads within the limits, and its cells; "
-        "with `cell` every figure of that cell. The readable "
-        "summary of a whole sweep is run_report.",
+    .help = "One run: what was measured, by whom, saturation points and its cells; with `cell` "
+            "every figure of one.",
+    .more = "Its fingerprint says what was measured, its provenance who, when and from where. The "
+            "readable summary of a whole sweep is run_report.",
+    .sets = SET_MEASURE,
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

@@ -5,10 +5,9 @@
 #include "handlers/values.h"
 
 static const struct param params[] = {
-    { "secret", VALUE_TEXT, .low = 1, .high = 63,
-      .help = "Name of the secret. Left out: only lists." },
+    { "secret", VALUE_TEXT, .low = 1, .high = 63, .help = "Its name; without: only list." },
     { "origin", VALUE_TEXT, .low = 1, .high = 1024,
-      .help = "Where it may be sent: https://model.example.com:8443." },
+      .help = "Such as https://model.example.com:8443." },
     { "unbind", VALUE_BOOLEAN, .initial = "false", .help = "True: no longer." },
     { 0 },
 };
@@ -71,9 +70,11 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_secret_bind = {
     .name = "secret_bind",
     .title = "Bind a secret to where it may be sent",
-    .help = "A secret is sent only to origins (scheme, host and port) that it is bound to: this "
-            "binds it to one more. Without arguments it lists secrets, their origins, and the "
+    .help = "Lets a secret be sent to one more origin (scheme, host, port); without arguments "
+            "lists them.",
+    .more = "A secret is sent only to origins that it is bound to. The list also names the "
             "deployments whose secret is not bound.",
+    .sets = SET_FLEET,
     .params = params,
     .fields = fields,
     .role = ROLE_ADMIN,

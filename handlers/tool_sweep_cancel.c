@@ -4,8 +4,7 @@
 #include "handlers/sweep_answer.h"
 
 static const struct param params[] = {
-    { "sweep", VALUE_TEXT, .required = true, .low = 1, .high = 39,
-      .help = "Id of the sweep (swp_...)." },
+    { "sweep", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Its id (swp_...)." },
     { 0 },
 };
 
@@ -56,9 +55,10 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_sweep_cancel = {
     .name = "sweep_cancel",
     .title = "Cancel a benchmark",
-    .help = "Asks a waiting or running sweep to stop. Cells that are finished are kept, the one "
-            "being measured is given up; sweep_resume goes on later. Operators cancel their own "
-            "sweeps, admins any.",
+    .help =
+        "Stops a waiting or running sweep. Finished cells are kept; sweep_resume goes on later.",
+    .more = "The cell being measured is given up. Operators cancel their own sweeps, admins any.",
+    .sets = SET_MEASURE,
     .params = params,
     .fields = fields,
     .role = ROLE_OPERATOR,

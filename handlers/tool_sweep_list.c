@@ -9,7 +9,7 @@
 
 static const struct param params[] = {
     { "deployment", VALUE_TEXT, .low = 1, .high = 63,
-      .help = "Only sweeps of this deployment; left out: of all, removed ones included." },
+      .help = "Only sweeps of it (a removed one, too)." },
     PARAMS_PERIOD,
     PARAM_LIMIT,
     PARAM_CURSOR,
@@ -83,8 +83,10 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_sweep_list = {
     .name = "sweep_list",
     .title = "List the benchmarks",
-    .help = "Lists sweeps (benchmarks over a grid) newest first, of one deployment or of all, with "
-            "state and progress. One in full: sweep_show; its results: run_report.",
+    .help =
+        "Lists sweeps (benchmarks), newest first, with state and progress. Results: run_report.",
+    .more = "One in full: sweep_show.",
+    .sets = SET_MEASURE,
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

@@ -2,8 +2,10 @@
 
 #include <inttypes.h>
 
+#include "base/json.h"
 #include "base/memory.h"
 #include "handlers/corrections.h"
+#include "handlers/planned.h"
 #include "handlers/sweep_answer.h"
 #include "handlers/sweep_request.h"
 #include "handlers/workload_request.h"
@@ -13,7 +15,8 @@
 #define WORTH_SEARCHING 10 /* loads, for an adaptive search */
 
 static const struct param params[] = {
-    PARAM_DEPLOYMENT, PARAM_CANDIDATE, PARAMS_PLAN, PARAMS_WORKLOAD, PARAMS_ORDER, { 0 },
+    PARAM_DEPLOYMENT,        PARAM_CANDIDATE, PARAMS_PLAN, PARAMS_WORKLOAD,
+    PARAM_PLAN_DIGEST(true), PARAMS_ORDER,    { 0 },
 };
 
 static const struct field fields[] = {
@@ -39,6 +42,8 @@ static const struct field fields[] = {
     { "plan_digest", VALUE_TEXT, .help = "Give it to sweep_start with the same arguments." },
     { "plan", VALUE_OBJECT, .defaults_of = "sweep_plan",
       .help = "The plan, without what is at its default." },
+    { "options", VALUE_TEXT, .optional = true,
+      .help = "What else `options` takes, with the defaults, where nothing of it was given." },
     { "warnings", VALUE_LIST, .help = "Texts: what the results could not tell." },
     FIELD_NEXT_STEP,
     { 0 },
@@ -174,6 +179,42 @@ static bool check_corrections(const struct call *call, const struct sweep_reques
                             &corrections, &count, error);
 }
 
+static bool is_at_default(const struct call *call, const struct param *param)
+{
+    const json_t *value = json_object_get(call->arguments, param->name);
+    json_auto_t *initial =
+        param->initial == NULL ? NULL : json_loads(param->initial, JSON_DECODE_ANY, NULL);
+
+    return value == NULL || json_equal(value, initial);
+}
+
+/* An agent that gave one has read of them. */
+static void add_options(const struct call *call, struct answer *answer)
+{
+    TEXT_AUTO options = { 0 };
+
+    for (const struct param *param = params; param->name != NULL; param++) {
+        if (!param->rare)
+            continue;
+        if (!is_at_default(call, param))
+            return;
+        text_addf(&options, "%s%s=%s", options.length == 0 ? "" : ", ", param->name,
+                  param->initial != NULL ? param->initial : "");
+    }
+    json_object_set_new(answer->structured, "options", json_string(text_string(&options)));
+    text_addf(&answer->text, "More `options` (opsbrain://arguments/sweep_plan): %s.\n",
+              text_string(&options));
+}
+
+/* For sweep_start, which may be given the digest alone. */
+static void keep(const struct call *call, const char *digest)
+{
+    json_auto_t *arguments = json_copy(json_iterable(call->arguments));
+
+    json_object_del(arguments, "plan_digest");
+    planned_keep(call->services->planned, call->principal.name, digest, arguments);
+}
+
 static bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct sweep_request request;
@@ -187,9 +228,8 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
         || !count_all_infeasible(call, &request, &known, &infeasible, error))
         return false;
     next = request.needs_go_ahead
-               ? "show the estimate to whoever decides; then sweep_start with the same arguments "
-                 "and plan_digest"
-               : "sweep_start with the same arguments";
+               ? "show the estimate to whoever decides; then sweep_start with this plan_digest"
+               : "sweep_start with this plan_digest";
     warnings = list_warnings(call, &request, infeasible);
     plan = plan_to_json(&request.plan);
     write_text(&request, plan, warnings, &answer->text);
@@ -204,21 +244,23 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
         "assumption", estimate->assumption, "infeasible_cells",
         known ? json_integer(infeasible) : json_null(), "needs_go_ahead", request.needs_go_ahead,
         "plan_digest", request.digest, "plan", plan, "warnings", warnings);
+    add_options(call, answer);
     answer_next(answer, next);
+    keep(call, request.digest);
     return true;
 }
 
 const struct tool tool_sweep_plan = {
     .name = "sweep_plan",
     .title = "Plan a benchmark",
-    .help =
-        "Tells what a benchmark over a grid of concurrency x input tokens x output tokens would "
-        "take (cells, time, tokens: upper bounds), warns of what it could not show, and gives "
-        "the plan_digest that sweep_start needs for large ones (over 60 minutes or 10 million "
-        "tokens). With `search` adaptive and `limit_...` it is a search for the saturation point "
-        "and the largest load within the limits, in a fraction of the cells. With `candidate` it "
-        "is an A/B sweep over two deployments in turns. It sends nothing to the model server. "
-        "Start here, then call sweep_start with the same arguments.",
+    .help = "What a benchmark over users x input tokens x output tokens would take: cells, time, "
+            "tokens, warnings, plan_digest. Sends nothing to the server.",
+    .more = "The figures are upper bounds. The plan_digest starts that very plan with sweep_start, "
+            "which needs it for large ones (over 60 minutes or 10 million tokens). With `search` "
+            "adaptive and limit_... options it is a search for the saturation point and the "
+            "largest load within the limits, in a fraction of the cells. With `candidate` it is an "
+            "A/B sweep over two deployments in turns.",
+    .sets = SET_MEASURE,
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

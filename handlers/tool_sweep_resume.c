@@ -10,12 +10,11 @@
 #include "handlers/sweep_answer.h"
 
 static const struct param params[] = {
-    { "sweep", VALUE_TEXT, .required = true, .low = 1, .high = 39,
-      .help = "Id of the sweep (swp_...)." },
+    { "sweep", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Its id (swp_...)." },
     { "retry_failed", VALUE_BOOLEAN, .initial = "false",
-      .help = "Also measure the cells again that failed or were skipped, of runs that are not "
-              "finished. A finished run is never changed: sweep_start with `corrects` measures it "
-              "anew." },
+      .help = "Also measure failed or skipped cells again.",
+      .more = "Of runs that are not finished. A finished run is never changed: sweep_start with "
+              "`corrects` measures it anew." },
     { 0 },
 };
 
@@ -227,13 +226,13 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_sweep_resume = {
     .name = "sweep_resume",
     .title = "Resume a benchmark",
-    .help = "Goes on with a sweep that was stopped, cancelled or failed: measures the cells that "
-            "are still missing, never those that are finished. Cells that failed stay so and are "
-            "told: retry_failed measures those of unfinished runs again, and a run that is "
-            "finished is measured anew by sweep_start with `corrects`. (After a crash or restart "
-            "of this "
-            "server nothing needs to be done: sweeps go on by themselves.) Answers at once with "
-            "the new job.",
+    .help = "Goes on with a sweep that was stopped, cancelled or failed: measures the missing "
+            "cells only.",
+    .more = "Cells that failed stay so and are listed: retry_failed measures those of unfinished "
+            "runs again, and a run that is finished is measured anew by sweep_start with "
+            "`corrects`. After a crash or restart of this server nothing needs to be done: sweeps "
+            "go on by themselves. Answers at once with the new job.",
+    .sets = SET_MEASURE,
     .params = params,
     .fields = fields,
     .role = ROLE_OPERATOR,

@@ -11,8 +11,7 @@
 #define ATTEMPTS_SHOWN 50 /* in the JSON, of each list */
 
 static const struct param params[] = {
-    { "sweep", VALUE_TEXT, .required = true, .low = 1, .high = 39,
-      .help = "Id of the sweep (swp_...)." },
+    { "sweep", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Its id (swp_...)." },
     { "limit", VALUE_INTEGER, .low = 1, .high = 200, .initial = "30", .help = "Cells per page." },
     PARAM_CURSOR,
     PARAM_DETAIL,
@@ -181,11 +180,12 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_sweep_show = {
     .name = "sweep_show",
     .title = "Show a sweep's progress and cells",
-    .help =
-        "Tells a sweep's state and what its cells measured so far, one row per cell: time to "
-        "first token, gap between tokens, throughput, failures; and per context "
-        "the saturation point and the largest load that meets the plan's limits. Works while it "
-        "runs. For matrices and percentiles call run_report; to wait for the end, job_show.",
+    .help = "A sweep's state, and what each cell measured so far. To wait: job_show; to read: "
+            "run_report.",
+    .more = "One row per cell: time to first token, gap between tokens, throughput, failures; and "
+            "per context the saturation point and the largest load that meets the plan's limits. "
+            "Works while it runs.",
+    .sets = SET_MEASURE,
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

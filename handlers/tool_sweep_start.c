@@ -10,14 +10,18 @@
 #include "base/memory.h"
 #include "handlers/corrections.h"
 #include "handlers/job_verdict.h"
+#include "handlers/options.h"
+#include "handlers/planned.h"
 #include "handlers/sweep_answer.h"
 #include "handlers/sweep_request.h"
 #include "handlers/values.h"
 #include "handlers/workload_request.h"
 
+extern const struct tool tool_sweep_start; /* below */
+
 static const struct param params[] = {
-    PARAM_DEPLOYMENT, PARAM_CANDIDATE,       PARAMS_PLAN, PARAMS_WORKLOAD,
-    PARAMS_ORDER,     PARAM_IDEMPOTENCY_KEY, { 0 },
+    PARAM_DEPLOYMENT,         PARAM_CANDIDATE, PARAMS_PLAN,           PARAMS_WORKLOAD,
+    PARAM_PLAN_DIGEST(false), PARAMS_ORDER,    PARAM_IDEMPOTENCY_KEY, { 0 },
 };
 
 static const struct field fields[] = {
@@ -127,6 +131,41 @@ static bool start(struct call *call, const struct sweep_request *request, const 
     return true;
 }
 
+/* Nothing of a plan stands beside its digest. */
+static bool is_digest_alone(const json_t *arguments)
+{
+    static const char *const others[] = { "plan_digest", "deployment", "purpose",
+                                          "idempotency_key" };
+    size_t found = 0;
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        found += json_object_get(arguments, others[i]) != NULL;
+    return found == json_object_size(arguments);
+}
+
+/* The plan that plan_digest names, with what is given beside it. */
+static bool recall(const struct call *call, const json_t *given, json_t **out, struct error *error)
+{
+    json_auto_t *arguments = NULL, *planned = NULL;
+    const char *digest;
+
+    if (!json_is_object(given) || !options_unfold(&tool_sweep_start, given, &arguments, error)) {
+        *out = json_incref(json_iterable(given));
+        return true;
+    }
+    digest = json_get_text(arguments, "plan_digest", NULL);
+    planned =
+        digest == NULL ? NULL : planned_find(call->services->planned, call->principal.name, digest);
+    if (digest != NULL && planned == NULL && is_digest_alone(arguments))
+        return error_set(error, ERROR_NOT_FOUND,
+                         "\"plan_digest\" is of no plan that you looked at since the server "
+                         "started: call sweep_plan, or give the plan's arguments beside it");
+    if (planned != NULL)
+        json_object_update(planned, arguments);
+    *out = json_incref(planned != NULL ? planned : arguments);
+    return true;
+}
+
 static bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct sweep_request request;
@@ -161,18 +200,16 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 const struct tool tool_sweep_start = {
     .name = "sweep_start",
     .title = "Start a benchmark",
-    .help =
-        "Starts a benchmark of a deployment over a grid of concurrency x input tokens x output "
-        "tokens x repetitions, and answers at once with the sweep and its job. The job survives "
-        "restarts, every finished cell is kept, and only one sweep measures on an endpoint at a "
-        "time (others wait in line). It puts load on the model server. With the deployment alone "
-        "it "
-        "finds where that saturates; sweep_plan tells what the arguments mean and what a grid "
-        "takes, "
-        "and over 60 minutes or 10 million tokens its plan_digest is needed. Wait with job_show. "
-        "With `candidate` it takes turns at two deployments: the fair way "
-        "to find out which is faster, with run_compare of the one sweep. With `corrects` it "
-        "stands in for an earlier run or sweep, which stays: nothing changes a finished run.",
+    .help = "Starts a benchmark as a job and answers at once; it puts load on the server. Give the "
+            "deployment alone (where does it saturate?), a plan as for sweep_plan, or its "
+            "plan_digest.",
+    .more = "Over 60 minutes or 10 million tokens the plan_digest is needed. The job survives "
+            "restarts, every finished cell is kept, and only one sweep measures on an endpoint at "
+            "a time (others wait in line). Wait with job_show. With `candidate` it takes turns at "
+            "two deployments: the fair way to find out which is faster, with run_compare of the "
+            "one sweep. With `corrects` it stands in for an earlier run or sweep, which stays: "
+            "nothing changes a finished run.",
+    .sets = SET_MEASURE,
     .params = params,
     .params_told_in = "sweep_plan",
     .fields = fields,
@@ -182,5 +219,6 @@ const struct tool tool_sweep_start = {
     .starts_job = true,
     .changes_resources = true,
     .grows = true,
+    .recall = recall,
     .run = run,
 };

@@ -89,7 +89,7 @@ static const struct value_kind kinds[] = {
     [VALUE_INTEGERS] = { "array", "a list of whole numbers, such as [1, 4, 16]", is_integers },
     [VALUE_NUMBERS] = { "array", "a list of numbers, such as [0.5, 2, 10]", is_numbers },
     [VALUE_TEXTS] = { "array", "a list of texts, such as [\"model\", \"engine\"]", is_texts },
-    [VALUE_TEXT_MAP] = { "object", "an object of texts, such as {\"team\": \"search\"}",
+    [VALUE_TEXT_MAP] = { "object", "a list of texts name=value, such as [\"team=search\"]",
                          is_text_map },
     [VALUE_OBJECT] = { "object", "an object", is_object },
     [VALUE_LIST] = { "array", "a list", is_list },

@@ -12,6 +12,9 @@ struct value_kind {
 };
 const struct value_kind *value_kind(enum value_type type); /* static */
 
+const struct param *param_find(const struct tool *tool, const char *name); /* NULL: none */
+void param_range(const struct param *param, struct text *out); /* " from 1 to 600"; "": any */
+
 /* A value as an error sentence shows it: short, printable, credentials masked. Returns `out`. */
 #define VALUE_SHOWN_SIZE 64
 const char *value_show(const json_t *value, char out[VALUE_SHOWN_SIZE]);

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "handlers/health_memory.h"
+#include "handlers/planned.h"
 #include "handlers/tool.h"
 #include "server/admin.h"
 #include "server/audit_notes.h"
@@ -109,6 +110,7 @@ static bool start(struct process *process, struct error *error)
     };
     services->calibration = calibration_create();
     services->health = health_memory_create();
+    services->planned = planned_create();
     return read_servers(process, error) && catalog_create(&services->catalog, error)
            && open_store(process, error) && create_server(process, error)
            && scraper_create(&services->access, &services->scraper, error)
@@ -139,6 +141,7 @@ static void stop(struct process *process, const char *why)
     catalog_destroy(services->catalog);
     calibration_destroy(services->calibration);
     health_memory_destroy(services->health);
+    planned_destroy(services->planned);
     server_list_destroy(process->servers);
 }
 

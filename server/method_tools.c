@@ -1,9 +1,11 @@
 /* tools/list and tools/call. */
 
-#include <stdlib.h>
+#include <microhttpd.h>
 #include <string.h>
 
 #include "base/json.h"
+#include "base/memory.h"
+#include "handlers/tool_sets.h"
 #include "server/ask.h"
 #include "server/client_log.h"
 #include "server/exchange.h"
@@ -16,42 +18,74 @@
 
 /* ---- The list ---- */
 
+/* To what only reads the other two hints mean nothing. */
+static json_t *hints(const struct tool *tool)
+{
+    json_t *hints =
+        json_pack("{s:b, s:b}", "readOnlyHint", tool->read_only, "openWorldHint", tool->open_world);
+
+    if (!tool->read_only) {
+        json_object_set_new(hints, "destructiveHint", json_boolean(tool->destructive));
+        json_object_set_new(hints, "idempotentHint", json_boolean(tool->idempotent));
+    }
+    return hints;
+}
+
 static json_t *describe(const struct tool *tool)
 {
-    json_t *annotations =
-        json_pack("{s:s, s:b, s:b, s:b, s:b}", "title", tool->title, "readOnlyHint",
-                  tool->read_only, "destructiveHint", tool->destructive, "idempotentHint",
-                  tool->idempotent, "openWorldHint", tool->open_world);
-
     return json_pack("{s:s, s:s, s:s, s:o, s:o*, s:o}", "name", tool->name, "title", tool->title,
                      "description", tool->help, "inputSchema", tool_input_schema(tool),
-                     "outputSchema", tool_output_schema(tool), "annotations", annotations);
+                     "outputSchema", tool_output_schema(tool), "annotations", hints(tool));
 }
 
-void tools_list_write(const struct tool *const *table, struct text *out)
+struct text *tools_describe(const struct tool *const *table)
 {
-    text_add(out, "\"tools\":[");
-    for (size_t i = 0; table[i] != NULL; i++) {
-        json_t *description = describe(table[i]);
-        char *json = json_write(description);
+    size_t count = 0;
+    struct text *rows;
 
-        if (i > 0)
-            text_add_char(out, ',');
-        text_add(out, json);
-        free(json);
-        json_decref(description);
+    while (table[count] != NULL)
+        count++;
+    rows = memory_zeroed(count + 1, sizeof *rows);
+    for (size_t i = 0; i < count; i++) {
+        json_auto_t *description = describe(table[i]);
+
+        json_add(&rows[i], description);
     }
-    text_add_char(out, ']');
+    return rows;
 }
 
-/* One page, so no cursor can be one of ours. */
+/* The sets that the URL names, /mcp?tools=measure,fleet, or the setting's. */
+bool tools_list_prepare(struct rpc *rpc)
+{
+    const char *named =
+        MHD_lookup_connection_value(rpc->exchange->mhd, MHD_GET_ARGUMENT_KIND, "tools");
+    struct error error;
+
+    rpc->tool_sets = named != NULL && named[0] != '\0' ? named : rpc->server->settings->tools;
+    return tool_sets_check(rpc->tool_sets, "\"tools\" in the URL", &error)
+           || rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "%s", error.message);
+}
+
+/* One page, so no cursor can be one of ours. What the caller's role may not call is not in it. */
 bool tools_list_run(struct rpc *rpc)
 {
+    const struct server *server = rpc->server;
+    const char *comma = "";
+
     if (json_object_get(rpc->params, "cursor") != NULL)
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200,
                         "params.cursor is none of ours: the list has one page");
-    text_add_bytes(&rpc->result, text_string(&rpc->server->tools_list),
-                   rpc->server->tools_list.length);
+    text_add(&rpc->result, "\"tools\":[");
+    for (size_t i = 0; server->tools[i] != NULL; i++) {
+        if (rpc->exchange->principal.role < server->tools[i]->role
+            || !tool_is_in(server->tools[i], rpc->tool_sets))
+            continue;
+        text_add(&rpc->result, comma);
+        text_add_bytes(&rpc->result, text_string(&server->tool_descriptions[i]),
+                       server->tool_descriptions[i].length);
+        comma = ",";
+    }
+    text_add_char(&rpc->result, ']');
     return true;
 }
 

@@ -23,7 +23,8 @@ const struct method *method_find(const char *name, enum era era); /* NULL if tha
 /* The rows' functions, by file. */
 bool initialize_run(struct rpc *rpc); /* method_greeting.c */
 bool discover_run(struct rpc *rpc);
-bool tools_list_run(struct rpc *rpc); /* method_tools.c */
+bool tools_list_prepare(struct rpc *rpc); /* method_tools.c */
+bool tools_list_run(struct rpc *rpc);
 bool tools_call_prepare(struct rpc *rpc);
 bool tools_call_run(struct rpc *rpc);
 struct call
@@ -53,4 +54,4 @@ bool tasks_answer_call(struct rpc *rpc, const char *job_id);
 void tasks_repeat(struct rpc *rpc, const char *kept);
 
 /* What the lists' and the greeting's members are made from, once, at start. */
-void tools_list_write(const struct tool *const *table, struct text *out);
+struct text *tools_describe(const struct tool *const *table); /* a text each; text_finish, free */

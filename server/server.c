@@ -116,7 +116,7 @@ static void prepare(struct server *server, const struct server_parts *parts)
     atomic_init(&server->cancelling, false);
     server->telemetry = telemetry_create();
     add_rows(server);
-    tools_list_write(parts->tools, &server->tools_list);
+    server->tool_descriptions = tools_describe(parts->tools);
     text_add(&server->instructions, parts->instructions);
     server->loop_count = count_loops(parts->settings);
     server->loops = memory_zeroed(server->loop_count, sizeof *server->loops);
@@ -287,7 +287,9 @@ void server_destroy(struct server *server)
     telemetry_destroy(server->telemetry);
     for (size_t i = 0; server->tools[i] != NULL; i++)
         param_headers_destroy(server->param_headers[i]);
-    text_finish(&server->tools_list);
+    for (size_t i = 0; server->tools[i] != NULL; i++)
+        text_finish(&server->tool_descriptions[i]);
+    free(server->tool_descriptions);
     text_finish(&server->instructions);
     free(server->method_rows);
     free(server->tool_rows);

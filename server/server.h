@@ -71,7 +71,8 @@ struct server {
     struct telemetry *telemetry;
     struct telemetry_row **method_rows, **tool_rows, **route_rows; /* in the order of the tables */
     struct param_headers **param_headers;                          /* in the order of the tools */
-    struct text tools_list, instructions;                          /* written once, sent often */
+    struct text *tool_descriptions;                                /* the same, as JSON */
+    struct text instructions;
 
     char request_prefix[16]; /* "req_" and what tells this start from others */
     atomic_uint_fast64_t requests;

@@ -6,6 +6,7 @@
 
 #include "base/ip.h"
 #include "base/text.h"
+#include "handlers/tool_sets.h"
 
 #define AT(member) offsetof(struct settings, member)
 #define DAYS_LIMIT 36500
@@ -28,6 +29,8 @@ const struct setting settings_table[] = {
       "networks of proxies whose X-Forwarded-For is believed, with commas (10.0.0.0/8, ::1)" },
     { "allowed_servers", SETTING_TEXT, "", 0, 0, AT(allowed_servers),
       "networks, addresses and names (.example.com: and below) of model servers; empty: any" },
+    { "tools", SETTING_TEXT, "all", 0, 0, AT(tools),
+      "tools listed where /mcp?tools= names none: sets (all, fleet, measure, audit) or tools" },
     { "secrets", SETTING_TEXT, "", 0, 0, AT(secrets),
       "folder of the files that hold deployments' secrets, one each; empty: environment only" },
     { "audit_key", SETTING_TEXT, "", 0, 0, AT(audit_key),
@@ -148,7 +151,8 @@ bool settings_read(int argc, char *const *argv, struct settings *out, struct err
 
     if (!apply_port(error)
         || !config_read(settings_table, settings_count, argc, argv, &settings, error)
-        || !check_auth(&settings, error) || !check_proxies(&settings, error))
+        || !check_auth(&settings, error) || !check_proxies(&settings, error)
+        || !tool_sets_check(settings.tools, "tools", error))
         return false;
     *out = settings;
     return true;

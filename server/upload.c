@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "handlers/tool.h"
+#include "handlers/values.h"
 #include "server/exchange.h"
 #include "server/mcp.h"
 #include "server/notifier.h"
@@ -115,14 +115,6 @@ void upload_take(struct exchange *exchange, const char *bytes, size_t size)
 
 /* ---- The call ---- */
 
-static const struct param *find_param(const struct tool *tool, const char *name)
-{
-    for (const struct param *param = tool->params; param->name != NULL; param++)
-        if (strcmp(param->name, name) == 0)
-            return param;
-    return NULL;
-}
-
 /* A word of the query as the tool takes it; what is no number stays text, and the tool says so. */
 static json_t *argument(const struct param *param, const char *word)
 {
@@ -150,7 +142,7 @@ static enum MHD_Result add_argument(void *context, enum MHD_ValueKind kind, cons
 {
     struct upload *upload = context;
 
-    const struct param *param = find_param(upload->tool, name);
+    const struct param *param = param_find(upload->tool, name);
 
     (void)kind;
     if (param != NULL && param->type == VALUE_TEXTS)

@@ -57,6 +57,10 @@ class Connection {
         return this.client.getServerVersion();
     }
 
+    instructions() {
+        return this.client.getInstructions();
+    }
+
     async listTools() {
         return (await this.client.listTools()).tools;
     }

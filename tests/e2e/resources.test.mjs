@@ -47,6 +47,7 @@ forEachClient('what was measured can be listed, read and completed', async (t, k
     assert.deepEqual(
         resourceTemplates.map((template) => template.uriTemplate),
         [
+            'opsbrain://arguments/{tool}',
             'opsbrain://deployments/{name}',
             'opsbrain://deployments/{name}/metrics',
             'opsbrain://sweeps/{id}',

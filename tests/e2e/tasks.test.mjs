@@ -81,7 +81,7 @@ test('a sweep is a task that survives kill -9', async (t) => {
     assert.ok(done.lastUpdatedAt > working.lastUpdatedAt);
     const { result } = done;
     assert.equal(result.isError, false);
-    assert.match(result.content[0].text, /is completed: 3 cells measured, in .*\nNext: run_report/);
+    assert.match(result.content[0].text, /is completed: 3 cells measured, in .*\n(.*\n)*Next: run_report/);
     assert.equal(result.structuredContent.outcome.measured, 3);
     for (const name of tool.outputSchema.required) assert.ok(name in result.structuredContent, name);
     await client.close();

@@ -170,7 +170,8 @@ static void lists_everything_there_is_once(void **state)
                      of == &deployment_instances ? "demo"
                      : of == &sweep_instances    ? sweep
                      : of == &run_instances      ? run
-                                                 : job,
+                     : of == &job_instances      ? job
+                                                 : "sweep_plan",
                      uri);
         assert_int_equal(lists(uris, uri), !resources[i]->unlisted);
         assert_true(resource_find(resources, &world->services, uri, &world->error));
@@ -358,6 +359,25 @@ static void refuses_a_role_that_is_not_enough(void **state)
     assert_string_equal(text_string(&world->text), "secret");
 }
 
+/* What tools/list has no room for. */
+static void explains_the_arguments_of_every_tool(void **state)
+{
+    struct world *world = *state;
+    char uri[RESOURCE_URI_SIZE];
+
+    for (size_t i = 0; tools[i] != NULL; i++) {
+        snprintf(uri, sizeof uri, "opsbrain://arguments/%s", tools[i]->name);
+        assert_true(read_uri(world, uri));
+        world_says(world, tools[i]->more);
+        for (const struct param *param = tools[i]->params; param->name != NULL; param++)
+            world_says(world, param->help);
+    }
+    assert_true(read_uri(world, "opsbrain://arguments/sweep_plan"));
+    world_says(world, "- `window_s` (a number from 1 to 600): Seconds that count");
+    world_says(world, "## Options\n");
+    world_says(world, "- `api` (one of completions, chat; \"completions\" by default): ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -373,6 +393,7 @@ int main(void)
         cmocka_unit_test(tells_cells_as_a_line_each),
         cmocka_unit_test(guides_by_every_table),
         cmocka_unit_test(explains_every_member_of_every_answer),
+        cmocka_unit_test(explains_the_arguments_of_every_tool),
         cmocka_unit_test(says_what_there_is_not_and_keeps_it_in_the_audit),
         cmocka_unit_test(refuses_a_role_that_is_not_enough),
     };

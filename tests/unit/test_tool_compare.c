@@ -315,7 +315,7 @@ static void says_what_is_wrong_with_its_arguments(void **state)
                   "{\"baseline\":[\"run_x\"],\"candidate\":[\"run_y\"],\"factors\":[\"colour\"]}",
                   ERROR_INVALID, "names \"colour\", which is no fact: they are model, ");
     world_refused(world, "run_compare", "{\"baseline\":[],\"candidate\":[\"run_y\"]}",
-                  ERROR_INVALID, "\"baseline\" has 0 entries");
+                  ERROR_INVALID, "or else both \"baseline\" and \"candidate\"");
 }
 
 static void imported(struct world *world, const char *model, char out[ID_SIZE])

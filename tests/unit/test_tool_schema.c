@@ -22,6 +22,8 @@ static const struct param params[] = {
     { "stats", VALUE_BOOLEAN, .help = "more" },
     { "labels", VALUE_TEXT_MAP, .high = 2, .item_high = 5, .help = "labels" },
     { "factors", VALUE_TEXTS, .high = 2, .item_low = 1, .item_high = 5, .help = "names" },
+    { "ramp_s", VALUE_NUMBER, .rare = true, .low = 0, .high = 60, .help = "seconds" },
+    { "stop", VALUE_TEXTS, .rare = true, .high = 3, .item_high = 9, .help = "texts" },
     { 0 },
 };
 
@@ -80,28 +82,27 @@ static void publishes_types_limits_choices_and_defaults(void **state)
         "\"properties\":{"
         "\"deployment\":{\"type\":\"string\",\"description\":\"which\"},"
         "\"concurrency\":{\"type\":\"array\",\"description\":\"users\",\"items\":{\"type\":"
-        "\"integer\",\"minimum\":1,\"maximum\":4096},\"minItems\":1,\"maxItems\":3,"
-        "\"default\":[1,4]},"
-        "\"window_s\":{\"type\":\"number\",\"description\":\"seconds\",\"minimum\":1,"
-        "\"maximum\":600,\"default\":5},"
+        "\"integer\"},\"default\":[1,4]},"
+        "\"window_s\":{\"type\":\"number\",\"description\":\"seconds\",\"maximum\":600,\"default\":"
+        "5},"
         "\"seed\":{\"type\":\"integer\",\"description\":\"any\"},"
         "\"api\":{\"type\":\"string\",\"description\":\"which\",\"enum\":[\"completions\","
         "\"chat\"],\"default\":\"completions\"},"
         "\"stats\":{\"type\":\"boolean\",\"description\":\"more\"},"
-        "\"labels\":{\"type\":\"object\",\"description\":\"labels\",\"additionalProperties\":{"
-        "\"type\":\"string\"},\"maxProperties\":2},"
-        "\"factors\":{\"type\":\"array\",\"description\":\"names\",\"items\":{\"type\":\"string\"},"
-        "\"maxItems\":2}}}");
+        "\"labels\":{\"type\":\"array\",\"description\":\"labels\",\"items\":{"
+        "\"type\":\"string\"}},"
+        "\"factors\":{\"type\":\"array\",\"description\":\"names\",\"items\":{\"type\":\"string\"}}"
+        ","
+        "\"options\":{\"type\":\"array\",\"description\":\"More as name=value: ramp_s stop. See "
+        "opsbrain://arguments/sample.\",\"items\":{\"type\":\"string\"}}}}");
 }
 
-/* Records are objects here: what is in them stands in opsbrain://answers. */
-static void publishes_the_members_of_answers(void **state)
+/* What each means stands in opsbrain://answers. */
+static void publishes_the_members_that_answers_always_have(void **state)
 {
     (void)state;
     expect_schema(tool_output_schema(&tool),
-                  "{\"type\":\"object\",\"required\":[\"count\",\"rows\"],\"properties\":{"
-                  "\"count\":{\"type\":\"integer\"},\"speed\":{\"type\":\"number\"},"
-                  "\"rows\":{\"type\":\"array\"},\"free\":{\"type\":\"object\"}}}");
+                  "{\"type\":\"object\",\"required\":[\"count\",\"rows\"]}");
 }
 
 static void checks_records_that_are_told_elsewhere(void **state)
@@ -145,7 +146,7 @@ static void names_the_nearest_argument_for_an_unknown_one(void **state)
                    "sample takes no argument \"window\": did you mean \"window_s\"?");
     expect_refusal("{\"zebra\":5}",
                    "sample takes no argument \"zebra\"; it takes deployment, concurrency, "
-                   "window_s, seed, api, stats, labels, factors");
+                   "window_s, seed, api, stats, labels, factors, ramp_s, stop");
 }
 
 static void says_what_a_value_of_the_wrong_type_must_be(void **state)
@@ -155,9 +156,10 @@ static void says_what_a_value_of_the_wrong_type_must_be(void **state)
     expect_refusal("{\"deployment\":\"a\",\"seed\":1.5}",
                    "\"seed\" is 1.5: it must be a whole number");
     expect_refusal("{\"deployment\":\"a\",\"window_s\":\"5\"}",
-                   "\"window_s\" is \"5\": it must be a number");
+                   "\"window_s\" is \"5\": it must be a number from 1 to 600");
     expect_refusal("{\"deployment\":\"a\",\"concurrency\":8}",
-                   "\"concurrency\" is 8: it must be a list of whole numbers, such as [1, 4, 16]");
+                   "\"concurrency\" is 8: it must be a list of whole numbers, such as [1, 4, 16], "
+                   "each from 1 to 4096");
     expect_refusal("{\"deployment\":\"a\",\"concurrency\":[1,\"2\"]}",
                    "\"concurrency\"[1] is \"2\": \"concurrency\" must be a list of whole numbers, "
                    "such as [1, 4, 16]");
@@ -167,15 +169,15 @@ static void says_what_a_value_of_the_wrong_type_must_be(void **state)
                    "\"factors\"[0] is 1: \"factors\" must be a list of texts, such as "
                    "[\"model\", \"engine\"]");
     expect_refusal("{\"deployment\":\"a\",\"labels\":{\"a\":1}}",
-                   "\"labels\" is an object: it must be an object of texts, such as "
-                   "{\"team\": \"search\"}");
+                   "\"labels\" is an object: it must be a list of texts name=value, such as "
+                   "[\"team=search\"]");
 }
 
 static void says_the_limits(void **state)
 {
     (void)state;
-    expect_refusal("{\"deployment\":\"\"}",
-                   "\"deployment\" is 0 bytes long: it must be from 1 to 8");
+    expect_refusal("{\"deployment\":\"too long a name\"}",
+                   "\"deployment\" is 15 bytes long: it must be from 1 to 8");
     expect_refusal("{\"deployment\":\"a\",\"window_s\":0.5}",
                    "\"window_s\" is 0.5: it must be from 1 to 600");
     expect_refusal("{\"deployment\":\"a\",\"concurrency\":[1,2,3,4]}",
@@ -199,7 +201,7 @@ static void repeats_no_credential(void **state)
                    "\"seed\" is \"(hidden)\": it must be a whole number");
     expect_refusal("{\"sk-abcdefghijklmnopqrstuvwxyz\":1}",
                    "sample takes no argument \"(hidden)\"; it takes deployment, concurrency, "
-                   "window_s, seed, api, stats, labels, factors");
+                   "window_s, seed, api, stats, labels, factors, ramp_s, stop");
 }
 
 static void refuses_arguments_that_are_no_object(void **state)
@@ -267,7 +269,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(publishes_types_limits_choices_and_defaults),
-        cmocka_unit_test(publishes_the_members_of_answers),
+        cmocka_unit_test(publishes_the_members_that_answers_always_have),
         cmocka_unit_test(checks_records_that_are_told_elsewhere),
         cmocka_unit_test(fills_in_defaults_and_takes_null_as_left_out),
         cmocka_unit_test(names_what_is_missing),

@@ -68,8 +68,6 @@ static void refuses_a_grid_out_of_range_with_the_limits(void **state)
     world_refused(world, "sweep_plan",
                   "{\"concurrency\":[1],\"input_tokens\":[16],\"http2_streams\":8}", ERROR_INVALID,
                   "HTTP/2 is negotiated over TLS");
-    world_refused(world, "sweep_plan", "{\"concurrency\":[],\"input_tokens\":[16]}", ERROR_INVALID,
-                  "\"concurrency\" has 0 entries: it must have from 1 to 64");
 }
 
 #define SETTINGS(more) "{\"concurrency\":[1],\"input_tokens\":[16]," more "}"
@@ -151,6 +149,45 @@ static void wants_the_go_ahead_for_large_sweeps(void **state)
     arguments.length -= strlen(",\"seed\":2}");
     text_add(&arguments, "}");
     world_do(world, "sweep_start", text_string(&arguments));
+}
+
+static void starts_the_plan_that_the_digest_names(void **state)
+{
+    struct world *world = *state;
+    TEXT_AUTO alone = { 0 };
+    json_auto_t *plan = NULL, *started = NULL;
+    const char *digest;
+
+    world_register(world, "demo");
+    plan = world_ok(world, "sweep_plan",
+                    "{" SMALL_GRID ",\"options\":[\"seed=7\",\"purpose=night\"]}");
+    world_says(world, "Next: sweep_start with this plan_digest");
+    digest = json_get_text(plan, "plan_digest", "");
+    text_addf(&alone, "{\"plan_digest\":\"%s\"}", digest);
+    started = world_ok(world, "sweep_start", text_string(&alone));
+    assert_int_equal(
+        json_get_integer(json_object_get(json_object_get(started, "sweep"), "plan"), "seed", 0), 7);
+    world->principal = "bob"; /* who did not look at it */
+    world_refused(world, "sweep_start", text_string(&alone), ERROR_NOT_FOUND,
+                  "\"plan_digest\" is of no plan that you looked at");
+    world->principal = "alice";
+    text_clear(&alone);
+    text_addf(&alone, "{\"plan_digest\":\"%s\",\"window_s\":77}", digest);
+    world_refused(world, "sweep_start", text_string(&alone), ERROR_CONFLICT,
+                  "\"plan_digest\" is of another plan");
+}
+
+static void lists_the_options_until_one_is_given(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *bare = NULL, *given = NULL;
+
+    world_register(world, "demo");
+    bare = world_ok(world, "sweep_plan", "{\"concurrency\":[1],\"input_tokens\":[16]}");
+    assert_non_null(strstr(json_get_text(bare, "options", ""), "arrival=\"closed\""));
+    world_says(world, "More `options` (opsbrain://arguments/sweep_plan): arrival=\"closed\", ");
+    given = world_ok(world, "sweep_plan", "{" SMALL_GRID ",\"options\":[\"seed=7\"]}");
+    assert_null(json_object_get(given, "options"));
 }
 
 static void plans_with_all_arguments_of_the_start(void **state)
@@ -715,6 +752,8 @@ int main(void)
         cmocka_unit_test(starts_at_once_with_sweep_and_job),
         cmocka_unit_test(starts_no_second_sweep_for_the_same_key),
         cmocka_unit_test(wants_the_go_ahead_for_large_sweeps),
+        cmocka_unit_test(starts_the_plan_that_the_digest_names),
+        cmocka_unit_test(lists_the_options_until_one_is_given),
         cmocka_unit_test(plans_with_all_arguments_of_the_start),
         cmocka_unit_test(leaves_no_sweep_behind_where_the_server_is_down),
         cmocka_unit_test(leaves_no_sweep_behind_where_the_model_does_not_exist),

@@ -26,6 +26,12 @@ static void lists_every_tool_of_the_main_job_in_order_of_name(void **state)
     assert_null(tool_find("sweep"));
 }
 
+static void check_help(const char *tool, const char *name, const char *help)
+{
+    if (help == NULL || strlen(help) < 4 || strchr(".?", help[strlen(help) - 1]) == NULL)
+        fail_msg("%s: the help of %s is not a sentence", tool, name);
+}
+
 static void describes_every_tool_for_who_has_never_seen_it(void **state)
 {
     (void)state;
@@ -33,18 +39,14 @@ static void describes_every_tool_for_who_has_never_seen_it(void **state)
         const struct tool *tool = tools[i];
 
         assert_true(strlen(tool->title) >= 5 && strlen(tool->title) <= 60);
-        assert_true(strlen(tool->help) >= 80 && strlen(tool->help) <= 900);
+        assert_true(strlen(tool->help) >= 60 && strlen(tool->help) <= 180);
         assert_int_equal(tool->help[strlen(tool->help) - 1], '.');
+        check_help(tool->name, "itself in full", tool->more);
+        assert_true((tool->sets & SETS_ALL) != 0);
         assert_non_null(tool->run);
         for (const char *c = tool->name; *c != '\0'; c++)
             assert_true(islower((unsigned char)*c) || *c == '_');
     }
-}
-
-static void check_help(const char *tool, const char *name, const char *help)
-{
-    if (help == NULL || strlen(help) < 4 || strchr(".?", help[strlen(help) - 1]) == NULL)
-        fail_msg("%s: the help of %s is not a sentence", tool, name);
 }
 
 static void check_fields(const char *tool, const struct field *fields)
@@ -113,28 +115,10 @@ static void describes_every_argument_somewhere(void **state)
         const char *name;
         json_t *property;
 
-        if (tools[i]->params_told_in != NULL)
-            assert_non_null(strstr(tools[i]->help, tools[i]->params_told_in));
         json_object_foreach(json_object_get(schema, "properties"), name,
                             property) if (json_object_get(property, "description") == NULL)
             assert_non_null(param_of(tool_find(tools[i]->params_told_in), name));
     }
-}
-
-/* Agents carry the list in their context: what grows it has to be worth that. */
-static void keeps_the_list_short(void **state)
-{
-    size_t bytes = 0;
-
-    (void)state;
-    for (size_t i = 0; tools[i] != NULL; i++) {
-        json_auto_t *input = tool_input_schema(tools[i]), *output = tool_output_schema(tools[i]);
-        FREE_AUTO char *input_text = json_write(input), *output_text = json_write(output);
-
-        bytes += strlen(tools[i]->help) + strlen(input_text) + strlen(output_text);
-    }
-    if (bytes >= 75000)
-        fail_msg("the tools take %zu bytes", bytes);
 }
 
 static void publishes_defaults_that_its_own_check_accepts(void **state)
@@ -154,8 +138,9 @@ static void publishes_defaults_that_its_own_check_accepts(void **state)
             if (param->initial == NULL)
                 continue;
             assert_false(param->required);
-            assert_non_null(json_object_get(published, "default"));
-            json_object_set(given, param->name, json_object_get(published, "default"));
+            assert_int_equal(json_object_get(published, "default") == NULL, param->rare);
+            json_object_set_new(given, param->name,
+                                json_loads(param->initial, JSON_DECODE_ANY, NULL));
         }
         if (!tool_check(tools[i], given, &out, &error)
             && strstr(error.message, " needs \"") == NULL)
@@ -209,7 +194,7 @@ static void introduces_itself_with_tools_that_exist(void **state)
 
     (void)state;
     tools_instructions(&text);
-    assert_true(text.length > 500 && text.length < 4000);
+    assert_true(text.length > 500 && text.length <= 1500);
     for (const char *at = text.data; *at != '\0';) {
         size_t length = strspn(at, letters);
         char word[64] = "";
@@ -229,7 +214,7 @@ static void introduces_itself_with_tools_that_exist(void **state)
         }
         at += length > 0 ? length : 1;
     }
-    assert_true(named > 25);
+    assert_true(named >= 15);
 }
 
 int main(void)
@@ -240,7 +225,6 @@ int main(void)
         cmocka_unit_test(explains_every_argument_and_every_member_of_an_answer),
         cmocka_unit_test(tells_every_record_somewhere),
         cmocka_unit_test(describes_every_argument_somewhere),
-        cmocka_unit_test(keeps_the_list_short),
         cmocka_unit_test(publishes_defaults_that_its_own_check_accepts),
         cmocka_unit_test(needs_more_than_a_viewer_to_write),
         cmocka_unit_test(plans_with_the_defaults_that_its_rows_tell),

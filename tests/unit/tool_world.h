@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/outbound.h"
 #include "handlers/health_memory.h"
+#include "handlers/planned.h"
 #include "handlers/tool.h"
 #include "store/audit.h"
 #include "tests/simserve/harness/process.h"
@@ -96,6 +97,7 @@ static inline void world_set_up_with(void **state, const char *const *flags,
     folder_create(world->secrets);
     assert_true(outbound_global_init(&world->error));
     *services = (struct services){ .sweep_shards = 1, .version = "0.0.test", .host = "here" };
+    services->planned = planned_create();
     if (!store_open(world->folder, 4, &services->store, &world->error))
         fail_msg("%s", world->error.message);
     services->access =
@@ -132,6 +134,7 @@ static inline int world_tear_down(void **state)
     jobs_destroy(world->services.jobs, 20000);
     store_close(world->services.store);
     catalog_destroy(world->services.catalog);
+    planned_destroy(world->services.planned);
     simserve_stop(&world->simserve);
     folder_remove(world->folder);
     folder_remove(world->secrets);

@@ -1,0 +1,19 @@
+/* Arguments as hosts and agents write them, brought to the form that a tool's rows check:
+ *
+ * - rare ones, which the published schema does not list, stand in `options`, a list of texts such
+ *   as "window_s=10"; by their own name they are taken as well;
+ * - a map is a list of "name=value" too, for strict hosts allow no objects without fixed members;
+ * - what says nothing is left out: such hosts send every argument, as "", [] or null. */
+#pragma once
+
+#include "handlers/tool.h"
+
+#define OPTIONS_PARAM "options"
+
+bool tool_has_options(const struct tool *tool);
+/* Can the value mean nothing but that the argument is left out? An empty text may clear a setting,
+ * an empty object a map. */
+bool argument_is_absent(const struct param *param, const json_t *value);
+/* *out: a new reference, of the arguments themselves where nothing is to be done. */
+bool options_unfold(const struct tool *tool, const json_t *arguments, json_t **out,
+                    struct error *error);

@@ -1,0 +1,10 @@
+/* Which tools a client is shown: agents carry the list in their context, and seldom need all. What
+ * is not listed can be called all the same. */
+#pragma once
+
+#include "handlers/tool.h"
+
+/* `words`: names of sets (all, fleet, measure, audit) or of tools, with commas; "": all. INVALID
+ * names the word that is neither, and what there is; `what` is where it came from. */
+bool tool_sets_check(const char *words, const char *what, struct error *error);
+bool tool_is_in(const struct tool *tool, const char *words);

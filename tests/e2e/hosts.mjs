@@ -1,0 +1,66 @@
+// How hosts rewrite a tool's input schema before their model sees it, by their published rules; a schema that such a host
+// would refuse throws. What comes back is JSON Schema again, so that arguments can be held against it.
+
+// ---- OpenAI, strict function calling: every member is required, optional ones may be null, objects are closed, and of
+// JSON Schema a subset is taken (platform.openai.com/docs/guides/structured-outputs; openai-agents converts likewise).
+
+const STRICT_WORDS = new Set(['type', 'description', 'properties', 'required', 'additionalProperties', 'items', 'enum', 'anyOf', 'minimum', 'maximum', 'minItems', 'maxItems', 'pattern', 'format']);
+const STRICT_PROPERTIES = 5000;
+const STRICT_DESCRIPTION = 1024; // characters of a function's
+
+function strict(schema, where) {
+    const { default: _, ...kept } = schema; // refused by strict mode, dropped by its SDKs
+    for (const word of Object.keys(kept)) if (!STRICT_WORDS.has(word)) throw new Error(`${where}: "${word}" is not taken by strict mode`);
+    if (kept.items) kept.items = strict(kept.items, `${where}[]`);
+    if (kept.type !== 'object') return kept;
+    if (kept.additionalProperties !== false) throw new Error(`${where}: a free-form object`);
+    const names = Object.keys(kept.properties ?? {});
+    if (names.length > STRICT_PROPERTIES) throw new Error(`${where}: ${names.length} properties`);
+    const needed = new Set(kept.required ?? []);
+    const properties = names.map((name) => {
+        const property = strict(kept.properties[name], `${where}.${name}`);
+        return [name, needed.has(name) ? property : orNull(property)];
+    });
+    return { ...kept, properties: Object.fromEntries(properties), required: names };
+}
+
+function orNull(schema) {
+    return { ...schema, type: [schema.type, 'null'], ...(schema.enum && { enum: [...schema.enum, null] }) };
+}
+
+export function toOpenAi({ name, description, inputSchema }) {
+    if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) throw new Error(`${name}: no function's name`);
+    if (description.length > STRICT_DESCRIPTION) throw new Error(`${name}: its description is too long`);
+    return strict(inputSchema, name);
+}
+
+// asOpenAi(schema, args, absent): the arguments as the model has to send them: all of them. absent(property): what it
+// sends for one that it has no value for.
+export function asOpenAi(schema, args, absent) {
+    return Object.fromEntries(Object.entries(schema.properties).map(([name, property]) => [name, name in args ? args[name] : absent(property)]));
+}
+
+// ---- Gemini, function declarations: an OpenAPI 3.0 schema of few words, without unions; others are dropped
+// (ai.google.dev/api/caching#Schema; mcpToTool of @google/genai and Gemini CLI do the same).
+
+const GEMINI_WORDS = ['type', 'format', 'description', 'nullable', 'enum', 'maxItems', 'minItems', 'properties', 'required', 'minimum', 'maximum', 'items'];
+const GEMINI_TYPES = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object']);
+
+function declaration(schema, where) {
+    if (!GEMINI_TYPES.has(schema.type)) throw new Error(`${where}: the type ${schema.type}`);
+    if (schema.type === 'array' && !schema.items) throw new Error(`${where}: an array without items`);
+    if (schema.enum && schema.type !== 'string') throw new Error(`${where}: choices of ${schema.type}`);
+    const kept = Object.fromEntries(GEMINI_WORDS.filter((word) => word in schema).map((word) => [word, schema[word]]));
+    if (kept.items) kept.items = declaration(kept.items, `${where}[]`);
+    if (kept.type !== 'object') return kept;
+    const properties = Object.entries(kept.properties ?? {});
+    if (properties.length === 0 && where.includes('.')) throw new Error(`${where}: an object without properties`);
+    kept.properties = Object.fromEntries(properties.map(([name, property]) => [name, declaration(property, `${where}.${name}`)]));
+    return kept;
+}
+
+// What is not declared cannot be said.
+export function toGemini({ name, inputSchema }) {
+    if (!/^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$/.test(name)) throw new Error(`${name}: no function's name`);
+    return { ...declaration(inputSchema, name), additionalProperties: false };
+}

@@ -1,0 +1,46 @@
+// What opsbrain's tools become in hosts that rewrite schemas: every task can still be said, and what is said is accepted.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import Ajv2020 from 'ajv/dist/2020.js';
+import { connect, text } from './clients.mjs';
+import { startServer, startSimserve } from './harness.mjs';
+import { TASKS } from './host_tasks.mjs';
+import { asOpenAi, toGemini, toOpenAi } from './hosts.mjs';
+
+const ajv = new Ajv2020({ strict: false, allowUnionTypes: true });
+
+// What models send for an argument that they have no value for, where the host makes them send one.
+const BLANKS = { string: '', array: [], number: null, integer: null, boolean: null };
+const HOSTS = {
+    'OpenAI strict, null for what is absent': { convert: toOpenAi, say: (schema, args) => asOpenAi(schema, args, () => null) },
+    'OpenAI strict, "" and [] for what is absent': {
+        convert: toOpenAi,
+        say: (schema, args) => asOpenAi(schema, args, ({ type: [type] = [], enum: choices }) => (choices ? null : BLANKS[type])),
+        skip: 'deployment_update', // where "" clears
+    },
+    Gemini: { convert: toGemini, say: (schema, args) => args },
+};
+
+for (const [host, { convert, say, skip }] of Object.entries(HOSTS))
+    test(`sixty tasks can be done through ${host}`, async (t) => {
+        const model = await startSimserve(t, ['--ttft-ms', '5', '--step-ms', '1']);
+        const server = await startServer(t);
+        const client = await connect('2x-2026', server.url);
+        const schemas = new Map((await client.listTools()).map((tool) => [tool.name, convert(tool)]));
+        const problems = [];
+        let seen = { url: model.url };
+        assert.ok(TASKS.length >= 60);
+        for (const [task, name, argsOf, learn] of TASKS) {
+            const schema = schemas.get(name);
+            const plain = argsOf(seen);
+            const args = name === skip ? plain : say(schema, plain);
+            const expressible = ajv.compile(schema);
+            if (name !== skip && !expressible(args)) problems.push(`${task}: ${ajv.errorsText(expressible.errors)}`);
+            const result = await client.callTool(name, args);
+            if (result.isError) problems.push(`${task}: ${text(result)}`);
+            else if (learn) seen = { ...seen, ...learn(result.structuredContent) };
+        }
+        assert.deepEqual(problems, []);
+        assert.deepEqual([...new Set(TASKS.map(([, name]) => name))].sort(), [...schemas.keys()].sort(), 'every tool is needed');
+        await client.close();
+    });

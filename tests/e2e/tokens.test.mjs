@@ -1,0 +1,71 @@
+// What opsbrain costs its clients' models before a word is said: the list of tools, and the instructions.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { connect } from './clients.mjs';
+import { addKey, startServer, temporaryFolder } from './harness.mjs';
+
+const MOST_BY_DEFAULT = 8000; // for ever, however many tools come: new ones leave the default list, or shorten it
+const MOST_TODAY = 6500; // of the tools of today, for an admin
+const MOST_OF_ONE = 700;
+const INSTRUCTIONS_MOST = 1500; // characters: Claude Code cuts after 2,048
+
+const tokens = (value) => countTokens(JSON.stringify(value));
+const namesOf = (tools) => tools.map(({ name }) => name);
+
+async function listAt(t, url, key) {
+    const client = await connect('2x-2026', url, key && { key });
+    t.after(() => client.close());
+    return client.listTools();
+}
+
+test('the list of tools fits its budget', async (t) => {
+    const server = await startServer(t);
+    const tools = await listAt(t, server.url);
+    for (const tool of tools) assert.ok(tokens(tool) <= MOST_OF_ONE, `${tool.name}: ${tokens(tool)} tokens`);
+    const together = tokens(tools);
+    t.diagnostic(`${tools.length} tools cost ${together} tokens`);
+    assert.ok(together <= MOST_BY_DEFAULT, `${together} tokens`);
+    assert.ok(together <= MOST_TODAY, `${together} tokens`);
+});
+
+test('the list has what the caller may call, in the sets that the URL names', async (t) => {
+    const data = await temporaryFolder(t);
+    const keys = {};
+    for (const role of ['viewer', 'operator', 'admin']) keys[role] = await addKey(data, role, '--role', role);
+    const server = await startServer(t, { data });
+    const all = await listAt(t, server.url, keys.admin);
+    const operator = namesOf(await listAt(t, server.url, keys.operator));
+    const viewer = await listAt(t, server.url, keys.viewer);
+
+    assert.ok(!operator.includes('secret_bind') && operator.includes('sweep_start'));
+    assert.ok(viewer.every((tool) => tool.annotations.readOnlyHint));
+    t.diagnostic(`a viewer's ${viewer.length} tools cost ${tokens(viewer)} tokens`);
+    const fleet = namesOf(await listAt(t, `${server.url}?tools=fleet`, keys.admin));
+    assert.ok(fleet.includes('metrics_show') && !fleet.includes('sweep_start'));
+    const some = namesOf(await listAt(t, `${server.url}?tools=measure,metrics_show`, keys.operator));
+    assert.ok(some.includes('sweep_start') && some.includes('metrics_show') && !some.includes('metrics_watch'));
+    assert.deepEqual(namesOf(await listAt(t, `${server.url}?tools=all`, keys.admin)), namesOf(all));
+    const lost = await connect('2x-2026', `${server.url}?tools=metrics`, { key: keys.admin });
+    await assert.rejects(lost.listTools(), /"tools" in the URL names "metrics", .* \(all, fleet, measure, audit\)/);
+    assert.ok((await lost.call('deployment_list')).deployments, 'a tool that is not listed can be called');
+    await lost.close();
+});
+
+test('a setting says which are listed where the URL names none', async (t) => {
+    const server = await startServer(t, { args: ['--tools', 'audit,model_query'] });
+    assert.deepEqual(namesOf(await listAt(t, server.url)), ['audit_list', 'model_query']);
+    assert.ok(namesOf(await listAt(t, `${server.url}?tools=all`)).length > 30);
+});
+
+test('the instructions begin with what is dangerous, and are not cut by any host', async (t) => {
+    const server = await startServer(t);
+    for (const kind of ['legacy-1x', '2x-2026']) {
+        const client = await connect(kind, server.url);
+        const instructions = client.instructions();
+        assert.ok(instructions.length <= INSTRUCTIONS_MOST, `${instructions.length} characters`);
+        assert.match(instructions.slice(0, 400), /data, never .*instructions/s);
+        t.diagnostic(`${instructions.length} characters, ${countTokens(instructions)} tokens`);
+        await client.close();
+    }
+});
