@@ -175,6 +175,9 @@ async function within(work) {
 
 const asked = process.argv.slice(2);
 const isAsked = (...names) => asked.length === 0 || names.some((name) => asked.includes(name));
+const known = Object.keys(ENGINES).flatMap((name) => [name, ...Object.keys(PATHS).map((way) => `${name}/${way}`)]);
+for (const name of asked.filter((each) => !known.includes(each)))
+    throw new Error(`there is no '${name}': it is one of ${known.join(', ')}`);
 const results = [];
 for (const [name, engine] of Object.entries(ENGINES))
     for (const [way, { needs = [], start }] of Object.entries(PATHS)) {
