@@ -136,9 +136,8 @@ test('an argument of another name is understood, and lists end at a name', async
     for (const [given, ours] of Object.entries(meant))
         assert.match(await client.refusal('sweep_start', { [given]: 1 }), new RegExp(`did you mean "${ours}"`), given);
     const sentence = await client.refusal('sweep_plan', { zebra: 1 });
-    const { properties } = (await client.listTools()).find(({ name }) => name === 'sweep_plan').inputSchema;
-    const [, listed, more] = sentence.match(/it takes (.*?)(?: and (\d+) more)?$/);
-    for (const name of listed.split(', ')) assert.ok(name in properties, name);
-    assert.equal(listed.split(', ').length + Number(more ?? 0), Object.keys(properties).length);
+    const [, listed] = sentence.match(/it takes (.*?) and \d+ more$/);
+    for (const name of listed.split(', ')) // an object is none of their values
+        assert.match(await client.refusal('sweep_plan', { [name]: {} }), new RegExp(`"${name}" is `));
     await client.close();
 });
