@@ -192,10 +192,12 @@ bool server_create(const struct server_parts *parts, struct server **out, struct
     return true;
 }
 
+/* Another role may call other tools: who follows the list hears of it. */
 static void check_keys(void *context)
 {
     const struct server *server = context;
 
+    notifier_list_changed(server->notifier, NOTIFIER_TOOLS);
     for (unsigned i = 0; i < atomic_load(&server->loops_started); i++)
         http_loop_check_keys(server->loops[i]);
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { connect } from './clients.mjs';
-import { addKey, startServer, temporaryFolder } from './harness.mjs';
+import { addKey, run, startServer, temporaryFolder, until } from './harness.mjs';
 
 const MOST_BY_DEFAULT = 8000; // for ever, however many tools come: new ones leave the default list, or shorten it
 const MOST_TODAY = 6500; // of the tools of today, for an admin
@@ -50,6 +50,24 @@ test('the list has what the caller may call, in the sets that the URL names', as
     await assert.rejects(lost.listTools(), /"tools" in the URL names "metrics", .* \(all, fleet, measure, audit\)/);
     assert.ok((await lost.call('deployment_list')).deployments, 'a tool that is not listed can be called');
     await lost.close();
+});
+
+test('who follows the list hears that another role changed it', async (t) => {
+    const data = await temporaryFolder(t);
+    const key = await addKey(data, 'eve', '--role', 'viewer');
+    await addKey(data, 'root', '--role', 'admin');
+    const server = await startServer(t, { data });
+    const eve = await connect('legacy-1x', server.url, { key });
+    const heard = [];
+    eve.onNotification(({ method }) => heard.push(method));
+    const before = namesOf(await eve.listTools());
+    // again, for its stream may be opening still
+    await until('the news', async () => {
+        await run(['principal', 'role', 'eve', 'operator', '--data', data]);
+        return heard.includes('notifications/tools/list_changed');
+    });
+    assert.ok(namesOf(await eve.listTools()).length > before.length);
+    await eve.close();
 });
 
 test('a setting says which are listed where the URL names none', async (t) => {

@@ -60,7 +60,7 @@ for (const [name, host] of Object.entries(HOSTS))
         const server = await startServer(t);
         const { shown, url: model } = await startModel(t, [
             () => ['deployment_register', { name: 'sim', url: served.url }],
-            () => ['sweep_start', { deployment: 'sim', window_s: 1, warmup_limit_s: 1, output_tokens: [16] }],
+            () => ['sweep_start', { deployment: 'sim', window_s: 1, output_tokens: [16], options: ['warmup_limit_s=1'] }],
             ([, started]) => ['job_show', { job: started.match(/job_\w{20,}/)[0], wait_s: 120 }],
         ]);
         const { code, output } = await converse(t, host, server.url, model);
