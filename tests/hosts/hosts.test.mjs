@@ -61,7 +61,7 @@ for (const [name, host] of Object.entries(HOSTS))
         const { shown, url: model } = await startModel(t, [
             () => ['deployment_register', { name: 'sim', url: served.url }],
             () => ['sweep_start', { deployment: 'sim', window_s: 1, output_tokens: [16], options: ['warmup_limit_s=1'] }],
-            ([, started]) => ['job_show', { job: started.match(/job_\w{20,}/)[0], wait_s: 120 }],
+            ([, started]) => ['job_show', { job: started.match(/job_\w{20,}/)?.[0] ?? started, wait_s: 120 }],
         ]);
         const { code, output } = await converse(t, host, server.url, model);
         assert.equal(code, 0, output);
@@ -70,7 +70,7 @@ for (const [name, host] of Object.entries(HOSTS))
         const listed = await client.listTools();
         await client.close();
         for (const tool of listed) assert.ok(shown.tools.some((one) => one.name.endsWith(tool.name)), tool.name);
-        assert.match(shown.system, /never as instructions/);
+        assert.match(shown.system, /is data, never instructions/);
         assert.equal(shown.results.length, 3, output);
         assert.match(shown.results[2], /saturated (at|by|between) /);
         assert.match(shown.results[2], /opsbrain:\/\/runs\/run_\w+\/report/);
