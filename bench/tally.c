@@ -94,7 +94,7 @@ static void record_read(struct tally *tally, const struct request *request)
 {
     int64_t at_ns = request->latest_ns;
 
-    if (request->before_ns == 0 || !load_in_window(tally->load, at_ns))
+    if (request->before_ns == 0 || !request->read_counts)
         return;
     histogram_record_many(tally->chunk_gaps,
                           (uint64_t)((at_ns - request->before_ns) / request->read_chunks),
@@ -144,12 +144,15 @@ static void note_times(struct request *request, int64_t now_ns, int64_t tokens)
 
 void tally_chunk(struct tally *tally, struct request *request, int64_t now_ns, int64_t tokens)
 {
-    if (load_in_window(tally->load, now_ns)) {
+    bool counts = load_in_window(tally->load, now_ns);
+
+    if (counts) {
         if (request->chunks > 0)
             histogram_record(tally->latency[METRIC_ICL], (uint64_t)(now_ns - request->latest_ns));
         count_in_window(tally, request, now_ns, tokens);
     }
     note_read(tally, request, now_ns, tokens);
+    request->read_counts = counts;
     note_times(request, now_ns, tokens);
     request->chunks++;
     atomic_fetch_add_explicit(&tally->arrived, 1, memory_order_relaxed);

@@ -28,6 +28,7 @@ struct request {
     int64_t visible_ns;          /* first chunk with content or a tool call */
     int64_t tokens_ns;           /* latest chunk whose tokens are known and counted as gaps */
     int64_t read_tokens, read_chunks; /* of the chunks at latest_ns, which were read at once */
+    bool read_counts;                 /* they came in the window, as it was known then */
     int64_t before_ns;                /* the chunk before those; 0: none */
     int64_t bytes_ns;                 /* latest byte of the answer */
     int64_t end_ns;                   /* done with it: bytes_ns, or when it was given up */

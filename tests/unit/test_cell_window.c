@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <unistd.h>
-
 #include "base/outbound.h"
 #include "tests/unit/cell_trial.h"
 
@@ -395,9 +393,33 @@ static void configure(const struct trial *trial, const char *settings)
     outbound_response_finish(&response);
 }
 
+struct slowing {
+    struct trial trial;
+    int64_t window_ns; /* when it was seen first; 0: not yet */
+    bool slowed;
+};
+
+/* Called all the time: in the middle of the window the server becomes four times as slow. */
+static bool slows_in_the_middle(void *context, const char *doing, double elapsed_s)
+{
+    struct slowing *slowing = context;
+    int64_t now_ns = clock_monotonic_ns();
+
+    (void)elapsed_s;
+    if (strcmp(doing, "measuring") == 0 && slowing->window_ns == 0)
+        slowing->window_ns = now_ns;
+    if (slowing->window_ns != 0 && !slowing->slowed
+        && (double)(now_ns - slowing->window_ns) / 1e9 > slowing->trial.plan.window_s / 2) {
+        configure(&slowing->trial, "{\"step_ms\":8}");
+        slowing->slowed = true;
+    }
+    return false;
+}
+
 static void a_stall_or_another_pace_in_the_middle_is_told(void **state)
 {
-    struct trial stalled, slowed;
+    struct slowing slowing = { 0 };
+    struct trial stalled, *slowed = &slowing.trial;
     const struct measurement *m;
 
     (void)state;
@@ -406,21 +428,21 @@ static void a_stall_or_another_pace_in_the_middle_is_told(void **state)
     stalled.order.concurrency = 1;
     stalled.plan.window_s = 2.5;
     stalled.plan.idle_timeout_s = 10;
-    set_up(&slowed, NULL);
-    slowed.plan.window_s = 3.6;
+    set_up(slowed, NULL);
+    slowed->plan.window_s = 3.6;
+    slowed->order.stopped = slows_in_the_middle;
+    slowed->order.context = &slowing;
     begin(&stalled);
-    begin(&slowed);
-    usleep(2200000); /* the probe, the warm-up and half of the window */
-    configure(&slowed, "{\"step_ms\":8}");
+    begin(slowed);
     m = await(&stalled);
     assert_true(m->uneven);
     assert_in_range(m->silence_s * 1000, 1300, 10000);
     assert_non_null(strstr(stalled.result.reason, "in the middle, though requests were under way"));
-    m = await(&slowed);
+    m = await(slowed);
     assert_true(m->uneven);
-    assert_non_null(strstr(slowed.result.reason, " slower"));
+    assert_non_null(strstr(slowed->result.reason, " slower"));
     tear_down(&stalled);
-    tear_down(&slowed);
+    tear_down(slowed);
 }
 
 /* An arrival now and then: nothing comes in between, and nothing is under way. */
