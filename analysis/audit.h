@@ -46,7 +46,7 @@ void findings_finish(struct findings *findings);
 struct audit_rule {
     const char *name;  /* "actual_load" */
     const char *title; /* what it looks for, for people */
-    int mistake;       /* of the README's list of measuring mistakes; 0: none of them */
+    int mistake;       /* of the list of measuring mistakes in docs/audit.md; 0: none */
     void (*check)(struct audit *audit);
     const char *needs; /* figures without which it cannot be applied, for people; NULL: none */
     bool (*has)(const struct audit *audit); /* are they there? NULL: always */

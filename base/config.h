@@ -1,6 +1,6 @@
 /* Settings: one table gives names, types, defaults and help; from it come parsing, checking, --help
- * and the README's table. `OPSBRAIN_DATA` in the environment is `--data` as a flag; a flag wins. An
- * empty variable counts as not set. */
+ * and the table in docs/operations.md. `OPSBRAIN_DATA` in the environment is `--data` as a flag; a
+ * flag wins. An empty variable counts as not set. */
 #pragma once
 
 #include <stddef.h>
@@ -32,6 +32,6 @@ bool config_read(const struct setting *table, size_t count, int argc, char *cons
 /* The settings of `values` that are not the defaults, as a JSON object by name. */
 void config_changes(const struct setting *table, size_t count, const void *values,
                     struct text *out);
-/* The settings as `--help` shows them, and as the README's markdown table. */
+/* The settings as `--help` shows them, and as the markdown table of docs/operations.md. */
 void config_help(const struct setting *table, size_t count, struct text *out);
 void config_markdown(const struct setting *table, size_t count, struct text *out);

@@ -28,7 +28,7 @@ static const struct field finding_fields[] = {
     { "title", VALUE_TEXT, .help = "What the rule looks for." },
     { "weight", VALUE_TEXT,
       .help = "wrong: a figure is not what its name says. caution: it says less than it seems." },
-    { "mistake", VALUE_INTEGER, .help = "Its number in the README's list; 0: none." },
+    { "mistake", VALUE_INTEGER, .help = "Its number in docs/audit.md; 0: none of those." },
     { "cell_count", VALUE_INTEGER, .help = "Cells it holds for." },
     { "rows", VALUE_INTEGERS, .help = "Their rows in the file (own runs: cells), at most 200." },
     { "where", VALUE_TEXT, .help = "The users and contexts they span." },

@@ -1,6 +1,8 @@
 #!/bin/sh
-# Fails when the README's table of settings is not that of the program built last; `tests/check_settings.sh --write` mends it.
+# Fails when the table of settings in docs/operations.md is not that of the program built last;
+# `tests/check_settings.sh --write` mends it.
 cd "$(dirname "$0")/.." || exit 1
+document=docs/operations.md
 # shellcheck disable=SC2012 # these names are plain
 program=$(ls -t build/asan/bin/opsbrain build/dev/bin/opsbrain build/release/bin/opsbrain 2>/dev/null | head -1)
 [ -n "$program" ] || {
@@ -8,20 +10,20 @@ program=$(ls -t build/asan/bin/opsbrain build/dev/bin/opsbrain build/release/bin
     exit 1
 }
 
-# The README with the program's table between its two markers.
+# The document with the program's table between its two markers.
 with_table() {
     "$program" help --markdown |
         awk 'NR == FNR { table = table $0 "\n"; next }
              /^<!-- settings/ { print; printf "\n%s\n", table; skip = 1; next }
              /^<!-- end of settings/ { skip = 0 }
-             !skip' - README.md
+             !skip' - "$document"
 }
 
 if [ "${1-}" = --write ]; then
-    with_table >build/README.md && cp build/README.md README.md
+    with_table >build/operations.md && cp build/operations.md "$document"
 else
-    with_table | diff README.md - || {
-        echo "README.md has other settings than the program: tests/check_settings.sh --write"
+    with_table | diff "$document" - || {
+        echo "$document has other settings than the program: tests/check_settings.sh --write"
         exit 1
     }
 fi
