@@ -1,0 +1,259 @@
+// The documents: every command in them runs here as it stands, or says why it does not; every link, path, flag, setting and bench
+// that they name exists.
+//
+// A block of commands (sh, js, call) has a comment on the line before it:
+//     <!-- run -->                 it must succeed; a block of text that follows shows what it prints
+//     <!-- run with {...} -->      the same, of a call with these arguments on top, which make it shorter
+//     <!-- not run: REASON -->
+// A `call` is a tool with its arguments. Ids that end in "..." stand for the latest of their kind. Of printed text, each line must
+// begin with the words that are shown, whatever its numbers; "[...]" stands for any text.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { globSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { connect, text } from './clients.mjs';
+import { OPSBRAIN, run as runOpsbrain, startServer, startSimserve, temporaryFolder } from './harness.mjs';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const README_LIMIT_BYTES = 9 * 1024;
+const COMMANDS = new Set(['sh', 'js', 'python', 'call']);
+const WORDS_COMPARED = 5;
+const CALL_LIMIT_MS = 60_000;
+const DEMO = ['--max-running', '8']; // as ./run starts it
+
+const documents = await Promise.all(
+    ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...(await readdir(path.join(ROOT, 'docs'))).sort()
+        .filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)]
+        .map(async (name) => ({ name, content: await readFile(path.join(ROOT, name), 'utf8') })),
+);
+
+// ---- Reading ----
+
+// blocks(content): the fenced blocks: {language, mark, body, line, output}; output is the text block right after it, or undefined.
+function blocks(content) {
+    const found = [];
+    const lines = content.split('\n');
+    for (let i = 0; i < lines.length; i++) {
+        const fence = lines[i].match(/^(\s*)```(\w*)$/);
+        if (!fence) continue;
+        const mark = lines[i - 1]?.match(/^\s*<!-- (.*) -->$/)?.[1];
+        const end = lines.findIndex((line, j) => j > i && line.trim() === '```');
+        assert.ok(end > i, `line ${i + 1}: the block does not end`);
+        const block = { language: fence[2], mark, body: lines.slice(i + 1, end).join('\n'), line: i + 1, end };
+        const before = found.at(-1);
+        if (block.language === 'text' && before && lines.slice(before.end + 1, i).every((line) => line.trim() === ''))
+            before.output = block.body;
+        found.push(block);
+        i = end;
+    }
+    return found;
+}
+
+const outsideBlocks = (content) => content.replace(/^\s*```[^]*?^\s*```$/gm, '');
+
+// inline(content): what stands in single backticks outside of blocks.
+const inline = (content) => [...outsideBlocks(content).matchAll(/`([^`\n]+)`/g)].map((match) => match[1]);
+
+// ---- Running ----
+
+// A place in which one document's commands run: a server and the demo's model server, as ./run starts them.
+class Place {
+    constructor(t) {
+        this.t = t;
+        this.latest = {};
+    }
+
+    async prepare() {
+        this.folder = await temporaryFolder(this.t);
+        this.demo = await startSimserve(this.t, DEMO);
+        this.server = await startServer(this.t, { data: path.join(this.folder, 'data'), args: ['--auth', 'none'] });
+        this.client = await connect('2x-2026', this.server.url);
+        await this.client.call('deployment_register', { name: 'demo', url: this.demo.url });
+        await this.putFiles();
+    }
+
+    async putFiles() {
+        const put = (name, content) => writeFile(path.join(this.folder, name), content);
+        await mkdir(path.join(this.folder, 'bin'));
+        await symlink(path.resolve(OPSBRAIN), path.join(this.folder, 'bin/opsbrain'));
+        await symlink(path.join(import.meta.dirname, 'node_modules'), path.join(this.folder, 'node_modules'));
+        await cp(path.join(ROOT, 'tests/data/imports/vllm.json'), path.join(this.folder, 'results.json'));
+        await put('.curlrc', 'fail-with-body\n');
+    }
+
+    here(source) {
+        return source.replaceAll('http://127.0.0.1:8080', new URL(this.server.url).origin);
+    }
+
+    async shell(source) {
+        return this.spawn('bash', ['-euo', 'pipefail', '-c', this.here(source)]);
+    }
+
+    async script(source) {
+        const file = path.join(this.folder, 'script.mjs');
+        await writeFile(file, this.here(source));
+        return this.spawn(process.execPath, [file]);
+    }
+
+    async spawn(file, args) {
+        const env = { ...process.env, HOME: this.folder, CURL_HOME: this.folder,
+            PATH: `${path.join(this.folder, 'bin')}:${process.env.PATH}` };
+        const child = spawn(file, args, { cwd: this.folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+        let output = '';
+        for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk) => (output += chunk));
+        const [code] = await once(child, 'close');
+        assert.equal(code, 0, output);
+        return output;
+    }
+
+    // "run_..." is the run that was printed last; in a document without one, the import that is made for it.
+    async fill(source) {
+        if (/"(run|imp)_\.\.\."/.test(source) && !this.latest.run)
+            this.note(text(await this.client.callTool('run_import', { text: await readFile(
+                path.join(this.folder, 'results.json'), 'utf8'), name: 'results.json' })));
+        return source.replace(/"([a-z]+)_\.\.\."/g, (whole, kind) => JSON.stringify(this.latest[kind] ?? whole))
+            .replace(/"[0-9a-f]+\.\.\."/g, () => JSON.stringify(this.latest.digest));
+    }
+
+    note(output) {
+        for (const [id, kind] of output.matchAll(/\b(run|swp|job|imp)_[0-9a-z]{26}\b/g)) this.latest[kind] = id;
+        this.latest.run ??= this.latest.imp;
+        this.latest.digest = output.match(/\b[0-9a-f]{64}\b/)?.[0] ?? this.latest.digest;
+    }
+
+    async callTool(source, more) {
+        const [, name, args] = (await this.fill(source)).match(/^(\w+) (\{[^]*\})$/) ?? assert.fail(`not a call: ${source}`);
+        const result = await this.client.callTool(name, { ...JSON.parse(args), ...more },
+            { onprogress: () => {}, timeout: CALL_LIMIT_MS });
+        assert.ok(!result.isError, text(result));
+        this.note(text(result));
+        return text(result);
+    }
+
+    run({ language, body }, more) {
+        if (language === 'call') return this.callTool(body, more);
+        return language === 'js' ? this.script(body) : this.shell(body);
+    }
+}
+
+// The first words of a line, without what differs from run to run: numbers, ids, and what a model writes ("> ...").
+const words = (line) => line.replace(/^> .*/, '>').replace(/\b(run|swp|job|imp|dep|key)_[0-9a-z]{4,}/g, 'ID').replace(/\b[0-9a-f]{64}\b/g, 'DIGEST')
+    .replace(/[-|:]{4,}/g, '-').replace(/[0-9][0-9.,:]*~?/g, '0').trim().split(/\s+/).slice(0, WORDS_COMPARED).join(' ');
+
+// Are the lines there, in this order?
+function checkOutput(shown, printed, where) {
+    const lines = printed.split('\n').map(words);
+    let at = 0;
+    for (const line of shown.split('\n').filter((each) => each.trim() !== '' && each.trim() !== '[...]')) {
+        const wanted = words(line.split('[...]')[0]);
+        const found = lines.findIndex((each, i) => i >= at && each.startsWith(wanted));
+        assert.ok(found >= 0, `${where}: the document shows\n    ${line}\nwhich is not, or not there, in\n${printed}`);
+        at = found + 1;
+    }
+}
+
+const has = (program) => new Promise((resolve) =>
+    spawn('sh', ['-c', `command -v ${program}`]).on('close', (code) => resolve(code === 0)));
+
+// The program that a block needs and that is not here; undefined: none.
+async function lacks(body) {
+    for (const program of ['sqlite3', 'curl'])
+        if (new RegExp(`^${program} `, 'm').test(body) && !(await has(program))) return program;
+    return undefined;
+}
+
+async function runCommands(t, name, content) {
+    const all = blocks(content).filter((block) => COMMANDS.has(block.language));
+    for (const { mark, line } of all)
+        assert.match(mark ?? 'no mark', /^(run|run with \{.*\}|not run: .+)$/, `${name}:${line}: is the block run by a test?`);
+    const runnable = all.filter(({ mark }) => mark.startsWith('run'));
+    if (runnable.length === 0) return;
+    const place = new Place(t);
+    await place.prepare();
+    for (const block of runnable) await runBlock(t, place, block, `${name}:${block.line}`);
+    await place.client.close();
+}
+
+async function runBlock(t, place, block, where) {
+    const missing = await lacks(block.body);
+    if (missing) return t.diagnostic(`${where} is skipped: there is no ${missing}`);
+    const more = block.mark.startsWith('run with') ? JSON.parse(block.mark.slice('run with '.length)) : {};
+    const printed = await place.run(block, more).catch((error) => assert.fail(`${where}: ${error.message}`));
+    if (block.output !== undefined) checkOutput(block.output, printed, where);
+}
+
+test('the commands of the documents run', { concurrency: true }, (t) =>
+    Promise.all(documents.map(({ name, content }) => t.test(name, (sub) => runCommands(sub, name, content)))));
+
+// ---- What they name ----
+
+// inEach(title, check): the same test of every document; check(name, content).
+function inEach(title, check) {
+    test(title, async () => {
+        for (const { name, content } of documents) await check(name, content);
+    });
+}
+
+inEach('JSON is JSON', (name, content) => {
+    for (const { language, body, line } of blocks(content))
+        if (language === 'json') assert.doesNotThrow(() => JSON.parse(body), `${name}:${line}`);
+});
+
+inEach('links lead somewhere', async (name, content) => {
+    for (const [, link] of outsideBlocks(content).matchAll(/\]\(([^)\s]+)\)/g)) {
+        if (/^https?:/.test(link)) continue;
+        const [file, anchor] = link.split('#');
+        const target = file === '' ? name : path.join(path.dirname(name), file);
+        await stat(path.join(ROOT, target)).catch(() => assert.fail(`${name}: ${link}`));
+        if (anchor) assert.ok((await anchors(target)).includes(anchor), `${name}: ${link}`);
+    }
+});
+
+// A path has a folder of ours in front, and an extension or a slash at its end: server/discover is a method.
+inEach('paths exist', (name, content) => {
+    const rooms = globSync('*/', { cwd: ROOT }).map((room) => room.replace(/\/$/, ''));
+    for (const code of inline(content)) {
+        if (!rooms.includes(code.split('/')[0]) || code.startsWith('build/') || !/^[^<>\s]*(\/|\.\w+)$/.test(code)) continue;
+        for (const one of braces(code)) assert.ok(globSync(one, { cwd: ROOT }).length > 0, `${name} names ${one}`);
+    }
+});
+
+inEach('what ./run is told to do exists', async (name, content) => {
+    const script = await readFile(path.join(ROOT, 'run'), 'utf8');
+    for (const [, command, bench] of content.matchAll(/\.\/run ([a-z]+)(?: ([a-z]+))?/g)) {
+        assert.match(script, new RegExp(`^\\./run ${command}\\b`, 'm'), `${name}: ./run ${command}`);
+        if (command === 'bench' && bench)
+            assert.ok(globSync(`tests/bench/${bench}.{sh,mjs}`, { cwd: ROOT }).length > 0, `${name}: ./run bench ${bench}`);
+    }
+});
+
+inEach('flags exist', async (name, content) => {
+    const { output } = await runOpsbrain(['help']);
+    const others = ['--preset', '--build', '--target', '--follow', '--header', '--help', '--write'];
+    for (const code of inline(content))
+        for (const [flag] of code.matchAll(/(?<![\w-])--[a-z][a-z0-9-]*/g)) {
+            const pattern = flag.endsWith('-') ? flag : `${flag}\\b`; // `--samples-*-days`
+            assert.ok(others.includes(flag) || new RegExp(pattern).test(output), `${name} names ${flag}`);
+        }
+});
+
+// As GitHub makes them of headings.
+async function anchors(file) {
+    const content = await readFile(path.join(ROOT, file), 'utf8');
+    return [...outsideBlocks(content).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+        heading.toLowerCase().replace(/[^\w\- ]/g, '').replaceAll(' ', '-'));
+}
+
+// "a/{b,c}.c" -> a/b.c, a/c.c
+function braces(code) {
+    const found = code.match(/^(.*?)\{([^{}]*)\}(.*)$/);
+    return found ? found[2].split(',').flatMap((each) => braces(`${found[1]}${each.trim()}${found[3]}`)) : [code];
+}
+
+test('README.md is short', () => {
+    const bytes = Buffer.byteLength(documents[0].content);
+    assert.ok(bytes <= README_LIMIT_BYTES, `${bytes} bytes, the limit is ${README_LIMIT_BYTES}`);
+});
