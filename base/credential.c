@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <limits.h>
+#include <stdint.h>
 #include <string.h>
 
 enum {
@@ -18,56 +19,62 @@ struct shape {
     unsigned how;
 };
 
-/* By its first byte, so that most bytes of a text are passed over at once. */
-#define BEGINNING(byte, ...)                                                                       \
-    [byte] = (const struct shape[])                                                                \
-    {                                                                                              \
-        __VA_ARGS__,                                                                               \
-        {                                                                                          \
-            NULL                                                                                   \
-        }                                                                                          \
+/* By its first byte and, of that, the low bits of those that may follow, which are the same in
+ * either case: most bytes of a text are passed over at once. */
+struct beginning {
+    const struct shape *shapes;
+    uint32_t seconds;
+};
+
+#define SECOND(byte) (UINT32_C(1) << ((byte)&31))
+#define BEGINNING(byte, second_bits, ...)                                                          \
+    [byte] = {                                                                                     \
+        (const struct shape[]){ __VA_ARGS__, { NULL } },                                           \
+        second_bits,                                                                               \
     }
-static const struct shape *const shapes[UCHAR_MAX + 1] = {
+static const struct beginning beginnings[UCHAR_MAX + 1] = {
     /* Google, AWS */
-    BEGINNING('A', { "AIza", 26 }, { "AKIA", 12, CAPITALS }, { "ASIA", 16, CAPITALS }),
+    BEGINNING('A', SECOND('I') | SECOND('K') | SECOND('S'), { "AIza", 26 },
+              { "AKIA", 12, CAPITALS }, { "ASIA", 16, CAPITALS }),
     /* HTTP */
-    BEGINNING('B', { "Bearer ", 16, BEGINS_A_WORD | ANY_CASE }),
+    BEGINNING('B', SECOND('e'), { "Bearer ", 16, BEGINS_A_WORD | ANY_CASE }),
     /* HTTP */
-    BEGINNING('b', { "Bearer ", 16, BEGINS_A_WORD | ANY_CASE }),
+    BEGINNING('b', SECOND('e'), { "Bearer ", 16, BEGINS_A_WORD | ANY_CASE }),
     /* DigitalOcean */
-    BEGINNING('d', { "dop_v1_", 16 }),
+    BEGINNING('d', SECOND('o'), { "dop_v1_", 16 }),
     /* JWT: a JSON object in base64 */
-    BEGINNING('e', { "eyJ", 17 }),
+    BEGINNING('e', SECOND('y'), { "eyJ", 17 }),
     /* Google */
-    BEGINNING('G', { "GOCSPX-", 10 }),
+    BEGINNING('G', SECOND('O'), { "GOCSPX-", 10 }),
     /* Groq, GitHub, GitLab */
-    BEGINNING('g', { "gsk_", 16 }, { "ghp_", 12 }, { "gho_", 12 }, { "ghs_", 12 }, { "ghu_", 12 },
-              { "ghr_", 12 }, { "github_pat_", 8 }, { "glpat-", 10 }, { "gldt-", 10 },
-              { "glrt-", 10 }),
+    BEGINNING('g', SECOND('h') | SECOND('i') | SECOND('l') | SECOND('s'), { "gsk_", 16 },
+              { "ghp_", 12 }, { "gho_", 12 }, { "ghs_", 12 }, { "ghu_", 12 }, { "ghr_", 12 },
+              { "github_pat_", 8 }, { "glpat-", 10 }, { "gldt-", 10 }, { "glrt-", 10 }),
     /* Hugging Face */
-    BEGINNING('h', { "hf_", 13, BEGINS_A_WORD }),
+    BEGINNING('h', SECOND('f'), { "hf_", 13, BEGINS_A_WORD }),
     /* NVIDIA, npm */
-    BEGINNING('n', { "nvapi-", 10 }, { "npm_", 20, BEGINS_A_WORD }),
+    BEGINNING('n', SECOND('p') | SECOND('v'), { "nvapi-", 10 }, { "npm_", 20, BEGINS_A_WORD }),
     /* opsbrain */
-    BEGINNING('o', { "obk_", 12 }),
+    BEGINNING('o', SECOND('b'), { "obk_", 12 }),
     /* Perplexity, PyPI */
-    BEGINNING('p', { "pplx-", 16 }, { "pypi-AgE", 16 }),
+    BEGINNING('p', SECOND('p') | SECOND('y'), { "pplx-", 16 }, { "pypi-AgE", 16 }),
     /* Replicate, Stripe */
-    BEGINNING('r', { "r8_", 20, BEGINS_A_WORD }, { "rk_live_", 8 }),
+    BEGINNING('r', SECOND('8') | SECOND('k'), { "r8_", 20, BEGINS_A_WORD }, { "rk_live_", 8 }),
     /* SendGrid */
-    BEGINNING('S', { "SG.", 20, BEGINS_A_WORD }),
+    BEGINNING('S', SECOND('G'), { "SG.", 20, BEGINS_A_WORD }),
     /* OpenAI, Anthropic, Stripe, Shopify */
-    BEGINNING('s', { "sk-", 13, BEGINS_A_WORD }, { "sk_live_", 8 }, { "sk_test_", 8 },
-              { "shpat_", 16 }),
+    BEGINNING('s', SECOND('h') | SECOND('k'), { "sk-", 13, BEGINS_A_WORD }, { "sk_live_", 8 },
+              { "sk_test_", 8 }, { "shpat_", 16 }),
     /* Tailscale */
-    BEGINNING('t', { "tskey-", 10 }),
+    BEGINNING('t', SECOND('s'), { "tskey-", 10 }),
     /* xAI, Slack */
-    BEGINNING('x', { "xai-", 20, BEGINS_A_WORD }, { "xoxa-", 8 }, { "xoxb-", 8 }, { "xoxe-", 8 },
-              { "xoxe.", 8 }, { "xoxp-", 8 }, { "xoxr-", 8 }, { "xoxs-", 8 }, { "xapp-", 8 }),
+    BEGINNING('x', SECOND('a') | SECOND('o'), { "xai-", 20, BEGINS_A_WORD }, { "xoxa-", 8 },
+              { "xoxb-", 8 }, { "xoxe-", 8 }, { "xoxe.", 8 }, { "xoxp-", 8 }, { "xoxr-", 8 },
+              { "xoxs-", 8 }, { "xapp-", 8 }),
     /* Google */
-    BEGINNING('y', { "ya29.", 9 }),
+    BEGINNING('y', SECOND('a'), { "ya29.", 9 }),
     /* PEM */
-    BEGINNING('-', { "-----BEGIN ", 0, TO_THE_END }),
+    BEGINNING('-', SECOND('-'), { "-----BEGIN ", 0, TO_THE_END }),
 };
 
 static bool is_of_a_token(unsigned char byte, unsigned how)
@@ -109,13 +116,14 @@ static size_t length_at(const struct shape *shape, const char *text, size_t at)
 
 bool credential_find(const char *text, size_t *at, size_t *length)
 {
-    for (*at = 0; text[*at] != '\0'; ++*at) {
-        const struct shape *shape = shapes[(unsigned char)text[*at]];
+    for (size_t i = 0; text[i] != '\0'; i++) {
+        const struct beginning *beginning = &beginnings[(unsigned char)text[i]];
 
-        for (; shape != NULL && shape->prefix != NULL; shape++) {
-            if (text[*at + 1] != shape->prefix[1] && (shape->how & ANY_CASE) == 0)
-                continue;
-            *length = length_at(shape, text, *at);
+        if ((beginning->seconds & SECOND(text[i + 1])) == 0)
+            continue;
+        *at = i;
+        for (const struct shape *shape = beginning->shapes; shape->prefix != NULL; shape++) {
+            *length = length_at(shape, text, i);
             if (*length > 0)
                 return true;
         }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/eight_bytes.h"
 #include "base/json.h"
 #include "base/json_token.h"
 
@@ -106,6 +107,17 @@ static size_t check_character(struct json_scan *scan)
 /* Most of every string: ASCII that needs no second look. */
 static void skip_plain(struct json_scan *scan)
 {
+    while (scan->end - scan->at >= 8) {
+        uint64_t eight = eight_bytes(scan->at);
+        uint64_t others = bytes_below(eight, 0x20) | bytes_equal(eight, '"')
+                          | bytes_equal(eight, '\\') | bytes_beyond_ascii(eight);
+
+        if (others != 0) {
+            scan->at += bytes_before(others);
+            return;
+        }
+        scan->at += 8;
+    }
     while (scan->at < scan->end && *scan->at >= 0x20 && *scan->at != '"' && *scan->at != '\\')
         scan->at++;
 }

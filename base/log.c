@@ -93,10 +93,13 @@ void log_error(const char *format, ...)
 
 void log_lines_begin(struct log_lines *lines)
 {
-    char time[CLOCK_TEXT_SIZE];
+    int64_t now_ms = clock_utc_ms();
 
+    if (lines->time_ms != now_ms)
+        clock_format_utc(now_ms, lines->time);
+    lines->time_ms = now_ms;
     lines->line = lines->text.length;
-    text_add(&lines->text, clock_format_utc(clock_utc_ms(), time));
+    text_add(&lines->text, lines->time);
     text_add(&lines->text, " info ");
 }
 

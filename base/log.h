@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -14,7 +15,9 @@ void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * for each would cost more than the rest of them. Zero at first. */
 struct log_lines {
     struct text text;
-    size_t line; /* where the one in work begins */
+    size_t line;                /* where the one in work begins */
+    int64_t time_ms;            /* of the newest */
+    char time[CLOCK_TEXT_SIZE]; /* the same */
 };
 void log_lines_begin(struct log_lines *lines); /* an info line; its message is added to ->text */
 void log_lines_end(struct log_lines *lines);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/eight_bytes.h"
 #include "base/memory.h"
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
@@ -257,20 +258,17 @@ static bool is_control(const char *sequence)
                    || memcmp(sequence + 1, "\x80\xa9", 2) == 0));
 }
 
-#define EACH_BYTE(value) (UINT64_C(0x0101010101010101) * (uint8_t)(value))
-#define HIGH_BITS EACH_BYTE(0x80)
-
 size_t text_plain_length(const char *bytes, size_t length)
 {
     size_t at = 0;
-    uint64_t eight;
 
-    for (; length - at >= sizeof eight; at += sizeof eight) {
-        memcpy(&eight, bytes + at, sizeof eight);
-        if (((eight | (eight - EACH_BYTE(' ')) | ((eight ^ EACH_BYTE(0x7f)) - EACH_BYTE(1)))
-             & HIGH_BITS)
-            != 0)
-            break;
+    for (; length - at >= 8; at += 8) {
+        uint64_t eight = eight_bytes(bytes + at);
+        uint64_t others =
+            bytes_below(eight, ' ') | bytes_equal(eight, 0x7f) | bytes_beyond_ascii(eight);
+
+        if (others != 0)
+            return at + bytes_before(others);
     }
     while (at < length && bytes[at] >= ' ' && bytes[at] < 0x7f)
         at++;

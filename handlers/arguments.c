@@ -95,9 +95,14 @@ static bool check_number(const struct param *param, const json_t *value, struct 
 static bool check_harmless(const struct param *param, const char *text, struct error *error)
 {
     TEXT_AUTO shown = { 0 };
+    size_t length = strlen(text);
+    bool is_plain = text_plain_length(text, length) == length;
 
-    text_add_printable(&shown, text, strlen(text), param->is_free ? 0 : SIZE_MAX / 2);
-    if (!text_has_credential(text_string(&shown)))
+    if (param->is_free)
+        return true;
+    if (!is_plain)
+        text_add_printable(&shown, text, length, SIZE_MAX / 2);
+    if (!text_has_credential(is_plain ? text : text_string(&shown)))
         return true;
     return error_set(
         error, ERROR_INVALID,

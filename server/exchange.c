@@ -77,6 +77,7 @@ void exchange_release(struct exchange *exchange)
         free(exchange->reply.headers[i].value);
     text_finish(&exchange->reply.body);
     free(exchange->authority);
+    http_headers_finish(&exchange->headers);
     session_release(exchange->session);
     outlet_release(exchange->outlet);
     stream_release(exchange->stream);

@@ -1,9 +1,13 @@
 #include "server/http_headers.h"
 
 #include <microhttpd.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/memory.h"
+
+#define TRIMMED_SIZE 256U /* of all values of a request */
 #define AT(member) offsetof(struct http_headers, member)
 #define NAME(text) (text), sizeof(text) - 1
 
@@ -57,13 +61,16 @@ static void read_accept(struct http_headers *headers, const char *value)
  * is no room for the copy they stay, and the value will match nothing. */
 static const char *trim(struct http_headers *headers, const char *value, size_t size)
 {
-    char *copy = headers->trimmed + headers->trimmed_length;
     size_t length = size;
+    char *copy;
 
     while (length > 0 && (value[length - 1] == ' ' || value[length - 1] == '\t'))
         length--;
-    if (length == size || length >= sizeof headers->trimmed - headers->trimmed_length)
+    if (length == size || length >= TRIMMED_SIZE - headers->trimmed_length)
         return value;
+    if (headers->trimmed == NULL)
+        headers->trimmed = memory_zeroed(TRIMMED_SIZE, 1);
+    copy = headers->trimmed + headers->trimmed_length;
     memcpy(copy, value, length);
     copy[length] = '\0';
     headers->trimmed_length += length + 1;
@@ -98,6 +105,12 @@ void http_headers_read(struct MHD_Connection *connection, const char *version,
 {
     *out = (struct http_headers){ .needs_host = strcmp(version, "HTTP/1.0") != 0 };
     MHD_get_connection_values_n(connection, MHD_HEADER_KIND, visit, out);
+}
+
+void http_headers_finish(struct http_headers *headers)
+{
+    free(headers->trimmed);
+    headers->trimmed = NULL;
 }
 
 bool http_media_type_is(const char *value, const char *type)

@@ -18,12 +18,13 @@ struct http_headers {
     const char *repeated;                 /* the name of one of the above that came twice */
     bool needs_host;                      /* as all do since HTTP/1.1 */
     bool has_accept, accepts_json, accepts_events;
-    char trimmed[256]; /* copies of values that had blanks at their end */
+    char *trimmed; /* copies of values that had blanks at their end; NULL: none, as mostly */
     size_t trimmed_length;
 };
 
-/* `version`: "HTTP/1.1". */
+/* `version`: "HTTP/1.1". To be finished, by whatever thread. */
 void http_headers_read(struct MHD_Connection *connection, const char *version,
                        struct http_headers *out);
+void http_headers_finish(struct http_headers *headers);
 /* Media type of a Content-Type value, whatever its parameters? */
 bool http_media_type_is(const char *value, const char *type);

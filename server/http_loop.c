@@ -19,7 +19,6 @@
 #include "server/server.h"
 #include "server/thread.h"
 
-#define EVENTS 256
 #define SECOND_NS INT64_C(1000000000)
 #define IDLE_S 75 /* longer than clients and proxies keep a connection */
 #define CONNECTION_MEMORY                                                                          \
@@ -177,12 +176,11 @@ static void take_event(struct http_loop *loop, const struct epoll_event *event)
 
 static void turn(struct http_loop *loop, int timeout_ms)
 {
-    struct epoll_event events[EVENTS];
-    int count = epoll_wait(loop->epoll_fd, events, EVENTS, timeout_ms);
+    int count = epoll_wait(loop->epoll_fd, loop->events, HTTP_LOOP_EVENTS, timeout_ms);
 
     loop->now_ns = clock_monotonic_ns();
     for (int i = 0; i < count; i++)
-        take_event(loop, &events[i]);
+        take_event(loop, &loop->events[i]);
     acceptor_run(loop);
     if (atomic_load(&loop->draining))
         stop_listening(loop);

@@ -5,11 +5,14 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/epoll.h>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "server/acceptor.h"
 #include "server/deadline.h"
+
+#define HTTP_LOOP_EVENTS 256
 
 struct MHD_Daemon;
 struct connection;
@@ -59,6 +62,7 @@ struct http_loop {
     struct acceptor acceptor;
     bool resumed; /* a connection, which libmicrohttpd looks at in its next run and not before */
     struct log_lines log; /* of the requests that ended in this turn */
+    struct epoll_event events[HTTP_LOOP_EVENTS];
 };
 
 /* Serves `listen_fd` (taken) on a thread of its own. */

@@ -1,8 +1,8 @@
 #include "server/http_text.h"
 
-#include <endian.h>
 #include <stdint.h>
-#include <string.h>
+
+#include "base/eight_bytes.h"
 
 #define TEXT (HTTP_TARGET | HTTP_VALUE)
 #define TOKEN (HTTP_TOKEN | TEXT)
@@ -16,41 +16,43 @@ static const uint8_t classes[256] = {
     ['|'] = TOKEN,          ['}'] = TEXT,         ['~'] = TOKEN,         [0x80 ... 0xff] = TEXT,
 };
 
+/* Letters and "-", which names of headers are made of. */
+static uint64_t find_others(uint64_t eight)
+{
+    uint64_t lower = eight | EACH_BYTE(0x20);
+    uint64_t is_letter = (lower + EACH_BYTE(0x80 - 'a')) & ~(lower + EACH_BYTE(0x7f - 'z'));
+
+    return ((~is_letter & ~bytes_equal(eight, '-')) | eight) & HIGH_BITS;
+}
+
 const char *http_pass(const char *at, const char *end, unsigned class)
 {
+    while (class == HTTP_TOKEN && end - at >= 8) {
+        uint64_t others = find_others(eight_bytes(at));
+
+        at += others == 0 ? 8 : bytes_before(others);
+        if (others != 0)
+            break;
+    }
     while (at < end && (classes[(uint8_t)*at] & class) != 0)
         at++;
     return at;
 }
 
-#define EACH_BYTE(value) (UINT64_C(0x0101010101010101) * (uint8_t)(value))
-
-/* The high bit of the bytes that are below `least` or DEL; what comes after the first such byte may
- * be wrong. `least` is at most 0x80. */
-static uint64_t find_controls(const char *bytes, char least)
-{
-    uint64_t eight, deleted;
-
-    memcpy(&eight, bytes, sizeof eight);
-    eight = le64toh(eight);
-    deleted = eight ^ EACH_BYTE(0x7f);
-    return (((eight - EACH_BYTE(least)) & ~eight) | ((deleted - EACH_BYTE(1)) & ~deleted))
-           & EACH_BYTE(0x80);
-}
-
 /* Eight bytes at once. */
 const char *http_pass_text(const char *at, const char *end, unsigned class)
 {
-    char least = class == HTTP_TARGET ? '!' : ' ';
+    uint8_t least = class == HTTP_TARGET ? '!' : ' ';
 
     while (end - at >= 8) {
-        uint64_t controls = find_controls(at, least);
+        uint64_t eight = eight_bytes(at);
+        uint64_t controls = bytes_below(eight, least) | bytes_equal(eight, 0x7f);
 
         if (controls == 0) {
             at += 8;
             continue;
         }
-        at += __builtin_ctzll(controls) / 8;
+        at += bytes_before(controls);
         if ((classes[(uint8_t)*at] & class) == 0)
             return at;
         at++; /* a tab */

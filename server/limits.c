@@ -88,11 +88,20 @@ bool limits_may_run_inline(const struct exchange *exchange)
                           clock_monotonic_ns(), &wait_ms);
 }
 
-void limits_count_inline(const struct exchange *exchange, int64_t took_ns)
+int64_t limits_begin_inline(const struct exchange *exchange)
 {
-    if (is_limited(exchange) && has_rate(exchange->server))
-        quota_charge(exchange->server->inline_us, exchange->principal.name, took_ns / 1000,
-                     clock_monotonic_ns());
+    return is_limited(exchange) && has_rate(exchange->server) ? clock_monotonic_ns() : 0;
+}
+
+void limits_end_inline(const struct exchange *exchange, int64_t begun_ns)
+{
+    int64_t now_ns;
+
+    if (begun_ns == 0)
+        return;
+    now_ns = clock_monotonic_ns();
+    quota_charge(exchange->server->inline_us, exchange->principal.name, (now_ns - begun_ns) / 1000,
+                 now_ns);
 }
 
 bool limits_enter(struct exchange *exchange, struct error *error)

@@ -291,10 +291,10 @@ static void take_responses(const struct post *post)
 
 static void run_inline(struct exchange *exchange)
 {
-    int64_t begun_ns = clock_monotonic_ns();
+    int64_t begun_ns = limits_begin_inline(exchange);
 
     run_post(exchange);
-    limits_count_inline(exchange, clock_monotonic_ns() - begun_ns);
+    limits_end_inline(exchange, begun_ns);
 }
 
 static void place(struct exchange *exchange, struct post *post)
@@ -316,10 +316,11 @@ static void place(struct exchange *exchange, struct post *post)
 /* ---- Reading ---- */
 
 /* A message that claims a version is of the modern era; so is a request whose header does. */
-static enum era era_of(const struct exchange *exchange, const json_t *message)
+static enum era era_of(const struct rpc *rpc, const json_t *message)
 {
-    const json_t *meta = json_object_get(json_object_get(message, "params"), "_meta");
-    const char *header = exchange->headers.protocol_version;
+    const json_t *params = rpc->params != NULL ? rpc->params : json_object_get(message, "params");
+    const json_t *meta = rpc->params != NULL ? rpc->meta : json_object_get(params, "_meta");
+    const char *header = rpc->exchange->headers.protocol_version;
 
     if (json_object_get(meta, MCP_META_VERSION) != NULL)
         return ERA_MODERN;
@@ -340,8 +341,8 @@ static struct post *post_create(struct exchange *exchange, json_t *root)
 
         post->rpcs[i].server = exchange->server;
         post->rpcs[i].exchange = exchange;
-        post->rpcs[i].era = era_of(exchange, message);
         rpc_read(&post->rpcs[i], message);
+        post->rpcs[i].era = era_of(&post->rpcs[i], message);
     }
     return post;
 }

@@ -12,6 +12,7 @@
 #define LENGTH_DIGITS 18
 #define CHUNK_DIGITS 15
 #define WORD_TOO_LONG UINT8_MAX
+#define CASE_BIT 0x20
 #define EXTENSION_BYTES 255 /* of one chunk */
 
 enum part {
@@ -146,6 +147,11 @@ static bool read_version(struct request_guard *guard, struct input *input)
 {
     static const char form[] = "HTTP/1.1";
 
+    if (guard->length == 0 && input->end - input->at >= (ptrdiff_t)sizeof form
+        && memcmp(input->at, form, sizeof form - 1) == 0) { /* as mostly */
+        input->at += sizeof form - 1;
+        return end_line(guard, input, PART_LINE);
+    }
     for (; input->at < input->end && guard->length < sizeof form - 1; input->at++, guard->length++)
         if (*input->at != form[guard->length]) {
             bool is_digit = *input->at >= '0' && *input->at <= '9';
@@ -262,7 +268,8 @@ static enum field find_field(const char *name, size_t length)
     };
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (length == known[i].length && strncasecmp(name, known[i].name, length) == 0)
+        if (length == known[i].length && ((*name ^ *known[i].name) & ~CASE_BIT) == 0
+            && strncasecmp(name, known[i].name, length) == 0)
             return known[i].field;
     return FIELD_OTHER;
 }

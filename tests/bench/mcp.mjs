@@ -6,14 +6,16 @@
 //
 //     ./run bench mcp --servers go,rust --eras 2026-07-28 --connections 64 --seconds 1 --rounds 1
 //
-// Has a change made it slower? --before BIN takes the bench_echo of another build along; what counts is CPU time per call:
+// Has a change made it slower? --before BIN takes the bench_echo of another build along; what counts is CPU time per call.
+// Both are driven at the same moment, since a shared machine changes its speed by a fifth from second to second, and each
+// round starts both anew, since where a process lies in memory makes 3 %:
 //
 //     ./run bench mcp --servers '' --before ../before/build/release/bin/bench_echo
-import { spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { closeSync, copyFileSync, existsSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
 
 process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
 
@@ -199,10 +201,12 @@ function cpuMicroseconds({ child }) {
     return nanoseconds.reduce((a, b) => a + b) / 1e3;
 }
 
-function drive(server, count, seconds) {
+const runProgram = promisify(execFile);
+
+async function drive(server, count, seconds) {
     const before = cpuMicroseconds(server);
-    const { stdout, stderr } = spawnSync('taskset', ['-c', '1', 'wrk', '-t1', '-c', count, '-d', `${seconds}s`, '--timeout', '10s',
-        '-s', `${SOURCES}/wrk.lua`, server.url, '--', ...server.arguments], { encoding: 'utf8' });
+    const { stdout, stderr } = await runProgram('taskset', ['-c', '1', 'wrk', '-t1', '-c', count, '-d', `${seconds}s`, '--timeout', '10s',
+        '-s', `${SOURCES}/wrk.lua`, server.url, '--', ...server.arguments]);
     const last = stdout.trim().split('\n').at(-1);
     if (!last.startsWith('{')) throw new Error(`wrk against ${server.name}: ${stdout}${stderr}`);
     const told = JSON.parse(last);
@@ -232,11 +236,11 @@ function memoryMB({ child }) {
     return Number(kB) / 1024;
 }
 
-function measure(servers) {
-    for (const server of servers) drive(server, 16, 1); // so that compilers in time have seen it
+async function measure(servers) {
+    for (const server of servers) await drive(server, 16, 1); // so that compilers in time have seen it
     for (const count of connections)
         for (let round = 0; round < rounds; round++)
-            for (const server of servers) keepBest(server, count, drive(server, count, options.seconds));
+            for (const server of servers) keepBest(server, count, await drive(server, count, options.seconds));
     for (const server of servers) server.memory = memoryMB(server);
 }
 
@@ -275,17 +279,10 @@ function tellTargets(era, opsbrain, ceiling, peers) {
     }
 }
 
-function tellChange(era, { opsbrain, before }) {
-    for (const count of connections) {
-        const [now, then] = [opsbrain.best.get(count).cpu, before.best.get(count).cpu];
-        console.log(`  ${era}, ${count} connections: ${(now / then).toFixed(3)} times the CPU time per call of before`);
-    }
-}
-
-function tell(era, { opsbrain, before, ceiling, peers }) {
+function tell(era, { opsbrain, ceiling, peers }) {
     console.log(`\n${era === LEGACY ? `${LEGACY}, ${SESSIONS} sessions` : `${MODERN}, stateless`}`);
     line(['server', 'connections', 'requests/s', 'CPU us', 'p50 ms', 'p99 ms', 'memory', 'of ceiling', 'of fastest peer']);
-    for (const server of [opsbrain, before, ...peers, ceiling].filter(Boolean))
+    for (const server of [opsbrain, ...peers, ceiling])
         for (const count of connections) tellRow(server, count, ceiling, fastest(peers, count));
 }
 
@@ -317,19 +314,51 @@ async function startAll(commands, era) {
             console.log(`${era}: the peer ${name} is left out: ${error.message}`);
         }
     }
-    const before = options.before && (await startEcho('before', options.before, PORT + 2 + running.length, era));
-    return { opsbrain, before, ceiling, peers };
+    return { opsbrain, ceiling, peers };
+}
+
+// ---- Against another build ----
+
+const DRIVES = 3; // of each pair of processes
+
+async function startPair(round, era) {
+    const programs = [['opsbrain', 'build/release/bin/bench_echo'], ['before', options.before]];
+    const pair = {};
+    for (const [name, program] of round % 2 ? programs : programs.reverse()) pair[name] = await startEcho(name, program, PORT + running.length, era);
+    return pair;
+}
+
+// The ratios of CPU time per call, now to before, in ascending order.
+async function compareCost(era, count) {
+    const ratios = [];
+    for (let round = 0; round < rounds; round++) {
+        const { opsbrain, before } = await startPair(round, era);
+        for (let i = 0; i <= DRIVES; i++) {
+            const [now, then] = await Promise.all([opsbrain, before].map((server) => drive(server, count, options.seconds)));
+            if (i > 0) ratios.push(now.cpu / then.cpu); // the first warms it up
+        }
+        for (const server of [...running]) await stop(server);
+    }
+    return ratios.sort((a, b) => a - b);
+}
+
+async function reportChange(era) {
+    for (const count of connections) {
+        const ratios = await compareCost(era, count);
+        const at = (share) => ratios[Math.floor(share * (ratios.length - 1))].toFixed(3);
+        console.log(`  ${era}, ${count} connections: ${at(0.5)} times the CPU time per call of before (half of them: ${at(0.25)} to ${at(0.75)})`);
+    }
 }
 
 const commands = buildPeers();
 const eras = [];
 for (const era of options.eras.split(',')) {
     const servers = await startAll(commands, era);
-    measure([servers.ceiling, servers.opsbrain, servers.before, ...servers.peers].filter(Boolean));
+    await measure([servers.ceiling, servers.opsbrain, ...servers.peers]);
     for (const server of [...running]) await stop(server);
     tell(era, servers);
     eras.push([era, servers]);
 }
 console.log('\nopsbrain against what it must show (in brackets):');
 for (const [era, { opsbrain, ceiling, peers }] of eras) tellTargets(era, opsbrain, ceiling, peers);
-if (options.before) for (const [era, servers] of eras) tellChange(era, servers);
+if (options.before) for (const [era] of eras) await reportChange(era);

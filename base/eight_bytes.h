@@ -1,0 +1,43 @@
+/* Reading a text eight bytes at a time. In what these find, the high bit of a byte says that it is
+ * one; what comes after the first such byte may be wrong. Source of the formulas: S. E. Anderson,
+ * Bit Twiddling Hacks, "Determine if a word has a byte less than n". */
+#pragma once
+
+#include <endian.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define EACH_BYTE(value) (UINT64_C(0x0101010101010101) * (uint8_t)(value))
+#define HIGH_BITS EACH_BYTE(0x80)
+
+/* The first byte becomes the lowest. */
+static inline uint64_t eight_bytes(const char *bytes)
+{
+    uint64_t eight;
+
+    memcpy(&eight, bytes, sizeof eight);
+    return le64toh(eight);
+}
+
+/* Bytes below `least`, which is at most 0x80. */
+static inline uint64_t bytes_below(uint64_t eight, uint8_t least)
+{
+    return (eight - EACH_BYTE(least)) & ~eight & HIGH_BITS;
+}
+
+static inline uint64_t bytes_equal(uint64_t eight, char c)
+{
+    return bytes_below(eight ^ EACH_BYTE(c), 1);
+}
+
+static inline uint64_t bytes_beyond_ascii(uint64_t eight)
+{
+    return eight & HIGH_BITS;
+}
+
+/* How many bytes come before the first one found; `found` is not 0. */
+static inline size_t bytes_before(uint64_t found)
+{
+    return (size_t)__builtin_ctzll(found) / 8;
+}
