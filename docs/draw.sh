@@ -10,6 +10,7 @@ cd "$(dirname "$0")/.." || exit 1
 readonly ROOMS='base store jobs bench fleet analysis handlers server'
 
 # "server/http server/streams": who includes whom, and "server/http server/http" for each that there is.
+# shellcheck disable=SC2016 # $0 is awk's
 ties() {
     local room
     for room in $ROOMS; do
