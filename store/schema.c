@@ -1,5 +1,6 @@
 #include "store/schema.h"
 
+#include <sqlite3.h>
 #include <string.h>
 
 #include "base/text.h"

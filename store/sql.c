@@ -1,6 +1,7 @@
 #include "store/sql.h"
 
 #include <errno.h>
+#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 

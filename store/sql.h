@@ -1,14 +1,13 @@
-/* The only place that talks to sqlite3: a connection with its prepared statements, and one run of
- * one statement. Private to store/. */
+/* A connection to the database with its prepared statements, and one run of one statement. Private
+ * to store/. */
 #pragma once
 
-#include <sqlite3.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
 
-/* One sqlite3 handle; one thread at a time. */
+/* One thread at a time. */
 struct connection;
 
 enum connection_kind { CONNECTION_WRITER, CONNECTION_READER };
@@ -17,7 +16,7 @@ bool connection_open(const char *path, enum connection_kind kind, struct connect
                      struct error *error);
 void connection_close(struct connection *connection); /* NULL is fine */
 const char *connection_path(const struct connection *connection);
-sqlite3 *connection_handle(struct connection *connection);
+struct sqlite3 *connection_handle(struct connection *connection);
 /* Runs a script of statements that return no rows. */
 bool connection_run(struct connection *connection, const char *script, struct error *error);
 
@@ -26,7 +25,7 @@ bool connection_run(struct connection *connection, const char *script, struct er
  * string: statements are kept by its address. Bound memory must live until the end of the run. */
 struct sql {
     struct connection *connection;
-    sqlite3_stmt *statement;
+    struct sqlite3_stmt *statement;
     bool *taken; /* of the kept statement; NULL: the statement is our own */
     bool failed;
 };

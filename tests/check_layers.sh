@@ -18,6 +18,7 @@ bad=$(
     may_not handlers 'migrations/|server/|tests/'
     may_not server 'migrations/|tests/'
     for room in base jobs bench fleet analysis handlers server; do may_not $room 'sqlite3\.h'; done
+    grep -rlE '^#include <sqlite3' store | grep -vE '^store/(sql|database|schema)\.c$'
     for room in store jobs fleet analysis handlers server; do may_not $room 'curl/'; done
     grep -rlE '^#include <curl/' base | grep -v '^base/outbound'
     for room in base store jobs bench fleet analysis handlers; do may_not $room 'microhttpd\.h'; done
