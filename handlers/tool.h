@@ -80,7 +80,7 @@ struct answer {
 void answer_finish(struct answer *answer);
 
 enum placement {
-    PLACE_INLINE,  /* quick, reads memory or one small query: may run on the HTTP thread */
+    PLACE_INLINE,  /* answers from memory, never from the store: may run on the HTTP thread */
     PLACE_WORKER,  /* blocking for a moment: store writes, short upstream calls */
     PLACE_WAITING, /* waits for people or slow servers: seconds to minutes */
 };

@@ -13,15 +13,7 @@
 #include "base/random.h"
 #include "server/key_marker.h"
 
-#define SLOTS 1024
-#define REMEMBER_MS 1000
-
-/* What the store said of a digest; a slot per hash, the newer one wins. */
-struct slot {
-    uint8_t digest[DIGEST_BYTES];
-    int64_t until_ms; /* monotonic; 0: empty */
-    struct principal principal;
-};
+#define NOTE_MS 1000 /* a key's use is noted as often at most */
 
 struct authority {
     struct store *store;
@@ -31,19 +23,38 @@ struct authority {
     pthread_mutex_t lock; /* over the rest */
     void (*changed)(void *context);
     void *context;
-    struct slot slots[SLOTS];
+    struct recognized_key *keys; /* all of the store's, in order of digest */
+    size_t key_count;
+    bool is_stale; /* they changed, and could not be read */
 };
+
+/* Who was let in by keys that may have changed is not, until they can be read. */
+static bool load_keys(struct authority *authority, struct error *error)
+{
+    struct recognized_key *keys = NULL;
+    size_t count = 0;
+    bool loaded = key_load(authority->store, &keys, &count, error);
+
+    pthread_mutex_lock(&authority->lock);
+    free(authority->keys);
+    authority->keys = keys;
+    authority->key_count = count;
+    authority->is_stale = !loaded;
+    pthread_mutex_unlock(&authority->lock);
+    return loaded;
+}
 
 /* With `auto` the first key locks the door for good: neither revoking the last one nor losing the
  * database opens it. */
 static bool update_needs_keys(struct authority *authority, struct error *error)
 {
-    struct api_key *keys = NULL;
-    size_t count = 0;
+    size_t count;
 
-    if (!key_list(authority->store, &keys, &count, error))
+    if (!load_keys(authority, error)) {
+        atomic_store(&authority->needs_keys, authority->mode != MODE_NONE);
         return false;
-    free(keys);
+    }
+    count = authority->key_count;
     if (count > 0)
         key_marker_write(authority->data_folder);
     atomic_store(&authority->needs_keys,
@@ -60,12 +71,21 @@ static bool update_needs_keys(struct authority *authority, struct error *error)
                      authority->data_folder);
 }
 
-static bool check_binding(struct authority *authority, bool loopback, struct error *error)
+static bool has_valid_key(const struct authority *authority)
 {
-    bool any = false;
+    int64_t now_ms = clock_utc_ms();
+    struct error ignored;
 
-    if (!key_any(authority->store, &any, error))
-        return false;
+    for (size_t i = 0; i < authority->key_count; i++)
+        if (key_check(&authority->keys[i].key, now_ms, &ignored))
+            return true;
+    return false;
+}
+
+static bool check_binding(const struct authority *authority, bool loopback, struct error *error)
+{
+    bool any = has_valid_key(authority);
+
     if (!any && atomic_load(&authority->needs_keys))
         log_warning("no API key is valid: add one with `opsbrain key add NAME --role admin`");
     if (loopback || authority->mode == MODE_KEYS || (any && authority->mode == MODE_AUTO))
@@ -106,64 +126,59 @@ void authority_destroy(struct authority *authority)
     if (authority == NULL)
         return;
     pthread_mutex_destroy(&authority->lock);
+    free(authority->keys);
     free(authority->data_folder);
     free(authority);
 }
 
-static struct slot *slot_of(struct authority *authority, const uint8_t digest[DIGEST_BYTES])
+static int compare_digest(const void *digest, const void *key)
 {
-    return &authority->slots[(digest[0] << 8 | digest[1]) % SLOTS];
+    return memcmp(digest, ((const struct recognized_key *)key)->digest, DIGEST_BYTES);
 }
 
-static bool recall(struct authority *authority, const uint8_t digest[DIGEST_BYTES], int64_t now_ms,
-                   struct principal *out)
+/* Under the lock. */
+static bool recognize(struct authority *authority, const uint8_t digest[DIGEST_BYTES],
+                      struct principal *out, struct error *error)
 {
-    const struct slot *slot = slot_of(authority, digest);
-    bool found;
+    struct recognized_key *found = authority->key_count == 0
+                                       ? NULL
+                                       : bsearch(digest, authority->keys, authority->key_count,
+                                                 sizeof *authority->keys, compare_digest);
+    int64_t now_ms = clock_utc_ms();
+    struct api_key *key;
 
-    pthread_mutex_lock(&authority->lock);
-    found = slot->until_ms > now_ms && memcmp(slot->digest, digest, DIGEST_BYTES) == 0;
-    if (found)
-        *out = slot->principal;
-    pthread_mutex_unlock(&authority->lock);
-    return found;
-}
-
-static void remember(struct authority *authority, const uint8_t digest[DIGEST_BYTES],
-                     int64_t until_ms, const struct principal *principal)
-{
-    struct slot *slot = slot_of(authority, digest);
-
-    pthread_mutex_lock(&authority->lock);
-    memcpy(slot->digest, digest, DIGEST_BYTES);
-    slot->until_ms = until_ms;
-    slot->principal = *principal;
-    pthread_mutex_unlock(&authority->lock);
-}
-
-/* No longer than the key is valid. */
-static int64_t memory_ms(const struct principal *found)
-{
-    int64_t left_ms = found->key_expires_ms - clock_utc_ms();
-
-    return found->key_expires_ms != 0 && left_ms < REMEMBER_MS ? left_ms : REMEMBER_MS;
+    if (found == NULL)
+        return error_set(error, ERROR_UNAUTHENTICATED,
+                         "the API key is unknown: ask an administrator for one (opsbrain key add)");
+    key = &found->key;
+    if (!key_check(key, now_ms, error))
+        return false;
+    if (now_ms > key->last_used_ms + NOTE_MS) {
+        key->last_used_ms = now_ms;
+        key_note_use(authority->store, key->id, now_ms);
+    }
+    memcpy(out->name, key->principal, sizeof out->name);
+    out->role = key->role;
+    out->key_expires_ms = key->expires_ms;
+    return true;
 }
 
 static bool find(struct authority *authority, const char *key, struct principal *out,
                  struct error *error)
 {
-    int64_t now_ms = clock_monotonic_ns() / 1000000;
     uint8_t digest[DIGEST_BYTES];
-    struct principal found;
+    bool found;
 
     digest_sha256(key, strlen(key), digest);
-    if (recall(authority, digest, now_ms, out))
-        return true;
-    if (!key_find(authority->store, digest, clock_utc_ms(), &found, error))
-        return false;
-    remember(authority, digest, now_ms + memory_ms(&found), &found);
-    *out = found;
-    return true;
+    pthread_mutex_lock(&authority->lock);
+    if (authority->is_stale)
+        found = error_set(error, ERROR_BUSY,
+                          "the API keys changed and could not be read: an administrator must run "
+                          "`opsbrain key list` until it succeeds");
+    else
+        found = recognize(authority, digest, out, error);
+    pthread_mutex_unlock(&authority->lock);
+    return found;
 }
 
 bool authority_check(struct authority *authority, const char *authorization, struct principal *out,
@@ -192,10 +207,6 @@ bool authority_needs_keys(const struct authority *authority)
 
 bool authority_refresh(struct authority *authority, struct error *error)
 {
-    pthread_mutex_lock(&authority->lock);
-    for (size_t i = 0; i < SLOTS; i++)
-        authority->slots[i].until_ms = 0;
-    pthread_mutex_unlock(&authority->lock);
     if (!update_needs_keys(authority, error))
         return false;
     pthread_mutex_lock(&authority->lock);

@@ -18,13 +18,13 @@ bool authority_create(struct store *store, const char *data_folder, const char *
                       struct authority **out, struct error *error);
 void authority_destroy(struct authority *authority); /* NULL is fine */
 
-/* The principal of an Authorization header (NULL: none). UNAUTHENTICATED says what to send. Any
- * thread; an answer is remembered for at most a second. */
+/* The principal of an Authorization header (NULL: none). UNAUTHENTICATED says what to send; BUSY:
+ * the keys changed, but could not be read. Any thread: it answers from memory. */
 bool authority_check(struct authority *authority, const char *authorization, struct principal *out,
                      struct error *error);
 /* False: everybody is `local`. */
 bool authority_needs_keys(const struct authority *authority);
-/* Keys or roles changed: forgets what is remembered, and tells who listens. */
+/* Keys or roles changed: reads them again, and calls who listens. */
 bool authority_refresh(struct authority *authority, struct error *error);
 /* `changed` is called by authority_refresh from now on; NULL: nothing is. */
 void authority_listen(struct authority *authority, void (*changed)(void *context), void *context);

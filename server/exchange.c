@@ -61,7 +61,7 @@ static void stop_counting(struct exchange *exchange)
 /* There may be thousands of these, for days. */
 void exchange_settle(struct exchange *exchange)
 {
-    if (!exchange->standing)
+    if (!exchange->standing || exchange->working)
         return;
     stop_counting(exchange);
     drop_request(exchange);

@@ -130,6 +130,7 @@ void exchange_drop_stream(struct exchange *exchange)
     stream_release(exchange->stream);
     exchange->outlet = NULL;
     exchange->stream = NULL;
+    exchange->standing = false;
 }
 
 enum MHD_Result exchange_queue_stream(struct exchange *exchange)

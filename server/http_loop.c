@@ -18,6 +18,7 @@
 #include "server/http_reader.h"
 #include "server/server.h"
 #include "server/thread.h"
+#include "store/store.h"
 
 #define SECOND_NS INT64_C(1000000000)
 #define IDLE_S 75 /* longer than clients and proxies keep a connection */
@@ -208,6 +209,7 @@ static void *run_thread(void *context)
 {
     struct http_loop *loop = context;
 
+    store_forbid_waiting();
     http_reader_begin(loop);
     while (!atomic_load(&loop->stopping))
         turn(loop, patience_ms(loop));

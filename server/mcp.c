@@ -224,13 +224,17 @@ static bool wants_stream(const struct exchange *exchange, const struct post *pos
 {
     const struct rpc *first = post->rpcs;
 
-    return exchange->headers.accepts_events && !post->batch
-           && first->method == method_find("tools/call", first->era)
-           && (first->progress_token != NULL || first->logs || first->placement == PLACE_WAITING);
+    if (!exchange->headers.accepts_events || post->batch)
+        return false;
+    return first->method->stands
+           || (first->method == method_find("tools/call", first->era)
+               && (first->progress_token != NULL || first->logs
+                   || first->placement == PLACE_WAITING));
 }
 
 static void begin_stream(struct exchange *exchange, const struct rpc *rpc)
 {
+    exchange->standing = rpc->method->stands;
     exchange_begin_stream(exchange);
     if (rpc->era == ERA_LEGACY)
         outlet_begin(exchange->outlet); /* no answer has a status of its own */

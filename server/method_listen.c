@@ -123,25 +123,27 @@ static char *farewell(const struct rpc *rpc)
     return text_take(&json);
 }
 
-bool listen_run(struct rpc *rpc)
+bool listen_prepare(struct rpc *rpc)
 {
     const json_t *wishes = json_object_get(rpc->params, "notifications");
-    struct exchange *exchange = rpc->exchange;
-    struct honoured honoured;
 
     if (!json_is_object(wishes))
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200,
                         "params.notifications is missing, or not an object");
-    if (!exchange->headers.accepts_events)
+    if (!rpc->exchange->headers.accepts_events)
         return rpc_fail(rpc, RPC_REFUSED, 406, "Accept must name text/event-stream");
-    if (json_object_get(wishes, "taskIds") != NULL && !tasks_require(rpc))
-        return false;
-    exchange->standing = true;
-    exchange_begin_stream(exchange);
+    return json_object_get(wishes, "taskIds") == NULL || tasks_require(rpc);
+}
+
+bool listen_run(struct rpc *rpc)
+{
+    const json_t *wishes = json_object_get(rpc->params, "notifications");
+    struct honoured honoured;
+
     read_wishes(rpc, wishes, &honoured);
     read_tasks(rpc, wishes, &honoured);
     acknowledge(rpc, &honoured);
-    stream_set_farewell_take(exchange->stream, farewell(rpc));
+    stream_set_farewell_take(rpc->exchange->stream, farewell(rpc));
     rpc->silent = true;
     return true;
 }

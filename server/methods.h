@@ -10,6 +10,7 @@ struct method {
     bool cacheable;           /* its result says how long it may be kept (2026-07-28) */
     unsigned ttl_ms;          /* so long; 0: it is of this moment */
     enum placement placement; /* where run() is called, unless prepare() decides */
+    bool stands;              /* is answered by a stream that stays */
     const char *named_by;     /* the parameter that the header Mcp-Name repeats; NULL: none */
     /* Optional: on the HTTP thread, before placement; sets rpc->placement. False: rpc_fail. */
     bool (*prepare)(struct rpc *rpc);
@@ -31,7 +32,8 @@ struct call
 rpc_make_call(struct rpc *rpc); /* by the message's `arguments`, its client and sender */
 /* The result of a call that failed: an answer for the agent, not a protocol error. */
 void tools_write_error(struct rpc *rpc, const struct error *error);
-bool listen_run(struct rpc *rpc);         /* method_listen.c */
+bool listen_prepare(struct rpc *rpc); /* method_listen.c */
+bool listen_run(struct rpc *rpc);
 bool resources_list_run(struct rpc *rpc); /* method_resources.c */
 bool resources_templates_run(struct rpc *rpc);
 bool resources_read_prepare(struct rpc *rpc);

@@ -305,7 +305,7 @@ bool audit_count(struct store *store, const struct audit_event *event, struct er
 {
     if (is_counted(store->tally, event))
         return true;
-    if (rules[event->kind].waits)
+    if (rules[event->kind].waits && database_may_wait())
         return audit_add(store, event->change, event->outcome, event->detail, event->subject,
                          error);
     return add_later(store, event, error);

@@ -1,5 +1,6 @@
 #include "store/database.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -311,12 +312,25 @@ static void *write_loop(void *context)
     return NULL;
 }
 
+static _Thread_local bool waiting_forbidden;
+
+void database_forbid_waiting(void)
+{
+    waiting_forbidden = true;
+}
+
+bool database_may_wait(void)
+{
+    return !waiting_forbidden;
+}
+
 bool database_write(struct database *database, database_apply *apply, void *context,
                     struct error *error)
 {
     struct error reason = { 0 };
     struct write write = { .apply = apply, .context = context, .error = &reason };
 
+    assert(!waiting_forbidden);
     pthread_cond_init(&write.finished, NULL);
     pthread_mutex_lock(&database->lock);
     if (database->stopping) {
@@ -379,6 +393,7 @@ struct reader database_reader(struct database *database)
 {
     struct reader reader = { .database = database };
 
+    assert(!waiting_forbidden);
     pthread_mutex_lock(&database->lock);
     while (database->readers_free == 0)
         pthread_cond_wait(&database->reader_free, &database->lock);

@@ -22,6 +22,10 @@ void database_guard(struct database *database, bool (*guard)(void *context, stru
  * not write to the database through any other way than `connection`. */
 typedef bool database_apply(struct connection *connection, void *context, struct error *error);
 
+/* Not on this thread, from now on (store.h). */
+void database_forbid_waiting(void);
+bool database_may_wait(void);
+
 /* Queues the closure and returns once its transaction is on disk (or failed). */
 bool database_write(struct database *database, database_apply *apply, void *context,
                     struct error *error);

@@ -174,48 +174,59 @@ static void read_key(const struct sql *sql, struct api_key *row)
 }
 
 #define COLUMNS                                                                                    \
-    "k.id, p.name, p.role, k.created_ms, k.expires_ms, k.revoked_ms, k.last_used_ms, k.label "     \
-    "FROM api_keys k JOIN principals p ON p.id = k.principal_id "
+    "k.id, p.name, p.role, k.created_ms, k.expires_ms, k.revoked_ms, k.last_used_ms, k.label, "    \
+    "k.digest FROM api_keys k JOIN principals p ON p.id = k.principal_id "
 
-static bool read_by_digest(struct store *store, const uint8_t digest[DIGEST_BYTES],
-                           struct api_key *key, bool *found, struct error *error)
+static void read_digest(const struct sql *sql, uint8_t out[DIGEST_BYTES])
 {
-    READER_AUTO reader = database_reader(store->main);
-    SQL_AUTO sql = sql_begin(reader.connection, "SELECT " COLUMNS "WHERE k.digest = ?1");
+    size_t length;
+    const void *bytes = sql_blob(sql, 8, &length);
 
-    sql_bind_blob(&sql, 1, digest, DIGEST_BYTES);
-    if (!sql_find(&sql, found, error))
+    memset(out, 0, DIGEST_BYTES);
+    if (length == DIGEST_BYTES)
+        memcpy(out, bytes, DIGEST_BYTES);
+}
+
+bool key_load(struct store *store, struct recognized_key **out, size_t *count, struct error *error)
+{
+    struct recognized_key *rows = NULL;
+    size_t length = 0;
+    enum sql_step step;
+    READER_AUTO reader = database_reader(store->main);
+    SQL_AUTO sql = sql_begin(reader.connection, "SELECT " COLUMNS "ORDER BY k.digest");
+
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        rows = rows_grow(rows, length, sizeof *rows);
+        read_digest(&sql, rows[length].digest);
+        read_key(&sql, &rows[length++].key);
+    }
+    if (step == SQL_FAILED) {
+        free(rows);
         return false;
-    if (*found)
-        read_key(&sql, key);
+    }
+    *out = rows;
+    *count = length;
     return true;
 }
 
-bool key_find(struct store *store, const uint8_t digest[DIGEST_BYTES], int64_t now_ms,
-              struct principal *out, struct error *error)
+bool key_check(const struct api_key *key, int64_t now_ms, struct error *error)
+{
+    char when[CLOCK_TEXT_SIZE];
+
+    if (key->revoked_ms != 0)
+        return error_set(error, ERROR_UNAUTHENTICATED, "the API key %s was revoked at %s", key->id,
+                         clock_format_utc(key->revoked_ms, when));
+    return key->expires_ms == 0 || key->expires_ms > now_ms
+           || error_set(error, ERROR_UNAUTHENTICATED, "the API key %s expired at %s", key->id,
+                        clock_format_utc(key->expires_ms, when));
+}
+
+void key_note_use(struct store *store, const char *id, int64_t now_ms)
 {
     static const char USED[] = "UPDATE api_keys SET last_used_ms = max(?2, "
                                "coalesce(last_used_ms, 0)) WHERE id = ?1";
-    struct api_key key;
-    bool found;
-    char when[CLOCK_TEXT_SIZE];
 
-    if (!read_by_digest(store, digest, &key, &found, error))
-        return false;
-    if (!found)
-        return error_set(error, ERROR_UNAUTHENTICATED,
-                         "the API key is unknown: ask an administrator for one (opsbrain key add)");
-    if (key.revoked_ms != 0)
-        return error_set(error, ERROR_UNAUTHENTICATED, "the API key %s was revoked at %s", key.id,
-                         clock_format_utc(key.revoked_ms, when));
-    if (key.expires_ms != 0 && key.expires_ms <= now_ms)
-        return error_set(error, ERROR_UNAUTHENTICATED, "the API key %s expired at %s", key.id,
-                         clock_format_utc(key.expires_ms, when));
-    touches_note(store->touches, USED, key.id, now_ms);
-    text_copy(out->name, sizeof out->name, key.principal);
-    out->role = key.role;
-    out->key_expires_ms = key.expires_ms;
-    return true;
+    touches_note(store->touches, USED, id, now_ms);
 }
 
 bool key_list(struct store *store, struct api_key **out, size_t *count, struct error *error)
@@ -272,20 +283,6 @@ bool key_revoke(struct store *store, const char *id_or_principal, int64_t now_ms
     if (!store_change(store, change, apply_revoke, &revoking, id_or_principal, "", error))
         return false;
     *revoked = revoking.revoked;
-    return true;
-}
-
-bool key_any(struct store *store, bool *out, struct error *error)
-{
-    bool found;
-    READER_AUTO reader = database_reader(store->main);
-    SQL_AUTO sql = sql_begin(reader.connection, "SELECT 1 FROM api_keys WHERE revoked_ms IS NULL "
-                                                "AND (expires_ms IS NULL OR expires_ms > ?1)");
-
-    sql_bind_integer(&sql, 1, clock_utc_ms());
-    if (!sql_find(&sql, &found, error))
-        return false;
-    *out = found;
     return true;
 }
 

@@ -33,17 +33,22 @@ struct api_key {
 bool key_add(struct store *store, const char *principal, enum role role, const char *label,
              const uint8_t digest[DIGEST_BYTES], int64_t expires_ms, struct change *change,
              struct api_key *out, struct error *error);
-/* By digest: UNAUTHENTICATED if unknown, expired at now_ms or revoked. Notes its use (flushed
- * later). */
-bool key_find(struct store *store, const uint8_t digest[DIGEST_BYTES], int64_t now_ms,
-              struct principal *out, struct error *error);
+/* All there are, with what they are recognized by, in order of digest: to be kept in memory.
+ * free(*out). */
+struct recognized_key {
+    uint8_t digest[DIGEST_BYTES];
+    struct api_key key;
+};
+bool key_load(struct store *store, struct recognized_key **out, size_t *count, struct error *error);
+/* UNAUTHENTICATED if it expired at now_ms or was revoked. */
+bool key_check(const struct api_key *key, int64_t now_ms, struct error *error);
+/* Stored within a second or so; never waits. */
+void key_note_use(struct store *store, const char *id, int64_t now_ms);
 bool key_list(struct store *store, struct api_key **out, size_t *count,
               struct error *error); /* free(*out) */
 /* By key id, or every key of a principal by name; NOT_FOUND says so. *revoked: how many. */
 bool key_revoke(struct store *store, const char *id_or_principal, int64_t now_ms,
                 struct change *change, int64_t *revoked, struct error *error);
-bool key_any(struct store *store, bool *out,
-             struct error *error); /* is there a key that is valid now? */
 
 /* Who has keys, or had. */
 struct principal_row {
@@ -54,7 +59,7 @@ struct principal_row {
 /* By name. free(*out). */
 bool principal_list(struct store *store, struct principal_row **out, size_t *count,
                     struct error *error);
-/* For all of its keys, which are asked again within a second. *before: the role it had. NOT_FOUND
+/* For all of its keys. *before: the role it had. NOT_FOUND
  * names the principal. */
 bool principal_set_role(struct store *store, const char *name, enum role role,
                         struct change *change, enum role *before, struct error *error);

@@ -162,6 +162,11 @@ int64_t store_size_bytes(struct store *store)
     return database_size_bytes(store->main) + database_size_bytes(store->scrapes);
 }
 
+void store_forbid_waiting(void)
+{
+    database_forbid_waiting();
+}
+
 size_t store_queued(struct store *store)
 {
     return database_queued(store->main) + database_queued(store->scrapes);

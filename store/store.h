@@ -28,6 +28,10 @@ bool store_intact(struct store *store);        /* are its files still in their p
 int64_t store_size_bytes(struct store *store); /* both files with their WALs */
 size_t store_queued(struct store *store);      /* writes waiting */
 
+/* The calling thread serves many clients, and from now on may not wait for the store: a build with
+ * assertions aborts where it would. */
+void store_forbid_waiting(void);
+
 /* Who does something, for the audit. Strings are borrowed. */
 struct actor {
     const char *principal;
