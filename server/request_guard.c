@@ -44,6 +44,7 @@ static bool refuse(struct request_guard *guard, enum request_fault_kind kind)
 
 struct input {
     const char *at, *end;
+    const char *request; /* where the one in work begins; NULL: not here */
 };
 
 static bool is_in(char c, unsigned class)
@@ -76,7 +77,10 @@ static bool begin(struct request_guard *guard, enum part part)
 
 static bool complete(struct request_guard *guard)
 {
-    *guard = (struct request_guard){ .heads = guard->heads, .passed = guard->passed + 1 };
+    size_t kept = offsetof(struct request_guard, part);
+
+    memset((char *)guard + kept, 0, sizeof *guard - kept);
+    guard->passed++;
     return true;
 }
 
@@ -113,11 +117,43 @@ static bool end_line(struct request_guard *guard, struct input *input, enum part
 
 /* ---- The request line ---- */
 
+/* Clients repeat most of a head: what is the same as before need not be read again. That are the
+ * lines before the first header that matters here, and so all that they left is `known`. */
+static bool recall(struct request_guard *guard, struct input *input)
+{
+    size_t length = guard->known.length;
+
+    if (length == 0 || (size_t)(input->end - input->at) < length
+        || memcmp(input->at, guard->known.bytes, length) != 0)
+        return false;
+    input->at += length;
+    guard->head_bytes += guard->known.records;
+    guard->is_old = guard->known.is_old;
+    guard->knew = true;
+    return begin(guard, PART_LINE);
+}
+
+static void remember(struct request_guard *guard, const struct input *input)
+{
+    size_t length = input->request != NULL ? (size_t)(input->at - input->request) : SIZE_MAX;
+
+    if (guard->knew || length > sizeof guard->known.bytes)
+        return;
+    memcpy(guard->known.bytes, input->request, length);
+    guard->known.length = (uint16_t)length;
+    guard->known.records = guard->head_bytes - (uint32_t)length;
+    guard->known.is_old = guard->is_old;
+    guard->knew = true;
+}
+
 /* Empty lines before it are no harm. */
 static bool read_start(struct request_guard *guard, struct input *input)
 {
     if (*input->at == '\r')
         return end_line(guard, input, PART_START);
+    if (recall(guard, input))
+        return true;
+    input->request = input->at;
     return is_in(*input->at, HTTP_TOKEN) ? begin(guard, PART_VERB)
                                          : refuse(guard, BAD_REQUEST_LINE);
 }
@@ -314,6 +350,7 @@ static bool read_line(struct request_guard *guard, struct input *input)
     }
     if (input->at > from)
         return true;
+    remember(guard, input);
     if (*input->at == '\r')
         return end_line(guard, input, PART_HEAD_END);
     if (is_blank(*input->at))
@@ -427,7 +464,7 @@ static bool read_part(struct request_guard *guard, struct input *input)
 
 size_t request_guard_check(struct request_guard *guard, const char *bytes, size_t size)
 {
-    struct input input = { bytes, bytes + size };
+    struct input input = { .at = bytes, .end = bytes + size };
     size_t good = 0;
 
     while (input.at < input.end) {

@@ -10,15 +10,25 @@
 
 #include "server/request_fault.h"
 
+#define REQUEST_GUARD_KNOWN 448
+
 /* Of one connection; zero at first. */
 struct request_guard {
     const struct request_fault *fault; /* NULL: none so far. Static. */
     uint64_t heads, passed;            /* requests whose headers came, and those that came whole */
 
-    /* of request_guard.c */
+    /* of request_guard.c: what is kept between requests */
+    struct {
+        char bytes[REQUEST_GUARD_KNOWN]; /* the front of the head before, whole lines */
+        uint16_t length;                 /* 0: none */
+        uint32_t records;                /* what they take in libmicrohttpd's memory beside that */
+        bool is_old;
+    } known;
+
+    /* of request_guard.c: of one request; zero at its begin */
     uint8_t part, next; /* what the next byte belongs to, and what follows the end of the line */
     uint8_t field;      /* the header in work */
-    bool is_old, has_length, has_coding, in_trailer, had_blank;
+    bool is_old, has_length, has_coding, in_trailer, had_blank, knew;
     uint16_t length; /* bytes of the part so far */
     uint8_t word_length;
     char word[30];       /* a name, or a value that matters here */

@@ -307,9 +307,34 @@ static void no_control_character_passes(void **state)
         }
 }
 
+/* The lines that a client repeats are known; what comes after them is read as ever. */
+static void reads_what_differs_from_the_request_before(void **state)
+{
+    static const char first[] = POST "Accept: */*\r\nContent-Length: 2\r\n\r\nhi";
+    static const struct sample samples[] = {
+        { BYTES(POST "Accept: */*\r\nContent-Length: 3\r\n\r\nyes"), 0, 2 },
+        { BYTES(POST "Accept: */*\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nhi"), 400, 1 },
+        { BYTES(POST "Accept: */*\r\nContent-Length : 2\r\n\r\nhi"), 400, 1 },
+        { BYTES(POST "Accept: */*\r\n\r\n"), 0, 2 },
+        { BYTES(POST "Accept: */*\r\n bad\r\n\r\n"), 400, 1 },
+        { BYTES(POST "Accept: *\n/*\r\n\r\n"), 400, 1 },
+        { BYTES("POST /mcp HTTP/1.0\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n"), 400, 1 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        TEXT_AUTO both = { 0 };
+
+        text_add(&both, first);
+        text_add_bytes(&both, samples[i].bytes, samples[i].size);
+        must_find(&samples[i], both.data, both.length, samples[i].passed);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_what_differs_from_the_request_before),
         cmocka_unit_test(what_clients_send_passes),
         cmocka_unit_test(a_request_line_has_three_words),
         cmocka_unit_test(a_header_is_a_name_a_colon_and_a_value_on_one_line),
