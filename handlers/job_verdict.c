@@ -2,34 +2,8 @@
 
 #include <string.h>
 
-#include "handlers/sweep_answer.h"
-
-#define RUNS_MAX 1000
-
-struct material {
-    struct sweep_row sweep;
-    struct run_row *runs;
-    size_t run_count;
-    struct cell_row *cells;
-    size_t cell_count;
-};
-
-static bool read_material(const struct services *services, const char *sweep, struct material *out,
-                          struct error *error)
-{
-    struct store *store = services->store;
-
-    return sweep_find(store, sweep, &out->sweep, error)
-           && run_list(store, NULL, sweep, 0, RUNS_MAX, &out->runs, &out->run_count, error)
-           && cell_list(store, sweep, NULL, &out->cells, &out->cell_count, error);
-}
-
-static void material_finish(struct material *material)
-{
-    sweep_row_finish(&material->sweep);
-    run_rows_free(material->runs, material->run_count);
-    cell_rows_free(material->cells, material->cell_count);
-}
+#include "analysis/report.h"
+#include "handlers/sweep_material.h"
 
 static void add_list(const char *member, json_t *sentences_take, struct answer *answer)
 {
@@ -51,7 +25,7 @@ static json_t *verdict(const struct report_input *input)
 }
 
 /* One run has a page of its own, several have that of their sweep. */
-static void add_page(const struct material *material, struct answer *answer)
+static void add_page(const struct sweep_material *material, struct answer *answer)
 {
     TEXT_AUTO page = { 0 };
 
@@ -63,7 +37,7 @@ static void add_page(const struct material *material, struct answer *answer)
     text_addf(&answer->text, "Page: %s\n", text_string(&page));
 }
 
-static void add(const struct material *material, struct answer *answer)
+static void add(const struct sweep_material *material, struct answer *answer)
 {
     const struct report_input input = {
         .sweep = &material->sweep,
@@ -83,14 +57,14 @@ static void add(const struct material *material, struct answer *answer)
 bool job_verdict_add(const struct services *services, const struct job *job, struct answer *answer,
                      struct error *error)
 {
-    struct material material = { 0 };
+    struct sweep_material material = { 0 };
     bool done = true;
 
     if (!job_is_over(job) || strcmp(job->kind, "sweep") != 0)
         return true;
-    done = read_material(services, job->subject, &material, error);
+    done = sweep_material_read(services, job->subject, &material, error);
     if (done)
         add(&material, answer);
-    material_finish(&material);
+    sweep_material_finish(&material);
     return done;
 }

@@ -8,8 +8,8 @@
 #include "handlers/deployment_of.h"
 #include "handlers/import_answer.h"
 #include "handlers/sweep_answer.h"
+#include "handlers/sweep_material.h"
 
-#define RUNS_MAX 1000
 #define SWEEPS_LOOKED_AT 50
 
 static const struct param params[] = {
@@ -35,25 +35,6 @@ static const struct field fields[] = {
       .help = "Of an A/B sweep: the same of the candidate; `report` is of the baseline." },
     { 0 },
 };
-
-/* Everything the report is made from. */
-struct material {
-    struct sweep_row sweep;
-    struct run_row *runs;
-    size_t run_count;
-    struct cell_row *cells;
-    size_t cell_count;
-    struct attempt_row *interrupted;
-    size_t interrupted_count;
-};
-
-static void material_finish(struct material *material)
-{
-    sweep_row_finish(&material->sweep);
-    run_rows_free(material->runs, material->run_count);
-    cell_rows_free(material->cells, material->cell_count);
-    free(material->interrupted);
-}
 
 static bool newest_sweep(const struct call *call, char out[ID_SIZE], struct error *error)
 {
@@ -112,9 +93,9 @@ static bool is_of(const struct part *part, const char *run, const char *deployme
 }
 
 /* Copies of rows whose heap stays with the whole: free the arrays alone. */
-static struct material part_of(const struct material *material, const struct part *part)
+static struct sweep_material part_of(const struct sweep_material *material, const struct part *part)
 {
-    struct material out = {
+    struct sweep_material out = {
         .runs = memory_zeroed(material->run_count + 1, sizeof *out.runs),
         .cells = memory_zeroed(material->cell_count + 1, sizeof *out.cells),
         .interrupted = memory_zeroed(material->interrupted_count + 1, sizeof *out.interrupted),
@@ -133,10 +114,10 @@ static struct material part_of(const struct material *material, const struct par
 }
 
 /* Adds one report to the answer, and its runs. */
-static void write_part(const struct material *material, const struct part *part, json_t *runs,
+static void write_part(const struct sweep_material *material, const struct part *part, json_t *runs,
                        struct answer *answer)
 {
-    struct material own = part_of(material, part);
+    struct sweep_material own = part_of(material, part);
     const struct report_input input = {
         .sweep = &material->sweep,
         .runs = own.runs,
@@ -158,20 +139,6 @@ static void write_part(const struct material *material, const struct part *part,
     free(own.runs);
     free(own.cells);
     free(own.interrupted);
-}
-
-static bool read_material(const struct call *call, char only_run[ID_SIZE],
-                          struct material *material, struct error *error)
-{
-    struct store *store = call->services->store;
-    char sweep[ID_SIZE];
-
-    return choose(call, sweep, only_run, error) && sweep_find(store, sweep, &material->sweep, error)
-           && run_list(store, NULL, sweep, 0, RUNS_MAX, &material->runs, &material->run_count,
-                       error)
-           && cell_list(store, sweep, NULL, &material->cells, &material->cell_count, error)
-           && attempt_list(store, sweep, "interrupted", &material->interrupted,
-                           &material->interrupted_count, error);
 }
 
 static bool check_deployment(const struct sweep_row *sweep, const char *name, struct error *error)
@@ -196,7 +163,7 @@ static json_t *sweep_measured(const struct sweep_row *sweep)
 }
 
 /* Of an A/B sweep each deployment has its report: their cells are not repetitions. */
-static void write_sweep(const struct material *material, const char *deployment,
+static void write_sweep(const struct sweep_material *material, const char *deployment,
                         struct answer *answer)
 {
     const struct sweep_row *sweep = &material->sweep;
@@ -211,7 +178,8 @@ static void write_sweep(const struct material *material, const char *deployment,
     }
 }
 
-static void write_run(const struct material *material, const char *only_run, struct answer *answer)
+static void write_run(const struct sweep_material *material, const char *only_run,
+                      struct answer *answer)
 {
     const struct part part = { only_run, "" };
     json_t *runs = json_array();
@@ -224,16 +192,18 @@ static void write_run(const struct material *material, const char *only_run, str
 static bool report_own(struct call *call, struct answer *answer, struct error *error)
 {
     const char *deployment = call_text(call, "deployment");
-    struct material material = { 0 };
+    struct sweep_material material = { 0 };
     char only_run[ID_SIZE];
-    bool done = read_material(call, only_run, &material, error)
+    char sweep[ID_SIZE];
+    bool done = choose(call, sweep, only_run, error)
+                && sweep_material_read(call->services, sweep, &material, error)
                 && check_deployment(&material.sweep, deployment, error);
 
     if (done && only_run[0] != '\0')
         write_run(&material, only_run, answer);
     else if (done)
         write_sweep(&material, deployment, answer);
-    material_finish(&material);
+    sweep_material_finish(&material);
     return done;
 }
 
