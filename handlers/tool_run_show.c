@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "handlers/import_answer.h"
 #include "handlers/sweep_answer.h"
+#include "store/attempt_series.h"
 
 static const struct param params[] = {
     { "run", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Id: run_... or imp_..." },
@@ -127,7 +128,7 @@ static bool add_series(const struct call *call, int64_t attempt_id, json_t *deta
 
     if (limit == 0)
         return true;
-    if (!series_of_attempt(call->services->store, attempt_id, &stored, error))
+    if (!attempt_series_find(call->services->store, attempt_id, &stored, error))
         return error->kind == ERROR_NOT_FOUND;
     json_object_foreach(stored, name, column)
         json_object_set_new(series, name, thinned(column, limit));

@@ -2,9 +2,11 @@
  * which sends, and fleet/, which scrapes, tell each other, and what is kept of it. */
 #pragma once
 
-#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "store/store.h"
+#include <jansson.h>
 
 /* Everything that was sent in one attempt, from its first request (the probe) to its last (cut at
  * the end of the drain). */
@@ -46,5 +48,3 @@ void testimony_finish(struct testimony *testimony);
 /* The scrapes of an attempt, as columns: {"at_ms": [...], "requests_running": [...], ...}. Takes
  * the JSON's text into testimony->series, packed; where that fails it is logged and left out. */
 void testimony_set_series(struct testimony *testimony, const json_t *columns, int64_t scrapes);
-/* NOT_FOUND where none were kept. New reference. */
-bool series_of_attempt(struct store *store, int64_t attempt_id, json_t **out, struct error *error);
