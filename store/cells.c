@@ -9,24 +9,6 @@
 #include "store/private.h"
 #include "store/sweeps.h"
 
-static const char *const state_names[] = {
-    [CELL_PENDING] = "pending", [CELL_MEASURED] = "measured", [CELL_INFEASIBLE] = "infeasible",
-    [CELL_FAILED] = "failed",   [CELL_SKIPPED] = "skipped",   [CELL_INFERRED] = "inferred",
-};
-
-const char *cell_state_name(enum cell_state state)
-{
-    return state_names[state];
-}
-
-static enum cell_state state_find(const char *name)
-{
-    for (size_t i = 0; i < sizeof state_names / sizeof state_names[0]; i++)
-        if (strcmp(name, state_names[i]) == 0)
-            return (enum cell_state)i;
-    return CELL_PENDING;
-}
-
 const char *cell_load_text(int64_t users, double request_rate, char out[CELL_LOAD_SIZE])
 {
     if (request_rate > 0)
@@ -84,7 +66,7 @@ static bool read_cell(const struct sql *sql, struct cell_row *row, struct error 
     };
     sql_text(sql, 1, row->run_id, sizeof row->run_id);
     sql_text(sql, 7, state, sizeof state);
-    row->state = state_find(state);
+    row->state = cell_state_find(state);
     sql_text(sql, 8, row->reason, sizeof row->reason);
     sql_text(sql, 12, row->workload_digest, sizeof row->workload_digest);
     sql_text(sql, 17, row->deployment, sizeof row->deployment);

@@ -3,10 +3,9 @@
 
 #include "base/histogram.h"
 #include "base/random.h"
+#include "store/cell_result.h"
 #include "store/deployments.h"
 #include "store/jobs.h"
-#include "store/measurement.h"
-#include "store/testimony.h"
 
 #define SWEEP_SUBJECTS_MAX 2
 
@@ -34,17 +33,6 @@ struct sweep_row {
     int64_t repetitions;
 };
 void sweep_row_finish(struct sweep_row *row);
-
-enum cell_state {
-    CELL_PENDING,
-    CELL_MEASURED,
-    CELL_INFEASIBLE,
-    CELL_FAILED,
-    CELL_SKIPPED,
-    CELL_INFERRED, /* not measured: what its neighbours showed says enough */
-    CELL_STATES
-};
-const char *cell_state_name(enum cell_state state);
 
 struct cell_row {
     int64_t id;
@@ -168,21 +156,6 @@ bool attempt_begin(struct store *store, const struct claim *claim, int64_t cell_
  * but PENDING ends the cell; PENDING rejects the attempt and keeps the cell to be measured.
  * CONFLICT if the attempt does not run under this claim, or the cell is not pending: none is
  * measured twice. */
-struct cell_result {
-    enum cell_state state;
-    char reason[256];
-    char workload_digest[65];
-    struct measurement measurement;
-    struct histogram *histograms[METRIC_COUNT]; /* NULL: none */
-    const void *records; /* packed by bench, already compressed; NULL: none */
-    size_t records_length;
-    int64_t records_count;
-    struct sent sent;         /* in the whole attempt; for the witness, not stored */
-    const char *witness_json; /* NULL: none */
-    const void *series;       /* of the witness, packed; NULL: none */
-    size_t series_length;
-    int64_t series_scrapes;
-};
 bool attempt_accept(struct store *store, const struct claim *claim, int64_t attempt_id,
                     const struct cell_result *result, int64_t now_ms, struct error *error);
 bool attempt_interrupt(struct store *store, const struct claim *claim, int64_t attempt_id,
