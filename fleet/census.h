@@ -3,7 +3,7 @@
  * Private to fleet/. */
 #pragma once
 
-#include "fleet/metrics.h"
+#include "fleet/engine_metrics.h"
 
 #define CENSUS_MOST 16
 

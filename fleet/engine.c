@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/memory.h"
-#include "base/promtext.h"
+#include "base/core/clock.h"
+#include "base/core/memory.h"
+#include "base/formats/promtext.h"
+#include "base/json/json.h"
 #include "fleet/probe.h"
 
 #define ALL_WITHIN_MS 15000   /* unless the caller says how long, */

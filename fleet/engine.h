@@ -2,9 +2,9 @@
  * itself. */
 #pragma once
 
-#include "base/endpoint.h"
-#include "base/failure.h"
-#include "store/deployments.h"
+#include "base/llm/failure.h"
+#include "base/net/endpoint.h"
+#include "store/ledger/deployments.h"
 
 #define ENGINE_MODELS 64
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "base/promtext.h"
+#include "base/formats/promtext.h"
+#include "base/json/json.h"
 #include "fleet/probe.h"
 
 static json_t *ask_object(struct probe *probe, const char *path, const char *body)

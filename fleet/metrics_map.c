@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/promtext.h"
+#include "base/formats/promtext.h"
 
 /* How the samples of one name (a label set each: replicas, reasons, engines) become one figure. */
 enum fold {

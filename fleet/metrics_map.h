@@ -1,8 +1,8 @@
 /* What the engines call the figures that we keep. Private to fleet/. */
 #pragma once
 
-#include "fleet/ask.h"
-#include "fleet/metrics.h"
+#include "fleet/engine_metrics.h"
+#include "fleet/small_request.h"
 
 /* metrics_scrape within the deadline of `ask`, and cancellable. */
 bool metrics_ask(const struct ask *ask, struct metrics_snapshot *out, struct error *error);

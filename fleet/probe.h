@@ -2,8 +2,8 @@
  * fleet/. */
 #pragma once
 
-#include "fleet/ask.h"
 #include "fleet/engine.h"
+#include "fleet/small_request.h"
 
 struct probe {
     struct ask ask;

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/completion_stream.h"
-#include "base/json.h"
-#include "base/mask.h"
-#include "base/outbound.h"
+#include "base/core/clock.h"
+#include "base/json/json.h"
+#include "base/llm/completion_stream.h"
+#include "base/net/mask.h"
+#include "base/net/outbound.h"
 #include "fleet/query_body.h"
-#include "fleet/whole_text.h"
+#include "fleet/utf8_stream.h"
 
 #define TEXT_LIMIT_BYTES (1 << 20)
 #define ANSWER_LIMIT_BYTES (64 << 20)

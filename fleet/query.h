@@ -1,9 +1,9 @@
 /* One completion, for people: streamed, with the times and counts a load generator would take. */
 #pragma once
 
-#include "base/endpoint.h"
-#include "base/failure.h"
-#include "base/text.h"
+#include "base/core/text.h"
+#include "base/llm/failure.h"
+#include "base/net/endpoint.h"
 
 struct query {
     const char *prompt; /* the user's message */

@@ -3,7 +3,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #define LIMITS (QUERY_MAX_TOKENS | QUERY_MAX_COMPLETION_TOKENS)
 

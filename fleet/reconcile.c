@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* Requests are counted exactly. Of tokens an engine may count one more or less per request than its
  * usage says (begin and end of sequence); where requests agree, that is what a small excess is.

@@ -1,9 +1,9 @@
 /* A server's counters between two idle points, held against what was sent. Private to fleet/. */
 #pragma once
 
-#include "base/text.h"
-#include "fleet/metrics.h"
-#include "store/testimony.h"
+#include "base/core/text.h"
+#include "base/measure/cross_check.h"
+#include "fleet/engine_metrics.h"
 
 enum { COUNT_REQUESTS, COUNT_INPUT, COUNT_OUTPUT, COUNTS };
 

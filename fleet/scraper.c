@@ -7,18 +7,18 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
-#include "base/log.h"
-#include "base/memory.h"
-#include "base/workers.h"
-#include "fleet/access.h"
-#include "fleet/ask.h"
-#include "fleet/instances.h"
+#include "base/core/clock.h"
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "base/core/workers.h"
 #include "fleet/metrics_map.h"
-#include "fleet/page.h"
-#include "fleet/schedule.h"
-#include "store/deployments.h"
-#include "store/scrapes.h"
+#include "fleet/metrics_page.h"
+#include "fleet/replicas.h"
+#include "fleet/scrape_schedule.h"
+#include "fleet/secret_access.h"
+#include "fleet/small_request.h"
+#include "store/ledger/deployments.h"
+#include "store/series/scrapes.h"
 
 #define WORKERS 8
 #define QUEUE_LIMIT 256

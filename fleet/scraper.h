@@ -2,7 +2,7 @@
  * few workers ask, so that a server that stalls holds up no other. */
 #pragma once
 
-#include "fleet/access.h"
+#include "fleet/secret_access.h"
 
 struct scraper;
 

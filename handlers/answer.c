@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/memory.h"
+#include "base/core/clock.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
 #include "handlers/values.h"
 
 #define MEMBER_BYTES 300 /* of one member on a line */

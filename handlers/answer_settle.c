@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "handlers/call.h"
 
 #define FOREIGN_MEMBER "foreign_text"

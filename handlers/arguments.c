@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/credential.h"
-#include "base/json.h"
+#include "base/json/json.h"
+#include "base/net/credential.h"
 #include "handlers/options.h"
 #include "handlers/values.h"
 

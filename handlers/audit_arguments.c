@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/credential.h"
-#include "base/json.h"
-#include "base/memory.h"
-#include "base/secrets.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "base/net/credential.h"
+#include "base/net/secrets.h"
 #include "handlers/options.h"
 #include "handlers/values.h"
 

@@ -5,14 +5,14 @@
 
 #include <string.h>
 
-#include "base/json.h"
-#include "base/log.h"
-#include "base/memory.h"
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
 #include "handlers/answer.h"
 #include "handlers/audit_arguments.h"
 #include "handlers/values.h"
-#include "store/audit.h"
-#include "store/room.h"
+#include "store/audit/audit_log.h"
+#include "store/ledger/disk_space.h"
 
 static bool check_role(const struct tool *tool, const struct call *call, struct error *error)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/memory.h"
+#include "base/core/memory.h"
 #include "handlers/values.h"
 
 static void offer(struct completion *completion, const char *value, const char *typed)

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "handlers/values.h"
 
 static json_t *form(const struct consent *consent)

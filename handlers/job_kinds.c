@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-#include "base/json.h"
-#include "bench/sweep.h"
+#include "base/json/json.h"
+#include "bench/sweep/sweep.h"
 #include "fleet/engine.h"
-#include "fleet/witness.h"
+#include "fleet/server_monitor.h"
 #include "handlers/answer.h"
 #include "handlers/tool.h"
 

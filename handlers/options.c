@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "handlers/values.h"
 
 #define OPTIONS_MAX 64

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
+#include "base/core/clock.h"
 #include "handlers/answer.h"
 #include "handlers/values.h"
 

@@ -2,7 +2,7 @@
  * and say how to read what they tell. */
 #pragma once
 
-#include "handlers/instances.h"
+#include "handlers/resource_instances.h"
 #include "handlers/tool.h"
 
 #define PROMPT_VALUE_BYTES 200 /* of an argument */

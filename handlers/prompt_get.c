@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "base/json.h"
-#include "base/memory.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
 #include "handlers/call.h"
 #include "handlers/prompt.h"
 #include "handlers/values.h"

@@ -2,7 +2,7 @@
  * templates, and what takes a URI apart: there is no second copy. */
 #pragma once
 
-#include "handlers/instances.h"
+#include "handlers/resource_instances.h"
 #include "handlers/tool.h"
 
 #define RESOURCE_URI_SIZE 256  /* a longer URI is none of ours */

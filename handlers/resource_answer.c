@@ -1,6 +1,6 @@
 #include "handlers/resource_answer.h"
 
-#include "base/memory.h"
+#include "base/core/memory.h"
 #include "handlers/call.h"
 
 void resource_add_json(const json_t *value, struct text *out)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/memory.h"
+#include "base/core/clock.h"
+#include "base/core/memory.h"
 #include "handlers/resource.h"
 
 /* ---- Entries ---- */

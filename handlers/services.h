@@ -1,12 +1,12 @@
 /* The parts of the process that tools may use. Built by server/, borrowed by everything here. */
 #pragma once
 
-#include "base/catalog.h"
-#include "bench/calibrate.h"
-#include "fleet/access.h"
+#include "base/llm/catalog.h"
+#include "bench/cell/calibration.h"
 #include "fleet/scraper.h"
-#include "jobs/jobs.h"
-#include "store/store.h"
+#include "fleet/secret_access.h"
+#include "jobs/job_pool.h"
+#include "store/ledger/store.h"
 
 struct health_memory;
 struct planned;
@@ -21,7 +21,7 @@ struct services {
     int64_t storage_limit_bytes;     /* of a principal that is no admin; 0: none */
     unsigned sweep_shards;           /* load threads per cell at most */
     int64_t sweeps_per_principal;    /* queued or running at most; 0: any */
-    struct planned *planned;         /* plans that were looked at (handlers/planned.h) */
+    struct planned *planned;         /* plans that were looked at (reviewed_plans.h) */
     struct calibration *calibration; /* of the load generator; NULL: sweeps do without */
     const char *version, *host;      /* provenance of what is measured here */
 };

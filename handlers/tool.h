@@ -5,10 +5,10 @@
 
 #include <jansson.h>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "base/core/error.h"
+#include "base/core/text.h"
 #include "handlers/services.h"
-#include "store/principals.h"
+#include "store/ledger/principals.h"
 
 enum value_type {
     VALUE_TEXT,
@@ -199,7 +199,7 @@ int64_t call_integer(const struct call *call, const char *name, int64_t fallback
 double call_number(const struct call *call, const char *name, double fallback);
 bool call_boolean(const struct call *call, const char *name, bool fallback);
 
-/* The rows of job_kinds[] (jobs/jobs.h) that the process runs; run->services is a `const struct
+/* The rows of job_kinds[] (jobs/job_pool.h) that the process runs; run->services is a `const struct
  * services *`. */
 extern const struct job_kind job_kinds[];
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/credential.h"
+#include "base/net/credential.h"
 
 #define EXACT_DOUBLE 9007199254740992.0 /* 2^53: whole numbers up to here are exact */
 

@@ -2,7 +2,7 @@
  */
 #pragma once
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "handlers/tool.h"
 
 struct value_kind {

@@ -15,14 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/compare.h"
-#include "base/json.h"
-#include "base/memory.h"
-#include "base/outbound.h"
-#include "base/random.h"
-#include "base/statistics.h"
-#include "bench/cell.h"
-#include "bench/fingerprint.h"
+#include "analysis/compare/compare.h"
+#include "base/core/memory.h"
+#include "base/core/random.h"
+#include "base/json/json.h"
+#include "base/net/outbound.h"
+#include "base/stats/statistics.h"
+#include "bench/cell/cell.h"
+#include "bench/sweep/fingerprint.h"
 
 #define LANES_MAX 32
 #define METRICS 8
@@ -97,7 +97,7 @@ static const struct cell_row *find_sibling(const struct cell_row *rows, size_t c
     return NULL;
 }
 
-/* As bench/sweep_cells.c does it. Where this machine itself was too late the cell is measured
+/* As bench/sweep/sweep_cells.c does it. Where this machine itself was too late the cell is measured
  * again: that is known without a look at its figures, and a busy machine is not what is tested. */
 static void measure(const struct lane *lane, struct cell_row *rows, size_t index)
 {

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "base/outbound.h"
-#include "base/random.h"
-#include "bench/cell.h"
+#include "base/core/random.h"
+#include "base/json/json.h"
+#include "base/net/outbound.h"
+#include "bench/cell/cell.h"
 #include "tests/simserve/harness/truth.h"
 
 struct against {

@@ -10,7 +10,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include "base/memory.h"
+#include "base/core/memory.h"
 
 #define CONNECTIONS 4096U
 #define CONNECTION_MEMORY (10 * 1024UL) /* as opsbrain's */

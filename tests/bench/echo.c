@@ -4,8 +4,8 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "base/log.h"
-#include "server/server.h"
+#include "base/core/log.h"
+#include "server/program/server.h"
 
 #define STORE_READERS 4
 #define REQUESTS_MS 1000

@@ -11,12 +11,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
-#include "base/memory.h"
-#include "base/outbound.h"
-#include "base/random.h"
-#include "fleet/page.h"
-#include "store/scrapes.h"
+#include "base/core/clock.h"
+#include "base/core/memory.h"
+#include "base/core/random.h"
+#include "base/net/outbound.h"
+#include "fleet/metrics_page.h"
+#include "store/series/scrapes.h"
 
 #define INTERVAL_MS 15000
 #define FILE_MS (2 * 60 * 60 * 1000LL)

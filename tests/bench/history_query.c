@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/memory.h"
-#include "base/outbound.h"
-#include "handlers/history.h"
+#include "base/core/clock.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "base/net/outbound.h"
+#include "handlers/metrics/metric_history.h"
 
 #define STEPS_MAX 128
 

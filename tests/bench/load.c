@@ -6,7 +6,7 @@
 #include <math.h>
 #include <sys/resource.h>
 
-#include "base/memory.h"
+#include "base/core/memory.h"
 #include "tests/bench/against_simserve.h"
 
 /* Within 2 % or 3 ms, the larger. */

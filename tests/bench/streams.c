@@ -19,10 +19,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/histogram.h"
-#include "base/memory.h"
-#include "base/text.h"
+#include "base/core/clock.h"
+#include "base/core/memory.h"
+#include "base/core/text.h"
+#include "base/stats/histogram.h"
 
 #define EVENTS 512
 #define BATCH 32 /* requests sent before the first answer is read; calls_per_principal is 64 */

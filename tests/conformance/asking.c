@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/json.h"
-#include "base/memory.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
 #include "fixtures.h"
 
 #define ELICIT "elicitation/create"

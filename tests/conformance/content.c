@@ -1,6 +1,6 @@
 /* Tools that answer at once: every kind of content, an error, and schemas. */
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "fixtures.h"
 
 #define PIXEL                                                                                      \

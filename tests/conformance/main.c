@@ -4,9 +4,9 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "base/log.h"
+#include "base/core/log.h"
 #include "fixtures.h"
-#include "server/server.h"
+#include "server/program/server.h"
 
 #define TABLE_LIMIT 64
 #define JOBS_AT_ONCE 8

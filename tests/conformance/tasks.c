@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/memory.h"
+#include "base/core/clock.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
 #include "fixtures.h"
 
 /* ---- The jobs; `subject` is all that they are told ---- */

@@ -4,9 +4,9 @@
 #include <time.h>
 
 #include "fixtures.h"
-#include "server/notifier.h"
-#include "server/rpc.h"
-#include "server/server.h"
+#include "server/mcp/rpc.h"
+#include "server/program/server.h"
+#include "server/streams/notifier.h"
 
 static void pause_a_moment(void)
 {

@@ -2,8 +2,8 @@
  * accepted again as it is, and what the audit keeps is JSON that fits. */
 #include <string.h>
 
-#include "base/json.h"
-#include "base/memory.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
 #include "handlers/audit_arguments.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -3,8 +3,8 @@
  * anything else than the JSON library would. */
 #include <string.h>
 
-#include "base/completion_scan.h"
-#include "base/text.h"
+#include "base/core/text.h"
+#include "base/llm/completion_scan.h"
 #include "tests/fuzz/fuzz.h"
 
 static void note_flags(void *context, const struct completion_event *event)

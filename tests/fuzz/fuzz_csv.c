@@ -1,8 +1,8 @@
 /* csv_next: fields lie within the bytes, lines only rise, and copies end where they are to. */
 #include <string.h>
 
-#include "base/csv.h"
-#include "base/text.h"
+#include "base/core/text.h"
+#include "base/formats/csv.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_field(const struct csv_field *field, const char *first, const char *end)

@@ -2,8 +2,8 @@
  * comes back from its kept form. */
 #include <string.h>
 
-#include "base/json.h"
-#include "bench/dataset.h"
+#include "base/json/json.h"
+#include "bench/workload/dataset.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_row(const struct dataset *dataset, const struct dataset_row *row)

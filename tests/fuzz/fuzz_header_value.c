@@ -1,9 +1,9 @@
 /* header_value_decode: what comes out is UTF-8, and a plain value comes out as it was. */
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/text.h"
-#include "server/header_value.h"
+#include "base/core/memory.h"
+#include "base/core/text.h"
+#include "server/mcp/header_value.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,6 +1,6 @@
 /* histogram_decode: what it accepts answers every question, and survives encoding. */
-#include "base/histogram.h"
-#include "base/memory.h"
+#include "base/core/memory.h"
+#include "base/stats/histogram.h"
 #include "tests/fuzz/fuzz.h"
 
 static void ask(const struct histogram *histogram)

@@ -4,13 +4,13 @@
  * "{session}" in the input is the id of a session there is. */
 #include <string.h>
 
-#include "base/json.h"
-#include "base/memory.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
 #include "handlers/prompt.h"
 #include "handlers/resource.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/unit/mcp_client.h"
-#include "tests/unit/served.h"
+#include "tests/unit/support/mcp_client.h"
+#include "tests/unit/support/served.h"
 
 #define PLACEHOLDER "{session}"
 

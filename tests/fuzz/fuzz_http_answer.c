@@ -2,8 +2,8 @@
  * than there is. */
 #include <string.h>
 
-#include "base/text.h"
-#include "bench/http_answer.h"
+#include "base/core/text.h"
+#include "bench/load/http_answer.h"
 #include "tests/fuzz/fuzz.h"
 
 static void on_head(void *context, long status, const char *content_type)

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/export.h"
-#include "analysis/import.h"
-#include "analysis/import_report.h"
+#include "analysis/export/export.h"
+#include "analysis/import/import.h"
+#include "analysis/report/import_report.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_cell(const struct evidence_cell *cell)

@@ -1,8 +1,8 @@
 /* json_parse: what it accepts can be written, and its canonical form stands still. */
 #include <string.h>
 
-#include "base/json.h"
-#include "base/memory.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

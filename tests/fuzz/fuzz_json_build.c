@@ -2,9 +2,9 @@
  * them; and json_write against jansson's writer. */
 #include <string.h>
 
-#include "base/json.h"
-#include "base/json_build.h"
-#include "base/memory.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "base/json/json_build.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -2,9 +2,9 @@
  * there are, or both refuse them. What is passed over is as whole as what is read. */
 #include <string.h>
 
-#include "base/json.h"
-#include "base/json_scan.h"
-#include "base/memory.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "base/json/json_scan.h"
 #include "tests/fuzz/fuzz.h"
 
 /* A sum over the document that any token missed, invented or misread changes. */

@@ -1,8 +1,8 @@
 /* mask_text: a strong secret is in no text that was masked, and what is not near it stays. */
 #include <string.h>
 
-#include "base/mask.h"
-#include "base/memory.h"
+#include "base/core/memory.h"
+#include "base/net/mask.h"
 #include "tests/fuzz/fuzz.h"
 
 #define SECRET "Lab-7f3Kq9ZxT0vW2mR8uYc41"

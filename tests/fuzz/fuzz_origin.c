@@ -3,8 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/memory.h"
-#include "server/origin.h"
+#include "base/core/memory.h"
+#include "server/http/origin.h"
 #include "tests/fuzz/fuzz.h"
 
 static bool begins_with(const char *text, const char *name)

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/promtext.h"
+#include "base/formats/promtext.h"
 #include "fleet/metrics_map.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -3,9 +3,9 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/text.h"
-#include "server/request_guard.h"
+#include "base/core/memory.h"
+#include "base/core/text.h"
+#include "server/http/request_guard.h"
 #include "tests/fuzz/fuzz.h"
 
 struct bytes {

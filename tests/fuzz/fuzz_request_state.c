@@ -2,9 +2,9 @@
  * ours; and what opens says whose it is. */
 #include <string.h>
 
-#include "base/json.h"
-#include "base/memory.h"
-#include "server/request_state.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "server/mcp/request_state.h"
 #include "tests/fuzz/fuzz.h"
 
 static const uint8_t key[DIGEST_BYTES] = { 7 };

@@ -2,7 +2,7 @@
  * a sentence. */
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/core/memory.h"
 #include "handlers/resource.h"
 #include "tests/fuzz/fuzz.h"
 

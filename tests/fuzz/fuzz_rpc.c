@@ -3,8 +3,8 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "server/rpc.h"
+#include "base/json/json.h"
+#include "server/mcp/rpc.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_answer(const struct rpc *rpc, const json_t *message)

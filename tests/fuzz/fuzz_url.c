@@ -3,8 +3,8 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/outbound.h"
+#include "base/core/memory.h"
+#include "base/net/outbound.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_host(const char *host)

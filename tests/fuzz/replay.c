@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/core/memory.h"
 #include "tests/fuzz/fuzz.h"
 
 #define INPUT_LIMIT 65536

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/memory.h"
+#include "base/core/clock.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
 #include "tests/simserve/body.h"
 #include "tests/simserve/control.h"
 #include "tests/simserve/generate.h"

@@ -1,7 +1,7 @@
 /* The JSON body of a request, as far as this server understands it. */
 #pragma once
 
-#include "base/error.h"
+#include "base/core/error.h"
 #include "tests/simserve/config.h"
 #include "tests/simserve/tokenizer.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "base/text.h"
+#include "base/core/text.h"
+#include "base/json/json.h"
 
 enum row_type { ROW_TEXT, ROW_INTEGER, ROW_NUMBER, ROW_BOOLEAN, ROW_RATE /* ms, set per second */ };
 

@@ -4,7 +4,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "base/error.h"
+#include "base/core/error.h"
 #include "tests/simserve/faults.h"
 
 #define CONFIG_TEXT_SIZE 160

@@ -7,8 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/memory.h"
+#include "base/core/clock.h"
+#include "base/core/memory.h"
 #include "tests/simserve/api.h"
 
 #define KEPT_BUFFER_BYTES 65536

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/core/clock.h"
 #include "tests/simserve/api.h"
 #include "tests/simserve/summary.h"
 

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/random.h"
+#include "base/core/random.h"
 
 static const struct fault_kind kinds[FAULT_COUNT] = {
     [FAULT_UNAUTHORIZED] = { "unauthorized", "401", 401, "AuthenticationError", "Unauthorized" },

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
+#include "base/core/error.h"
 
 enum fault {
     /* Refused with an error status; of several, the first. */

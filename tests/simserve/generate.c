@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/core/clock.h"
 #include "tests/simserve/api.h"
 #include "tests/simserve/body.h"
 #include "tests/simserve/stream.h"

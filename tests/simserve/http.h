@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/text.h"
+#include "base/core/text.h"
 
 #define HTTP_HEAD_LIMIT 65536
 #define HTTP_BODY_LIMIT (8 << 20)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/promtext.h"
+#include "base/formats/promtext.h"
 #include "tests/simserve/prefix_cache.h"
 #include "tests/simserve/server.h"
 

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/text.h"
+#include "base/core/text.h"
 #include "tests/simserve/truth.h"
 
 struct server;

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
-#include "base/memory.h"
+#include "base/core/clock.h"
+#include "base/core/memory.h"
 #include "tests/simserve/connection.h"
 #include "tests/simserve/prefix_cache.h"
 #include "tests/simserve/stream.h"

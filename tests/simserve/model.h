@@ -3,8 +3,8 @@
 
 #include <sys/queue.h>
 
-#include "base/random.h"
-#include "base/text.h"
+#include "base/core/random.h"
+#include "base/core/text.h"
 #include "tests/simserve/timers.h"
 #include "tests/simserve/tokenizer.h"
 #include "tests/simserve/truth.h"

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
-#include "base/random.h"
+#include "base/core/memory.h"
+#include "base/core/random.h"
 
 #define WAYS 8
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/core/memory.h"
 
 #define ONE_PROMPT "\"prompt\" must be text or a list of token ids, one prompt only"
 

@@ -2,8 +2,8 @@
  * it a tree would take longer to build than the plan allows. */
 #pragma once
 
-#include "base/error.h"
-#include "base/json_scan.h"
+#include "base/core/error.h"
+#include "base/json/json_scan.h"
 #include "tests/simserve/tokenizer.h"
 
 /* Each reads the value that comes next and appends its tokens. */

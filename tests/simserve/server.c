@@ -14,8 +14,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/memory.h"
+#include "base/core/clock.h"
+#include "base/core/memory.h"
 #include "tests/simserve/connection.h"
 #include "tests/simserve/prefix_cache.h"
 #include "tests/simserve/tokenizer.h"

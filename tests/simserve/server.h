@@ -3,8 +3,8 @@
 
 #include <sys/queue.h>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "base/core/error.h"
+#include "base/core/text.h"
 #include "tests/simserve/config.h"
 #include "tests/simserve/metrics.h"
 #include "tests/simserve/model.h"

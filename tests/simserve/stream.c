@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/core/clock.h"
 #include "tests/simserve/connection.h"
 
 #define CHUNK_HEADROOM 16 /* for the size line of the HTTP chunk */

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "base/histogram.h"
-#include "base/memory.h"
+#include "base/core/memory.h"
+#include "base/stats/histogram.h"
 #include "tests/simserve/truth_ring.h"
 
 struct values {

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "base/core/memory.h"
 
 #define ARITY 4
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/core/memory.h"
 
 #define CANONICAL_DIGITS 5
 

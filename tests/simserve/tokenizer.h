@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/text.h"
+#include "base/core/text.h"
 
 #define TOKENIZER_CANONICAL 131072
 #define TOKENIZER_VOCABULARY (2 * TOKENIZER_CANONICAL)

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/histogram.h"
-#include "base/json.h"
-#include "base/memory.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "base/stats/histogram.h"
 #include "tests/simserve/faults.h"
 #include "tests/simserve/truth_ring.h"
 

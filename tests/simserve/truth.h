@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/text.h"
+#include "base/core/text.h"
 
 enum outcome {
     OUTCOME_OK,

@@ -1,7 +1,7 @@
 /* How the truth is kept; for truth*.c only. */
 #pragma once
 
-#include "base/histogram.h"
+#include "base/stats/histogram.h"
 #include "tests/simserve/truth.h"
 
 struct truth {

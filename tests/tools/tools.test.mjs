@@ -25,7 +25,7 @@ before(async () => {
     if (await isThere(TOKENIZER)) return;
     for (const tool of Object.keys(TOOLS)) {
         const python = path.join(binaries(tool), 'python');
-        if (await isThere(python)) return promisify(execFile)(python, ['tests/tools/make_tokenizer.py', TOKENIZER, 'bench/words.c']);
+        if (await isThere(python)) return promisify(execFile)(python, ['tests/tools/make_tokenizer.py', TOKENIZER, 'bench/workload/words.c']);
     }
 });
 

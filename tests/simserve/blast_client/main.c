@@ -15,9 +15,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/memory.h"
-#include "base/text.h"
+#include "base/core/clock.h"
+#include "base/core/memory.h"
+#include "base/core/text.h"
 
 #define EVENTS_PER_TURN 256
 #define END_OF_BODY "\r\n0\r\n\r\n"

@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/json.h"
-#include "base/text.h"
+#include "base/core/text.h"
+#include "base/json/json.h"
 #include "tests/simserve/harness/process.h"
 
 #define SIMSERVE_DEADLINE_S 20

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "base/outbound.h"
-#include "bench/records.h"
-#include "bench/request_id.h"
-#include "store/sweeps.h"
+#include "base/json/json.h"
+#include "base/net/outbound.h"
+#include "bench/load/request_id.h"
+#include "bench/load/request_records.h"
+#include "store/ledger/sweeps.h"
 
 struct truth {
     struct histogram *ttft;     /* of the window's requests: first content write minus our send */

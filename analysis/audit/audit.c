@@ -1,0 +1,227 @@
+#include "analysis/audit/audit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/audit/audit_needs.h"
+#include "base/core/memory.h"
+
+#define SEEN_WITHIN 0.05 /* lengths that were seen are the same workload within this share */
+
+const struct audit_rule audit_rules[] = {
+    { "duplicate_cells", "the same cell more than once in one file: runs that were appended", 5,
+      check_duplicates, "users, rates or lengths of rows", has_places },
+    { "identical_runs", "the same figures, to the digit, under another name", 5, check_copies,
+      "other imports", has_others },
+    { "failed_speed", "a speed, or a mean of zero, for a cell in which nothing succeeded", 5,
+      check_failed_speed, "how many requests succeeded", has_outcomes, .of_imports = true },
+    { "low_success", "figures over the few requests that succeeded", 8, check_success,
+      "how many requests succeeded", has_outcomes },
+    { "all_failed", "cells in which no request succeeded", 8, check_all_failed,
+      "how many requests succeeded", has_outcomes, .of_imports = true },
+    { "misnamed_failure", "requests longer than the context told as another failure", 7,
+      check_misnamed, "how many requests succeeded", has_outcomes },
+    { "actual_load", "fewer requests in flight than the cell's users (Little's law)", 4,
+      check_actual_load, "users, rates and mean latencies", has_in_flight },
+    { "load_plateau", "no more requests in flight, however many users", 4, check_plateau,
+      "three numbers of users with rates and mean latencies", has_three_levels },
+    { "request_cap", "fewer requests than users", 4, check_requests,
+      "users and numbers of requests", has_requests },
+    { "burst", "one burst of requests: no steady state", 3, check_burst,
+      "users and numbers of requests", has_rounds },
+    { "front_door", "more users than the deployment lets in at once", 6, check_front_door,
+      "container_concurrency", has_door },
+    { "first_shape", "a cold start (a compilation, an empty prefix cache) inside the figures", 9,
+      check_first_shape, "mean latencies at two numbers of users", has_two_levels },
+    { "non_monotone", "more work that took less time: noise of single measurements", 16,
+      check_monotone, "mean latencies at two numbers of users", has_two_levels },
+    { "censored_tail", "a timeout that cut the slow requests off", 10, check_censored,
+      "how many requests succeeded", has_slowest },
+    { "few_samples", "percentiles of fewer requests than they need", 16, check_samples,
+      "percentiles and numbers of requests", has_percentiles, .of_imports = true },
+    { "disorder", "latencies that contradict one another", 0, check_order,
+      "two figures of a latency", has_order },
+    { "one_token_output", "too few output tokens to tell of generation speed", 1, check_one_token,
+      "output tokens", has_output },
+    { "tokens_locked_to_context", "input tokens counted as generated", 11, check_locked_tokens,
+      "token rates, request rates and contexts", has_tokens_of_context },
+    { "unknown_output", "output tokens that nobody counted", 12, check_unknown_output,
+      .of_imports = true },
+    { "tokens_estimated", "tokens counted from chunks", 12, check_estimated,
+      "marks of opsbrain's load generator", has_marks },
+    { "length_mismatch", "prompts or answers of another length than asked for", 0, check_lengths,
+      "token lengths, both asked for and seen", has_lengths, .of_imports = true },
+    { "tokens_recounted", "tokens counted by another tokenizer than the server's", 12,
+      check_recounted, "token counts of both the tool and the server", has_both_counts },
+    { "prefix_cache", "prompts served from the prefix cache", 2, check_cache,
+      "cached tokens, or latencies of long prompts at two numbers of users", has_cache },
+    { "client_limited", "the load generator was the limit", 16, check_client,
+      "marks of opsbrain's load generator", has_marks },
+    { "contaminated", "the server worked for others meanwhile", 16, check_contaminated,
+      "marks of opsbrain's load generator", has_marks },
+    { "uneven", "the server stalled or changed its pace meanwhile", 16, check_uneven,
+      "marks of opsbrain's load generator", has_marks },
+    { "rates_disagree", "rates that are not what counts and durations give", 0, check_rates,
+      "rates with the counts behind them", has_rates_twice, .of_imports = true },
+    { "compute_roofline", "more arithmetic per second than the hardware has", 14, check_compute,
+      "hardware and model", has_roof },
+    { "bandwidth_roofline", "weights read faster than the memory can", 14, check_bandwidth,
+      "hardware and model", has_roof },
+    { 0 },
+};
+
+const char *finding_weight_name(enum finding_weight weight)
+{
+    return weight == FINDING_WRONG ? "wrong" : "caution";
+}
+
+void findings_finish(struct findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        free(findings->at[i].cells);
+        text_finish(&findings->at[i].arithmetic);
+        text_finish(&findings->at[i].consequence);
+    }
+    free(findings->at);
+    *findings = (struct findings){ 0 };
+}
+
+struct finding *audit_find(struct audit *audit, enum finding_weight weight)
+{
+    struct findings *findings = audit->findings;
+
+    findings->at = memory_resize(findings->at, findings->count + 1, sizeof *findings->at);
+    findings->at[findings->count] = (struct finding){ .rule = audit->rule, .weight = weight };
+    return &findings->at[findings->count++];
+}
+
+void finding_add_cell(struct finding *finding, size_t cell)
+{
+    finding->cells = memory_resize(finding->cells, finding->cell_count + 1, sizeof *finding->cells);
+    finding->cells[finding->cell_count++] = cell;
+}
+
+struct finding *audit_find_cells(struct audit *audit, enum finding_weight weight,
+                                 bool (*holds)(const struct evidence_cell *cell))
+{
+    struct finding *finding = NULL;
+
+    for (size_t i = 0; i < audit->evidence->cell_count; i++) {
+        if (!holds(&audit->evidence->cells[i]))
+            continue;
+        if (finding == NULL)
+            finding = audit_find(audit, weight);
+        finding_add_cell(finding, i);
+    }
+    return finding;
+}
+
+/* What the run says itself goes before what the caller says. */
+static const char *told(const char *by_run, const char *by_caller)
+{
+    return by_run[0] != '\0' || by_caller == NULL ? by_run : by_caller;
+}
+
+static enum audit_use use_of(const struct audit *audit)
+{
+    const struct audit_rule *rule = audit->rule;
+
+    if (rule->of_imports && !audit->evidence->imported)
+        return RULE_NOT_MEANT;
+    return rule->has == NULL || rule->has(audit) ? RULE_APPLIED : RULE_LACKS;
+}
+
+void audit_run(const struct audit_input *input, struct findings *out)
+{
+    const struct evidence_facts *facts = &input->evidence->facts;
+    struct audit audit = { .input = input, .evidence = input->evidence, .findings = out };
+
+    audit.chips = isnan(facts->chips) ? input->chips : facts->chips;
+    if (input->catalog != NULL) {
+        audit.hardware =
+            catalog_find_hardware(input->catalog, told(facts->hardware, input->hardware));
+        audit.model = catalog_find_model(input->catalog, told(facts->model, input->model));
+    }
+    out->hardware = audit.hardware;
+    out->model = audit.model;
+    for (audit.rule = audit_rules; audit.rule->name != NULL; audit.rule++) {
+        enum audit_use use = use_of(&audit);
+
+        out->uses[audit.rule - audit_rules] = use;
+        if (use == RULE_APPLIED)
+            audit.rule->check(&audit);
+    }
+}
+
+void findings_mark(const struct findings *findings, struct evidence *evidence)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->at[i];
+
+        for (size_t j = 0; finding->weight == FINDING_WRONG && j < finding->cell_count; j++) {
+            struct evidence_cell *cell = &evidence->cells[finding->cells[j]];
+
+            if (cell->found_wrong == NULL)
+                cell->found_wrong = finding->rule->name;
+        }
+    }
+}
+
+/* ---- Of a cell ---- */
+
+bool cell_is_measured(const struct evidence_cell *cell)
+{
+    return cell->state == EVIDENCE_MEASURED
+           || (cell->state == EVIDENCE_UNKNOWN && cell->request_throughput > 0);
+}
+
+int audit_compare(double a, double b)
+{
+    if (isnan(a) || isnan(b))
+        return isnan(a) - isnan(b);
+    return (a > b) - (a < b);
+}
+
+bool cells_same_run(const struct evidence_cell *a, const struct evidence_cell *b)
+{
+    return strcmp(a->variant, b->variant) == 0;
+}
+
+bool cells_same_length(const struct evidence_cell *a, const struct evidence_cell *b)
+{
+    double seen = a->input_tokens_mean, other = b->input_tokens_mean;
+
+    if (!isnan(a->input_length) || !isnan(b->input_length))
+        return fabs(a->input_length - b->input_length) < 0.5;
+    return isnan(seen) || isnan(other) || fabs(seen - other) <= SEEN_WITHIN * fmax(seen, other);
+}
+
+double cell_users(const struct evidence_cell *cell)
+{
+    return cell->concurrency;
+}
+
+double cell_mean_ms(const struct evidence_cell *cell)
+{
+    return cell->latency[METRIC_E2E].mean_ms;
+}
+
+double cell_requests(const struct evidence_cell *cell)
+{
+    if (!isnan(cell->attempted))
+        return cell->attempted;
+    if (!isnan(cell->succeeded + cell->failed))
+        return cell->succeeded + cell->failed;
+    return cell->requests_asked;
+}
+
+double cell_tokens_out(const struct evidence_cell *cell)
+{
+    if (!isnan(cell->output_tokens_mean))
+        return cell->output_tokens_mean;
+    if (cell->succeeded > 0 && !isnan(cell->output_tokens))
+        return cell->output_tokens / cell->succeeded;
+    if (cell->request_throughput > 0 && !isnan(cell->output_throughput))
+        return cell->output_throughput / cell->request_throughput;
+    return cell->output_tokens_asked;
+}

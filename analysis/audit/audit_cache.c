@@ -1,0 +1,274 @@
+/* The rule on prompts that came from the prefix cache: as the server told, as a file names one
+ * prompt for all, or as times that only a cache explains. */
+
+#include <string.h>
+
+#include "analysis/audit/audit_places.h"
+#include "analysis/import/import_columns.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+
+#define CACHED_SHARE 0.1  /* of the input tokens */
+#define CACHED_TIMES 2    /* a first cell so much slower than one with more users, */
+#define GROWING_TIMES 1.5 /* or so much where such times grow with the prompt, */
+#define CACHED_MS 100     /* and by so much */
+#define LENGTH_NEEDED 512 /* shorter prompts are read too fast to tell from other delays */
+#define PREFILL_SPEED                                                                              \
+    500 /* tokens/s and more: as fast as prompts are read, not as compilers are                    \
+         */
+#define REQUESTS_OF_MEDIAN 4 /* and more: one that waited does not move the median */
+#define PROMPT_SHOWN 60
+
+/* ---- As the server told ---------------------------------------------------------------------- */
+
+/* Of the input tokens; NaN. */
+static double cached_share(const struct evidence_cell *cell)
+{
+    if (!isnan(cell->cached_share))
+        return cell->cached_share;
+    if (!isnan(cell->input_tokens))
+        return cell->cached_tokens / cell->input_tokens;
+    return cell->cached_tokens / (cell->input_tokens_mean * cell->succeeded);
+}
+
+static bool is_cached(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell) && cached_share(cell) > CACHED_SHARE;
+}
+
+static void check_told(struct audit *audit)
+{
+    struct finding *finding = audit_find_cells(audit, FINDING_CAUTION, is_cached);
+    double most = 0;
+
+    if (finding == NULL)
+        return;
+    for (size_t i = 0; i < finding->cell_count; i++)
+        most = fmax(most, cached_share(&audit->evidence->cells[finding->cells[i]]));
+    text_addf(&finding->arithmetic, "up to %.0f %% of the input tokens came from the prefix cache",
+              100 * most);
+    text_add(&finding->consequence,
+             "Prefill was mostly not done: TTFT and input rates are those of repeated prompts.");
+}
+
+/* ---- As times tell --------------------------------------------------------------------------- */
+
+/* Of the first token, where both tell it, the median before the mean: else of the request. */
+static double compared_ms(const struct place *place, const struct place *other)
+{
+    const struct evidence_latency *ttft = &place->cell->latency[METRIC_TTFT];
+    const struct evidence_latency *others = &other->cell->latency[METRIC_TTFT];
+
+    if (!isnan(ttft->p50_ms + others->p50_ms))
+        return ttft->p50_ms;
+    if (!isnan(ttft->mean_ms + others->mean_ms))
+        return ttft->mean_ms;
+    return place->mean_ms;
+}
+
+static bool is_slower(const struct place *first, const struct place *later, double times)
+{
+    double first_ms = compared_ms(first, later), later_ms = compared_ms(later, first);
+
+    return first_ms > times * later_ms && first_ms > later_ms + CACHED_MS;
+}
+
+/* A compilation is in one request, and the median of several does not show it. */
+static bool has_slow_median(const struct place *first, const struct place *later)
+{
+    const struct evidence_latency *ttft = &first->cell->latency[METRIC_TTFT];
+
+    return cell_requests(first->cell) >= REQUESTS_OF_MEDIAN
+           && (!isnan(ttft->p50_ms + later->cell->latency[METRIC_TTFT].p50_ms)
+               || first->cell->latency[METRIC_E2E].p50_ms
+                      > CACHED_TIMES * later->cell->latency[METRIC_E2E].p50_ms);
+}
+
+/* Another first cell, of a prompt at most half or at least twice as long, took about as much less
+ * or more, and no longer one took less: it was read. A compilation takes as long for either. */
+static bool grows_with_length(const struct places *places, const struct place *first)
+{
+    bool grows = false;
+
+    for (size_t i = first->run; i < first->run_end; i++) {
+        const struct place *other = &places->at[i];
+        double lengths = other->length / first->length, times = other->mean_ms / first->mean_ms;
+
+        if (!other->is_measured || !(other->length >= LENGTH_NEEDED)
+            || !(lengths >= 2 || lengths <= 0.5) || !place_is_lowest(places, other))
+            continue;
+        if (lengths >= 2 && times < 1)
+            return false;
+        grows |= log(times) / log(lengths) > 0.6 && log(times) / log(lengths) < 1.6;
+    }
+    return grows;
+}
+
+const struct place *cached_reads(const struct places *places, const struct place *first)
+{
+    const struct place *later;
+
+    if (places->cache_is_off || !first->is_measured || !(first->length >= LENGTH_NEEDED)
+        || !place_is_lowest(places, first) || cached_share(first->cell) > CACHED_SHARE)
+        return NULL;
+    later = place_next_level(places, first);
+    if (later == NULL || cached_share(later->cell) <= CACHED_SHARE
+        || !is_slower(first, later, GROWING_TIMES)
+        || first->length < PREFILL_SPEED * compared_ms(first, later) / 1000)
+        return NULL;
+    return grows_with_length(places, first)
+                   || (is_slower(first, later, CACHED_TIMES) && has_slow_median(first, later))
+               ? later
+               : NULL;
+}
+
+/* Cells of the shape of `first` whose prompts were read faster than with no other user. */
+static void add_reads(const struct places *places, const struct place *first, bool *reads,
+                      const struct evidence *evidence)
+{
+    for (size_t i = first->shape; i < first->shape_end; i++) {
+        const struct place *place = &places->at[i];
+
+        if (place->is_measured && place->users > first->users
+            && compared_ms(place, first) < compared_ms(first, place))
+            reads[place->cell - evidence->cells] = true;
+    }
+}
+
+static void check_times(struct audit *audit)
+{
+    const struct evidence *evidence = audit->evidence;
+    PLACES_AUTO places = places_of(evidence);
+    FREE_AUTO bool *reads = memory_zeroed(evidence->cell_count + 1, sizeof *reads);
+    const struct place *longest = NULL, *later;
+    struct finding *finding;
+
+    for (size_t i = 0; i < places.count; i++) {
+        const struct place *first = &places.at[i];
+
+        if (cached_reads(&places, first) == NULL)
+            continue;
+        add_reads(&places, first, reads, evidence);
+        if (longest == NULL || first->length > longest->length)
+            longest = first;
+    }
+    if (longest == NULL)
+        return;
+    finding = audit_find(audit, FINDING_WRONG);
+    for (size_t i = 0; i < evidence->cell_count; i++)
+        if (reads[i])
+            finding_add_cell(finding, i);
+    later = cached_reads(&places, longest);
+    text_addf(&finding->arithmetic,
+              "%.15g of context took %.4g s at %.15g users (row %lld), but %.4g s at %.15g (row "
+              "%lld)",
+              longest->length, compared_ms(longest, later) / 1000, longest->users,
+              (long long)longest->cell->row, compared_ms(later, longest) / 1000, later->users,
+              (long long)later->cell->row);
+    text_add(&finding->consequence,
+             "More users do not make a prompt shorter: it was read once, and came from the prefix "
+             "cache from then on. These cells show no prefill.");
+}
+
+/* ---- As the file says ------------------------------------------------------------------------ */
+
+static bool is_prompt_column(const char *heading)
+{
+    static const char *const names[] = { "prompt", "prompt_text", "user_prompt", "input_text",
+                                         "query",  "question",    "message" };
+    char normalized[HEADING_SIZE];
+
+    column_normalize(heading, normalized);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(normalized, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The row's prompt, if it has one in words; NULL. */
+static const char *prompt_of(const struct evidence_cell *cell)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach(cell->original, key, value)
+    {
+        const char *text = json_string_value(value);
+
+        if (text != NULL && strchr(text, ' ') != NULL && is_prompt_column(key))
+            return text;
+    }
+    return NULL;
+}
+
+static bool names_one_prompt(const char *text)
+{
+    static const char *const words[] = { "fixed prompt",    "same prompt",    "single prompt",
+                                         "constant prompt", "one prompt",     "identical prompt",
+                                         "static prompt",   "repeated prompt" };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcasestr(text, words[i]) != NULL)
+            return true;
+    return false;
+}
+
+/* Of two measured rows or more, all of which say the same; NULL. */
+static const char *one_prompt(const struct evidence *evidence)
+{
+    const char *only = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        const char *prompt = prompt_of(&evidence->cells[i]);
+
+        if (prompt == NULL || !cell_is_measured(&evidence->cells[i]))
+            continue;
+        if (only != NULL && strcmp(prompt, only) != 0)
+            return NULL;
+        only = prompt;
+        count++;
+    }
+    return count > 1 ? only : NULL;
+}
+
+bool tells_prompts(const struct evidence *evidence)
+{
+    for (size_t i = 0; i < evidence->cell_count; i++)
+        if (prompt_of(&evidence->cells[i]) != NULL)
+            return true;
+    return evidence->facts.workload[0] != '\0';
+}
+
+static void check_named(struct audit *audit)
+{
+    const struct evidence *evidence = audit->evidence;
+    const char *prompt = one_prompt(evidence);
+    struct finding *finding;
+
+    if (caches_nothing(&evidence->facts)
+        || (prompt == NULL && !names_one_prompt(evidence->facts.dataset)
+            && !names_one_prompt(evidence->facts.workload)))
+        return;
+    finding = audit_find(audit, FINDING_CAUTION);
+    for (size_t i = 0; i < evidence->cell_count; i++)
+        if (cell_is_measured(&evidence->cells[i])
+            && (prompt == NULL || prompt_of(&evidence->cells[i]) != NULL))
+            finding_add_cell(finding, i);
+    text_add(&finding->arithmetic, "each request has the same prompt");
+    if (prompt != NULL) {
+        text_add(&finding->arithmetic, ": \"");
+        text_add_printable(&finding->arithmetic, prompt, strlen(prompt), PROMPT_SHOWN);
+        text_add_char(&finding->arithmetic, '"');
+    }
+    text_add(&finding->consequence,
+             "Where the server caches prefixes, and most do unless told otherwise, the prompt was "
+             "read once: TTFT and input rates are those of a cached prompt.");
+}
+
+void check_cache(struct audit *audit)
+{
+    check_told(audit);
+    check_times(audit);
+    check_named(audit);
+}

@@ -1,0 +1,129 @@
+/* Rules on tokens that are counted twice: by the tool and by the server, asked for and seen. */
+
+#include "analysis/audit/audit_parts.h"
+
+#define RECOUNTED_WITHIN 0.02
+#define ENDING_TOKENS 2     /* that one count may have at the ends and another may not */
+#define TEMPLATE_TOKENS 100 /* a chat template may add */
+#define LENGTH_WITHIN 0.1   /* of the tokens asked for */
+#define LOOKED_AT 1000      /* cells that each is held against */
+
+static bool differs(double counted, double told, double tokens)
+{
+    return fabs(counted - told) > fmax(tokens, RECOUNTED_WITHIN * told);
+}
+
+/* What the server counts of a prompt beyond the tool's count: a chat template, if it is as much for
+ * every prompt. */
+static double more_of_prompt(const struct evidence_cell *cell)
+{
+    return cell->input_tokens_usage - cell->input_tokens_mean;
+}
+
+/* By prompts of the same run that are much longer or shorter: do the counts differ by a share of
+ * the prompt, as two tokenizers' do? Without such: by more than a template has. */
+static bool has_other_prompt_count(const struct evidence *evidence,
+                                   const struct evidence_cell *cell)
+{
+    double widest = 0, growth = NAN;
+
+    if (!differs(cell->input_tokens_mean, cell->input_tokens_usage, ENDING_TOKENS))
+        return false;
+    for (size_t i = 0; i < evidence->cell_count && i < LOOKED_AT; i++) {
+        const struct evidence_cell *other = &evidence->cells[i];
+        double apart = fabs(other->input_tokens_mean - cell->input_tokens_mean);
+
+        if (!(apart > widest) || !(apart > cell->input_tokens_mean / 2)
+            || isnan(more_of_prompt(other)) || !cells_same_run(cell, other))
+            continue;
+        widest = apart;
+        growth = (more_of_prompt(other) - more_of_prompt(cell))
+                 / (other->input_tokens_mean - cell->input_tokens_mean);
+    }
+    if (!isnan(growth))
+        return fabs(growth) > RECOUNTED_WITHIN;
+    return more_of_prompt(cell) < 0 || more_of_prompt(cell) > TEMPLATE_TOKENS;
+}
+
+static void add_counts(const char *which, double counted, double told, struct text *out)
+{
+    if (!isnan(counted + told))
+        text_addf(out, " the tool's tokenizer counts %.4g %s tokens, the server's usage %.4g;",
+                  counted, which, told);
+}
+
+static bool is_recounted(const struct evidence *evidence, const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell)
+           && (differs(cell->output_tokens_mean, cell->output_tokens_usage, ENDING_TOKENS)
+               || has_other_prompt_count(evidence, cell));
+}
+
+void check_recounted(struct audit *audit)
+{
+    const struct evidence *evidence = audit->evidence;
+    struct finding *finding = NULL;
+    const struct evidence_cell *cell;
+
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        if (!is_recounted(evidence, &evidence->cells[i]))
+            continue;
+        if (finding == NULL)
+            finding = audit_find(audit, FINDING_WRONG);
+        finding_add_cell(finding, i);
+    }
+    if (finding == NULL)
+        return;
+    cell = &evidence->cells[finding->cells[0]];
+    text_addf(&finding->arithmetic, "row %lld, per request:", (long long)cell->row);
+    add_counts("input", cell->input_tokens_mean, cell->input_tokens_usage, &finding->arithmetic);
+    add_counts("output", cell->output_tokens_mean, cell->output_tokens_usage, &finding->arithmetic);
+    finding->arithmetic.data[--finding->arithmetic.length] = '\0';
+    text_add(&finding->consequence,
+             "Lengths, tokens/s and TPOT are not those of the served model: compare requests/s "
+             "and latencies, or measure again with the model's own tokenizer.");
+}
+
+/* By the server's count where it is told. */
+static double input_seen(const struct evidence_cell *cell)
+{
+    return isnan(cell->input_tokens_usage) ? cell->input_tokens_mean : cell->input_tokens_usage;
+}
+
+static double output_seen(const struct evidence_cell *cell)
+{
+    return isnan(cell->output_tokens_usage) ? cell->output_tokens_mean : cell->output_tokens_usage;
+}
+
+static bool has_other_length(const struct evidence_cell *cell)
+{
+    double longer = input_seen(cell) - cell->input_length;
+
+    return cell_is_measured(cell)
+           && (longer < -LENGTH_WITHIN * cell->input_length
+               || longer > fmax(TEMPLATE_TOKENS, LENGTH_WITHIN * cell->input_length)
+               || fabs(output_seen(cell) - cell->output_tokens_asked)
+                      > LENGTH_WITHIN * cell->output_tokens_asked);
+}
+
+void check_lengths(struct audit *audit)
+{
+    struct finding *finding;
+    const struct evidence_cell *cell;
+
+    finding = audit_find_cells(audit, FINDING_CAUTION, has_other_length);
+    if (finding == NULL)
+        return;
+    cell = &audit->evidence->cells[finding->cells[0]];
+    text_addf(&finding->arithmetic, "row %lld:", (long long)cell->row);
+    if (!isnan(cell->input_length + input_seen(cell)))
+        text_addf(&finding->arithmetic, " %.4g input tokens asked for, %.4g seen;",
+                  cell->input_length, input_seen(cell));
+    if (!isnan(cell->output_tokens_asked + output_seen(cell)))
+        text_addf(&finding->arithmetic, " %.4g output tokens asked for, %.4g seen;",
+                  cell->output_tokens_asked, output_seen(cell));
+    finding->arithmetic.data[--finding->arithmetic.length] = '\0';
+    text_add(&finding->consequence,
+             "Name the lengths that were seen, not those asked for, and compare only with runs "
+             "that have the same.");
+}

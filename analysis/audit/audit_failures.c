@@ -1,0 +1,205 @@
+/* Rules on requests that failed: what is told of them, and by which name. */
+
+#include <string.h>
+
+#include "analysis/audit/audit_places.h"
+#include "base/core/memory.h"
+
+#define SUCCESS_NEEDED 0.99
+#define AT_ONCE_S 2.0 /* sooner answers no model: it was refused */
+#define FEW_USERS 4   /* do not keep one another waiting for a refusal */
+
+/* ---- Success ---- */
+
+static bool is_failed_with_speed(const struct evidence_cell *cell)
+{
+    bool nothing_succeeded = cell->state == EVIDENCE_FAILED || cell->success_rate <= 0;
+
+    return nothing_succeeded
+           && (cell->request_throughput > 0 || cell->output_throughput > 0
+               || cell_mean_ms(cell) > 0);
+}
+
+void check_failed_speed(struct audit *audit)
+{
+    struct finding *finding;
+    const struct evidence_cell *cell;
+
+    finding = audit_find_cells(audit, FINDING_WRONG, is_failed_with_speed);
+    if (finding == NULL)
+        return;
+    cell = &audit->evidence->cells[finding->cells[0]];
+    text_addf(&finding->arithmetic, "row %lld failed, and tells %.4g requests/s",
+              (long long)cell->row, cell->request_throughput);
+    text_add(&finding->consequence, "Failed cells have no speed: leave them out of every mean.");
+}
+
+static bool has_low_success(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell) && cell->success_rate < SUCCESS_NEEDED && cell->success_rate > 0;
+}
+
+void check_success(struct audit *audit)
+{
+    struct finding *finding = audit_find_cells(audit, FINDING_WRONG, has_low_success);
+    double lowest = 1;
+
+    if (finding == NULL)
+        return;
+    for (size_t i = 0; i < finding->cell_count; i++)
+        lowest = fmin(lowest, audit->evidence->cells[finding->cells[i]].success_rate);
+    text_addf(&finding->arithmetic, "down to %.1f %% of the requests succeeded", 100 * lowest);
+    text_add(
+        &finding->consequence,
+        audit->evidence->imported
+            ? "Latencies are those of the lucky ones: compare these cells with nothing."
+            : "What timed out or was never answered counts in the latencies as \"at least\" so "
+              "long, what failed otherwise is in none: compare these cells with nothing.");
+}
+
+/* ---- Failures by another name ---- */
+
+static bool sounds_too_long(const char *text)
+{
+    return text != NULL
+           && (strstr(text, "400") != NULL || strcasestr(text, "context length") != NULL
+               || strcasestr(text, "context window") != NULL || strcasestr(text, "too long") != NULL
+               || strcasestr(text, "max_model_len") != NULL);
+}
+
+static bool sounds_like_memory(const char *text)
+{
+    return text != NULL
+           && (strcasestr(text, "oom") != NULL || strcasestr(text, "out of memory") != NULL);
+}
+
+/* How long it took until the cell's requests had failed; NaN. */
+static double failing_s(const struct evidence_cell *cell)
+{
+    return cell->duration_s > 0 ? cell->duration_s : cell->latency[METRIC_E2E].max_ms / 1000;
+}
+
+/* Of the shape that begins at `first`: nothing is served, and few users are refused at once. */
+static bool is_refused_at_once(const struct places *places, const struct place *first)
+{
+    double soonest = INFINITY;
+
+    for (size_t i = first->shape; i < first->shape_end; i++) {
+        const struct place *place = &places->at[i];
+
+        if (place->is_measured)
+            return false;
+        if (place->cell->state == EVIDENCE_FAILED && place->users <= FEW_USERS)
+            soonest = fmin(soonest, failing_s(place->cell));
+    }
+    return soonest < AT_ONCE_S;
+}
+
+/* Where no load of a length or a longer one is served, and few users are refused at once, and a
+ * shorter one is served: it is the length. */
+static void mark_refused_lengths(const struct evidence *evidence, bool *out)
+{
+    PLACES_AUTO places = places_of(evidence);
+    double served = NAN; /* the longest, of the run */
+    bool refused = false;
+
+    for (size_t i = 0; i < places.count; i++) {
+        const struct place *place = &places.at[i];
+
+        if (i == place->run)
+            served = NAN;
+        for (size_t j = i; i == place->run && j < place->run_end; j++)
+            if (places.at[j].is_measured)
+                served = fmax(served, places.at[j].length);
+        if (i == place->shape)
+            refused = place->length > served && is_refused_at_once(&places, place);
+        out[place->cell - evidence->cells] = refused && place->cell->state == EVIDENCE_FAILED;
+    }
+}
+
+/* Input and output; an answer has a token at least. */
+static double needed_length(const struct evidence_cell *cell)
+{
+    return cell->input_length + fmax(1, cell->output_tokens_asked);
+}
+
+/* Of each cell, whether its failure is told by another name; free(). */
+static bool *find_misnamed(const struct evidence *evidence)
+{
+    bool *misnamed = memory_zeroed(evidence->cell_count + 1, sizeof *misnamed);
+    double limit = evidence->facts.context_limit_tokens;
+
+    mark_refused_lengths(evidence, misnamed);
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        const struct evidence_cell *cell = &evidence->cells[i];
+        bool memory = sounds_like_memory(cell->status) || sounds_like_memory(cell->error);
+
+        misnamed[i] |= (needed_length(cell) > limit && cell->state == EVIDENCE_FAILED)
+                       || (memory && sounds_too_long(cell->error));
+    }
+    return misnamed;
+}
+
+void check_misnamed(struct audit *audit)
+{
+    const struct evidence *evidence = audit->evidence;
+    double limit = evidence->facts.context_limit_tokens;
+    struct finding *finding = NULL;
+    FREE_AUTO bool *misnamed = find_misnamed(evidence);
+    const struct evidence_cell *first;
+
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        if (!misnamed[i])
+            continue;
+        if (finding == NULL)
+            finding = audit_find(audit, FINDING_WRONG);
+        finding_add_cell(finding, i);
+    }
+    if (finding == NULL)
+        return;
+    first = &evidence->cells[finding->cells[0]];
+    if (!isnan(limit))
+        text_addf(&finding->arithmetic, "the context as served ends at %.15g tokens", limit);
+    else if (sounds_too_long(first->error))
+        text_add(&finding->arithmetic, "refused as too long, and told as out of memory");
+    else
+        text_addf(&finding->arithmetic,
+                  "from a context of %.15g on everything fails, at %.15g users too (row %lld), and "
+                  "within %g s",
+                  first->input_length, cell_users(first), (long long)first->row, AT_ONCE_S);
+    text_add(&finding->consequence,
+             "The requests were too long for the model as served: infeasible, not a failure of the "
+             "hardware.");
+}
+
+/* ---- All of them failed ---- */
+
+/* Of those that no other rule tells of. */
+void check_all_failed(struct audit *audit)
+{
+    const struct evidence *evidence = audit->evidence;
+    FREE_AUTO bool *misnamed = find_misnamed(evidence);
+    struct finding *finding = NULL;
+    const struct evidence_cell *cell;
+
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        cell = &evidence->cells[i];
+        if (cell->state != EVIDENCE_FAILED || misnamed[i] || is_failed_with_speed(cell))
+            continue;
+        if (finding == NULL)
+            finding = audit_find(audit, FINDING_CAUTION);
+        finding_add_cell(finding, i);
+    }
+    if (finding == NULL)
+        return;
+    cell = &audit->evidence->cells[finding->cells[0]];
+    text_addf(&finding->arithmetic, "%zu of %zu cells; row %lld: ", finding->cell_count,
+              audit->evidence->cell_count, (long long)cell->row);
+    if (cell->failed > 0)
+        text_addf(&finding->arithmetic, "%.15g of %.15g requests failed", cell->failed,
+                  cell->failed + (cell->succeeded > 0 ? cell->succeeded : 0));
+    else
+        text_add(&finding->arithmetic, "no request succeeded");
+    text_add(&finding->consequence,
+             "These cells have no figures: leave them out of every mean and of every grid.");
+}

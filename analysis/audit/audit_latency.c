@@ -1,0 +1,315 @@
+/* Rules on latencies: cut tails, percentiles of too few values, contradictions. */
+
+#include <string.h>
+
+#include "analysis/audit/audit_parts.h"
+
+#define NEAR_TIMEOUT 0.97     /* of a timeout */
+#define PAST_LATENCY 1.05     /* of it, what a request may take longer, */
+#define PAST_BURST 1.2        /* and a burst of requests, whose last begin late */
+#define ROUNDS_OF_A_BURST 1.5 /* requests per user */
+#define WALL_CELLS 2          /* at one timeout that nobody states: one may be chance */
+#define WALL_SHARE 0.5        /* of the cells that lost requests */
+#define LOST_SHARE 0.01       /* of its requests: the cell lost some */
+#define ALONE_LOST 0.05       /* of its requests: then one cell is enough, */
+#define ALONE_WITHIN 0.015    /* this near, unless the figure is a round one */
+#define USUAL_WITHIN 0.1      /* of p95 / mean: as in other cells */
+#define BUNCHED 1.05          /* so near one another: the percentiles are the timeout's */
+
+/* ---- Timeouts ---- */
+
+static double cell_rounds(const struct evidence_cell *cell)
+{
+    return (isnan(cell_requests(cell)) ? cell->succeeded : cell_requests(cell)) / cell_users(cell);
+}
+
+/* Of a burst, as long as its slowest request: as told, or by the rate of those that succeeded. */
+static double burst_s(const struct evidence_cell *cell)
+{
+    double succeeded =
+        isnan(cell->succeeded) ? cell->success_rate * cell_users(cell) : cell->succeeded;
+
+    if (cell_rounds(cell) > ROUNDS_OF_A_BURST || isnan(cell_users(cell)))
+        return NAN;
+    return isnan(cell->duration_s) ? succeeded / cell->request_throughput : cell->duration_s;
+}
+
+static double highest_s(const struct evidence_cell *cell)
+{
+    const struct evidence_latency *e2e = &cell->latency[METRIC_E2E];
+
+    return fmax(fmax(e2e->p95_ms, e2e->p99_ms), e2e->max_ms) / 1000;
+}
+
+/* The usual timeout that this stands at; NaN. `past`: as a factor, by how much it may be over it.
+ */
+static double timeout_near(double seconds, double past)
+{
+    static const double usual[] = { 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 600 };
+
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (seconds >= NEAR_TIMEOUT * usual[i] && seconds <= past * usual[i])
+            return usual[i];
+    return NAN;
+}
+
+/* The one that the cell's slowest requests stand at: by its percentiles, or as long as it took
+ * where it is a burst, or where nothing succeeded. */
+static double timeout_of(const struct evidence_cell *cell)
+{
+    double by_latency = timeout_near(highest_s(cell), PAST_LATENCY);
+
+    if (cell->state == EVIDENCE_FAILED)
+        return timeout_near(cell->duration_s, PAST_BURST);
+    return isnan(by_latency) ? timeout_near(burst_s(cell), PAST_BURST) : by_latency;
+}
+
+static bool tells_bounds(const struct evidence_latency *latency)
+{
+    return latency->p50_at_least || latency->p90_at_least || latency->p95_at_least
+           || latency->p99_at_least;
+}
+
+static bool has_lost(const struct evidence_cell *cell)
+{
+    return cell->success_rate <= 1 - LOST_SHARE || cell->failed >= LOST_SHARE * cell_requests(cell)
+           || (cell->failed > 0 && isnan(cell_requests(cell)));
+}
+
+static bool names_timeout(const struct evidence_cell *cell)
+{
+    const char *const texts[] = { cell->error == NULL ? "" : cell->error, cell->status };
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (strcasestr(texts[i], "timeout") != NULL || strcasestr(texts[i], "timed out") != NULL
+            || strcasestr(texts[i], "deadline") != NULL)
+            return true;
+    return false;
+}
+
+static double tail_of(const struct evidence_cell *cell)
+{
+    return cell->latency[METRIC_E2E].p95_ms / cell_mean_ms(cell);
+}
+
+/* Percentiles that all stand at the timeout, far above the mean: nothing else stops them there. */
+static bool is_bunched(const struct evidence_cell *cell)
+{
+    const struct evidence_latency *e2e = &cell->latency[METRIC_E2E];
+    double highest = fmax(e2e->p99_ms, e2e->max_ms);
+
+    return highest <= e2e->p95_ms * BUNCHED && tail_of(cell) > 1 + USUAL_WITHIN;
+}
+
+/* p95 / mean, of cells that lost nothing; NaN. */
+static double usual_tail(const struct evidence *evidence)
+{
+    double sum = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        const struct evidence_cell *cell = &evidence->cells[i];
+
+        if (!cell_is_measured(cell) || has_lost(cell) || isnan(tail_of(cell)))
+            continue;
+        sum += tail_of(cell);
+        count++;
+    }
+    return count > 0 ? sum / (double)count : NAN;
+}
+
+/* The timeouts of a run that nobody states, by the cells that stand at them. */
+struct walls {
+    double at[32];
+    size_t cells[32], count;
+    size_t lost;       /* cells that lost requests, and whose slowest are known */
+    double usual_tail; /* p95 / mean of the others; NaN */
+};
+
+static void add_wall(struct walls *walls, double timeout_s)
+{
+    size_t i = 0;
+
+    while (i < walls->count && fabs(walls->at[i] - timeout_s) > 0.5)
+        i++;
+    if (i == sizeof walls->at / sizeof *walls->at)
+        return;
+    if (i == walls->count)
+        walls->at[walls->count++] = timeout_s;
+    walls->cells[i]++;
+}
+
+static struct walls find_walls(const struct evidence *evidence)
+{
+    struct walls walls = { .usual_tail = usual_tail(evidence) };
+
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        const struct evidence_cell *cell = &evidence->cells[i];
+        double timeout_s = timeout_of(cell);
+        bool lost = cell_is_measured(cell) && has_lost(cell);
+
+        if (!lost && cell->state != EVIDENCE_FAILED)
+            continue;
+        walls.lost += lost && !isnan(fmax(highest_s(cell), burst_s(cell)));
+        if (!isnan(timeout_s))
+            add_wall(&walls, timeout_s);
+    }
+    return walls;
+}
+
+static bool is_wall(const struct walls *walls, double timeout_s)
+{
+    for (size_t i = 0; i < walls->count; i++)
+        if (fabs(walls->at[i] - timeout_s) < 0.5)
+            return walls->cells[i] >= WALL_CELLS
+                   && (double)walls->cells[i] >= WALL_SHARE * (double)walls->lost;
+    return false;
+}
+
+/* The one cell of a run that tells: it lost many requests, for no reason told, and its percentile
+ * stands at the timeout, with all its digits and other than the percentiles of its neighbours. */
+static bool tells_alone(const struct walls *walls, const struct evidence_cell *cell,
+                        double timeout_s)
+{
+    double highest = highest_s(cell);
+
+    return cell->success_rate <= 1 - ALONE_LOST && cell->error == NULL
+           && fabs(highest / timeout_s - 1) <= ALONE_WITHIN
+           && fabs(highest - round(highest)) > 0.0005
+           && !(fabs(tail_of(cell) / walls->usual_tail - 1) < USUAL_WITHIN);
+}
+
+/* The timeout that cut this cell's tail off; NaN where none did, or where the percentiles say so.
+ */
+static double cutting_timeout(const struct evidence *evidence, const struct walls *walls,
+                              const struct evidence_cell *cell)
+{
+    double stated_s = isnan(cell->timeout_s) ? evidence->facts.timeout_s : cell->timeout_s;
+    bool failed = cell->success_rate < 1 || cell->failed > 0;
+    double timeout_s = timeout_of(cell);
+
+    if (!cell_is_measured(cell) || !failed || tells_bounds(&cell->latency[METRIC_E2E]))
+        return NAN;
+    if (!isnan(stated_s))
+        return fmax(highest_s(cell), burst_s(cell)) >= NEAR_TIMEOUT * stated_s ? stated_s : NAN;
+    if (names_timeout(cell) || (has_lost(cell) && is_bunched(cell)) || is_wall(walls, timeout_s)
+        || tells_alone(walls, cell, timeout_s))
+        return timeout_s;
+    return NAN;
+}
+
+static void add_censored(const struct evidence_cell *cell, double timeout_s, struct text *out)
+{
+    double p95_s = cell->latency[METRIC_E2E].p95_ms / 1000;
+    double lost = isnan(cell->success_rate) ? cell->failed / (cell->failed + cell->succeeded)
+                                            : 1 - cell->success_rate;
+
+    text_addf(out, "row %lld:", (long long)cell->row);
+    if (!isnan(p95_s))
+        text_addf(out, " p95 %.4g s,", p95_s);
+    if (!isnan(burst_s(cell)))
+        text_addf(out, " duration %.4g s,", burst_s(cell));
+    text_addf(out, " %.4g of the requests failed: a timeout of %.15g s", lost, timeout_s);
+}
+
+void check_censored(struct audit *audit)
+{
+    const struct evidence *evidence = audit->evidence;
+    struct walls walls = find_walls(evidence);
+    struct finding *finding = NULL;
+    double timeout_s = NAN;
+
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        double cut_s = cutting_timeout(evidence, &walls, &evidence->cells[i]);
+
+        if (isnan(cut_s))
+            continue;
+        if (finding == NULL)
+            finding = audit_find(audit, FINDING_WRONG);
+        finding_add_cell(finding, i);
+        timeout_s = cut_s;
+    }
+    if (finding == NULL)
+        return;
+    add_censored(&evidence->cells[finding->cells[finding->cell_count - 1]], timeout_s,
+                 &finding->arithmetic);
+    text_addf(&finding->consequence,
+              "The requests over %.15g s are missing from mean and percentiles: the true p95 is at "
+              "least that.",
+              timeout_s);
+}
+
+/* ---- Samples ---- */
+
+static double samples_of(const struct evidence_cell *cell)
+{
+    return isnan(cell->succeeded) ? cell_requests(cell) : cell->succeeded;
+}
+
+/* Our own reports mark percentiles of few values themselves. */
+static bool has_few_samples(const struct evidence_cell *cell)
+{
+    double requests = samples_of(cell);
+    bool needs = (!isnan(cell->latency[METRIC_E2E].p95_ms) && requests < 20)
+                 || (!isnan(cell->latency[METRIC_E2E].p99_ms) && requests < 100)
+                 || (!isnan(cell->latency[METRIC_TTFT].p99_ms) && requests < 100);
+
+    return cell_is_measured(cell) && needs;
+}
+
+void check_samples(struct audit *audit)
+{
+    struct finding *finding;
+    double fewest = INFINITY;
+
+    finding = audit_find_cells(audit, FINDING_CAUTION, has_few_samples);
+    if (finding == NULL)
+        return;
+    for (size_t i = 0; i < finding->cell_count; i++)
+        fewest = fmin(fewest, samples_of(&audit->evidence->cells[finding->cells[i]]));
+    text_addf(&finding->arithmetic,
+              "%zu cells; the fewest requests are %.15g; a p95 needs 20, a p99 needs 100",
+              finding->cell_count, fewest);
+    text_add(&finding->consequence, "These percentiles are the slowest request or so: do not read "
+                                    "them as a tail.");
+}
+
+/* ---- Contradictions ---- */
+
+static bool latency_is_disordered(const struct evidence_latency *latency)
+{
+    const double in_order[] = { latency->min_ms, latency->p50_ms, latency->p90_ms,
+                                latency->p95_ms, latency->p99_ms, latency->max_ms };
+    double last = 0;
+
+    for (size_t i = 0; i < sizeof in_order / sizeof *in_order; i++) {
+        if (isnan(in_order[i]))
+            continue;
+        if (in_order[i] < 0 || in_order[i] < last * 0.999)
+            return true;
+        last = in_order[i];
+    }
+    return latency->mean_ms < 0 || latency->mean_ms > latency->max_ms * 1.001;
+}
+
+static bool is_disordered(const struct evidence_cell *cell)
+{
+    for (int i = 0; i < METRIC_COUNT; i++)
+        if (latency_is_disordered(&cell->latency[i]))
+            return true;
+    return cell->latency[METRIC_TTFT].mean_ms > cell_mean_ms(cell) * 1.001;
+}
+
+void check_order(struct audit *audit)
+{
+    struct finding *finding = audit_find_cells(audit, FINDING_WRONG, is_disordered);
+
+    if (finding == NULL)
+        return;
+    text_addf(
+        &finding->arithmetic,
+        "row %lld: a higher percentile is below a lower one, a mean above the maximum, a TTFT "
+        "above the E2E latency, or a time is negative",
+        (long long)audit->evidence->cells[finding->cells[0]].row);
+    text_add(&finding->consequence, "At least one of these figures is not what its name says.");
+}

@@ -1,0 +1,359 @@
+/* Rules on the load: was as much in flight as the cell says? */
+
+#include <stdlib.h>
+
+#include "analysis/audit/audit_parts.h"
+#include "base/core/memory.h"
+
+#define LOAD_SHORT 0.95 /* of the users, at least so much must have been in flight on average */
+#define PAUSE_SHARE 0.5 /* one user has a request in flight for so much of its time, */
+#define PAUSE_S 0.1     /* or has none for so long after each */
+#define PLATEAU_WITHIN 0.15
+#define PLATEAU_LEVELS 3
+#define RUNS_MAX 100   /* of one file that are looked at */
+#define BURST_ROUNDS 2 /* requests per user below which there is no steady state */
+
+/* Measured where we measured; else Little's law: throughput x mean latency = requests in flight. */
+static double in_flight(const struct evidence_cell *cell)
+{
+    if (!isnan(cell->concurrency_actual))
+        return cell->concurrency_actual;
+    return cell->request_throughput * cell_mean_ms(cell) / 1000;
+}
+
+static double load_ratio(const struct evidence_cell *cell)
+{
+    double expected = cell->concurrency_expected; /* users who think are not in flight */
+
+    return in_flight(cell) / (isnan(expected) ? cell_users(cell) : expected);
+}
+
+/* Between the requests of one user the client prepares the next one: nobody else is missing then.
+ */
+static bool is_pause_of_one(const struct evidence_cell *cell)
+{
+    double pause_s = (cell_users(cell) - in_flight(cell)) / cell->request_throughput;
+
+    return cell_users(cell) <= 1 && (load_ratio(cell) >= PAUSE_SHARE || pause_s <= PAUSE_S);
+}
+
+static bool is_short_of_load(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell) && load_ratio(cell) < LOAD_SHORT && !is_pause_of_one(cell);
+}
+
+/* ---- Levels of users ---- */
+
+struct level_cell {
+    double users, in_flight;
+    bool is_bad;
+};
+
+static int compare_level_cells(const void *left, const void *right)
+{
+    const struct level_cell *a = left, *b = right;
+    int order = audit_compare(a->users, b->users);
+
+    return order != 0 ? order : audit_compare(a->in_flight, b->in_flight);
+}
+
+/* The measured cells whose users are told, ascending: those of a run, or of all (NULL); free(). */
+static struct level_cell *level_cells(const struct evidence *evidence,
+                                      const struct evidence_cell *of, const bool *is_bad,
+                                      size_t *count)
+{
+    struct level_cell *cells = memory_zeroed(evidence->cell_count + 1, sizeof *cells);
+
+    *count = 0;
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        const struct evidence_cell *cell = &evidence->cells[i];
+
+        if (cell_is_measured(cell) && !isnan(cell_users(cell))
+            && (of == NULL || cells_same_run(cell, of)))
+            cells[(*count)++] = (struct level_cell){ cell_users(cell), in_flight(cell),
+                                                     is_bad != NULL && is_bad[i] };
+    }
+    qsort(cells, *count, sizeof *cells, compare_level_cells);
+    return cells;
+}
+
+/* How many cells, of `count`, are of the first one's level. */
+static size_t level_size(const struct level_cell *cells, size_t count)
+{
+    size_t size = 1;
+
+    while (size < count && cells[size].users - cells->users <= 0.5)
+        size++;
+    return size;
+}
+
+/* The lowest level of which more than half the cells are in the finding. */
+static double first_bad_level(const struct evidence *evidence, const struct finding *finding)
+{
+    FREE_AUTO bool *is_bad = memory_zeroed(evidence->cell_count + 1, sizeof *is_bad);
+    FREE_AUTO struct level_cell *cells = NULL;
+    size_t count, size;
+
+    for (size_t i = 0; i < finding->cell_count; i++)
+        is_bad[finding->cells[i]] = true;
+    cells = level_cells(evidence, NULL, is_bad, &count);
+    for (size_t first = 0; first < count; first += size) {
+        size_t bad = 0;
+
+        size = level_size(&cells[first], count - first);
+        for (size_t i = first; i < first + size; i++)
+            bad += cells[i].is_bad;
+        if (2 * bad > size)
+            return cells[first].users;
+    }
+    return INFINITY;
+}
+
+/* The most users up to which no more than half of each level's cells are in the finding; 0: none.
+ */
+static double users_below(const struct evidence *evidence, const struct finding *finding)
+{
+    double first_bad = first_bad_level(evidence, finding), below = 0;
+
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        double users = cell_users(&evidence->cells[i]);
+
+        if (users < first_bad && users > below)
+            below = users;
+    }
+    return below;
+}
+
+/* ---- Less in flight than users ---- */
+
+static void add_below(struct audit *audit, struct finding *finding)
+{
+    double below = users_below(audit->evidence, finding);
+
+    if (below > 0)
+        text_addf(&finding->consequence, "Do not compare above %.15g users", below);
+    else
+        text_add(&finding->consequence, "Do not compare any level");
+}
+
+void check_actual_load(struct audit *audit)
+{
+    struct finding *finding = audit_find_cells(audit, FINDING_WRONG, is_short_of_load);
+    const struct evidence_cell *worst;
+    double low = INFINITY, high = 0;
+
+    if (finding == NULL)
+        return;
+    worst = &audit->evidence->cells[finding->cells[0]];
+    for (size_t i = 0; i < finding->cell_count; i++) {
+        const struct evidence_cell *cell = &audit->evidence->cells[finding->cells[i]];
+
+        if (load_ratio(cell) < low)
+            worst = cell;
+        low = fmin(low, load_ratio(cell));
+        high = fmax(high, load_ratio(cell));
+    }
+    text_addf(&finding->arithmetic, "in flight / users is %.0f to %.0f %% in %zu cells; ",
+              100 * low, 100 * high, finding->cell_count);
+    if (isnan(worst->concurrency_actual))
+        text_addf(&finding->arithmetic,
+                  "lowest: %.4g requests/s x %.4g s mean latency = %.4g of %.15g users",
+                  worst->request_throughput, cell_mean_ms(worst) / 1000, in_flight(worst),
+                  cell_users(worst));
+    else
+        text_addf(&finding->arithmetic, "lowest: a time average of %.4g of %.15g users",
+                  in_flight(worst), cell_users(worst));
+    add_below(audit, finding);
+    text_add(&finding->consequence, ": there the load was less than the table says.");
+}
+
+/* ---- A limit that nobody told ---- */
+
+static int compare_values(const void *a, const void *b)
+{
+    return audit_compare(*(const double *)a, *(const double *)b);
+}
+
+/* Of the run that `of` belongs to. */
+static bool is_of_run(const struct evidence_cell *cell, const struct evidence_cell *of)
+{
+    return cell_is_measured(cell) && cells_same_run(cell, of);
+}
+
+struct level {
+    double users, in_flight; /* median; NaN: no cell tells */
+};
+
+/* `cells` are those of one level. */
+static double median_in_flight(const struct level_cell *cells, size_t count)
+{
+    FREE_AUTO double *values = memory_zeroed(count, sizeof *values);
+    size_t told = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(cells[i].in_flight))
+            values[told++] = cells[i].in_flight;
+    qsort(values, told, sizeof *values, compare_values);
+    return told == 0 ? NAN : values[told / 2];
+}
+
+/* The levels of users, ascending; free(). */
+static struct level *levels_of(const struct evidence *evidence, const struct evidence_cell *of,
+                               size_t *count)
+{
+    size_t cell_count, size;
+    FREE_AUTO struct level_cell *cells = level_cells(evidence, of, NULL, &cell_count);
+    struct level *levels = memory_zeroed(cell_count + 1, sizeof *levels);
+
+    *count = 0;
+    for (size_t first = 0; first < cell_count; first += size) {
+        size = level_size(&cells[first], cell_count - first);
+        levels[(*count)++] =
+            (struct level){ cells[first].users, median_in_flight(&cells[first], size) };
+    }
+    return levels;
+}
+
+static void tell_plateau(struct audit *audit, const struct evidence_cell *of, double in_flight,
+                         double lowest, double highest)
+{
+    const struct evidence *evidence = audit->evidence;
+    struct finding *finding = audit_find(audit, FINDING_WRONG);
+
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        double users = cell_users(&evidence->cells[i]);
+
+        if (is_of_run(&evidence->cells[i], of) && users > lowest + 0.5 && users < highest + 0.5)
+            finding_add_cell(finding, i);
+    }
+    text_addf(&finding->arithmetic,
+              "about %.3g requests are in flight at every level from %.15g to %.15g users",
+              in_flight, lowest, highest);
+    text_addf(&finding->consequence,
+              "Something lets no more than that in: these levels are one and the same load. Do not "
+              "compare above %.15g users.",
+              lowest);
+}
+
+/* Levels from `first` on with as much in flight as `last` has; which is the first of them. */
+static size_t plateau_begin(const struct level *levels, size_t last)
+{
+    size_t first = last;
+
+    while (first > 0
+           && fabs(levels[first - 1].in_flight / levels[last].in_flight - 1) < PLATEAU_WITHIN)
+        first--;
+    return first;
+}
+
+/* From the top down: behind one plateau there may be another. */
+static void check_run_plateau(struct audit *audit, const struct evidence_cell *of)
+{
+    size_t count;
+    FREE_AUTO struct level *levels = levels_of(audit->evidence, of, &count);
+
+    for (size_t end = count; end > 0;) {
+        size_t last = end - 1, first = plateau_begin(levels, last);
+
+        if (end - first >= PLATEAU_LEVELS && levels[last].users >= 2 * levels[last].in_flight)
+            tell_plateau(audit, of, levels[last].in_flight, levels[first].users,
+                         levels[last].users);
+        end = first < last ? first : last;
+    }
+}
+
+static bool is_first_of_run(const struct evidence *evidence, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (cells_same_run(&evidence->cells[i], &evidence->cells[index]))
+            return false;
+    return true;
+}
+
+/* With more users there is more in flight, unless something lets no more in. */
+void check_plateau(struct audit *audit)
+{
+    size_t runs = 0;
+
+    for (size_t i = 0; i < audit->evidence->cell_count && runs < RUNS_MAX; i++)
+        if (is_first_of_run(audit->evidence, i)) {
+            check_run_plateau(audit, &audit->evidence->cells[i]);
+            runs++;
+        }
+}
+
+/* ---- Requests ---- */
+
+static bool is_capped(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell) && cell_requests(cell) < cell_users(cell);
+}
+
+void check_requests(struct audit *audit)
+{
+    struct finding *finding = audit_find_cells(audit, FINDING_WRONG, is_capped);
+    const struct evidence_cell *last;
+
+    if (finding == NULL)
+        return;
+    last = &audit->evidence->cells[finding->cells[finding->cell_count - 1]];
+    text_addf(&finding->arithmetic, "%.15g requests in all for %.15g users (row %lld)",
+              cell_requests(last), cell_users(last), (long long)last->row);
+    text_add(&finding->consequence,
+             "So many users were never there: read these cells as a burst of that many requests.");
+}
+
+/* Where nothing else is told, what was completed. */
+static double requests_told(const struct evidence_cell *cell)
+{
+    return isnan(cell_requests(cell)) ? cell->succeeded : cell_requests(cell);
+}
+
+static bool is_burst(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell) && isnan(cell->concurrency_actual) && cell_users(cell) > 1
+           && requests_told(cell) < BURST_ROUNDS * cell_users(cell);
+}
+
+void check_burst(struct audit *audit)
+{
+    struct finding *finding = audit_find_cells(audit, FINDING_WRONG, is_burst);
+    const struct evidence_cell *last;
+
+    if (finding == NULL)
+        return;
+    last = &audit->evidence->cells[finding->cells[finding->cell_count - 1]];
+    text_addf(&finding->arithmetic,
+              "%.15g requests for %.15g users (row %lld): fewer than %d for each user",
+              requests_told(last), cell_users(last), (long long)last->row, BURST_ROUNDS);
+    text_add(&finding->consequence,
+             "All start at once and the last run alone: neither throughput nor latency is that of "
+             "a steady load.");
+}
+
+void check_front_door(struct audit *audit)
+{
+    const struct evidence_facts *facts = &audit->evidence->facts;
+    double instances = isnan(facts->max_instances) ? 1 : facts->max_instances;
+    double door = facts->container_concurrency * instances;
+    struct finding *finding = NULL;
+
+    if (isnan(door))
+        return;
+    for (size_t i = 0; i < audit->evidence->cell_count; i++) {
+        const struct evidence_cell *cell = &audit->evidence->cells[i];
+
+        if (!cell_is_measured(cell) || !(cell_users(cell) > door))
+            continue;
+        if (finding == NULL)
+            finding = audit_find(audit, FINDING_CAUTION);
+        finding_add_cell(finding, i);
+    }
+    if (finding == NULL)
+        return;
+    text_addf(&finding->arithmetic, "%.15g requests an instance x %.15g instances = %.15g at once",
+              facts->container_concurrency, instances, door);
+    text_addf(&finding->consequence,
+              "Above %.15g users the queue in front of the model server was measured, not it.",
+              door);
+}

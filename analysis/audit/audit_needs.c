@@ -1,0 +1,291 @@
+/* What each rule of the audit needs, and whether a run's figures have it: a rule that could not be
+ * applied has not found that nothing is wrong. */
+
+#include <string.h>
+
+#include "analysis/audit/audit_needs.h"
+#include "analysis/audit/audit_places.h"
+
+#define LENGTH_OF_CACHE 512 /* shorter prompts tell nothing of a cache by their times */
+
+/* ---- Of a cell ------------------------------------------------------------------------------- */
+
+static bool is_any(const struct audit *audit, bool (*tells)(const struct evidence_cell *cell))
+{
+    for (size_t i = 0; i < audit->evidence->cell_count; i++)
+        if (tells(&audit->evidence->cells[i]))
+            return true;
+    return false;
+}
+
+static bool tells_place(const struct evidence_cell *cell)
+{
+    return !isnan(cell->concurrency) || !isnan(cell->request_rate_asked)
+           || !isnan(cell->input_length) || !isnan(cell->requests_asked);
+}
+
+static bool tells_outcome(const struct evidence_cell *cell)
+{
+    return !isnan(cell->success_rate) || cell->state == EVIDENCE_FAILED
+           || !isnan(cell->failed + cell->succeeded);
+}
+
+static bool tells_in_flight(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell) && !isnan(cell_users(cell))
+           && (!isnan(cell->concurrency_actual)
+               || !isnan(cell->request_throughput * cell_mean_ms(cell)));
+}
+
+static bool tells_requests(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell) && !isnan(cell_users(cell)) && !isnan(cell_requests(cell));
+}
+
+static bool tells_rounds(const struct evidence_cell *cell)
+{
+    return tells_requests(cell) || !isnan(cell_users(cell) + cell->succeeded);
+}
+
+static bool tells_users(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell) && !isnan(cell_users(cell));
+}
+
+static bool tells_slowest(const struct evidence_cell *cell)
+{
+    const struct evidence_latency *e2e = &cell->latency[METRIC_E2E];
+
+    return tells_outcome(cell)
+           && (!isnan(fmax(fmax(e2e->p95_ms, e2e->p99_ms), e2e->max_ms)) || !isnan(cell->duration_s)
+               || !isnan(cell->request_throughput));
+}
+
+static bool tells_percentiles(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell)
+           && !isnan(isnan(cell->succeeded) ? cell_requests(cell) : cell->succeeded)
+           && (!isnan(cell->latency[METRIC_E2E].p95_ms) || !isnan(cell->latency[METRIC_E2E].p99_ms)
+               || !isnan(cell->latency[METRIC_TTFT].p99_ms));
+}
+
+static bool tells_two(const struct evidence_latency *latency)
+{
+    const double each[] = { latency->mean_ms, latency->min_ms, latency->p50_ms, latency->p90_ms,
+                            latency->p95_ms,  latency->p99_ms, latency->max_ms };
+    size_t told = 0;
+
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++)
+        told += isnan(each[i]) ? 0 : 1;
+    return told > 1;
+}
+
+static bool tells_order(const struct evidence_cell *cell)
+{
+    for (int i = 0; i < METRIC_COUNT; i++)
+        if (tells_two(&cell->latency[i]))
+            return true;
+    return !isnan(cell->latency[METRIC_TTFT].mean_ms + cell_mean_ms(cell));
+}
+
+static bool tells_output(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell) && !isnan(cell_tokens_out(cell));
+}
+
+static bool tells_tokens_of_context(const struct evidence_cell *cell)
+{
+    double rate = isnan(cell->token_throughput) ? cell->output_throughput : cell->token_throughput;
+
+    return cell_is_measured(cell) && !isnan(rate / cell->request_throughput + cell->input_length);
+}
+
+static bool has_mark(const struct evidence_cell *cell)
+{
+    return cell->client_limited || cell->contaminated || cell->tokens_estimated
+           || evidence_is_marked(cell, "uneven");
+}
+
+static bool tells_lengths(const struct evidence_cell *cell)
+{
+    double in =
+        isnan(cell->input_tokens_usage) ? cell->input_tokens_mean : cell->input_tokens_usage;
+    double out =
+        isnan(cell->output_tokens_usage) ? cell->output_tokens_mean : cell->output_tokens_usage;
+
+    return cell_is_measured(cell)
+           && (!isnan(in + cell->input_length) || !isnan(out + cell->output_tokens_asked));
+}
+
+static bool tells_both_counts(const struct evidence_cell *cell)
+{
+    return !isnan(cell->input_tokens_mean + cell->input_tokens_usage)
+           || !isnan(cell->output_tokens_mean + cell->output_tokens_usage);
+}
+
+static bool tells_cache(const struct evidence_cell *cell)
+{
+    return !isnan(cell->cached_share) || !isnan(cell->cached_tokens);
+}
+
+static bool is_long_and_timed(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell) && cell->input_length >= LENGTH_OF_CACHE
+           && (!isnan(cell->latency[METRIC_TTFT].p50_ms) || !isnan(cell_mean_ms(cell)));
+}
+
+static bool tells_rates_twice(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell)
+           && (!isnan(cell->request_throughput + cell->succeeded + cell->duration_s)
+               || !isnan(cell->output_throughput + cell->output_tokens + cell->duration_s)
+               || !isnan(cell->total_throughput + cell->input_throughput
+                         + cell->output_throughput));
+}
+
+static bool tells_token_rate(const struct evidence_cell *cell)
+{
+    double prompt = isnan(cell->input_tokens_mean) ? cell->input_length : cell->input_tokens_mean;
+
+    return cell_is_measured(cell)
+           && (!isnan(cell->total_throughput) || !isnan(cell->request_throughput * prompt));
+}
+
+static bool tells_stream_rate(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell)
+           && (cell->latency[METRIC_TPOT].mean_ms > 0 || !isnan(cell->stream_throughput)
+               || !isnan(cell->output_throughput / cell_users(cell)));
+}
+
+/* ---- Of a run -------------------------------------------------------------------------------- */
+
+/* Different numbers of users, so many at least, in cells that tell it. */
+static bool has_levels(const struct audit *audit, size_t needed,
+                       bool (*tells)(const struct evidence_cell *cell))
+{
+    double seen[3] = { NAN, NAN, NAN };
+    size_t count = 0;
+
+    for (size_t i = 0; i < audit->evidence->cell_count && count < needed; i++) {
+        double users = cell_users(&audit->evidence->cells[i]);
+        bool is_new = tells(&audit->evidence->cells[i]);
+
+        for (size_t j = 0; j < count; j++)
+            is_new = is_new && fabs(seen[j] - users) > 0.5;
+        if (is_new)
+            seen[count++] = users;
+    }
+    return count >= needed;
+}
+
+static bool tells_mean(const struct evidence_cell *cell)
+{
+    return tells_users(cell) && !isnan(cell_mean_ms(cell));
+}
+
+bool has_places(const struct audit *audit)
+{
+    return audit->evidence->cell_count > 1 && is_any(audit, tells_place);
+}
+
+bool has_others(const struct audit *audit)
+{
+    return audit->input->next_other != NULL;
+}
+
+bool has_outcomes(const struct audit *audit)
+{
+    return is_any(audit, tells_outcome);
+}
+
+bool has_in_flight(const struct audit *audit)
+{
+    return is_any(audit, tells_in_flight);
+}
+
+bool has_three_levels(const struct audit *audit)
+{
+    return has_levels(audit, 3, tells_in_flight);
+}
+
+bool has_requests(const struct audit *audit)
+{
+    return is_any(audit, tells_requests);
+}
+
+bool has_rounds(const struct audit *audit)
+{
+    return is_any(audit, tells_rounds);
+}
+
+bool has_door(const struct audit *audit)
+{
+    return !isnan(audit->evidence->facts.container_concurrency) && is_any(audit, tells_users);
+}
+
+bool has_two_levels(const struct audit *audit)
+{
+    return has_levels(audit, 2, tells_mean);
+}
+
+bool has_slowest(const struct audit *audit)
+{
+    return is_any(audit, tells_slowest);
+}
+
+bool has_percentiles(const struct audit *audit)
+{
+    return is_any(audit, tells_percentiles);
+}
+
+bool has_order(const struct audit *audit)
+{
+    return is_any(audit, tells_order);
+}
+
+bool has_output(const struct audit *audit)
+{
+    return is_any(audit, tells_output);
+}
+
+bool has_tokens_of_context(const struct audit *audit)
+{
+    return is_any(audit, tells_tokens_of_context);
+}
+
+bool has_marks(const struct audit *audit)
+{
+    return !audit->evidence->imported || is_any(audit, has_mark);
+}
+
+bool has_lengths(const struct audit *audit)
+{
+    return audit->evidence->input_unit == LENGTH_TOKENS && is_any(audit, tells_lengths);
+}
+
+bool has_both_counts(const struct audit *audit)
+{
+    return is_any(audit, tells_both_counts);
+}
+
+bool has_cache(const struct audit *audit)
+{
+    return is_any(audit, tells_cache) || has_levels(audit, 2, is_long_and_timed)
+           || tells_prompts(audit->evidence);
+}
+
+bool has_rates_twice(const struct audit *audit)
+{
+    return is_any(audit, tells_rates_twice);
+}
+
+bool has_token_rate(const struct audit *audit)
+{
+    return is_any(audit, tells_token_rate);
+}
+
+bool has_stream_rate(const struct audit *audit)
+{
+    return is_any(audit, tells_stream_rate);
+}

@@ -1,0 +1,167 @@
+#include "analysis/audit/audit_places.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/memory.h"
+
+void places_finish(struct places *places)
+{
+    free(places->at);
+    free(places->by_mean);
+    free(places->by_row);
+}
+
+static int compare_runs(const struct place *a, const struct place *b)
+{
+    int order = strcmp(a->cell->variant, b->cell->variant);
+
+    return order != 0 ? order : (a->pass > b->pass) - (a->pass < b->pass);
+}
+
+static int compare_shapes(const struct place *a, const struct place *b)
+{
+    int order = compare_runs(a, b);
+
+    return order != 0 ? order : audit_compare(round(a->length), round(b->length));
+}
+
+static int compare_rows(const struct place *a, const struct place *b)
+{
+    return (a->cell > b->cell) - (a->cell < b->cell);
+}
+
+static int compare_places(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    int order = compare_shapes(a, b);
+
+    if (order == 0)
+        order = audit_compare(a->users, b->users);
+    return order != 0 ? order : compare_rows(a, b);
+}
+
+static int compare_means(const void *left, const void *right)
+{
+    const struct place *a = *(const struct place *const *)left;
+    const struct place *b = *(const struct place *const *)right;
+    int order = compare_runs(a, b);
+
+    if (order == 0)
+        order = audit_compare(a->mean_ms, b->mean_ms);
+    return order != 0 ? order : compare_rows(a, b);
+}
+
+/* How far what starts at `first` goes. */
+static size_t end_of(const struct places *places, size_t first,
+                     int (*compare)(const struct place *a, const struct place *b))
+{
+    size_t end = first + 1;
+
+    while (end < places->count && compare(&places->at[first], &places->at[end]) == 0)
+        end++;
+    return end;
+}
+
+static const struct evidence_cell *first_row(const struct places *places, size_t run, size_t end)
+{
+    const struct evidence_cell *first = places->at[run].cell;
+
+    for (size_t i = run + 1; i < end; i++)
+        if (places->at[i].cell < first)
+            first = places->at[i].cell;
+    return first;
+}
+
+static void find_bounds(struct places *places)
+{
+    size_t run = 0, run_end = 0, shape = 0, shape_end = 0;
+    const struct evidence_cell *first = NULL;
+
+    for (size_t i = 0; i < places->count; i++) {
+        if (i >= run_end) {
+            run_end = end_of(places, run = i, compare_runs);
+            first = first_row(places, run, run_end);
+        }
+        if (i >= shape_end)
+            shape_end = end_of(places, shape = i, compare_shapes);
+        places->at[i].run = run;
+        places->at[i].run_end = run_end;
+        places->at[i].run_first = first;
+        places->at[i].shape = shape;
+        places->at[i].shape_end = shape_end;
+    }
+}
+
+bool caches_nothing(const struct evidence_facts *facts)
+{
+    return strstr(facts->flags, "no-enable-prefix-caching") != NULL
+           || strstr(facts->flags, "disable-radix-cache") != NULL;
+}
+
+struct places places_of(const struct evidence *evidence)
+{
+    size_t count = evidence->cell_count;
+    FREE_AUTO size_t *passes = audit_passes(evidence);
+    struct places places = { count, memory_zeroed(count + 1, sizeof *places.at),
+                             memory_zeroed(count + 1, sizeof *places.by_mean),
+                             memory_zeroed(count + 1, sizeof *places.by_row) };
+
+    for (size_t i = 0; i < count; i++) {
+        const struct evidence_cell *cell = &evidence->cells[i];
+
+        places.at[i] = (struct place){ .is_measured = cell_is_measured(cell),
+                                       .users = cell_users(cell),
+                                       .length = cell->input_length,
+                                       .output = cell->output_tokens_asked,
+                                       .mean_ms = cell_mean_ms(cell),
+                                       .cell = cell,
+                                       .pass = passes[i] };
+    }
+    places.cache_is_off = caches_nothing(&evidence->facts);
+    qsort(places.at, count, sizeof *places.at, compare_places);
+    find_bounds(&places);
+    for (size_t i = 0; i < count; i++) {
+        places.by_mean[i] = &places.at[i];
+        places.by_row[places.at[i].cell - evidence->cells] = &places.at[i];
+    }
+    qsort(places.by_mean, count, sizeof *places.by_mean, compare_means);
+    return places;
+}
+
+bool place_same_length(const struct place *a, const struct place *b)
+{
+    if (!isnan(a->length) || !isnan(b->length))
+        return fabs(a->length - b->length) < 0.5;
+    return cells_same_length(a->cell, b->cell);
+}
+
+bool place_same_output(const struct place *a, const struct place *b)
+{
+    return isnan(a->output) || isnan(b->output) || fabs(a->output - b->output) < 0.5;
+}
+
+/* Cells of a run that differ in nothing but their users. */
+static bool same_shape(const struct place *a, const struct place *b)
+{
+    return place_same_length(a, b) && place_same_output(a, b);
+}
+
+const struct place *place_next_level(const struct places *places, const struct place *place)
+{
+    for (size_t i = (size_t)(place - places->at) + 1; i < place->shape_end; i++) {
+        const struct place *other = &places->at[i];
+
+        if (other->is_measured && other->users > place->users && same_shape(other, place))
+            return other;
+    }
+    return NULL;
+}
+
+bool place_is_lowest(const struct places *places, const struct place *place)
+{
+    for (size_t i = place->shape; places->at[i].users < place->users; i++)
+        if (same_shape(&places->at[i], place))
+            return false;
+    return true;
+}

@@ -1,0 +1,224 @@
+/* Rules on what the hardware can do (the roofline model: S. Williams, A. Waterman, D. Patterson,
+ * "Roofline", CACM 52(4), 2009): a token costs two operations per active parameter, and each step
+ * of one stream reads the active weights once. Only bounds that hold whatever the engine does: the
+ * fastest number format that the hardware has, the smallest weights that the model has. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/audit/audit_needs.h"
+#include "analysis/import/import_columns.h"
+
+#define COMPUTE_SHARE 0.9 /* of the peak; real prefill reaches two thirds */
+
+/* What a cell is held against: the model and the accelerator that its row names, where the file has
+ * several; else the run's. NULL: the catalogue does not know it. */
+struct roof {
+    const struct hardware *hardware;
+    const struct model *model;
+    double chips;
+};
+
+/* Of "model=a, gpu=b": the value of the first of these names; "" if there is none. */
+static void variant_value(const char *variant, const char *const *names, char out[160])
+{
+    char heading[HEADING_SIZE], normalized[HEADING_SIZE];
+
+    out[0] = '\0';
+    for (const char *at = variant; *at != '\0' && out[0] == '\0';) {
+        size_t name = strcspn(at, "="), end = name + strcspn(at + name, ",");
+
+        snprintf(heading, sizeof heading, "%.*s", (int)name, at);
+        column_normalize(heading, normalized);
+        for (size_t i = 0; names[i] != NULL && end > name; i++)
+            if (strcmp(normalized, names[i]) == 0)
+                snprintf(out, 160, "%.*s", (int)(end - name - 1), at + name + 1);
+        at += end;
+        at += strspn(at, ", ");
+    }
+}
+
+static struct roof roof_of(const struct audit *audit, const struct evidence_cell *cell)
+{
+    static const char *const models[] = { "model", "model_id", "model_name", NULL };
+    static const char *const accelerators[] = { "hardware", "accelerator", "gpu", "gpu_type",
+                                                "gpu_name", "device",      NULL };
+    static const char *const counts[] = { "chips",    "num_chips",       "gpus",
+                                          "num_gpus", "gpu_count",       "tp",
+                                          "tp_size",  "tensor_parallel", "tensor_parallel_size",
+                                          NULL };
+    const struct catalog *catalog = audit->input->catalog;
+    struct roof roof = { audit->hardware, audit->model, isnan(audit->chips) ? 1 : audit->chips };
+    char value[160];
+
+    if (catalog == NULL || cell->variant[0] == '\0')
+        return roof;
+    variant_value(cell->variant, models, value);
+    if (value[0] != '\0')
+        roof.model = catalog_find_model(catalog, value);
+    variant_value(cell->variant, accelerators, value);
+    if (value[0] != '\0')
+        roof.hardware = catalog_find_hardware(catalog, value);
+    variant_value(cell->variant, counts, value);
+    if (strtod(value, NULL) >= 1)
+        roof.chips = strtod(value, NULL);
+    return roof;
+}
+
+bool has_roof(const struct audit *audit)
+{
+    for (size_t i = 0; i < audit->evidence->cell_count; i++) {
+        const struct roof roof = roof_of(audit, &audit->evidence->cells[i]);
+
+        if (roof.hardware != NULL && roof.model != NULL)
+            return true;
+    }
+    return false;
+}
+
+static double best_flops(const struct hardware *hardware)
+{
+    double best = 0;
+
+    for (int i = 0; i < FORMAT_COUNT; i++)
+        best = fmax(best, hardware->peak_flops[i]);
+    return best;
+}
+
+/* In the type the run says; else in the fastest. */
+static double peak_flops(const struct audit *audit, const struct roof *roof)
+{
+    const char *type = audit->evidence->facts.weights_type;
+    bool wide = strcmp(type, "bfloat16") == 0 || strcmp(type, "bf16") == 0;
+    bool plain = audit->evidence->facts.quantization[0] == '\0'
+                 || strcmp(audit->evidence->facts.quantization, "none") == 0;
+
+    if (wide && plain && roof->hardware->peak_flops[FORMAT_BF16] > 0)
+        return roof->chips * roof->hardware->peak_flops[FORMAT_BF16];
+    return roof->chips * best_flops(roof->hardware);
+}
+
+/* Tokens a second that went through the model, prompts and answers; NaN. A word is a token or more;
+ * where the file does not say what it counts, the finding says so. */
+static double tokens_through(const struct evidence_cell *cell)
+{
+    double prompt = isnan(cell->input_tokens_mean) ? cell->input_length : cell->input_tokens_mean;
+
+    if (!isnan(cell->total_throughput))
+        return cell->total_throughput;
+    return cell->request_throughput * prompt
+           + (cell->output_throughput > 0 ? cell->output_throughput : 0);
+}
+
+/* Operations a second that the cell's tokens take, as a share of what there is; NaN. */
+static double compute_share(const struct audit *audit, const struct evidence_cell *cell)
+{
+    const struct roof roof = roof_of(audit, cell);
+
+    if (roof.hardware == NULL || roof.model == NULL || !cell_is_measured(cell))
+        return NAN;
+    return tokens_through(cell) * 2 * roof.model->active_parameters / peak_flops(audit, &roof);
+}
+
+/* The cells above a share, and which is the most above; NULL: none. */
+static struct finding *find_above(struct audit *audit, enum finding_weight weight, double share,
+                                  double (*share_of)(const struct audit *audit,
+                                                     const struct evidence_cell *cell),
+                                  const struct evidence_cell **worst)
+{
+    struct finding *finding = NULL;
+
+    for (size_t i = 0; i < audit->evidence->cell_count; i++) {
+        const struct evidence_cell *cell = &audit->evidence->cells[i];
+
+        if (!(share_of(audit, cell) > share))
+            continue;
+        if (finding == NULL)
+            finding = audit_find(audit, weight);
+        finding_add_cell(finding, i);
+        if (finding->cell_count == 1 || share_of(audit, cell) > share_of(audit, *worst))
+            *worst = cell;
+    }
+    return finding;
+}
+
+void check_compute(struct audit *audit)
+{
+    bool unit_is_known = audit->evidence->input_unit != LENGTH_UNKNOWN;
+    const struct evidence_cell *worst;
+    struct finding *finding = find_above(audit, unit_is_known ? FINDING_WRONG : FINDING_CAUTION,
+                                         COMPUTE_SHARE, compute_share, &worst);
+    struct roof roof;
+
+    if (finding == NULL)
+        return;
+    roof = roof_of(audit, worst);
+    if (!unit_is_known)
+        text_add(&finding->arithmetic, "if its context counts tokens, ");
+    text_addf(&finding->arithmetic,
+              "row %lld: %.4g tokens/s x 2 x %.3g active parameters = %.0f TFLOPS, of at most %.0f "
+              "(%s)",
+              (long long)worst->row, tokens_through(worst), roof.model->active_parameters,
+              tokens_through(worst) * 2 * roof.model->active_parameters / 1e12,
+              peak_flops(audit, &roof) / 1e12, roof.hardware->title);
+    text_add(&finding->consequence,
+             "Not all of these tokens were computed: prompts came from a cache, or were shorter or "
+             "fewer than the table says.");
+}
+
+static double least_weights(const struct model *model)
+{
+    double least = INFINITY;
+
+    for (int i = 0; i < FORMAT_COUNT; i++)
+        if (model->weight_bytes[i] > 0)
+            least = fmin(least, model->weight_bytes[i]);
+    return least * model->active_parameters / model->parameters;
+}
+
+/* Output tokens per second of one stream; NaN. */
+static double stream_speed(const struct evidence_cell *cell)
+{
+    if (cell->latency[METRIC_TPOT].mean_ms > 0)
+        return 1000 / cell->latency[METRIC_TPOT].mean_ms;
+    if (!isnan(cell->stream_throughput))
+        return cell->stream_throughput;
+    return cell->output_throughput / cell_users(cell);
+}
+
+/* Speculative decoding makes several tokens of one reading: four to eight at most. */
+#define TOKENS_PER_STEP 8
+
+/* Readings of the weights a second, at least, as a share of what there is; NaN. */
+static double bandwidth_share(const struct audit *audit, const struct evidence_cell *cell)
+{
+    const struct roof roof = roof_of(audit, cell);
+
+    if (roof.hardware == NULL || roof.model == NULL || !cell_is_measured(cell))
+        return NAN;
+    return stream_speed(cell) * least_weights(roof.model)
+           / (roof.chips * roof.hardware->bandwidth_bytes_per_s);
+}
+
+void check_bandwidth(struct audit *audit)
+{
+    const struct evidence_cell *worst;
+    struct finding *finding =
+        find_above(audit, FINDING_WRONG, TOKENS_PER_STEP, bandwidth_share, &worst);
+    struct roof roof;
+
+    if (finding == NULL)
+        return;
+    roof = roof_of(audit, worst);
+    text_addf(&finding->arithmetic,
+              "row %lld: %.4g tokens/s of one stream; %.4g GB/s / %.3g GB of active weights = %.4g "
+              "steps/s",
+              (long long)worst->row, stream_speed(worst),
+              roof.hardware->bandwidth_bytes_per_s / 1e9, least_weights(roof.model) / 1e9,
+              roof.chips * roof.hardware->bandwidth_bytes_per_s / least_weights(roof.model));
+    text_addf(&finding->consequence,
+              "Even with %d tokens a step that is too fast: tokens are counted that were not "
+              "generated.",
+              TOKENS_PER_STEP);
+}

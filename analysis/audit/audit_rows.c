@@ -1,0 +1,294 @@
+/* Rules on the rows: which of them are there twice, copied, or not what they say. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/audit/audit_parts.h"
+#include "base/core/memory.h"
+
+#define OUTPUT_WITHIN 0.1 /* answers end where they like: as long as another run's */
+#define COPIES_NEEDED 3   /* cells equal to the digit: fewer may be chance */
+
+static bool same(double a, double b)
+{
+    return (isnan(a) && isnan(b)) || (a >= b && a <= b);
+}
+
+/* A load that the file tells; how many requests a burst had, where it says no more. */
+static bool same_load(const struct evidence_cell *a, const struct evidence_cell *b)
+{
+    if (isnan(a->concurrency) && isnan(a->request_rate_asked) && isnan(b->concurrency)
+        && isnan(b->request_rate_asked))
+        return a->requests_asked >= b->requests_asked && a->requests_asked <= b->requests_asked;
+    return same(a->concurrency, b->concurrency)
+           && same(a->request_rate_asked, b->request_rate_asked);
+}
+
+/* As asked for, or as it was seen where the file does not say what was asked for. */
+static bool same_output(const struct evidence_cell *a, const struct evidence_cell *b)
+{
+    double seen = a->output_tokens_mean, other = b->output_tokens_mean;
+
+    if (!isnan(a->output_tokens_asked) || !isnan(b->output_tokens_asked))
+        return same(a->output_tokens_asked, b->output_tokens_asked);
+    return isnan(seen) || isnan(other) || fabs(seen - other) <= OUTPUT_WITHIN * fmax(seen, other);
+}
+
+static bool same_place(const struct evidence_cell *a, const struct evidence_cell *b)
+{
+    return same_load(a, b) && cells_same_length(a, b) && same_output(a, b) && cells_same_run(a, b);
+}
+
+/* ---- The same cell again ---- */
+
+/* By all of a place that is told: what stands apart here is of different places. */
+static int compare_told(const struct evidence_cell *a, const struct evidence_cell *b)
+{
+    const double pairs[][2] = {
+        { a->concurrency, b->concurrency },
+        { a->request_rate_asked, b->request_rate_asked },
+        { round(a->input_length), round(b->input_length) },
+        { a->output_tokens_asked, b->output_tokens_asked },
+    };
+    int order = strcmp(a->variant, b->variant);
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs && order == 0; i++)
+        order = audit_compare(pairs[i][0], pairs[i][1]);
+    if (order == 0 && isnan(a->concurrency) && isnan(a->request_rate_asked))
+        order = audit_compare(a->requests_asked, b->requests_asked);
+    return order;
+}
+
+static int compare_told_then_row(const void *left, const void *right)
+{
+    const struct evidence_cell *a = *(const struct evidence_cell *const *)left;
+    const struct evidence_cell *b = *(const struct evidence_cell *const *)right;
+    int order = compare_told(a, b);
+
+    return order != 0 ? order : (a > b) - (a < b);
+}
+
+/* The first of `sorted` at the place of sorted[index], from `from` on, where all that may be begin.
+ */
+static const struct evidence_cell *first_of_place(const struct evidence_cell *const *sorted,
+                                                  size_t from, size_t index)
+{
+    while (!same_place(sorted[from], sorted[index]))
+        if (++from >= index)
+            return sorted[index];
+    return sorted[from];
+}
+
+/* Of each cell the first one of its place, itself or an earlier one; free(). */
+static const struct evidence_cell **firsts_of(const struct evidence *evidence)
+{
+    size_t count = evidence->cell_count, group = 0;
+    const struct evidence_cell **firsts = memory_zeroed(count + 1, sizeof *firsts);
+    FREE_AUTO const struct evidence_cell **sorted = memory_zeroed(count + 1, sizeof *sorted);
+
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &evidence->cells[i];
+    qsort(sorted, count, sizeof *sorted, compare_told_then_row);
+    for (size_t i = 0; i < count; i++) {
+        if (compare_told(sorted[group], sorted[i]) != 0)
+            group = i;
+        firsts[sorted[i] - evidence->cells] = first_of_place(sorted, group, i);
+    }
+    return firsts;
+}
+
+/* How often each cell's place came before it, and how often the first cell's place comes in all. */
+static size_t *count_places(const struct evidence_cell *const *firsts,
+                            const struct evidence *evidence, size_t *before)
+{
+    size_t *totals = memory_zeroed(evidence->cell_count + 1, sizeof *totals);
+
+    for (size_t i = 0; i < evidence->cell_count; i++)
+        before[i] = totals[firsts[i] - evidence->cells]++;
+    return totals;
+}
+
+static bool are_repeated_alike(const struct evidence_cell *const *firsts,
+                               const struct evidence *evidence, const size_t *totals)
+{
+    for (size_t i = 1; i < evidence->cell_count; i++)
+        if (totals[firsts[i] - evidence->cells] != totals[0])
+            return false;
+    return true;
+}
+
+/* A place that came in this run already begins the next one. */
+static void split_by_rows(const struct evidence_cell *const *firsts,
+                          const struct evidence *evidence, size_t *passes)
+{
+    FREE_AUTO size_t *last = memory_zeroed(evidence->cell_count + 1, sizeof *last);
+    size_t pass = 0;
+
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        size_t *seen = &last[firsts[i] - evidence->cells];
+
+        pass += *seen == pass + 1;
+        *seen = pass + 1;
+        passes[i] = pass;
+    }
+}
+
+size_t *audit_passes(const struct evidence *evidence)
+{
+    FREE_AUTO const struct evidence_cell **firsts = firsts_of(evidence);
+    size_t *passes = memory_zeroed(evidence->cell_count + 1, sizeof *passes);
+    FREE_AUTO size_t *totals = count_places(firsts, evidence, passes);
+
+    if (evidence->cell_count > 0 && !are_repeated_alike(firsts, evidence, totals))
+        split_by_rows(firsts, evidence, passes);
+    return passes;
+}
+
+/* The pair of a place whose rates differ most. */
+static void tell_spread(const struct evidence *evidence, const struct evidence_cell *const *firsts,
+                        struct finding *finding)
+{
+    const struct evidence_cell *worst_first = NULL, *worst = NULL;
+    double widest = -1;
+
+    for (size_t i = 0; i < finding->cell_count; i++) {
+        const struct evidence_cell *cell = &evidence->cells[finding->cells[i]];
+        const struct evidence_cell *first = firsts[finding->cells[i]];
+        double spread = fabs(cell->request_throughput - first->request_throughput);
+
+        if (spread > widest) {
+            widest = spread;
+            worst_first = first;
+            worst = cell;
+        }
+    }
+    if (worst == NULL)
+        return;
+    text_add(&finding->arithmetic, "; ");
+    if (!isnan(cell_users(worst)))
+        text_addf(&finding->arithmetic, "at %.15g users ", cell_users(worst));
+    text_addf(&finding->arithmetic,
+              "%.4g requests/s (row %lld) and %.4g (row %lld), of which the mean would be %.4g",
+              worst_first->request_throughput, (long long)worst_first->row,
+              worst->request_throughput, (long long)worst->row,
+              (worst->request_throughput + worst_first->request_throughput) / 2);
+}
+
+void check_duplicates(struct audit *audit)
+{
+    const struct evidence *evidence = audit->evidence;
+    FREE_AUTO const struct evidence_cell **firsts = firsts_of(evidence);
+    struct finding *finding = NULL;
+
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        if (firsts[i] == &evidence->cells[i])
+            continue;
+        if (finding == NULL)
+            finding = audit_find(audit, FINDING_WRONG);
+        finding_add_cell(finding, i);
+    }
+    if (finding == NULL)
+        return;
+    text_addf(&finding->arithmetic, "%zu of %zu cells stand for a place that an earlier row has",
+              finding->cell_count, evidence->cell_count);
+    tell_spread(evidence, firsts, finding);
+    text_add(&finding->consequence,
+             "These are two runs or more in one file: take them apart, and do not average them.");
+}
+
+/* ---- Copies ---- */
+
+/* By the place and by the figures that are never equal by chance. */
+static int compare_cells(const void *left, const void *right)
+{
+    const struct evidence_cell *a = *(const struct evidence_cell *const *)left;
+    const struct evidence_cell *b = *(const struct evidence_cell *const *)right;
+    const double pairs[][2] = {
+        { a->request_throughput, b->request_throughput },
+        { cell_mean_ms(a), cell_mean_ms(b) },
+        { a->concurrency, b->concurrency },
+        { a->input_length, b->input_length },
+        { a->output_tokens_asked, b->output_tokens_asked },
+        { a->request_rate_asked, b->request_rate_asked },
+    };
+    int order = 0;
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs && order == 0; i++)
+        order = audit_compare(pairs[i][0], pairs[i][1]);
+    return order;
+}
+
+/* Has it figures with so many digits that they cannot be another's too? */
+static bool is_distinctive(const struct evidence_cell *cell)
+{
+    double rate = cell->request_throughput;
+
+    return cell_is_measured(cell) && rate > 0 && fabs(rate - round(rate * 1000) / 1000) > 1e-9;
+}
+
+/* The distinctive cells in order; free(). */
+static const struct evidence_cell **sort_cells(const struct evidence *evidence, size_t *count)
+{
+    const struct evidence_cell **cells = memory_zeroed(evidence->cell_count + 1, sizeof *cells);
+
+    *count = 0;
+    for (size_t i = 0; i < evidence->cell_count; i++)
+        if (is_distinctive(&evidence->cells[i]))
+            cells[(*count)++] = &evidence->cells[i];
+    qsort(cells, *count, sizeof *cells, compare_cells);
+    return cells;
+}
+
+static void check_copy(struct audit *audit, const struct evidence *other)
+{
+    const struct evidence *evidence = audit->evidence;
+    FREE_AUTO size_t *copies = memory_zeroed(evidence->cell_count + 1, sizeof *copies);
+    size_t count = 0, sorted_count;
+    FREE_AUTO const struct evidence_cell **sorted = sort_cells(other, &sorted_count);
+    struct finding *finding;
+
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        const struct evidence_cell *cell = &evidence->cells[i];
+
+        if (is_distinctive(cell)
+            && bsearch(&cell, sorted, sorted_count, sizeof *sorted, compare_cells) != NULL)
+            copies[count++] = i;
+    }
+    if (count < COPIES_NEEDED)
+        return;
+    finding = audit_find(audit, FINDING_WRONG);
+    for (size_t i = 0; i < count; i++)
+        finding_add_cell(finding, copies[i]);
+    text_addf(&finding->arithmetic, "%zu of %zu cells are equal to the digit with those of %s (%s)",
+              count, evidence->cell_count, other->id, other->name);
+    text_add(&finding->consequence,
+             "One measurement under two names: at most one of them is what it says. Do not compare "
+             "them.");
+}
+
+/* Imported again, with other facts stated: one measurement, under one name. */
+static bool is_same_file(const struct evidence *a, const struct evidence *b)
+{
+    return strcmp(a->id, b->id) == 0 || (a->digest[0] != '\0' && strcmp(a->digest, b->digest) == 0);
+}
+
+void check_copies(struct audit *audit)
+{
+    const struct audit_input *input = audit->input;
+    const struct evidence *evidence = audit->evidence;
+    struct evidence other;
+
+    while (input->next_other != NULL && input->next_other(input->context, &other)) {
+        if (!is_same_file(evidence, &other))
+            check_copy(audit, &other);
+        evidence_finish(&other);
+    }
+    for (size_t i = 0; i < json_array_size(evidence->other_names); i++) {
+        struct finding *finding = audit_find(audit, FINDING_WRONG);
+
+        text_addf(&finding->arithmetic, "the same file came as \"%s\" and as \"%s\"",
+                  evidence->name, json_string_value(json_array_get(evidence->other_names, i)));
+        text_add(&finding->consequence,
+                 "One measurement under two names: at most one of them is what it says.");
+    }
+}

@@ -1,0 +1,168 @@
+/* What the audit found, and by which rules, for people and as JSON. */
+
+#include <string.h>
+
+#include "analysis/audit/audit_parts.h"
+
+#define ROWS_SHOWN 200
+
+/* ---- Which rules ---- */
+
+size_t findings_applied(const struct findings *findings)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; audit_rules[i].name != NULL; i++)
+        count += findings->uses[i] == RULE_APPLIED;
+    return count;
+}
+
+/* The first rule that lacks this. */
+static bool is_first_need(const struct findings *findings, size_t rule)
+{
+    if (findings->uses[rule] != RULE_LACKS)
+        return false;
+    for (size_t i = 0; i < rule; i++)
+        if (findings->uses[i] == RULE_LACKS
+            && strcmp(audit_rules[i].needs, audit_rules[rule].needs) == 0)
+            return false;
+    return true;
+}
+
+/* Those that lack what `rule` does; NULL: those that were applied. */
+static json_t *names_of(const struct findings *findings, const struct audit_rule *rule)
+{
+    json_t *names = json_array();
+
+    for (size_t i = 0; audit_rules[i].name != NULL; i++)
+        if (rule == NULL
+                ? findings->uses[i] == RULE_APPLIED
+                : findings->uses[i] == RULE_LACKS && strcmp(audit_rules[i].needs, rule->needs) == 0)
+            json_array_append_new(names, json_string(audit_rules[i].name));
+    return names;
+}
+
+json_t *findings_uses_json(const struct findings *findings)
+{
+    json_t *lacking = json_array();
+
+    for (size_t i = 0; audit_rules[i].name != NULL; i++)
+        if (is_first_need(findings, i))
+            json_array_append_new(lacking, json_pack("{s:s, s:o}", "lacks", audit_rules[i].needs,
+                                                     "rules", names_of(findings, &audit_rules[i])));
+    return json_pack("{s:o, s:o}", "applied", names_of(findings, NULL), "not_applied", lacking);
+}
+
+static void add_names(json_t *names, struct text *out)
+{
+    size_t i;
+    const json_t *name;
+
+    json_array_foreach(names, i, name)
+        text_addf(out, "%s%s", i > 0 ? ", " : "", json_string_value(name));
+    json_decref(names);
+}
+
+void findings_write_uses(const struct findings *findings, struct text *out)
+{
+    text_addf(out, "Rules applied (%zu): ", findings_applied(findings));
+    add_names(names_of(findings, NULL), out);
+    text_add(out, ".\n");
+    for (size_t i = 0; audit_rules[i].name != NULL; i++) {
+        if (!is_first_need(findings, i))
+            continue;
+        text_addf(out, "Not applied, for want of %s: ", audit_rules[i].needs);
+        add_names(names_of(findings, &audit_rules[i]), out);
+        text_add(out, ".\n");
+    }
+}
+
+/* ---- Telling ---- */
+
+void finding_write_rows(const struct evidence *evidence, const struct finding *finding,
+                        struct text *out)
+{
+    text_add(out, evidence->imported ? "rows " : "cells ");
+    for (size_t i = 0; i < finding->cell_count;) {
+        int64_t first = evidence->cells[finding->cells[i]].row, last = first;
+        const char *comma = i > 0 ? ", " : "";
+
+        while (++i < finding->cell_count && evidence->cells[finding->cells[i]].row == last + 1)
+            last++;
+        if (last == first)
+            text_addf(out, "%s%lld", comma, (long long)first);
+        else
+            text_addf(out, "%s%lld-%lld", comma, (long long)first, (long long)last);
+    }
+}
+
+struct span {
+    double low, high;
+};
+
+static void widen(struct span *span, double value)
+{
+    if (isnan(value))
+        return;
+    span->low = fmin(span->low, value);
+    span->high = fmax(span->high, value);
+}
+
+static void write_span(struct text *out, const struct span *span, const char *what)
+{
+    if (span->high < span->low)
+        return;
+    text_addf(out, out->length > 0 ? ", " : "");
+    if (span->high > span->low)
+        text_addf(out, "%.15g-%.15g %s", span->low, span->high, what);
+    else
+        text_addf(out, "%.15g %s", span->low, what);
+}
+
+void finding_write_span(const struct evidence *evidence, const struct finding *finding,
+                        struct text *out)
+{
+    static const char *const units[LENGTH_UNITS] = { "of context", "tokens of context",
+                                                     "words of context" };
+    struct span users = { INFINITY, -INFINITY }, lengths = users;
+    TEXT_AUTO span = { 0 };
+
+    for (size_t i = 0; i < finding->cell_count; i++) {
+        widen(&users, cell_users(&evidence->cells[finding->cells[i]]));
+        widen(&lengths, evidence->cells[finding->cells[i]].input_length);
+    }
+    write_span(&span, &users, "users");
+    write_span(&span, &lengths, units[evidence->input_unit]);
+    text_add(out, text_string(&span));
+}
+
+static json_t *rows_json(const struct evidence *evidence, const struct finding *finding)
+{
+    json_t *rows = json_array();
+
+    for (size_t i = 0; i < finding->cell_count && i < ROWS_SHOWN; i++)
+        json_array_append_new(rows, json_integer(evidence->cells[finding->cells[i]].row));
+    return rows;
+}
+
+static json_t *finding_json(const struct evidence *evidence, const struct finding *finding)
+{
+    TEXT_AUTO span = { 0 };
+
+    finding_write_span(evidence, finding, &span);
+    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:o, s:s, s:s, s:s}", "rule", finding->rule->name,
+                     "title", finding->rule->title, "weight", finding_weight_name(finding->weight),
+                     "mistake", finding->rule->mistake, "cell_count", (int)finding->cell_count,
+                     "rows", rows_json(evidence, finding), "where", text_string(&span),
+                     "arithmetic", text_string(&finding->arithmetic), "consequence",
+                     text_string(&finding->consequence));
+}
+
+json_t *findings_json(const struct evidence *evidence, const struct findings *findings)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < findings->count; i++)
+        json_array_append_new(list, finding_json(evidence, &findings->at[i]));
+    return list;
+}

@@ -1,0 +1,308 @@
+/* Rules on tokens: were they counted, and which? */
+
+#include "analysis/audit/audit_parts.h"
+#include "base/core/memory.h"
+
+#define OUTPUT_NEEDED 16    /* tokens per request below which nothing is said of generation */
+#define LOCKED_WITHIN 0.005 /* tokens per request equal to the context within this share */
+#define LOCKED_NEEDED 3     /* cells, at two contexts or more */
+#define LINE_WITHIN 0.03    /* tokens per request grow by one with each of the context */
+#define LINE_SPAN 4         /* over contexts so many times apart, */
+#define LINE_SHARE 0.8      /* in so many of the cells */
+#define RATES_WITHIN 0.03
+#define SMALLEST_UNIT 1e-6  /* of figures that were rounded */
+#define TEMPLATE_TOKENS 100 /* a chat template may add */
+#define LENGTH_WITHIN 0.1   /* of the tokens asked for */
+
+/* Where no output was asked for, as when an engine reads prompts alone, nobody speaks of
+ * generation. */
+static bool has_short_output(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell) && cell_tokens_out(cell) < OUTPUT_NEEDED
+           && (cell->output_tokens_asked != 0 || cell->output_throughput > 0);
+}
+
+void check_one_token(struct audit *audit)
+{
+    struct finding *finding = audit_find_cells(audit, FINDING_CAUTION, has_short_output);
+    double least = INFINITY;
+
+    if (finding == NULL)
+        return;
+    for (size_t i = 0; i < finding->cell_count; i++)
+        least = fmin(least, cell_tokens_out(&audit->evidence->cells[finding->cells[i]]));
+    text_addf(&finding->arithmetic, "%.3g output tokens per request, where %d are needed", least,
+              OUTPUT_NEEDED);
+    text_add(&finding->consequence,
+             "Nothing follows for generation speed, quantization or speculative decoding: this is "
+             "prefill and overhead.");
+}
+
+/* ---- Which tokens? ---- */
+
+/* Tokens per request by the rates: of whatever tokens the file counts. */
+static double tokens_per_request(const struct evidence_cell *cell)
+{
+    double rate = isnan(cell->token_throughput) ? cell->output_throughput : cell->token_throughput;
+
+    return rate / cell->request_throughput;
+}
+
+/* As many as were asked for as answers, that is what they are. */
+static bool may_be_locked(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell) && cell->input_length > 1 && tokens_per_request(cell) > 0
+           && !(fabs(tokens_per_request(cell) / cell->output_tokens_asked - 1) < LENGTH_WITHIN);
+}
+
+/* Equal to the context: to within the rounding of a rate. */
+static bool is_locked(const struct evidence_cell *cell)
+{
+    return may_be_locked(cell)
+           && fabs(tokens_per_request(cell) / cell->input_length - 1) < LOCKED_WITHIN;
+}
+
+/* At one context alone it may be chance: as many tokens may have been asked for. */
+static bool is_proof(const struct evidence *evidence)
+{
+    double low = INFINITY, high = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        const struct evidence_cell *cell = &evidence->cells[i];
+
+        if (!is_locked(cell))
+            continue;
+        count++;
+        low = fmin(low, cell->input_length);
+        high = fmax(high, cell->input_length);
+    }
+    return count >= LOCKED_NEEDED && high > low;
+}
+
+/* Tokens per request = a + b x context, by least squares over the cells of all contexts. */
+struct line {
+    double a, b, low, high; /* low, high: contexts */
+    size_t count;
+};
+
+static struct line fit_line(const struct evidence *evidence)
+{
+    struct line line = { .low = INFINITY, .high = 0 };
+    double x = 0, y = 0, xx = 0, xy = 0, n;
+
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        const struct evidence_cell *cell = &evidence->cells[i];
+        double length = cell->input_length, tokens = tokens_per_request(cell);
+
+        if (!may_be_locked(cell))
+            continue;
+        line.count++;
+        line.low = fmin(line.low, length);
+        line.high = fmax(line.high, length);
+        x += length;
+        y += tokens;
+        xx += length * length;
+        xy += length * tokens;
+    }
+    n = (double)line.count;
+    line.b = (n * xy - x * y) / (n * xx - x * x);
+    line.a = (y - line.b * x) / n;
+    return line;
+}
+
+static bool is_on_line(const struct evidence_cell *cell, const struct line *line)
+{
+    double tokens = line->a + line->b * cell->input_length;
+
+    return may_be_locked(cell) && fabs(tokens_per_request(cell) / tokens - 1) < LINE_WITHIN;
+}
+
+/* One token more for each of the context, over contexts far apart, and few besides: a template, or
+ * answers of a few tokens, or a rate that was rounded. */
+static bool is_line_of_context(const struct evidence *evidence, const struct line *line)
+{
+    size_t on_it = 0;
+
+    if (line->count < LOCKED_NEEDED || !(line->high >= LINE_SPAN * line->low)
+        || !(fabs(line->b - 1) < LINE_WITHIN) || !(fabs(line->a) <= TEMPLATE_TOKENS))
+        return false;
+    for (size_t i = 0; i < evidence->cell_count; i++)
+        on_it += is_on_line(&evidence->cells[i], line);
+    return (double)on_it >= LINE_SHARE * (double)line->count;
+}
+
+/* The cells whose tokens are those of the context, into *locked; false: none. */
+static bool find_locked(const struct evidence *evidence, bool *locked)
+{
+    struct line line = fit_line(evidence);
+    bool proof = is_proof(evidence), on_line = is_line_of_context(evidence, &line);
+
+    for (size_t i = 0; i < evidence->cell_count; i++)
+        locked[i] = (proof && is_locked(&evidence->cells[i]))
+                    || (on_line && is_on_line(&evidence->cells[i], &line));
+    return proof || on_line;
+}
+
+void check_locked_tokens(struct audit *audit)
+{
+    const struct evidence *evidence = audit->evidence;
+    FREE_AUTO bool *locked = memory_zeroed(evidence->cell_count + 1, sizeof *locked);
+    struct finding *finding;
+    const struct evidence_cell *cell;
+
+    if (!find_locked(evidence, locked))
+        return;
+    finding = audit_find(audit, FINDING_WRONG);
+    for (size_t i = 0; i < evidence->cell_count; i++)
+        if (locked[i])
+            finding_add_cell(finding, i);
+    cell = &evidence->cells[finding->cells[finding->cell_count - 1]];
+    text_addf(&finding->arithmetic,
+              "%zu cells have tokens/s = context x requests/s; row %lld: %.5g tokens/s / %.5g "
+              "requests/s = %.5g, of a context of %.15g",
+              finding->cell_count, (long long)cell->row,
+              tokens_per_request(cell) * cell->request_throughput, cell->request_throughput,
+              tokens_per_request(cell), cell->input_length);
+    text_add(&finding->consequence, "These are prompt tokens: neither generation speed nor a price "
+                                    "per generated token follows.");
+}
+
+static bool counts_nothing(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell) && isnan(cell_tokens_out(cell)) && isnan(cell->output_throughput);
+}
+
+void check_unknown_output(struct audit *audit)
+{
+    struct finding *finding;
+
+    finding = audit_find_cells(audit, FINDING_CAUTION, counts_nothing);
+    if (finding == NULL)
+        return;
+    text_addf(&finding->arithmetic, "%zu cells tell no number of output tokens",
+              finding->cell_count);
+    text_add(&finding->consequence,
+             "Requests of unknown length: do not compare them with another workload, and conclude "
+             "nothing on generation.");
+}
+
+static bool is_estimated(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell) && cell->tokens_estimated;
+}
+
+void check_estimated(struct audit *audit)
+{
+    struct finding *finding = audit_find_cells(audit, FINDING_CAUTION, is_estimated);
+
+    if (finding == NULL)
+        return;
+    text_add(&finding->arithmetic, "the server told no usage: one chunk was taken for one token");
+    text_add(&finding->consequence,
+             "With speculative decoding or tool calls a chunk is several tokens: token rates are "
+             "lower bounds.");
+}
+
+/* ---- The client ---- */
+
+static bool is_client_limited(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell) && cell->client_limited;
+}
+
+void check_client(struct audit *audit)
+{
+    struct finding *finding = audit_find_cells(audit, FINDING_WRONG, is_client_limited);
+
+    if (finding == NULL)
+        return;
+    text_addf(&finding->arithmetic, "%zu cells are marked client_limited", finding->cell_count);
+    text_add(&finding->consequence,
+             "The machine that measured was the limit: the server may be faster than these cells.");
+}
+
+static bool is_contaminated(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell) && cell->contaminated;
+}
+
+void check_contaminated(struct audit *audit)
+{
+    struct finding *finding = audit_find_cells(audit, FINDING_WRONG, is_contaminated);
+
+    if (finding == NULL)
+        return;
+    text_addf(&finding->arithmetic,
+              "in %zu cells the server worked for others too, each time they were measured: "
+              "run_show with `cell` tells by what that was seen",
+              finding->cell_count);
+    text_add(&finding->consequence,
+             "Others used the server meanwhile: these cells show less than it can do alone.");
+}
+
+static bool is_uneven(const struct evidence_cell *cell)
+{
+    return cell_is_measured(cell) && evidence_is_marked(cell, "uneven");
+}
+
+void check_uneven(struct audit *audit)
+{
+    struct finding *finding = audit_find_cells(audit, FINDING_WRONG, is_uneven);
+
+    if (finding == NULL)
+        return;
+    text_addf(&finding->arithmetic,
+              "in %zu cells the server stalled or changed its pace, each time they were measured: "
+              "their reasons say how",
+              finding->cell_count);
+    text_add(&finding->consequence,
+             "The means of these cells are of two states of the server, and of neither.");
+}
+
+/* ---- Rates ---- */
+
+/* Half of the last decimal that the figure has: so much rounding may have taken. */
+static double rounding(double value)
+{
+    double unit = 1;
+
+    while (unit > SMALLEST_UNIT && fabs(value / unit - round(value / unit)) > 1e-6)
+        unit /= 10;
+    return unit / 2;
+}
+
+static bool disagrees(double rate, double count, double duration_s)
+{
+    double seconds_off = rounding(duration_s), rate_off = rounding(rate);
+    double least = count / (duration_s + seconds_off), most = count / (duration_s - seconds_off);
+
+    return rate > 0 && duration_s > seconds_off && count >= 1 / RATES_WITHIN
+           && (rate + rate_off < least * (1 - RATES_WITHIN)
+               || rate - rate_off > most * (1 + RATES_WITHIN));
+}
+
+static bool has_odd_rates(const struct evidence_cell *cell)
+{
+    double both = cell->input_throughput + cell->output_throughput;
+
+    return cell_is_measured(cell)
+           && (disagrees(cell->request_throughput, cell->succeeded, cell->duration_s)
+               || disagrees(cell->output_throughput, cell->output_tokens, cell->duration_s)
+               || (both > 0 && fabs(cell->total_throughput / both - 1) > RATES_WITHIN));
+}
+
+void check_rates(struct audit *audit)
+{
+    struct finding *finding;
+    const struct evidence_cell *cell;
+
+    finding = audit_find_cells(audit, FINDING_CAUTION, has_odd_rates);
+    if (finding == NULL)
+        return;
+    cell = &audit->evidence->cells[finding->cells[0]];
+    text_addf(&finding->arithmetic, "row %lld: %.5g requests/s, but %.15g succeeded in %.5g s",
+              (long long)cell->row, cell->request_throughput, cell->succeeded, cell->duration_s);
+    text_add(&finding->consequence,
+             "A rate was taken over another time or other requests than the row says.");
+}

@@ -1,0 +1,494 @@
+#include "analysis/compare/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "base/stats/statistics.h"
+
+#define DECODE_TOKENS 16      /* fewer output tokens say nothing of decoding speed */
+#define OUTPUT_TOLERANCE 0.05 /* answers that differ more in length are other work */
+
+const char *const compare_metric_names[] = {
+    "output_throughput", "request_throughput",
+    "ttft_p50",          "ttft_p99",
+    "itl_p50",           "tpot_p50",
+    "e2e_p50",           "e2e_p99",
+    "icl_p50",           NULL,
+};
+
+#define LATENCY(metric, percentile)                                                                \
+    .offset = offsetof(struct evidence_cell, latency[metric].percentile##_ms),                     \
+    .censored_offset = offsetof(struct evidence_cell, latency[metric].percentile##_at_least)
+
+const struct compare_metric compare_metrics[] = {
+    { .offset = offsetof(struct evidence_cell, output_throughput),
+      .higher_is_better = true,
+      .of_tokens = true },
+    { .offset = offsetof(struct evidence_cell, request_throughput), .higher_is_better = true },
+    { LATENCY(METRIC_TTFT, p50) },
+    { LATENCY(METRIC_TTFT, p99) },
+    { LATENCY(METRIC_ITL, p50), .of_decoding = true, .of_tokens = true },
+    { LATENCY(METRIC_TPOT, p50), .of_decoding = true, .of_tokens = true },
+    { LATENCY(METRIC_E2E, p50) },
+    { LATENCY(METRIC_E2E, p99) },
+    { LATENCY(METRIC_ICL, p50), .of_decoding = true },
+};
+
+const char *verdict_name(enum verdict verdict)
+{
+    static const char *const names[] = { "faster", "slower", "no_evidence", "not_comparable" };
+
+    return names[verdict];
+}
+
+static const struct {
+    const char *name, *help;
+} left_out[LEFT_OUT_COUNT] = {
+    [CELL_COMPARED] = { "compared", "" },
+    [CELL_MISSING] = { "missing", "not every run has it" },
+    [CELL_TWICE] = { "twice", "a run has it more than once" },
+    [CELL_NOT_MEASURED] = { "not_measured", "failed, infeasible, skipped or inferred" },
+    [CELL_SUCCESS_UNKNOWN] = { "success_unknown",
+                               "how many requests succeeded is not known (accept_unknown "
+                               "success_rate takes it as all)" },
+    [CELL_LOW_SUCCESS] = { "low_success", "fewer than 99 % of the requests succeeded" },
+    [CELL_CLIENT_LIMITED] = { "client_limited", "the load generator was the bottleneck" },
+    [CELL_CONTAMINATED] = { "contaminated", "the server worked for others meanwhile" },
+    [CELL_FOUND_WRONG] = { "found_wrong", "run_audit finds it wrong (keep_wrong compares it all "
+                                          "the same)" },
+    [CELL_NO_FIGURE] = { "no_figure", "it has no figure of this metric" },
+    [CELL_CENSORED] = { "censored", "a timeout cut the percentile off" },
+    [CELL_SHORT_OUTPUT] = { "short_output", "fewer than 16 output tokens say nothing of decoding" },
+    [CELL_OTHER_OUTPUT] = { "other_output_length",
+                            "the answers' mean length differs by more than 5 %" },
+    [CELL_OTHER_COUNT] = { "other_token_count",
+                           "tokens were told by the server in some runs and estimated from stream "
+                           "chunks in others" },
+};
+
+const char *left_out_name(enum left_out why)
+{
+    return left_out[why].name;
+}
+
+const char *left_out_help(enum left_out why)
+{
+    return left_out[why].help;
+}
+
+void comparison_finish(struct comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->difference_count; i++)
+        for (int j = 0; j < 2; j++)
+            text_finish(&comparison->differences[i].values[j]);
+    free(comparison->differences);
+    free(comparison->cells);
+    *comparison = (struct comparison){ 0 };
+}
+
+/* ---- The grid ---- */
+
+struct comparing {
+    const struct compare_input *input;
+    const struct compare_metric *metric;
+    struct comparison *out;
+    size_t run_count;
+    bool by_output; /* every cell tells the output length that was asked for */
+    /* Each run's logarithms, over the cells in which every pair counts, and over the others; there
+     * only of the pairs that count. */
+    double sums[COMPARE_RUNS_MAX], disturbed_sums[COMPARE_RUNS_MAX];
+    bool spoiled[COMPARE_RUNS_MAX]; /* pairs that do not count in one of these others */
+};
+
+static bool alike(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+static bool is_cell(const struct comparing *comparing, const struct compared_cell *key,
+                    const struct evidence_cell *cell)
+{
+    return alike(key->users, cell->concurrency) && alike(key->input_length, cell->input_length)
+           && alike(key->request_rate, cell->request_rate_asked)
+           && (!comparing->by_output || alike(key->output_tokens, cell->output_tokens_asked));
+}
+
+static bool states_every_output(const struct comparing *comparing)
+{
+    for (size_t i = 0; i < comparing->run_count; i++)
+        for (size_t j = 0; j < comparing->input->runs[i].cell_count; j++)
+            if (isnan(comparing->input->runs[i].cells[j].output_tokens_asked))
+                return false;
+    return true;
+}
+
+static void add_cell(struct comparing *comparing, const struct evidence_cell *cell)
+{
+    struct comparison *out = comparing->out;
+
+    for (size_t i = 0; i < out->cell_count; i++)
+        if (is_cell(comparing, &out->cells[i], cell))
+            return;
+    out->cells = memory_resize(out->cells, out->cell_count + 1, sizeof *out->cells);
+    out->cells[out->cell_count++] = (struct compared_cell){
+        .users = cell->concurrency,
+        .request_rate = cell->request_rate_asked,
+        .input_length = cell->input_length,
+        .output_tokens = comparing->by_output ? cell->output_tokens_asked : NAN,
+    };
+}
+
+/* Unknown ones last. */
+static int order(double a, double b)
+{
+    return isnan(a) || isnan(b) ? isnan(a) - isnan(b) : (a > b) - (a < b);
+}
+
+static int order_cells(const void *a, const void *b)
+{
+    const struct compared_cell *left = a, *right = b;
+    int by = order(left->output_tokens, right->output_tokens);
+
+    if (by == 0)
+        by = order(left->input_length, right->input_length);
+    if (by == 0)
+        by = order(left->users, right->users);
+    return by != 0 ? by : order(left->request_rate, right->request_rate);
+}
+
+static void collect_cells(struct comparing *comparing)
+{
+    struct comparison *out = comparing->out;
+
+    for (size_t i = 0; i < comparing->run_count; i++)
+        for (size_t j = 0; j < comparing->input->runs[i].cell_count; j++)
+            add_cell(comparing, &comparing->input->runs[i].cells[j]);
+    if (out->cell_count > 0)
+        qsort(out->cells, out->cell_count, sizeof *out->cells, order_cells);
+}
+
+/* ---- One cell ---- */
+
+static double success_rate(const struct evidence_cell *cell)
+{
+    return isnan(cell->success_rate) ? cell->succeeded / cell->attempted : cell->success_rate;
+}
+
+static double output_tokens(const struct evidence_cell *cell)
+{
+    return cell->output_tokens_mean > 0 ? cell->output_tokens_mean : cell->output_tokens_asked;
+}
+
+static double figure(const struct comparing *comparing, const struct evidence_cell *cell)
+{
+    return *(const double *)(const void *)((const char *)cell + comparing->metric->offset);
+}
+
+static bool is_censored(const struct comparing *comparing, const struct evidence_cell *cell)
+{
+    size_t offset = comparing->metric->censored_offset;
+
+    return offset > 0 && *(const bool *)((const char *)cell + offset);
+}
+
+static enum left_out why_not(const struct comparing *comparing, const struct evidence_cell *cell)
+{
+    if (cell->state != EVIDENCE_MEASURED && cell->state != EVIDENCE_UNKNOWN)
+        return CELL_NOT_MEASURED;
+    if (isnan(success_rate(cell)) && !compare_is_named(comparing->input->accepted, "success_rate"))
+        return CELL_SUCCESS_UNKNOWN;
+    if (success_rate(cell) < COMPARE_SUCCESS_RATE)
+        return CELL_LOW_SUCCESS;
+    if (cell->client_limited)
+        return CELL_CLIENT_LIMITED;
+    if (cell->contaminated)
+        return CELL_CONTAMINATED;
+    if (cell->found_wrong != NULL && !comparing->input->keeps_wrong)
+        return CELL_FOUND_WRONG;
+    if (!(figure(comparing, cell) > 0) || !isfinite(figure(comparing, cell)))
+        return CELL_NO_FIGURE;
+    if (is_censored(comparing, cell))
+        return CELL_CENSORED;
+    if (comparing->metric->of_decoding && output_tokens(cell) < DECODE_TOKENS)
+        return CELL_SHORT_OUTPUT;
+    return CELL_COMPARED;
+}
+
+/* *found: the run's cell; the answer says why it cannot be compared. */
+static enum left_out find_cell(const struct comparing *comparing, const struct compared_cell *key,
+                               const struct evidence *run, const struct evidence_cell **found)
+{
+    *found = NULL;
+    for (size_t i = 0; i < run->cell_count; i++) {
+        if (!is_cell(comparing, key, &run->cells[i]))
+            continue;
+        if (*found != NULL)
+            return CELL_TWICE;
+        *found = &run->cells[i];
+    }
+    return *found == NULL ? CELL_MISSING : why_not(comparing, *found);
+}
+
+/* Not the servers' doing. What failed is theirs: to leave out that pair alone would hide it. */
+static bool is_disturbance(enum left_out why)
+{
+    return why == CELL_CLIENT_LIMITED || why == CELL_CONTAMINATED;
+}
+
+/* Of the n-th run: its pair, or itself. */
+static size_t pair_of(const struct comparing *comparing, size_t n)
+{
+    return comparing->input->paired ? n % comparing->input->counts[SIDE_BASELINE] : n;
+}
+
+/* Enough pairs, and most of them: what disturbs every other one is no accident. */
+static bool are_enough(const struct comparing *comparing, size_t without)
+{
+    size_t pairs = comparing->input->counts[SIDE_BASELINE];
+
+    return without == 0 || (pairs >= without + COMPARE_PAIRS_MIN && 2 * without < pairs);
+}
+
+/* Of one value per run, those that count, the baseline's first; how many each side has. */
+static void keep(const struct comparing *comparing, const double *values, const bool *spoiled,
+                 double *kept, size_t counts[SIDES])
+{
+    size_t baseline = comparing->input->counts[SIDE_BASELINE], count = 0;
+
+    counts[SIDE_BASELINE] = counts[SIDE_CANDIDATE] = 0;
+    for (size_t i = 0; i < comparing->run_count; i++) {
+        if (spoiled[pair_of(comparing, i)])
+            continue;
+        kept[count++] = values[i];
+        counts[i < baseline ? SIDE_BASELINE : SIDE_CANDIDATE]++;
+    }
+}
+
+static bool is_other_output(const struct comparing *comparing, const double *tokens,
+                            const bool *spoiled)
+{
+    double kept[COMPARE_RUNS_MAX], baseline, candidate;
+    size_t counts[SIDES];
+
+    keep(comparing, tokens, spoiled, kept, counts);
+    baseline = statistics_mean(kept, counts[SIDE_BASELINE]);
+    candidate = statistics_mean(kept + counts[SIDE_BASELINE], counts[SIDE_CANDIDATE]);
+    return fabs(candidate / baseline - 1) > OUTPUT_TOLERANCE
+           && !compare_is_named(comparing->input->factors, "output_length");
+}
+
+/* Of the logarithms of all runs, the baseline's first. */
+static struct estimate estimate(const struct comparing *comparing, const double *logarithms,
+                                const bool *spoiled)
+{
+    bool higher_is_better = comparing->metric->higher_is_better;
+    double kept[COMPARE_RUNS_MAX], *candidate;
+    size_t counts[SIDES];
+
+    keep(comparing, logarithms, spoiled, kept, counts);
+    candidate = kept + counts[SIDE_BASELINE];
+    if (comparing->input->paired)
+        return compare_estimate_pairs(kept, candidate, counts[SIDE_BASELINE], higher_is_better);
+    return compare_estimate(kept, counts[SIDE_BASELINE], candidate, counts[SIDE_CANDIDATE],
+                            higher_is_better);
+}
+
+static void add_to_sums(struct comparing *comparing, const struct compared_cell *cell,
+                        const double *logarithms, const bool *spoiled)
+{
+    double *sums = cell->pairs_left_out > 0 ? comparing->disturbed_sums : comparing->sums;
+
+    for (size_t i = 0; i < comparing->run_count; i++) {
+        if (spoiled[pair_of(comparing, i)])
+            comparing->spoiled[pair_of(comparing, i)] = true;
+        else
+            sums[i] += logarithms[i];
+    }
+    comparing->out->primary_cells += cell->pairs_left_out == 0;
+    comparing->out->compared++;
+    comparing->out->estimated += cell->estimated;
+}
+
+/* False where the cell cannot be compared at all. */
+static bool note_left_out(const struct comparing *comparing, struct compared_cell *cell,
+                          enum left_out why, const struct evidence *run, bool *spoiled)
+{
+    if (!comparing->input->paired || !is_disturbance(why)) {
+        cell->why = why;
+        cell->run = run->id;
+        return false;
+    }
+    if (cell->disturbed == CELL_COMPARED) {
+        cell->disturbed = why;
+        cell->run = run->id;
+    }
+    cell->pairs_left_out += !*spoiled;
+    *spoiled = true;
+    return true;
+}
+
+static void compare_cell(struct comparing *comparing, struct compared_cell *cell)
+{
+    double logarithms[COMPARE_RUNS_MAX], tokens[COMPARE_RUNS_MAX];
+    bool spoiled[COMPARE_RUNS_MAX] = { false };
+    const struct evidence_cell *found;
+    const char *first_estimated = NULL;
+    size_t counted = 0, estimated = 0;
+
+    for (size_t i = 0; i < comparing->run_count; i++) {
+        const struct evidence *run = &comparing->input->runs[i];
+        enum left_out why = find_cell(comparing, cell, run, &found);
+
+        if (why != CELL_COMPARED) {
+            cell->rule = why == CELL_FOUND_WRONG ? found->found_wrong : NULL;
+            if (!note_left_out(comparing, cell, why, run, &spoiled[pair_of(comparing, i)]))
+                return;
+            continue;
+        }
+        logarithms[i] = log(figure(comparing, found));
+        tokens[i] = output_tokens(found);
+        counted++;
+        if (comparing->metric->of_tokens && found->tokens_estimated && estimated++ == 0)
+            first_estimated = run->id;
+    }
+    if (!are_enough(comparing, cell->pairs_left_out)) {
+        cell->why = cell->disturbed;
+        return;
+    }
+    cell->estimated = estimated == counted;
+    if (estimated > 0 && !cell->estimated) {
+        cell->why = CELL_OTHER_COUNT;
+        cell->run = first_estimated;
+        return;
+    }
+    if (is_other_output(comparing, tokens, spoiled)) {
+        cell->why = CELL_OTHER_OUTPUT;
+        cell->run = NULL;
+        return;
+    }
+    cell->estimate = estimate(comparing, logarithms, spoiled);
+    add_to_sums(comparing, cell, logarithms, spoiled);
+}
+
+/* ---- Many cells ---- */
+
+static int order_by_p(const void *a, const void *b)
+{
+    const struct compared_cell *const *left = a, *const *right = b;
+
+    return order((*left)->estimate.p, (*right)->estimate.p);
+}
+
+/* Holm, S., Scandinavian Journal of Statistics 6 (1979): the k-th smallest p of m counts
+ * m - k + 1 times, and no less than the one before. */
+static void correct_cells(struct comparing *comparing)
+{
+    struct comparison *out = comparing->out;
+    FREE_AUTO struct compared_cell **tested = memory_zeroed(out->cell_count + 1, sizeof *tested);
+    double least = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < out->cell_count; i++)
+        if (out->cells[i].why == CELL_COMPARED && !isnan(out->cells[i].estimate.p))
+            tested[count++] = &out->cells[i];
+    qsort(tested, count, sizeof *tested, order_by_p);
+    for (size_t i = 0; i < count; i++) {
+        struct estimate *estimate = &tested[i]->estimate;
+
+        least = fmax(least, fmin(1, estimate->p * (double)(count - i)));
+        estimate->p_corrected = least;
+        estimate->verdict = compare_verdict(estimate, least, comparing->metric->higher_is_better);
+    }
+}
+
+static void count_verdicts(struct comparison *out)
+{
+    for (size_t i = 0; i < out->cell_count; i++) {
+        if (out->cells[i].why == CELL_COMPARED)
+            out->verdicts[out->cells[i].estimate.verdict]++;
+        else
+            out->cells[i].estimate.verdict = VERDICT_NOT_COMPARABLE;
+    }
+}
+
+static const char *reason_of(const struct compare_input *input, const struct comparison *out)
+{
+    if (out->primary.verdict != VERDICT_NO_EVIDENCE)
+        return NULL;
+    if (input->counts[SIDE_BASELINE] < 2 || input->counts[SIDE_CANDIDATE] < 2)
+        return "one run a side has no spread to hold a difference against: give at least two runs "
+               "a side";
+    if (isnan(out->primary.p) && input->paired)
+        return "all pairs have one ratio to the digit: they are copies, not repetitions";
+    if (isnan(out->primary.p))
+        return "the runs of each side are equal to the digit: they are copies, not repetitions";
+    return input->paired ? "the 95 % interval holds 1: the difference is within the spread between "
+                           "pairs"
+                         : "the 95 % interval holds 1: the difference is within the spread between "
+                           "runs";
+}
+
+static void no_comparison(struct comparison *out, const char *reason)
+{
+    out->primary = (struct estimate){ .values = { NAN, NAN },
+                                      .ratio = NAN,
+                                      .low = NAN,
+                                      .high = NAN,
+                                      .p = NAN,
+                                      .p_corrected = NAN,
+                                      .verdict = VERDICT_NOT_COMPARABLE };
+    out->reason = reason;
+}
+
+/* Every pair is to count by the same cells: else a pair's ratio would tell which cells it has. */
+static void estimate_primary(struct comparing *comparing)
+{
+    static const bool none[COMPARE_RUNS_MAX];
+    struct comparison *out = comparing->out;
+    bool whole = out->primary_cells > 0;
+    double *sums = whole ? comparing->sums : comparing->disturbed_sums;
+    const bool *spoiled = whole ? none : comparing->spoiled;
+
+    for (size_t i = 0; i < comparing->input->counts[SIDE_BASELINE]; i++)
+        out->primary_pairs_left_out += spoiled[i];
+    if (!are_enough(comparing, out->primary_pairs_left_out)) {
+        no_comparison(out, "no cell counts in every pair, and too few pairs in every cell: see the "
+                           "cells");
+        return;
+    }
+    if (!whole)
+        out->primary_cells = out->compared;
+    for (size_t i = 0; i < comparing->run_count; i++)
+        sums[i] /= (double)out->primary_cells;
+    out->primary = estimate(comparing, sums, spoiled);
+    out->reason = reason_of(comparing->input, out);
+}
+
+void compare_runs(const struct compare_input *input, struct comparison *out)
+{
+    const size_t *counts = input->counts;
+    struct comparing comparing = { .input = input,
+                                   .metric = &compare_metrics[input->metric],
+                                   .out = out,
+                                   .run_count = counts[SIDE_BASELINE] + counts[SIDE_CANDIDATE] };
+
+    compare_facts(input, out);
+    if (out->refused > 0) {
+        no_comparison(out, "the runs differ in facts that were not named");
+        return;
+    }
+    comparing.by_output =
+        states_every_output(&comparing) && !compare_is_named(input->factors, "output_length");
+    collect_cells(&comparing);
+    for (size_t i = 0; i < out->cell_count; i++)
+        compare_cell(&comparing, &out->cells[i]);
+    correct_cells(&comparing);
+    count_verdicts(out);
+    if (out->compared == 0) {
+        no_comparison(out, "no cell can be compared: see what was left out");
+        return;
+    }
+    estimate_primary(&comparing);
+}

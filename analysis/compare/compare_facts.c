@@ -1,0 +1,244 @@
+/* Whether two runs are of the same thing: fact by fact. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/compare/compare.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+
+static void add_canonical(const json_t *object, struct text *out)
+{
+    FREE_AUTO char *written = NULL;
+
+    if (json_object_size(object) == 0)
+        return;
+    written = json_write_canonical(object);
+    text_add(out, written);
+}
+
+/* The arguments, or as far as the server tells them. */
+static void write_flags(const struct evidence *run, struct text *out)
+{
+    text_add(out, run->facts.flags);
+    if (out->length == 0)
+        add_canonical(json_object_get(run->fingerprint, "engine_details"), out);
+}
+
+/* In one form for both kinds of runs. */
+static void write_limits(const struct evidence *run, struct text *out)
+{
+    json_auto_t *limits = json_object();
+
+    if (run->fingerprint != NULL) {
+        add_canonical(json_object_get(run->fingerprint, "limits"), out);
+        return;
+    }
+    if (!isnan(run->facts.max_instances))
+        json_object_set_new(limits, "max_instances",
+                            json_integer((json_int_t)run->facts.max_instances));
+    if (!isnan(run->facts.container_concurrency))
+        json_object_set_new(limits, "container_concurrency",
+                            json_integer((json_int_t)run->facts.container_concurrency));
+    add_canonical(limits, out);
+}
+
+/* What was stated goes before what the file tells. */
+static void write_workload(const struct evidence *run, struct text *out)
+{
+    add_canonical(json_object_get(run->fingerprint, "workload"), out);
+    if (out->length == 0)
+        text_add(out, run->facts.workload);
+    if (out->length == 0)
+        text_add(out, run->facts.dataset);
+}
+
+/* Where it is not the workload itself. */
+static void write_dataset(const struct evidence *run, struct text *out)
+{
+    if (run->facts.workload[0] != '\0')
+        text_add(out, run->facts.dataset);
+}
+
+/* How the same work is written for that server. */
+static void write_request_form(const struct evidence *run, struct text *out)
+{
+    add_canonical(json_object_get(run->fingerprint, "request_form"), out);
+}
+
+static void write_input_unit(const struct evidence *run, struct text *out)
+{
+    if (run->input_unit != LENGTH_UNKNOWN)
+        text_add(out, length_unit_name(run->input_unit));
+}
+
+/* Known where every cell tells it; which it is, is part of the cell. */
+static void write_output_length(const struct evidence *run, struct text *out)
+{
+    for (size_t i = 0; i < run->cell_count; i++)
+        if (isnan(run->cells[i].output_tokens_asked))
+            return;
+    text_add(out, "stated per cell");
+}
+
+/* Of facts that are not needed, two unknown ones are no difference: most runs tell none. */
+static const struct fact {
+    const char *name;
+    bool needed;
+    bool of_work;        /* not of the deployment, but of what it was given to do */
+    bool is_told;        /* it differs, which is said, and refuses nothing */
+    size_t offset, size; /* in the facts; size 0: a double */
+    void (*write)(const struct evidence *run, struct text *out); /* instead */
+} facts[] = {
+#define NUMBER(member) #member, .offset = offsetof(struct evidence_facts, member)
+#define TEXT(member) NUMBER(member), .size = sizeof((struct evidence_facts *)0)->member
+    { TEXT(model), .needed = true },
+    { TEXT(model_revision), .needed = true },
+    { TEXT(quantization) },
+    { TEXT(weights_type) },
+    { TEXT(cache_type) },
+    { TEXT(engine), .needed = true },
+    { TEXT(engine_version), .needed = true },
+    { "flags", .needed = true, .write = write_flags },
+    { TEXT(hardware), .needed = true },
+    { NUMBER(chips), .needed = true },
+    { NUMBER(memory_gb_per_chip) },
+    { NUMBER(tensor_parallel) },
+    { TEXT(provider) },
+    { TEXT(region), .needed = true },
+    { "limits", .needed = true, .write = write_limits },
+    { NUMBER(context_limit_tokens) },
+    { "request_form", .write = write_request_form },
+    { "workload", .needed = true, .of_work = true, .write = write_workload },
+    { "input_unit", .needed = true, .of_work = true, .write = write_input_unit },
+    { "output_length", .needed = true, .of_work = true, .write = write_output_length },
+    { TEXT(tool), .of_work = true },
+    { "dataset", .of_work = true, .is_told = true, .write = write_dataset },
+    { NUMBER(timeout_s), .of_work = true, .is_told = true },
+#undef NUMBER
+#undef TEXT
+};
+#define FACTS (sizeof facts / sizeof facts[0])
+
+static void write_fact(const struct fact *fact, const struct evidence *run, struct text *out)
+{
+    const char *at = (const char *)&run->facts + fact->offset;
+
+    if (fact->write != NULL)
+        fact->write(run, out);
+    else if (fact->size > 0)
+        text_add(out, at);
+    else if (isfinite(*(const double *)(const void *)at))
+        text_addf(out, "%.15g", *(const double *)(const void *)at);
+}
+
+bool compare_is_named(const char *const *names, const char *name)
+{
+    for (; *names != NULL; names++)
+        if (strcmp(*names, name) == 0)
+            return true;
+    return false;
+}
+
+bool compare_knows_fact(const char *name, bool accepted)
+{
+    for (size_t i = 0; i < FACTS; i++)
+        if (strcmp(facts[i].name, name) == 0)
+            return true;
+    return accepted && strcmp(name, "success_rate") == 0;
+}
+
+void compare_write_facts(struct text *out)
+{
+    for (size_t i = 0; i < FACTS; i++)
+        text_addf(out, "%s%s", i == 0 ? "" : ", ", facts[i].name);
+}
+
+/* One deployment that was not changed in between: what is not known of it is the same. */
+static bool same_deployment(const struct evidence *a, const struct evidence *b)
+{
+    return a->deployment_id > 0 && a->deployment_id == b->deployment_id
+           && a->revision == b->revision;
+}
+
+/* Nor can what a sweep knows of a deployment differ between its runs there. */
+static bool same_sweep(const struct evidence *a, const struct evidence *b)
+{
+    return !a->imported && !b->imported && a->name[0] != '\0' && strcmp(a->name, b->name) == 0
+           && strcmp(a->facts.deployment, b->facts.deployment) == 0;
+}
+
+static bool same(const struct fact *fact, const struct evidence *runs[2], const struct text *a,
+                 const struct text *b)
+{
+    if (a->length == 0 && b->length == 0)
+        return !fact->needed || (!fact->of_work && same_deployment(runs[0], runs[1]));
+    return strcmp(text_string(a), text_string(b)) == 0;
+}
+
+static bool is_allowed(const struct compare_input *input, const struct fact *fact,
+                       const struct difference *difference)
+{
+    if (fact->is_told)
+        return true;
+    if (input->as_deployments && !fact->of_work && !difference->within_a_side)
+        return true;
+    if (!difference->within_a_side && compare_is_named(input->factors, difference->fact))
+        return true;
+    return difference->unknown && compare_is_named(input->accepted, difference->fact);
+}
+
+/* The worst pair speaks for the fact: one that is not allowed, then one whose values are known. */
+static bool is_worse(const struct difference *a, const struct difference *b)
+{
+    return a->allowed != b->allowed ? !a->allowed : !a->unknown && b->unknown;
+}
+
+static void compare_fact(const struct compare_input *input, const struct fact *fact,
+                         struct comparison *out)
+{
+    size_t count = input->counts[SIDE_BASELINE] + input->counts[SIDE_CANDIDATE];
+    struct text values[COMPARE_RUNS_MAX] = { 0 };
+    struct difference worst = { .allowed = true, .unknown = true };
+    size_t pair[2] = { 0, 0 };
+
+    for (size_t i = 0; i < count; i++)
+        write_fact(fact, &input->runs[i], &values[i]);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = i + 1; j < count; j++) {
+            struct difference here = {
+                .fact = fact->name,
+                .runs = { input->runs[i].id, input->runs[j].id },
+                .within_a_side =
+                    j < input->counts[SIDE_BASELINE] || i >= input->counts[SIDE_BASELINE],
+                .unknown = values[i].length == 0 || values[j].length == 0,
+            };
+
+            const struct evidence *runs[2] = { &input->runs[i], &input->runs[j] };
+
+            if (same_sweep(runs[0], runs[1]) || same(fact, runs, &values[i], &values[j]))
+                continue;
+            here.allowed = is_allowed(input, fact, &here);
+            if (worst.fact == NULL || is_worse(&here, &worst)) {
+                worst = here;
+                pair[0] = i;
+                pair[1] = j;
+            }
+        }
+    if (worst.fact != NULL) {
+        for (int i = 0; i < 2; i++)
+            text_add(&worst.values[i], text_string(&values[pair[i]]));
+        out->differences =
+            memory_resize(out->differences, out->difference_count + 1, sizeof *out->differences);
+        out->differences[out->difference_count++] = worst;
+        out->refused += !worst.allowed;
+    }
+    for (size_t i = 0; i < count; i++)
+        text_finish(&values[i]);
+}
+
+void compare_facts(const struct compare_input *input, struct comparison *out)
+{
+    for (size_t i = 0; i < FACTS; i++)
+        compare_fact(input, &facts[i], out);
+}

@@ -1,0 +1,357 @@
+#include "analysis/evidence/evidence.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "base/json/json.h"
+
+#define NUMBER(type, member, help)                                                                 \
+    {                                                                                              \
+#member, offsetof(struct type, member), 0, help                                            \
+    }
+#define TEXT(type, member, help)                                                                   \
+    {                                                                                              \
+#member, offsetof(struct type, member), sizeof((struct type *)0)->member, help             \
+    }
+
+const struct evidence_field evidence_cell_fields[] = {
+    NUMBER(evidence_cell, concurrency, "users, or requests in flight, asked for"),
+    NUMBER(evidence_cell, request_rate_asked, "requests per second asked for (open loop)"),
+    NUMBER(evidence_cell, input_length, "per request, in the run's input_unit"),
+    NUMBER(evidence_cell, output_tokens_asked, "per request"),
+    NUMBER(evidence_cell, requests_asked, "requests that were to be sent"),
+    NUMBER(evidence_cell, attempted, "requests"),
+    NUMBER(evidence_cell, succeeded, "requests"),
+    NUMBER(evidence_cell, failed, "requests"),
+    NUMBER(evidence_cell, success_rate, "succeeded / attempted"),
+    NUMBER(evidence_cell, duration_s, "seconds of measuring"),
+    NUMBER(evidence_cell, input_tokens, "of all requests"),
+    NUMBER(evidence_cell, output_tokens, "of all requests"),
+    NUMBER(evidence_cell, cached_tokens, "of the input tokens, from the server's prefix cache"),
+    NUMBER(evidence_cell, cached_share, "share of the input tokens from the prefix cache"),
+    NUMBER(evidence_cell, input_tokens_mean, "per request"),
+    NUMBER(evidence_cell, output_tokens_mean, "per request"),
+    NUMBER(evidence_cell, input_tokens_usage,
+           "per request by the server's usage, where the tool "
+           "counted by a tokenizer of its own"),
+    NUMBER(evidence_cell, output_tokens_usage, "per request by the server's usage, likewise"),
+    NUMBER(evidence_cell, request_throughput, "requests per second"),
+    NUMBER(evidence_cell, goodput, "requests per second within the stated limits"),
+    NUMBER(evidence_cell, input_throughput, "input tokens per second"),
+    NUMBER(evidence_cell, output_throughput, "output tokens per second"),
+    NUMBER(evidence_cell, total_throughput, "input and output tokens per second"),
+    NUMBER(evidence_cell, token_throughput, "tokens per second, the file does not say which"),
+    NUMBER(evidence_cell, stream_throughput, "output tokens per second of one stream"),
+    NUMBER(evidence_cell, concurrency_actual, "time average of the requests in flight"),
+    NUMBER(evidence_cell, concurrency_max, "most requests in flight"),
+    NUMBER(evidence_cell, concurrency_expected,
+           "requests in flight on average that the users make with their think time"),
+    NUMBER(evidence_cell, timeout_s, "seconds after which a request was given up"),
+    TEXT(evidence_cell, status, "as the file says"),
+    TEXT(evidence_cell, time, "as the file says"),
+    TEXT(evidence_cell, variant, "which of the runs in the file it is of: model, trial, ..."),
+    TEXT(evidence_cell, marks, "why to doubt it, by names, as it was measured or exported"),
+    { 0 },
+};
+
+const struct evidence_field evidence_latency_fields[] = {
+    NUMBER(evidence_latency, count, "values"),
+    NUMBER(evidence_latency, mean_ms, "arithmetic mean"),
+    NUMBER(evidence_latency, deviation_ms, "standard deviation"),
+    NUMBER(evidence_latency, min_ms, "smallest"),
+    NUMBER(evidence_latency, p50_ms, "median"),
+    NUMBER(evidence_latency, p90_ms, "90th percentile"),
+    NUMBER(evidence_latency, p95_ms, "95th percentile"),
+    NUMBER(evidence_latency, p99_ms, "99th percentile"),
+    NUMBER(evidence_latency, max_ms, "largest"),
+    { 0 },
+};
+
+const struct evidence_field evidence_fact_fields[] = {
+    TEXT(evidence_facts, model, "the model's id"),
+    TEXT(evidence_facts, model_revision, "its revision"),
+    TEXT(evidence_facts, quantization, "of the weights"),
+    TEXT(evidence_facts, weights_type, "type of the weights"),
+    TEXT(evidence_facts, cache_type, "type of the KV cache"),
+    TEXT(evidence_facts, engine, "what serves it"),
+    TEXT(evidence_facts, engine_version, "of the engine"),
+    TEXT(evidence_facts, flags, "the engine's arguments"),
+    TEXT(evidence_facts, hardware, "accelerator"),
+    TEXT(evidence_facts, provider, "cloud or provider"),
+    TEXT(evidence_facts, region, "region or zone"),
+    TEXT(evidence_facts, deployment, "what was measured, by name"),
+    TEXT(evidence_facts, tool, "what measured it"),
+    TEXT(evidence_facts, dataset, "what prompts were made from"),
+    TEXT(evidence_facts, workload, "what was sent, as stated"),
+    TEXT(evidence_facts, date, "when, as the file says"),
+    NUMBER(evidence_facts, chips, "accelerators"),
+    NUMBER(evidence_facts, memory_gb_per_chip, "memory of one accelerator"),
+    NUMBER(evidence_facts, price_usd_per_chip_hour, "of one accelerator"),
+    NUMBER(evidence_facts, context_limit_tokens, "the model's context as served"),
+    NUMBER(evidence_facts, max_instances, "of the deployment"),
+    NUMBER(evidence_facts, container_concurrency, "requests at once to one instance"),
+    NUMBER(evidence_facts, tensor_parallel, "accelerators that share the weights"),
+    NUMBER(evidence_facts, repetitions, "runs behind each cell"),
+    NUMBER(evidence_facts, output_tokens, "per request, where its cell does not say"),
+    NUMBER(evidence_facts, timeout_s, "seconds after which a request was given up"),
+    { 0 },
+};
+
+static const char *const state_names[EVIDENCE_STATES] = {
+    [EVIDENCE_UNKNOWN] = "unknown", [EVIDENCE_MEASURED] = "measured",
+    [EVIDENCE_FAILED] = "failed",   [EVIDENCE_INFEASIBLE] = "infeasible",
+    [EVIDENCE_SKIPPED] = "skipped",
+};
+
+const char *evidence_state_name(enum evidence_state state)
+{
+    return state_names[state];
+}
+
+static enum evidence_state state_find(const char *name)
+{
+    for (enum evidence_state i = 0; i < EVIDENCE_STATES; i++)
+        if (strcmp(state_names[i], name) == 0)
+            return i;
+    return EVIDENCE_UNKNOWN;
+}
+
+const char *length_unit_name(enum length_unit unit)
+{
+    static const char *const names[LENGTH_UNITS] = { "unknown", "tokens", "words" };
+
+    return names[unit];
+}
+
+enum length_unit length_unit_find(const char *name)
+{
+    for (enum length_unit i = 0; i < LENGTH_UNITS; i++)
+        if (strcmp(length_unit_name(i), name) == 0)
+            return i;
+    return LENGTH_UNKNOWN;
+}
+
+/* ---- Life ---- */
+
+/* Every number NaN, every text empty. */
+static void forget(const struct evidence_field *fields, void *base)
+{
+    for (; fields->name != NULL; fields++)
+        if (fields->size == 0)
+            *(double *)((char *)base + fields->offset) = NAN;
+        else
+            *((char *)base + fields->offset) = '\0';
+}
+
+void evidence_init(struct evidence *evidence)
+{
+    *evidence = (struct evidence){ .repetition = -1 };
+    forget(evidence_fact_fields, &evidence->facts);
+}
+
+void evidence_finish(struct evidence *evidence)
+{
+    for (size_t i = 0; i < evidence->cell_count; i++) {
+        free(evidence->cells[i].error);
+        json_decref(evidence->cells[i].original);
+    }
+    free(evidence->cells);
+    free(evidence->notes);
+    json_decref(evidence->other_names);
+    json_decref(evidence->remarks);
+    json_decref(evidence->fingerprint);
+    *evidence = (struct evidence){ 0 };
+}
+
+static void cell_init(struct evidence_cell *cell)
+{
+    *cell = (struct evidence_cell){ 0 };
+    forget(evidence_cell_fields, cell);
+    for (int i = 0; i < METRIC_COUNT; i++)
+        forget(evidence_latency_fields, &cell->latency[i]);
+}
+
+struct evidence_cell *evidence_add(struct evidence *evidence)
+{
+    size_t count = evidence->cell_count;
+    struct evidence_cell *cell;
+
+    if (count == EVIDENCE_CELLS_MAX)
+        return NULL;
+    if ((count & (count - 1)) == 0) /* doubles at powers of two */
+        evidence->cells =
+            memory_resize(evidence->cells, count == 0 ? 1 : count * 2, sizeof *evidence->cells);
+    cell = &evidence->cells[evidence->cell_count++];
+    cell_init(cell);
+    cell->position = (int64_t)count;
+    cell->row = (int64_t)count + 1;
+    return cell;
+}
+
+void evidence_remark(struct evidence *evidence, const char *format, ...)
+{
+    char sentence[600];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(sentence, sizeof sentence, format, args);
+    va_end(args);
+    if (evidence->remarks == NULL)
+        evidence->remarks = json_array();
+    TEXT_AUTO printable = { 0 };
+    text_add_printable(&printable, sentence, strlen(sentence), sizeof sentence);
+    json_array_append_new(evidence->remarks, json_string(text_string(&printable)));
+}
+
+/* ---- Marks ---- */
+
+static bool is_name(const char *name)
+{
+    return name[0] != '\0' && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(name);
+}
+
+bool evidence_is_marked(const struct evidence_cell *cell, const char *name)
+{
+    size_t size = strlen(name);
+
+    for (const char *at = cell->marks; (at = strstr(at, name)) != NULL; at += size)
+        if ((at == cell->marks || at[-1] == ' ') && (at[size] == ',' || at[size] == '\0'))
+            return true;
+    return false;
+}
+
+void evidence_mark(struct evidence_cell *cell, const char *name)
+{
+    size_t length = strlen(cell->marks), more = strlen(name) + 2;
+
+    if (!is_name(name) || evidence_is_marked(cell, name) || length + more >= sizeof cell->marks)
+        return;
+    snprintf(cell->marks + length, sizeof cell->marks - length, "%s%s", length > 0 ? ", " : "",
+             name);
+    cell->client_limited |= strcmp(name, "client_limited") == 0;
+    cell->contaminated |= strcmp(name, "contaminated") == 0;
+    cell->tokens_estimated |= strcmp(name, "tokens_estimated") == 0;
+}
+
+void evidence_mark_all(struct evidence_cell *cell, const char *marks)
+{
+    char list[sizeof cell->marks], *rest = NULL;
+
+    text_copy(list, sizeof list, marks);
+    for (char *name = strtok_r(list, ", ", &rest); name != NULL; name = strtok_r(NULL, ", ", &rest))
+        evidence_mark(cell, name);
+}
+
+/* ---- JSON ---- */
+
+static void write_fields(const struct evidence_field *fields, const void *base, json_t *out)
+{
+    for (; fields->name != NULL; fields++) {
+        const char *at = (const char *)base + fields->offset;
+
+        if (fields->size > 0 && *at != '\0')
+            json_object_set_new(out, fields->name, json_string(at));
+        else if (fields->size == 0 && isfinite(*(const double *)(const void *)at))
+            json_object_set_new(out, fields->name,
+                                json_number_or_null(*(const double *)(const void *)at));
+    }
+}
+
+static void read_fields(const struct evidence_field *fields, const json_t *json, void *base)
+{
+    for (; fields->name != NULL; fields++) {
+        char *at = (char *)base + fields->offset;
+
+        if (fields->size > 0)
+            text_copy(at, fields->size, json_get_text(json, fields->name, ""));
+        else
+            *(double *)(void *)at = json_get_number(json, fields->name, NAN);
+    }
+}
+
+/* The flags that a percentile is only known to be at least so. */
+static const struct flag {
+    const char *name;
+    size_t offset;
+} flags[] = {
+    { "p50_at_least", offsetof(struct evidence_latency, p50_at_least) },
+    { "p90_at_least", offsetof(struct evidence_latency, p90_at_least) },
+    { "p95_at_least", offsetof(struct evidence_latency, p95_at_least) },
+    { "p99_at_least", offsetof(struct evidence_latency, p99_at_least) },
+};
+
+static void write_latency(const struct evidence_cell *cell, enum metric metric, json_t *out)
+{
+    json_t *json = json_object();
+
+    write_fields(evidence_latency_fields, &cell->latency[metric], json);
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+        if (*((const bool *)&cell->latency[metric] + flags[i].offset))
+            json_object_set_new(json, flags[i].name, json_true());
+    if (json_object_size(json) > 0)
+        json_object_set_new(out, metric_name(metric), json);
+    else
+        json_decref(json);
+}
+
+json_t *evidence_cell_json(const struct evidence_cell *cell)
+{
+    json_t *json = json_pack("{s:I, s:I, s:s}", "position", (json_int_t)cell->position, "row",
+                             (json_int_t)cell->row, "state", evidence_state_name(cell->state));
+
+    write_fields(evidence_cell_fields, cell, json);
+    for (enum metric i = 0; i < METRIC_COUNT; i++)
+        write_latency(cell, i, json);
+    if (cell->client_limited)
+        json_object_set_new(json, "client_limited", json_true());
+    if (cell->contaminated)
+        json_object_set_new(json, "contaminated", json_true());
+    if (cell->tokens_estimated)
+        json_object_set_new(json, "tokens_estimated", json_true());
+    if (cell->error != NULL)
+        json_object_set_new(json, "error", json_string(cell->error));
+    if (cell->original != NULL)
+        json_object_set(json, "original", cell->original);
+    return json;
+}
+
+void evidence_cell_read(const json_t *json, struct evidence_cell *out)
+{
+    const char *error = json_get_text(json, "error", NULL);
+
+    cell_init(out);
+    out->position = json_get_integer(json, "position", 0);
+    out->row = json_get_integer(json, "row", 0);
+    out->state = state_find(json_get_text(json, "state", ""));
+    read_fields(evidence_cell_fields, json, out);
+    for (enum metric i = 0; i < METRIC_COUNT; i++) {
+        const json_t *latency = json_object_get(json, metric_name(i));
+
+        read_fields(evidence_latency_fields, latency, &out->latency[i]);
+        for (size_t f = 0; f < sizeof flags / sizeof flags[0]; f++)
+            *((bool *)&out->latency[i] + flags[f].offset) =
+                json_get_boolean(latency, flags[f].name, false);
+    }
+    out->client_limited = json_get_boolean(json, "client_limited", false);
+    out->contaminated = json_get_boolean(json, "contaminated", false);
+    out->tokens_estimated = json_get_boolean(json, "tokens_estimated", false);
+    out->error = error == NULL ? NULL : memory_copy_text(error);
+    out->original = json_incref(json_object_get(json, "original"));
+}
+
+json_t *evidence_facts_json(const struct evidence_facts *facts)
+{
+    json_t *json = json_object();
+
+    write_fields(evidence_fact_fields, facts, json);
+    return json;
+}
+
+void evidence_facts_read(const json_t *json, struct evidence_facts *out)
+{
+    read_fields(evidence_fact_fields, json, out);
+}

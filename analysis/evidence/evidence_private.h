@@ -1,0 +1,7 @@
+/* What the files of evidence share. Private to evidence*.c. */
+#pragma once
+
+#include "analysis/evidence/evidence.h"
+
+bool evidence_find_run(struct store *store, const char *id, struct evidence *out,
+                       struct error *error);

@@ -1,0 +1,222 @@
+/* A table; its headings are among those that our importer knows. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/export/export_private.h"
+
+struct column {
+    const char *heading;
+    size_t offset; /* of a double in struct evidence_cell */
+};
+#define COLUMN(heading, member)                                                                    \
+    {                                                                                              \
+        heading, offsetof(struct evidence_cell, member)                                            \
+    }
+
+static const struct column columns[] = {
+    COLUMN("max_tokens", output_tokens_asked),
+    COLUMN("request_rate", request_rate_asked),
+    COLUMN("num_requests", requests_asked),
+    COLUMN("attempted", attempted),
+    COLUMN("succeeded", succeeded),
+    COLUMN("failed", failed),
+    COLUMN("success_rate", success_rate),
+    COLUMN("duration_s", duration_s),
+    COLUMN("total_input_tokens", input_tokens),
+    COLUMN("total_output_tokens", output_tokens),
+    COLUMN("cached_tokens", cached_tokens),
+    COLUMN("cached_share", cached_share),
+    COLUMN("avg_input_tokens", input_tokens_mean),
+    COLUMN("avg_output_tokens", output_tokens_mean),
+    COLUMN("input_tokens_usage", input_tokens_usage),
+    COLUMN("output_tokens_usage", output_tokens_usage),
+    COLUMN("req_per_s", request_throughput),
+    COLUMN("goodput", goodput),
+    COLUMN("input_tok_per_s", input_throughput),
+    COLUMN("output_tok_per_s", output_throughput),
+    COLUMN("total_tok_per_s", total_throughput),
+    COLUMN("tokens_per_s", token_throughput),
+    COLUMN("per_stream_tok_per_s", stream_throughput),
+    COLUMN("concurrency_actual", concurrency_actual),
+    COLUMN("max_concurrent_requests", concurrency_max),
+    COLUMN("concurrency_expected", concurrency_expected),
+    COLUMN("timeout_s", timeout_s),
+};
+
+static const struct statistic {
+    const char *name;
+    size_t offset;
+} statistics[] = {
+    { "count", offsetof(struct evidence_latency, count) },
+    { "mean", offsetof(struct evidence_latency, mean_ms) },
+    { "std", offsetof(struct evidence_latency, deviation_ms) },
+    { "min", offsetof(struct evidence_latency, min_ms) },
+    { "median", offsetof(struct evidence_latency, p50_ms) },
+    { "p90", offsetof(struct evidence_latency, p90_ms) },
+    { "p95", offsetof(struct evidence_latency, p95_ms) },
+    { "p99", offsetof(struct evidence_latency, p99_ms) },
+    { "max", offsetof(struct evidence_latency, max_ms) },
+};
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static double number_at(const void *base, size_t offset)
+{
+    return *(const double *)(const void *)((const char *)base + offset);
+}
+
+/* Without a lie about the unit of what the file did not say. */
+static const char *length_heading(enum length_unit unit)
+{
+    static const char *const names[LENGTH_UNITS] = { "context_len", "input_len", "input_words" };
+
+    return names[unit];
+}
+
+/* What is written of one table: latencies that some cell has, and facts that are known. */
+struct plan {
+    const struct evidence *evidence;
+    bool has[METRIC_COUNT][COUNT(statistics)];
+};
+
+static bool is_known(const struct evidence_facts *facts, const struct evidence_field *field)
+{
+    const char *at = (const char *)facts + field->offset;
+
+    if (at == (const char *)&facts->output_tokens || at == (const char *)&facts->timeout_s)
+        return false; /* each row has them */
+    return field->size > 0 ? at[0] != '\0' : isfinite(number_at(facts, field->offset));
+}
+
+static const char *heading_of(const struct evidence_field *fact)
+{
+    return strcmp(fact->name, "date") == 0 ? "run_date" : fact->name; /* "date" is each row's */
+}
+
+static void plan_cell(struct plan *plan, const struct evidence_cell *cell)
+{
+    for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
+        const struct evidence_latency known = export_latency(&cell->latency[metric]);
+
+        for (size_t i = 0; i < COUNT(statistics); i++)
+            plan->has[metric][i] |= isfinite(number_at(&known, statistics[i].offset));
+    }
+}
+
+static void add_heading(const struct plan *plan, struct text *out)
+{
+    text_addf(out, "concurrency,%s", length_heading(plan->evidence->input_unit));
+    for (size_t i = 0; i < COUNT(columns); i++)
+        text_addf(out, ",%s", columns[i].heading);
+    for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
+        for (size_t i = 0; i < COUNT(statistics); i++)
+            if (plan->has[metric][i])
+                text_addf(out, ",%s_%s%s", statistics[i].name, metric_name(metric),
+                          i == 0 ? "" : "_ms");
+    text_add(out, ",status,timestamp,variant,marks,error");
+    for (const struct evidence_field *field = evidence_fact_fields; field->name != NULL; field++)
+        if (is_known(&plan->evidence->facts, field))
+            text_addf(out, ",%s", heading_of(field));
+    text_add(out, "\r\n");
+}
+
+/* The shortest form that reads back as the same number. */
+static void add_number(double value, struct text *out)
+{
+    char written[40];
+
+    if (!isfinite(value))
+        return;
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(written, sizeof written, "%.*g", digits, value);
+        if (strtod(written, NULL) == value)
+            break;
+    }
+    text_add(out, written);
+}
+
+/* A spreadsheet takes text that begins like this for a formula, and it may be a server's. */
+static bool is_formula(const char *text)
+{
+    return text[0] != '\0' && strchr("=+-@\t\r", text[0]) != NULL;
+}
+
+static void add_text(const char *text, struct text *out)
+{
+    text_add(out, is_formula(text) ? ",\"'" : ",\"");
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            text_add_char(out, '"');
+        text_add_char(out, *text);
+    }
+    text_add_char(out, '"');
+}
+
+static void add_latency(const struct plan *plan, enum metric metric,
+                        const struct evidence_cell *cell, struct text *out)
+{
+    const struct evidence_latency known = export_latency(&cell->latency[metric]);
+
+    for (size_t i = 0; i < COUNT(statistics); i++) {
+        if (!plan->has[metric][i])
+            continue;
+        text_add_char(out, ',');
+        add_number(number_at(&known, statistics[i].offset), out);
+    }
+}
+
+static void add_facts(const struct plan *plan, struct text *out)
+{
+    const struct evidence_facts *facts = &plan->evidence->facts;
+
+    for (const struct evidence_field *field = evidence_fact_fields; field->name != NULL; field++) {
+        if (!is_known(facts, field))
+            continue;
+        if (field->size > 0) {
+            add_text((const char *)facts + field->offset, out);
+            continue;
+        }
+        text_add_char(out, ',');
+        add_number(number_at(facts, field->offset), out);
+    }
+}
+
+static const char *status_of(const struct evidence_cell *cell)
+{
+    if (cell->status[0] != '\0')
+        return cell->status;
+    return evidence_state_name(cell->state);
+}
+
+static void add_cell(const struct plan *plan, const struct evidence_cell *cell, struct text *out)
+{
+    add_number(cell->concurrency, out);
+    text_add_char(out, ',');
+    add_number(cell->input_length, out);
+    for (size_t i = 0; i < COUNT(columns); i++) {
+        text_add_char(out, ',');
+        add_number(number_at(cell, columns[i].offset), out);
+    }
+    for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
+        add_latency(plan, metric, cell, out);
+    add_text(status_of(cell), out);
+    add_text(cell->time, out);
+    add_text(cell->variant, out);
+    add_text(cell->marks, out);
+    add_text(cell->error == NULL ? "" : cell->error, out);
+    add_facts(plan, out);
+    text_add(out, "\r\n");
+}
+
+void export_write_csv(const struct evidence *evidence, size_t first, size_t count, struct text *out)
+{
+    struct plan plan = { .evidence = evidence };
+
+    for (size_t i = first; i < first + count; i++)
+        plan_cell(&plan, &evidence->cells[i]);
+    add_heading(&plan, out);
+    for (size_t i = first; i < first + count; i++)
+        add_cell(&plan, &evidence->cells[i], out);
+}

@@ -1,0 +1,443 @@
+/* aiperf's profile_export_aiperf.json, a block per metric, and profile_export_aiperf_sweep.json,
+ * the same for each combination of parameters. Its inter_token_latency is what we and vLLM call
+ * TPOT; the gaps between chunks are its inter_chunk_latency. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/import/import_aiperf.h"
+#include "analysis/import/import_formats.h"
+#include "base/core/memory.h"
+
+struct error_row {
+    double count;
+    char type[96], message[480];
+};
+
+double aiperf_ms(const char *unit)
+{
+    static const struct {
+        const char *name;
+        double ms;
+    } units[] = { { "ns", 1e-6 }, { "us", 1e-3 },     { "ms", 1 }, { "s", 1e3 },
+                  { "sec", 1e3 }, { "seconds", 1e3 }, { "", 1 },   { "milliseconds", 1 } };
+
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (strcmp(unit, units[i].name) == 0)
+            return units[i].ms;
+    return NAN;
+}
+
+#define BLOCK(name, member)                                                                        \
+    MEMBER_INSIDE(name, offsetof(struct aiperf_profile, member), block_members)
+static const struct import_member block_members[] = {
+    MEMBER_TEXT_AT("unit", aiperf_block, unit),
+    MEMBER_NUMBER_AT("avg", aiperf_block, values.mean_ms, 1),
+    MEMBER_NUMBER_AT("min", aiperf_block, values.min_ms, 1),
+    MEMBER_NUMBER_AT("max", aiperf_block, values.max_ms, 1),
+    MEMBER_NUMBER_AT("p50", aiperf_block, values.p50_ms, 1),
+    MEMBER_NUMBER_AT("p90", aiperf_block, values.p90_ms, 1),
+    MEMBER_NUMBER_AT("p95", aiperf_block, values.p95_ms, 1),
+    MEMBER_NUMBER_AT("p99", aiperf_block, values.p99_ms, 1),
+    MEMBER_NUMBER_AT("std", aiperf_block, values.deviation_ms, 1),
+    MEMBER_NUMBER_AT("count", aiperf_block, values.count, 1),
+    MEMBER_PASS("p1"),
+    MEMBER_PASS("p5"),
+    MEMBER_PASS("p10"),
+    MEMBER_PASS("p25"),
+    MEMBER_PASS("p75"),
+    MEMBER_PASS("sum"),
+    { 0 },
+};
+
+static bool read_model(struct json_scan *scan, void *context)
+{
+    struct aiperf_profile *profile = context;
+    enum json_scan_token token = json_scan_next(scan);
+
+    if (token == JSON_SCAN_STRING && profile->model[0] == '\0')
+        json_scan_copy(scan, profile->model, sizeof profile->model);
+    return import_skip(scan, token);
+}
+
+bool aiperf_read_models(struct json_scan *scan, void *base)
+{
+    return import_array(scan, read_model, base);
+}
+
+static bool read_error(struct json_scan *scan, void *context)
+{
+    static const struct import_member details[] = {
+        MEMBER_TEXT_AT("type", error_row, type),
+        MEMBER_TEXT_AT("message", error_row, message),
+        { 0 },
+    };
+    static const struct import_member row[] = {
+        MEMBER_NUMBER_AT("count", error_row, count, 1),
+        MEMBER_INSIDE("error_details", 0, details),
+        { 0 },
+    };
+    struct aiperf_profile *profile = context;
+    struct error_row read = { 0 };
+
+    if (!import_object(scan, row, &read, NULL))
+        return false;
+    profile->errors_told += read.count;
+    if (profile->error[0] == '\0')
+        snprintf(profile->error, sizeof profile->error, "%s%s%s", read.type,
+                 read.type[0] != '\0' ? ": " : "", read.message);
+    return true;
+}
+
+static bool read_errors(struct json_scan *scan, void *base)
+{
+    struct aiperf_profile *profile = base;
+
+    profile->errors_told = 0;
+    return import_array(scan, read_error, profile);
+}
+
+#define NUMBER(name, member) MEMBER_NUMBER_AT(name, aiperf_profile, member, 1)
+/* Since 0.13 the options are lists: models, datasets, and phases of which one is measured. */
+static bool read_item(struct json_scan *scan, void *context)
+{
+    static const struct import_member item[] = { MEMBER_TEXT_AT("name", aiperf_profile, model),
+                                                 { 0 } };
+
+    return import_object(scan, item, context, NULL);
+}
+
+static bool read_items(struct json_scan *scan, void *base)
+{
+    return import_array(scan, read_item, base);
+}
+
+struct phase {
+    char kind[24];
+    double concurrency, rate, requests;
+};
+
+static bool read_phase(struct json_scan *scan, void *context)
+{
+    static const struct import_member members[] = {
+        MEMBER_TEXT_AT("kind", phase, kind),
+        MEMBER_NUMBER_AT("concurrency", phase, concurrency, 1),
+        MEMBER_NUMBER_AT("rate", phase, rate, 1),
+        MEMBER_NUMBER_AT("requests", phase, requests, 1),
+        { 0 },
+    };
+    struct aiperf_profile *profile = context;
+    struct phase phase = { "", NAN, NAN, NAN };
+
+    if (!import_object(scan, members, &phase, NULL))
+        return false;
+    if (strcmp(phase.kind, "profiling") != 0)
+        return true;
+    profile->asked_concurrency = phase.concurrency;
+    profile->asked_rate = phase.rate;
+    profile->asked_requests = phase.requests;
+    return true;
+}
+
+static bool read_phases(struct json_scan *scan, void *base)
+{
+    return import_array(scan, read_phase, base);
+}
+
+static bool read_dataset(struct json_scan *scan, void *context)
+{
+    static const struct import_member input[] = { NUMBER("mean", asked_input), { 0 } };
+    static const struct import_member output[] = { NUMBER("mean", asked_output), { 0 } };
+    static const struct import_member prompts[] = {
+        MEMBER_INSIDE("isl", 0, input),
+        MEMBER_INSIDE("osl", 0, output),
+        { 0 },
+    };
+    static const struct import_member dataset[] = { MEMBER_INSIDE("prompts", 0, prompts), { 0 } };
+
+    return import_object(scan, dataset, context, NULL);
+}
+
+static bool read_datasets(struct json_scan *scan, void *base)
+{
+    return import_array(scan, read_dataset, base);
+}
+
+static const struct import_member models[] = { MEMBER_BY("items", read_items), { 0 } };
+static const struct import_member endpoint[] = {
+    MEMBER_BY("model_names", aiperf_read_models),
+    NUMBER("timeout_seconds", timeout_s),
+    NUMBER("timeout", timeout_s),
+    { 0 },
+};
+static const struct import_member loadgen[] = {
+    NUMBER("concurrency", asked_concurrency),
+    NUMBER("request_rate", asked_rate),
+    NUMBER("request_count", asked_requests),
+    { 0 },
+};
+static const struct import_member asked_input[] = { NUMBER("mean", asked_input), { 0 } };
+static const struct import_member asked_output[] = { NUMBER("mean", asked_output), { 0 } };
+static const struct import_member prompt[] = {
+    MEMBER_INSIDE("input_tokens", 0, asked_input),
+    MEMBER_INSIDE("output_tokens", 0, asked_output),
+    { 0 },
+};
+static const struct import_member input[] = { MEMBER_INSIDE("prompt", 0, prompt), { 0 } };
+static const struct import_member input_config[] = {
+    MEMBER_INSIDE("endpoint", 0, endpoint),
+    MEMBER_INSIDE("loadgen", 0, loadgen),
+    MEMBER_INSIDE("input", 0, input),
+    MEMBER_INSIDE("models", 0, models),
+    MEMBER_BY("phases", read_phases),
+    MEMBER_BY("datasets", read_datasets),
+    { 0 },
+};
+/* Settings, of which the table has what is asked for: the rest is no figure. */
+static bool read_config(struct json_scan *scan, void *base)
+{
+    return import_object(scan, input_config, base, NULL);
+}
+
+#define METRICS                                                                                    \
+    BLOCK("time_to_first_token", ttft), BLOCK("request_latency", request_latency),                 \
+        BLOCK("inter_token_latency", inter_token), BLOCK("inter_chunk_latency", inter_chunk),      \
+        BLOCK("time_to_second_token", second_token),                                               \
+        BLOCK("time_to_first_output_token", first_output), BLOCK("request_count", requests),       \
+        BLOCK("error_request_count", errors), BLOCK("good_request_count", good),                   \
+        BLOCK("benchmark_duration", duration), BLOCK("request_throughput", request_rate),          \
+        BLOCK("goodput", goodput), BLOCK("output_token_throughput", output_rate),                  \
+        BLOCK("total_token_throughput", total_rate), BLOCK("input_token_throughput", input_rate),  \
+        BLOCK("total_isl", total_input), BLOCK("total_osl", total_output),                         \
+                                                                                                   \
+        BLOCK("output_token_throughput_per_user", stream_rate),                                    \
+        BLOCK("input_sequence_length", input), BLOCK("output_sequence_length", output),            \
+        BLOCK("usage_prompt_cache_read_tokens", cached),                                           \
+        BLOCK("total_usage_prompt_cache_read_tokens", cached_total),                               \
+        BLOCK("total_usage_prompt_tokens", told_input_total),                                      \
+        BLOCK("usage_prompt_tokens", told_input), BLOCK("usage_completion_tokens", told_output),   \
+        BLOCK("effective_concurrency", concurrency)
+const struct import_member aiperf_metrics[] = { METRICS, { 0 } };
+
+void aiperf_forget(struct aiperf_profile *profile)
+{
+    struct aiperf_block *blocks[] = {
+        &profile->ttft,         &profile->request_latency, &profile->inter_token,
+        &profile->inter_chunk,  &profile->requests,        &profile->errors,
+        &profile->good,         &profile->duration,        &profile->request_rate,
+        &profile->goodput,      &profile->output_rate,     &profile->total_rate,
+        &profile->stream_rate,  &profile->input,           &profile->output,
+        &profile->told_input,   &profile->told_output,     &profile->concurrency,
+        &profile->cached,       &profile->cached_total,    &profile->told_input_total,
+        &profile->second_token, &profile->first_output,    &profile->input_rate,
+        &profile->total_input,  &profile->total_output,
+    };
+    struct evidence_cell unknown;
+
+    *profile = (struct aiperf_profile){ 0 };
+    evidence_cell_read(NULL, &unknown);
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
+        blocks[i]->values = unknown.latency[METRIC_TTFT];
+    profile->asked_concurrency = profile->asked_rate = profile->asked_requests = NAN;
+    profile->asked_input = profile->asked_output = profile->timeout_s = NAN;
+    profile->errors_told = NAN;
+    profile->cell = unknown;
+    import_own_init(&profile->own);
+}
+
+static void take_latency(const struct aiperf_block *block, struct evidence_latency *out)
+{
+    double ms = aiperf_ms(block->unit);
+
+    *out = block->values;
+    out->mean_ms *= ms;
+    out->deviation_ms *= ms;
+    out->min_ms *= ms;
+    out->p50_ms *= ms;
+    out->p90_ms *= ms;
+    out->p95_ms *= ms;
+    out->p99_ms *= ms;
+    out->max_ms *= ms;
+}
+
+/* Of all input tokens: requests that tell nothing of a cache count too. */
+static double cached_share(const struct aiperf_profile *from)
+{
+    const struct evidence_latency *cached = &from->cached.values, *all = &from->told_input.values;
+
+    if (!isnan(from->cached_total.values.mean_ms))
+        return from->cached_total.values.mean_ms / from->told_input_total.values.mean_ms;
+    return cached->mean_ms * cached->count / (all->mean_ms * all->count);
+}
+
+static void fill(const struct aiperf_profile *from, struct evidence_cell *cell)
+{
+    cell->concurrency = from->asked_concurrency;
+    cell->request_rate_asked = from->asked_rate;
+    cell->requests_asked = from->asked_requests;
+    cell->input_length = from->asked_input;
+    cell->output_tokens_asked = from->asked_output;
+    cell->timeout_s = from->timeout_s;
+    cell->succeeded = from->requests.values.mean_ms;
+    cell->failed = from->errors.values.mean_ms;
+    cell->duration_s =
+        from->duration.values.mean_ms
+        * (from->duration.unit[0] == '\0' ? 1 : aiperf_ms(from->duration.unit) / 1e3);
+    cell->request_throughput = from->request_rate.values.mean_ms;
+    cell->goodput = from->goodput.values.mean_ms;
+    cell->input_throughput = from->input_rate.values.mean_ms;
+    cell->input_tokens = from->total_input.values.mean_ms;
+    cell->output_tokens = from->total_output.values.mean_ms;
+    cell->output_throughput = from->output_rate.values.mean_ms;
+    cell->total_throughput = from->total_rate.values.mean_ms;
+    cell->stream_throughput = from->stream_rate.values.mean_ms;
+    cell->input_tokens_mean = from->input.values.mean_ms;
+    cell->output_tokens_mean = from->output.values.mean_ms;
+    cell->input_tokens_usage = from->told_input.values.mean_ms;
+    cell->output_tokens_usage = from->told_output.values.mean_ms;
+    cell->cached_share = cached_share(from);
+    cell->concurrency_actual = from->concurrency.values.mean_ms;
+    cell->concurrency_max = from->concurrency.values.max_ms;
+    text_copy(cell->marks, sizeof cell->marks, from->cell.marks);
+    text_copy(cell->variant, sizeof cell->variant, from->cell.variant);
+    text_copy(cell->time, sizeof cell->time, from->start_time);
+    take_latency(&from->ttft, &cell->latency[METRIC_TTFT]);
+    take_latency(&from->request_latency, &cell->latency[METRIC_E2E]);
+    take_latency(&from->inter_token, &cell->latency[METRIC_TPOT]);
+    take_latency(&from->inter_chunk, &cell->latency[METRIC_ICL]);
+    take_latency(&from->second_token, &cell->latency[METRIC_TTST]);
+    take_latency(&from->first_output, &cell->latency[METRIC_TTFO]);
+}
+
+bool aiperf_add_cell(const struct aiperf_profile *profile, struct evidence *out, int64_t row,
+                     json_t *original, struct error *error)
+{
+    struct evidence_cell *cell;
+
+    if (!import_cell(out, &cell, error))
+        return false;
+    fill(profile, cell);
+    import_own_take(&profile->own, cell, out);
+    cell->original = json_incref(original);
+    cell->row = row;
+    if (isnan(cell->failed)) /* a count of none is left out, but not the summary */
+        cell->failed = profile->errors_told;
+    if (profile->error[0] != '\0')
+        cell->error = memory_copy_text(profile->error);
+    import_settle(cell);
+    return true;
+}
+
+/* ---- Sweeps ---- */
+
+static const struct import_member parameters[] = {
+    NUMBER("concurrency", asked_concurrency),
+    NUMBER("phases.profiling.concurrency", asked_concurrency),
+    NUMBER("request_rate", asked_rate),
+    NUMBER("phases.profiling.rate", asked_rate),
+    NUMBER("phases.profiling.requests", asked_requests),
+    NUMBER("endpoint.timeout", timeout_s),
+    NUMBER("isl", asked_input),
+    NUMBER("osl", asked_output),
+    { 0 },
+};
+/* Of one run of a sweep. */
+static const struct import_member run_info[] = {
+    MEMBER_INSIDE("variation_values", 0, parameters),
+    { 0 },
+};
+
+static bool read_run_info(struct json_scan *scan, void *base)
+{
+    return import_object(scan, run_info, base, NULL);
+}
+
+static bool read_combination(struct json_scan *scan, void *context)
+{
+    static const struct import_member combination[] = {
+        MEMBER_INSIDE("parameters", 0, parameters),
+        MEMBER_INSIDE("metrics", 0, aiperf_metrics),
+        { 0 },
+    };
+    struct aiperf_profile *sweep = context, profile;
+    json_auto_t *original = json_object();
+
+    aiperf_forget(&profile);
+    sweep->combinations++;
+    if (!import_object(scan, combination, &profile, NULL))
+        return false;
+    sweep->is_refused = !aiperf_add_cell(&profile, sweep->out, (int64_t)sweep->combinations,
+                                         original, sweep->refusal);
+    return !sweep->is_refused;
+}
+
+static bool read_combinations(struct json_scan *scan, void *base)
+{
+    return import_array(scan, read_combination, base);
+}
+
+/* ---- The file ---- */
+
+static bool read_profile(void *context, const char *document, size_t size, int64_t line,
+                         struct error *error)
+{
+    static const struct import_member aggregation[] = {
+        MEMBER_TEXT_AT("aggregation_type", aiperf_profile, aggregation),
+        { 0 },
+    };
+    static const struct import_member members[] = {
+        MEMBER_BY("input_config", read_config),
+        MEMBER_BY("run_info", read_run_info),
+        MEMBER_PASS("schema_version"),
+        MEMBER_TEXT_AT("start_time", aiperf_profile, start_time),
+        MEMBER_BY("error_summary", read_errors),
+        MEMBER_INSIDE("metadata", 0, aggregation),
+        MEMBER_BY("per_combination_metrics", read_combinations),
+        OWN_MEMBERS(aiperf_profile),
+        METRICS,
+        { 0 },
+    };
+    struct evidence *out = context;
+    struct aiperf_profile profile;
+    struct json_scan scan;
+    json_auto_t *original = json_object();
+
+    aiperf_forget(&profile);
+    profile.out = out;
+    profile.refusal = error;
+    import_scan_init(&scan, document, size);
+    import_object(&scan, members, &profile, original);
+    if (profile.is_refused)
+        return false;
+    if (profile.combinations > 0)
+        return true;
+    if (strcmp(profile.aggregation, "confidence") == 0)
+        return error_set(error, ERROR_INVALID,
+                         "the file is aiperf's aggregate over repeated runs, which hides the runs: "
+                         "import each run's profile_export_aiperf.json instead");
+    if (!aiperf_add_cell(&profile, out, line, original, error))
+        return false;
+    if (out->cell_count == 1)
+        text_copy(out->facts.model, sizeof out->facts.model,
+                  strcmp(profile.model, "(unknown)") == 0 ? "" : profile.model); /* our own */
+    return true;
+}
+
+bool import_sniff_aiperf(const char *bytes, size_t length)
+{
+    static const char *const named[] = { "aiperf_version", NULL };
+    static const char *const sweep[] = { "aggregation_type", "per_combination_metrics", NULL };
+    static const char *const setup[] = { "benchmark_id", "input_config", NULL };
+    static const char *const figures[] = { "request_latency", "request_throughput", NULL };
+
+    return import_is_own(bytes, length, "aiperf") || import_has_keys(bytes, length, named)
+           || import_has_keys(bytes, length, sweep) || import_has_keys(bytes, length, setup)
+           || (import_has_keys(bytes, length, figures) && !import_sniff_genai_perf(bytes, length));
+}
+
+bool import_read_aiperf(const struct import_file *file, struct evidence *out, struct error *error)
+{
+    out->input_unit = LENGTH_TOKENS;
+    text_copy(out->facts.tool, sizeof out->facts.tool, "aiperf");
+    return import_documents(file->bytes, file->length, read_profile, out, error);
+}

@@ -1,0 +1,45 @@
+/* What aiperf's formats and GenAI-Perf's, from which they come, have in common. Private to
+ * analysis/import_*.c. */
+#pragma once
+
+#include "analysis/import/import_members.h"
+
+/* Milliseconds in a unit as aiperf names it; its latencies are milliseconds where none is named;
+ * NaN: it is not known. */
+double aiperf_ms(const char *unit);
+
+/* A metric as both write it. */
+struct aiperf_block {
+    char unit[32];
+    struct evidence_latency values;
+};
+
+/* One profile as it is read. */
+struct aiperf_profile {
+    struct aiperf_block ttft, request_latency, inter_token, inter_chunk, second_token, first_output;
+    struct aiperf_block requests, errors, good, duration, request_rate, goodput, output_rate;
+    struct aiperf_block total_rate, stream_rate, input, output, told_input, told_output;
+    struct aiperf_block concurrency, cached, cached_total, told_input_total;
+    struct aiperf_block input_rate, total_input, total_output;
+    struct import_own own;
+    struct evidence_cell cell; /* what our own exports add */
+    double asked_concurrency, asked_rate, asked_requests, asked_input, asked_output, timeout_s;
+    char model[160], start_time[40];
+    double errors_told; /* by the error summary; NaN: there is none */
+    char error[600];
+    char aggregation[24]; /* "confidence": repeated runs, of which only means are told */
+    /* of a sweep */
+    struct evidence *out;
+    struct error *refusal;
+    bool is_refused;
+    size_t combinations;
+};
+/* Nothing known yet. */
+void aiperf_forget(struct aiperf_profile *profile);
+/* The metrics, by their names. */
+extern const struct import_member aiperf_metrics[];
+/* The model of a list of names, the first. */
+bool aiperf_read_models(struct json_scan *scan, void *base);
+/* The cell of what was read; INVALID: there are too many. */
+bool aiperf_add_cell(const struct aiperf_profile *profile, struct evidence *out, int64_t row,
+                     json_t *original, struct error *error);

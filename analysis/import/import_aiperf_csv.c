@@ -1,0 +1,192 @@
+/* The CSV that aiperf and GenAI-Perf write beside their JSON: a line for each metric, first those
+ * with statistics, then, below a heading of their own, those with one value. It does not tell the
+ * load. */
+#include <string.h>
+
+#include "analysis/import/import_formats.h"
+#include "analysis/import/import_table.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+
+#define LABEL_SIZE 128
+
+/* As "Time to First Token (ms)" names them, before the unit; "": its mean is the cell's figure. */
+static const struct import_alias metrics[] = {
+    { "Time to First Token", "ttft_ms" },
+    { "Time To First Token", "ttft_ms" },
+    { "Request Latency", "e2e_ms" },
+    { "Inter Token Latency", "tpot_ms" }, /* of a request, which is our TPOT */
+    { "Inter Chunk Latency", "icl_ms" },
+    { "Time to Second Token", "ttst_ms" },
+    { "Time To Second Token", "ttst_ms" },
+    { "Time to First Output Token", "ttfo_ms" },
+    { "Effective Concurrency", "concurrency" },
+    { NULL, NULL },
+};
+
+static const struct import_alias values[] = {
+    { "Input Sequence Length", "input_tokens_mean" },
+    { "Input sequence length", "input_tokens_mean" },
+    { "Output Sequence Length", "output_tokens_mean" },
+    { "Output sequence length", "output_tokens_mean" },
+    { "Output Token Throughput Per User", "tok_per_s_per_user" },
+    { "Output Token Throughput per User", "tok_per_s_per_user" },
+    { "Request Count", "succeeded" },
+    { "Completed Requests", "attempted" }, /* "(Success + Error)" */
+    { "Error Request Count", "failed" },
+    { "Request Throughput", "requests_per_s" },
+    { "Goodput", "goodput" },
+    { "Output Token Throughput", "output_tok_per_s" },
+    { "Input Token Throughput", "input_tok_per_s" },
+    { "Total Token Throughput", "total_tok_per_s" },
+    { "Benchmark Duration", "duration_s" },
+    { NULL, NULL },
+};
+
+/* What the names above become, and what is made of it here. */
+static const struct import_alias aliases[] = {
+    { "avg_concurrency", "concurrency_actual" },
+    { "max_concurrency", "max_concurrent_requests" },
+    { "min_concurrency", "" },
+    { "p50_concurrency", "" },
+    { "p90_concurrency", "" },
+    { "p95_concurrency", "" },
+    { "p99_concurrency", "" },
+    { "std_concurrency", "" },
+    { NULL, NULL },
+};
+
+static const char *const statistics[] = { "avg", "min", "max", "p50", "p90",
+                                          "p95", "p99", "std", NULL };
+
+static const char *find(const struct import_alias *names, const char *label)
+{
+    while (names->heading != NULL && strcmp(names->heading, label) != 0)
+        names++;
+    return names->name;
+}
+
+static bool is_one_of(const char *const *list, const char *word)
+{
+    while (*list != NULL && strcmp(*list, word) != 0)
+        list++;
+    return *list != NULL;
+}
+
+/* "Request Latency (ms)": without its unit. */
+static void cut_unit(char *label)
+{
+    char *unit = strstr(label, " (");
+
+    if (unit != NULL)
+        *unit = '\0';
+}
+
+/* ---- Lines ---- */
+
+struct reading {
+    struct csv csv;
+    char columns[CSV_FIELDS_MAX][16]; /* of the heading that the line stands below */
+    size_t column_count;
+    json_t *row;
+};
+
+static void read_heading(struct reading *reading)
+{
+    reading->column_count = reading->csv.count;
+    for (size_t i = 0; i < reading->csv.count; i++)
+        csv_copy(&reading->csv.fields[i], reading->columns[i], sizeof reading->columns[i]);
+}
+
+static void keep(struct reading *reading, const char *name, size_t field)
+{
+    char value[64];
+
+    csv_copy(&reading->csv.fields[field], value, sizeof value);
+    if (value[0] != '\0' && json_object_size(reading->row) < CSV_FIELDS_MAX)
+        json_object_set_new(reading->row, name, json_string(value));
+}
+
+static void read_statistics(struct reading *reading, const char *metric)
+{
+    for (size_t i = 1; i < reading->csv.count && i < reading->column_count; i++) {
+        TEXT_AUTO name = { 0 };
+
+        if (!is_one_of(statistics, reading->columns[i]))
+            continue;
+        text_addf(&name, "%s_%s", reading->columns[i], metric);
+        keep(reading, text_string(&name), i);
+    }
+}
+
+static void read_metric(struct reading *reading)
+{
+    char label[LABEL_SIZE], name[LABEL_SIZE];
+    const char *metric, *value;
+
+    csv_copy(&reading->csv.fields[0], label, sizeof label);
+    text_copy(name, sizeof name, label);
+    cut_unit(name);
+    metric = find(metrics, name);
+    value = find(values, name);
+    if (reading->csv.count < 2)
+        return;
+    if (metric != NULL && reading->column_count > 2)
+        read_statistics(reading, metric);
+    else
+        keep(reading, value != NULL ? value : label, 1);
+}
+
+static bool begins_with(const struct reading *reading, const char *word)
+{
+    char first[16];
+
+    return strcmp(csv_copy(&reading->csv.fields[0], first, sizeof first), word) == 0;
+}
+
+static bool read_lines(struct reading *reading, struct error *error)
+{
+    bool more = true, done = false;
+
+    while (csv_next(&reading->csv, &more, error) && more) {
+        done = done || begins_with(reading, "Endpoint"); /* the rest is of the accelerators */
+        if (begins_with(reading, "Metric"))
+            read_heading(reading);
+        else if (!done)
+            read_metric(reading);
+    }
+    return !more;
+}
+
+/* ---- The file ---- */
+
+bool import_sniff_aiperf_csv(const char *bytes, size_t length)
+{
+    static const char begin[] = "Metric,avg,min,max,";
+    static const char latency[] = "\nRequest Latency (ms),";
+
+    return length > sizeof begin && memcmp(bytes, begin, sizeof begin - 1) == 0
+           && memmem(bytes, length, latency, sizeof latency - 1) != NULL;
+}
+
+bool import_read_aiperf_csv(const struct import_file *file, struct evidence *out,
+                            struct error *error)
+{
+    FREE_AUTO struct reading *reading = memory_zeroed(1, sizeof *reading);
+    json_auto_t *row = json_object();
+    struct import_file made = { .columns = file->columns };
+
+    reading->row = row;
+    csv_init(&reading->csv, file->bytes, file->length);
+    if (!read_lines(reading, error))
+        return false;
+    FREE_AUTO char *text = json_write(row);
+    made.bytes = text;
+    made.length = strlen(text);
+    if (!table_read_rows(&made, aliases, "name", out, error))
+        return false;
+    out->input_unit = LENGTH_TOKENS;
+    evidence_remark(out, "the CSV tells neither the load nor the lengths that were asked for: "
+                         "the JSON beside it does");
+    return true;
+}

@@ -1,0 +1,218 @@
+/* The cells that importers make: their state, and what follows by arithmetic alone. */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "analysis/import/import_columns.h"
+#include "analysis/import/import_members.h"
+#include "analysis/import/import_variant.h"
+#include "base/json/json.h"
+
+bool import_cell(struct evidence *evidence, struct evidence_cell **out, struct error *error)
+{
+    *out = evidence_add(evidence);
+    return *out != NULL
+           || error_set(error, ERROR_INVALID,
+                        "the file has more than %d rows: these are requests rather than cells; "
+                        "import it in parts",
+                        EVIDENCE_CELLS_MAX);
+}
+
+/* More successes than requests: the file contradicts itself, and tells no rate. */
+static void settle_counts(struct evidence_cell *cell)
+{
+    double whole = round(cell->attempted * cell->success_rate);
+
+    if (!(cell->success_rate >= 0 && cell->success_rate <= 1))
+        cell->success_rate = whole = NAN;
+    if (isnan(cell->attempted))
+        cell->attempted = cell->succeeded + cell->failed;
+    if (isnan(cell->succeeded) && fabs(cell->attempted * cell->success_rate - whole) < 0.01)
+        cell->succeeded = whole;
+    if (isnan(cell->failed) && cell->attempted >= cell->succeeded)
+        cell->failed = cell->attempted - cell->succeeded;
+    if (isnan(cell->success_rate) && cell->attempted > 0 && cell->succeeded <= cell->attempted)
+        cell->success_rate = cell->succeeded / cell->attempted;
+}
+
+/* Tools differ in whose tokens they add up: a mean follows only where every request succeeded. */
+static void settle_means(struct evidence_cell *cell)
+{
+    if (!(cell->succeeded > 0) || cell->failed != 0)
+        return;
+    if (isnan(cell->input_tokens_mean))
+        cell->input_tokens_mean = cell->input_tokens / cell->succeeded;
+    if (isnan(cell->output_tokens_mean))
+        cell->output_tokens_mean = cell->output_tokens / cell->succeeded;
+}
+
+static const struct word {
+    const char *begins;
+    enum evidence_state state;
+} words[] = {
+    { "ok", EVIDENCE_MEASURED },       { "success", EVIDENCE_MEASURED },
+    { "complete", EVIDENCE_MEASURED }, { "measured", EVIDENCE_MEASURED },
+    { "pass", EVIDENCE_MEASURED },     { "done", EVIDENCE_MEASURED },
+    { "fail", EVIDENCE_FAILED },       { "error", EVIDENCE_FAILED },
+    { "timeout", EVIDENCE_FAILED },    { "timed", EVIDENCE_FAILED },
+    { "oom", EVIDENCE_FAILED },        { "out of memory", EVIDENCE_FAILED },
+    { "cuda", EVIDENCE_FAILED },       { "refused", EVIDENCE_FAILED },
+    { "aborted", EVIDENCE_FAILED },    { "dnf", EVIDENCE_FAILED },
+    { "crash", EVIDENCE_FAILED },      { "infeasible", EVIDENCE_INFEASIBLE },
+    { "skip", EVIDENCE_SKIPPED },      { "not_", EVIDENCE_SKIPPED },
+    { "not ", EVIDENCE_SKIPPED },      { "pending", EVIDENCE_SKIPPED },
+};
+
+enum evidence_state import_state_of(const char *status)
+{
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strncasecmp(status, words[i].begins, strlen(words[i].begins)) == 0)
+            return words[i].state;
+    return EVIDENCE_UNKNOWN;
+}
+
+bool import_has_speed(const struct evidence_cell *cell)
+{
+    if (cell->request_throughput > 0 || cell->output_throughput > 0)
+        return true;
+    for (int i = 0; i < METRIC_COUNT; i++)
+        if (cell->latency[i].mean_ms > 0 || cell->latency[i].p50_ms > 0)
+            return true;
+    return false;
+}
+
+/* Tools write 0 for what had no value: the TTFT of a cell where nothing succeeded, the TPOT of
+ * answers of one token. */
+static void forget_zeros(struct evidence_latency *latency)
+{
+    const struct evidence_latency unknown = { NAN, NAN, NAN,   NAN,   NAN,   NAN,  NAN,
+                                              NAN, NAN, false, false, false, false };
+    const double figures[] = { latency->mean_ms, latency->p50_ms, latency->p90_ms, latency->p95_ms,
+                               latency->p99_ms,  latency->max_ms, latency->min_ms };
+    bool has_zero = false;
+
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
+        if (figures[i] > 0)
+            return;
+        has_zero |= figures[i] == 0;
+    }
+    if (has_zero)
+        *latency = unknown;
+}
+
+/* As they stand in a file that we exported. */
+static void settle_marks(struct evidence_cell *cell)
+{
+    char marks[sizeof cell->marks];
+
+    text_copy(marks, sizeof marks, cell->marks);
+    cell->marks[0] = '\0';
+    evidence_mark_all(cell, marks);
+}
+
+void import_settle(struct evidence_cell *cell)
+{
+    settle_marks(cell);
+    settle_counts(cell);
+    settle_means(cell);
+    for (int i = 0; i < METRIC_COUNT; i++)
+        forget_zeros(&cell->latency[i]);
+    if (cell->state == EVIDENCE_UNKNOWN)
+        cell->state = import_state_of(cell->status);
+    if (cell->state != EVIDENCE_UNKNOWN || cell->status[0] != '\0')
+        return;
+    if (cell->success_rate == 0)
+        cell->state = EVIDENCE_FAILED;
+    else if (cell->success_rate > 0 || import_has_speed(cell))
+        cell->state = EVIDENCE_MEASURED;
+}
+
+/* ---- What our own exports add ---- */
+
+void import_own_init(struct import_own *own)
+{
+    *own = (struct import_own){ .context = NAN };
+}
+
+void import_own_take(const struct import_own *own, struct evidence_cell *cell, struct evidence *out)
+{
+    if (own->format[0] != '\0')
+        text_copy(out->facts.tool, sizeof out->facts.tool, own->tool);
+    if (isnan(own->context))
+        return;
+    cell->input_length = own->context;
+    out->input_unit = length_unit_find(own->context_unit);
+}
+
+bool import_is_own(const char *bytes, size_t length, const char *format)
+{
+    const char *value;
+    size_t size;
+
+    return import_find_member(bytes, length, "opsbrain_format", &value, &size)
+           && size == strlen(format) + 2 && memcmp(value + 1, format, size - 2) == 0;
+}
+
+/* ---- What no member of a cell takes ---- */
+
+#define NAMES_TOLD 16
+
+/* A figure, or a list or an object that holds one: words and their digits only name things. */
+static bool has_figures(const char *text)
+{
+    bool is_quoted = false;
+    char *end;
+
+    if (text[0] != '{' && text[0] != '[') {
+        strtod(text, &end);
+        return strchr("+-.0123456789", text[0]) != NULL && end > text && *end == '\0';
+    }
+    for (; *text != '\0'; text++) {
+        is_quoted ^= *text == '"';
+        if (!is_quoted && isdigit((unsigned char)*text) != 0)
+            return true;
+    }
+    return false;
+}
+
+static void count_figures(const json_t *original, json_t *counts)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach(json_iterable(original), name, value)
+    {
+        char normalized[HEADING_SIZE];
+
+        column_normalize(name, normalized);
+        if (has_figures(json_string_value(value)) && !import_is_variant(normalized))
+            json_object_set_new(counts, name, json_integer(json_get_integer(counts, name, 0) + 1));
+    }
+}
+
+void import_tell_unknown(struct evidence *evidence)
+{
+    json_auto_t *counts = json_object();
+    TEXT_AUTO names = { 0 };
+    size_t told = 0;
+    const char *name;
+    json_t *count;
+
+    for (size_t i = 0; i < evidence->cell_count; i++)
+        count_figures(evidence->cells[i].original, counts);
+    json_object_foreach(counts, name, count)
+    {
+        if (told++ >= NAMES_TOLD)
+            continue;
+        text_addf(&names, "%s\"%.60s\"", names.length > 0 ? ", " : "", name);
+        if ((size_t)json_integer_value(count) < evidence->cell_count)
+            text_addf(&names, " (in %lld of %zu)", (long long)json_integer_value(count),
+                      evidence->cell_count);
+    }
+    if (told > NAMES_TOLD)
+        text_addf(&names, " and %zu more", told - NAMES_TOLD);
+    if (told > 0)
+        evidence_remark(evidence, "figures not known here, kept as text: %s", text_string(&names));
+}

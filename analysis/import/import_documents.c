@@ -1,0 +1,175 @@
+/* Files of several JSON documents: one behind the other, or in lists. */
+#include <string.h>
+
+#include "analysis/import/import_members.h"
+
+void import_enter_list(struct json_scan *scan)
+{
+    struct json_scan ahead = *scan;
+
+    if (json_scan_next(&ahead) == JSON_SCAN_ARRAY)
+        *scan = ahead;
+}
+
+/* A bit for each of the keys that the first object has. */
+static unsigned find_keys(const char *bytes, size_t length, const char *const *keys,
+                          unsigned wanted)
+{
+    struct json_scan scan;
+    unsigned found = 0;
+
+    import_scan_init(&scan, bytes, length);
+    import_enter_list(&scan);
+    if (json_scan_next(&scan) != JSON_SCAN_OBJECT)
+        return 0;
+    while (json_scan_next(&scan) == JSON_SCAN_KEY) {
+        for (size_t i = 0; keys[i] != NULL; i++)
+            if (json_scan_is(&scan, keys[i]))
+                found |= 1U << i;
+        if (found == wanted || !json_scan_value(&scan, NULL, NULL))
+            break;
+    }
+    return found;
+}
+
+bool import_find_member(const char *bytes, size_t length, const char *name, const char **value,
+                        size_t *size)
+{
+    struct json_scan scan;
+
+    import_scan_init(&scan, bytes, length);
+    import_enter_list(&scan);
+    if (json_scan_next(&scan) != JSON_SCAN_OBJECT)
+        return false;
+    while (json_scan_next(&scan) == JSON_SCAN_KEY) {
+        bool is_it = json_scan_is(&scan, name);
+
+        if (!json_scan_value(&scan, value, size))
+            return false;
+        if (is_it)
+            return true;
+    }
+    return false;
+}
+
+static unsigned all_keys(const char *const *keys)
+{
+    unsigned wanted = 0;
+
+    for (size_t i = 0; keys[i] != NULL; i++)
+        wanted |= 1U << i;
+    return wanted;
+}
+
+bool import_has_keys(const char *bytes, size_t length, const char *const *keys)
+{
+    unsigned wanted = all_keys(keys);
+
+    return find_keys(bytes, length, keys, wanted) == wanted;
+}
+
+size_t import_count_keys(const char *bytes, size_t length, const char *const *keys, size_t *count,
+                         struct text *missing)
+{
+    unsigned found = find_keys(bytes, length, keys, all_keys(keys));
+    size_t has = 0;
+
+    for (*count = 0; keys[*count] != NULL; (*count)++) {
+        if ((found & 1U << *count) != 0)
+            has++;
+        else
+            text_addf(missing, "%s\"%s\"", missing->length > 0 ? ", " : "", keys[*count]);
+    }
+    return has;
+}
+
+static int64_t count_lines(const char *from, const char *to)
+{
+    int64_t lines = 0;
+
+    for (; (from = memchr(from, '\n', (size_t)(to - from))) != NULL; from++)
+        lines++;
+    return lines;
+}
+
+static const char *skip_space(const char *at, const char *end)
+{
+    while (at < end && strchr(" \t\r\n", *at) != NULL && *at != '\0')
+        at++;
+    return at;
+}
+
+/* A file of documents, and where they are told to. */
+struct documents {
+    const char *counted; /* up to here its lines are counted */
+    int64_t line;
+    bool (*read)(void *context, const char *document, size_t size, int64_t line,
+                 struct error *error);
+    void *context;
+};
+
+static bool wrong_json(const struct documents *documents, const struct json_scan *scan,
+                       struct error *error)
+{
+    struct error why;
+
+    json_scan_fail(scan, &why);
+    return error_set(error, ERROR_INVALID, "in what begins at line %lld %s",
+                     (long long)documents->line, why.message);
+}
+
+static bool read_object(struct documents *documents, const char *document, size_t size,
+                        struct error *error)
+{
+    documents->line += count_lines(documents->counted, document);
+    documents->counted = document;
+    if (*document != '{')
+        return error_set(error, ERROR_INVALID,
+                         "what begins at line %lld is not a JSON object, as every result must be",
+                         (long long)documents->line);
+    return documents->read(documents->context, document, size, documents->line, error);
+}
+
+/* The elements of the list that begins at the scan, which is passed. */
+static bool read_list(struct documents *documents, struct json_scan *scan, struct error *error)
+{
+    const char *document;
+    size_t size;
+
+    json_scan_next(scan);
+    while (json_scan_value(scan, &document, &size))
+        if (!read_object(documents, document, size, error))
+            return false;
+    return !json_scan_failed(scan) || wrong_json(documents, scan, error);
+}
+
+bool import_documents(const char *bytes, size_t length,
+                      bool (*read)(void *context, const char *document, size_t size, int64_t line,
+                                   struct error *error),
+                      void *context, struct error *error)
+{
+    struct documents documents = { .counted = bytes, .line = 1, .read = read, .context = context };
+    const char *end = bytes + length;
+
+    for (const char *at = skip_space(bytes, end); at < end;) {
+        struct json_scan scan;
+        const char *document;
+        size_t size;
+
+        documents.line += count_lines(documents.counted, at);
+        documents.counted = at;
+        import_scan_init(&scan, at, (size_t)(end - at));
+        if (*at == '[') {
+            if (!read_list(&documents, &scan, error))
+                return false;
+            at = skip_space(scan.text + 1, end); /* behind its ']' */
+            continue;
+        }
+        if (!json_scan_value(&scan, &document, &size))
+            return wrong_json(&documents, &scan, error);
+        if (!read_object(&documents, document, size, error))
+            return false;
+        at = skip_space(document + size, end);
+    }
+    return true;
+}

@@ -1,0 +1,99 @@
+/* GenAI-Perf's profile_export_genai_perf.json. Its metrics are those that aiperf took over; its
+ * settings stand elsewhere, before 0.0.12 or so under the names of its options. */
+#include <math.h>
+#include <string.h>
+
+#include "analysis/import/import_aiperf.h"
+#include "analysis/import/import_formats.h"
+
+#define NUMBER(name, member) MEMBER_NUMBER_AT(name, aiperf_profile, member, 1)
+
+static const struct import_member mean_input[] = { NUMBER("mean", asked_input), { 0 } };
+static const struct import_member mean_output[] = { NUMBER("mean", asked_output), { 0 } };
+static const struct import_member input[] = {
+    MEMBER_INSIDE("synthetic_tokens", 0, mean_input),
+    MEMBER_INSIDE("output_tokens", 0, mean_output),
+    { 0 },
+};
+static const struct import_member stimulus[] = {
+    NUMBER("concurrency", asked_concurrency),
+    NUMBER("request_rate", asked_rate),
+    { 0 },
+};
+static const struct import_member extra[] = { NUMBER("max_tokens", asked_output), { 0 } };
+static const struct import_member analyzer[] = {
+    MEMBER_INSIDE("stimulus", 0, stimulus),
+    { 0 },
+};
+static const struct import_member settings[] = {
+    MEMBER_BY("model_names", aiperf_read_models),
+    MEMBER_INSIDE("perf_analyzer", 0, analyzer),
+    MEMBER_INSIDE("input", 0, input),
+    /* as options */
+    MEMBER_BY("model", aiperf_read_models),
+    NUMBER("concurrency", asked_concurrency),
+    NUMBER("request_rate", asked_rate),
+    NUMBER("request_count", asked_requests),
+    NUMBER("synthetic_input_tokens_mean", asked_input),
+    NUMBER("output_tokens_mean", asked_output),
+    MEMBER_INSIDE("extra_inputs", 0, extra),
+    { 0 },
+};
+
+/* Settings and metrics stand in one object, of which the metrics alone are figures. */
+static void read_both(const char *document, size_t size, struct aiperf_profile *profile,
+                      json_t *original)
+{
+    static const struct import_member top[] = {
+        MEMBER_INSIDE("input_config", 0, settings),
+        { 0 },
+    };
+    struct json_scan scan;
+
+    aiperf_forget(profile);
+    import_scan_init(&scan, document, size);
+    import_object(&scan, top, profile, NULL);
+    import_scan_init(&scan, document, size);
+    import_object(&scan, aiperf_metrics, profile, original);
+    json_object_del(original, "input_config");
+    if (profile->asked_requests == 0) /* was not given */
+        profile->asked_requests = NAN;
+}
+
+static bool read_profile(void *context, const char *document, size_t size, int64_t line,
+                         struct error *error)
+{
+    struct evidence *out = context;
+    struct aiperf_profile profile;
+    json_auto_t *original = json_object();
+
+    read_both(document, size, &profile, original);
+    if (!aiperf_add_cell(&profile, out, line, original, error))
+        return false;
+    if (out->cell_count == 1)
+        text_copy(out->facts.model, sizeof out->facts.model, profile.model);
+    return true;
+}
+
+/* aiperf's files look alike, but for its settings. */
+bool import_sniff_genai_perf(const char *bytes, size_t length)
+{
+    static const char *const metrics[] = { "request_latency", "input_config", NULL };
+    static const char *const now[] = { "perf_analyzer", "subcommand", NULL };
+    static const char *const before[] = { "service_kind", "profile_export_file", NULL };
+    const char *settings_at;
+    size_t size;
+
+    return import_has_keys(bytes, length, metrics)
+           && import_find_member(bytes, length, "input_config", &settings_at, &size)
+           && (import_has_keys(settings_at, size, now)
+               || import_has_keys(settings_at, size, before));
+}
+
+bool import_read_genai_perf(const struct import_file *file, struct evidence *out,
+                            struct error *error)
+{
+    out->input_unit = LENGTH_TOKENS;
+    text_copy(out->facts.tool, sizeof out->facts.tool, "genai-perf");
+    return import_documents(file->bytes, file->length, read_profile, out, error);
+}

@@ -1,0 +1,152 @@
+/* InferenceX's (before: InferenceMAX's) agg_*.json, a list of them, and the rows of its dashboard:
+ * vLLM's figures with the times in seconds and the rates divided by the accelerators. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/import/import_formats.h"
+#include "analysis/import/import_members.h"
+#include "analysis/import/import_table.h"
+#include "base/json/json.h"
+
+#define SECONDS(metric, name)                                                                      \
+    { "mean_" metric, "mean_" name "_s" }, { "median_" metric, "median_" name "_s" },              \
+        { "p90_" metric, "p90_" name "_s" }, { "p95_" metric, "p95_" name "_s" },                  \
+        { "p99_" metric, "p99_" name "_s" },                                                       \
+    {                                                                                              \
+        "std_" metric, "std_" name "_s"                                                            \
+    }
+/* tokens per second of one user: the inverse of a TPOT that stands beside it */
+#define INVERSE(metric)                                                                            \
+    { "mean_" metric, "" }, { "median_" metric, "" }, { "p90_" metric, "" },                       \
+        { "p95_" metric, "" }, { "p99_" metric, "" }, { "p99.9_" metric, "" },                     \
+    {                                                                                              \
+        "std_" metric, ""                                                                          \
+    }
+
+static const struct import_alias aliases[] = {
+    { "hw", "hardware" },
+    { "framework", "engine" },
+    { "precision", "quantization" },
+    { "image", "engine_version" },
+    { "conc", "concurrency" },
+    { "tp", "tensor_parallel_size" },
+    { "num_gpus", "chips" },
+    { "duration_seconds", "duration_s" },
+    SECONDS("ttft", "ttft"),
+    SECONDS("tpot", "tpot"),
+    SECONDS("itl", "icl"), /* vLLM's ITL is the gap between chunks */
+    SECONDS("e2el", "e2e"),
+    INVERSE("intvty"),
+    { "tput_per_gpu", "" },
+    { "output_tput_per_gpu", "" },
+    { "input_tput_per_gpu", "" },
+    /* what sets one configuration apart, as text */
+    { "infmax_model_prefix", "" },
+    { "recipe_fingerprint", "" },
+    { "run_url", "" },
+    { "is_multinode", "" },
+    { "num_prefill_gpu", "" },
+    { "num_decode_gpu", "" },
+    { "prefill_num_workers", "" },
+    { "decode_num_workers", "" },
+    { NULL, NULL },
+};
+
+static const char *text_of(const struct evidence_cell *cell, const char *name)
+{
+    const char *text = json_get_text(cell->original, name, NULL);
+    char path[64];
+
+    if (text != NULL)
+        return text;
+    snprintf(path, sizeof path, "metrics.%s", name); /* the dashboard's */
+    return json_get_text(cell->original, path, "");
+}
+
+static double number_of(const struct evidence_cell *cell, const char *name)
+{
+    const char *text = text_of(cell, name);
+    char *end;
+    double value = strtod(text, &end);
+
+    return end > text && *end == '\0' && isfinite(value) && value >= 0 ? value : NAN;
+}
+
+/* What rates were divided by: all accelerators, those that prefill, those that decode. */
+struct divisors {
+    double all, prefill, decode;
+};
+
+static double factor(const struct evidence_cell *cell, const char *name)
+{
+    double value = number_of(cell, name);
+
+    return isnan(value) ? 1 : value;
+}
+
+static struct divisors divisors_of(const struct evidence_cell *cell)
+{
+    struct divisors divisors = { .prefill = number_of(cell, "num_prefill_gpu"),
+                                 .decode = number_of(cell, "num_decode_gpu") };
+    double tensor = number_of(cell, "tp");
+
+    if (strcmp(text_of(cell, "is_multinode"), "true") == 0) {
+        divisors.all = divisors.prefill + divisors.decode;
+        if (divisors.decode == 0) /* all of them prefill and decode */
+            divisors.decode = divisors.all;
+        return divisors;
+    }
+    divisors.all = number_of(cell, "num_gpus");
+    if (isnan(divisors.all) && !isnan(tensor))
+        divisors.all = tensor * factor(cell, "pp") * factor(cell, "pcp_size");
+    if (isnan(divisors.all)) /* of the dashboard: the same accelerators, under both names */
+        divisors.all = divisors.decode;
+    divisors.prefill = divisors.decode = divisors.all;
+    return divisors;
+}
+
+static void multiply(struct evidence_cell *cell)
+{
+    struct divisors divisors = divisors_of(cell);
+
+    cell->total_throughput = number_of(cell, "tput_per_gpu") * divisors.all;
+    cell->output_throughput = number_of(cell, "output_tput_per_gpu") * divisors.decode;
+    cell->input_throughput = number_of(cell, "input_tput_per_gpu") * divisors.prefill;
+    if (isnan(cell->output_throughput))
+        cell->output_throughput = number_of(cell, "output_tput_tps");
+    import_settle(cell);
+}
+
+/* Accelerators of the run, where all cells had as many. */
+static double chips_of(const struct evidence *evidence)
+{
+    double chips = divisors_of(&evidence->cells[0]).all;
+
+    for (size_t i = 1; i < evidence->cell_count; i++)
+        if (divisors_of(&evidence->cells[i]).all != chips)
+            return NAN;
+    return chips;
+}
+
+bool import_sniff_inferencex(const char *bytes, size_t length)
+{
+    static const char *const result[] = { "conc", "isl", "osl", "tput_per_gpu", NULL };
+    static const char *const shown[] = { "conc", "isl", "osl", "precision", "metrics", NULL };
+
+    return import_has_keys(bytes, length, result) || import_has_keys(bytes, length, shown);
+}
+
+bool import_read_inferencex(const struct import_file *file, struct evidence *out,
+                            struct error *error)
+{
+    text_copy(out->facts.tool, sizeof out->facts.tool, "InferenceX");
+    if (!table_read_rows(file, aliases, "name", out, error))
+        return false;
+    for (size_t i = 0; i < out->cell_count; i++)
+        multiply(&out->cells[i]);
+    if (out->cell_count > 0)
+        out->facts.chips = chips_of(out);
+    evidence_remark(out, "rates are told for each accelerator, and are here those of all");
+    return true;
+}

@@ -1,0 +1,401 @@
+/* Rows of a JSON document: objects in a list, one behind the other, or members of an object
+ * ("cells": {"c1": {...}}). What stands in the objects around a row is of the row too, and objects
+ * within one are figures by the names of both: "ttft_ms.p50". */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/import/import_formats.h"
+#include "analysis/import/import_members.h"
+#include "analysis/import/import_table.h"
+#include "base/core/memory.h"
+
+#define DEPTH_MAX 6     /* of objects in a row */
+#define GROUPS_MAX 4    /* of groups within one another */
+#define VALUE_SIZE 1024 /* what is longer is cut */
+#define ABSENT SIZE_MAX
+
+/* The document is gone through twice: first for the names of all rows' members, then for the rows.
+ */
+struct rows {
+    struct table table;
+    json_t *indices;   /* name to column */
+    bool counting;     /* the first time */
+    bool has_lines;    /* documents begin a line each */
+    int64_t line;      /* of the row, where it is a document; 0: rows are counted */
+    const char *label; /* what the members of a document are, where it is an object of rows */
+    size_t rows, names_left_out;
+    struct text values; /* of the row being read, and of what is around it; a NUL behind each */
+    size_t at[CSV_FIELDS_MAX];
+    struct error *error;
+    bool refused;
+};
+
+static void rows_finish(struct rows *rows)
+{
+    json_decref(rows->indices);
+    text_finish(&rows->values);
+    free(rows);
+}
+
+static struct rows *rows_create(const struct import_alias *aliases, const char *const *stated)
+{
+    struct rows *rows = memory_zeroed(1, sizeof *rows);
+
+    rows->label = "name";
+    rows->indices = json_object();
+    rows->table.aliases = aliases;
+    rows->table.stated = stated;
+    rows->table.fills = true;
+    rows->counting = true;
+    return rows;
+}
+
+/* ---- Members ---- */
+
+static void note_name(struct rows *rows, const char *path)
+{
+    if (json_object_get(rows->indices, path) != NULL)
+        return;
+    if (rows->table.count == CSV_FIELDS_MAX) {
+        rows->names_left_out++;
+        return;
+    }
+    json_object_set_new(rows->indices, path, json_integer((json_int_t)rows->table.count));
+    table_add_column(&rows->table, path);
+}
+
+static void keep_value(struct rows *rows, const char *path, const char *value)
+{
+    const json_t *index = json_object_get(rows->indices, path);
+
+    if (index == NULL)
+        return;
+    rows->at[json_integer_value(index)] = rows->values.length;
+    text_add(&rows->values, value);
+    text_add_bytes(&rows->values, "", 1);
+}
+
+static void take_value(struct rows *rows, const char *path, const char *value)
+{
+    if (rows->counting)
+        note_name(rows, path);
+    else
+        keep_value(rows, path, value);
+}
+
+/* The name of a row, which is no figure that could be missed. */
+static void take_label(struct rows *rows, const char *path, const char *value)
+{
+    take_value(rows, path, value);
+    if (rows->counting && json_object_get(rows->indices, path) != NULL)
+        rows->table.columns[json_integer_value(json_object_get(rows->indices, path))].is_passed =
+            true;
+}
+
+static void join(const char *path, const char *name, char out[HEADING_SIZE])
+{
+    TEXT_AUTO joined = { 0 };
+
+    text_addf(&joined, "%s%s%s", path, path[0] != '\0' ? "." : "", name);
+    text_copy(out, HEADING_SIZE, text_string(&joined));
+}
+
+static bool take_member(struct rows *rows, struct json_scan *scan, const char *path, int depth);
+
+static bool take_members(struct rows *rows, struct json_scan *scan, const char *path, int depth)
+{
+    enum json_scan_token token;
+
+    while ((token = json_scan_next(scan)) == JSON_SCAN_KEY) {
+        char name[HEADING_SIZE], longer[HEADING_SIZE];
+
+        json_scan_copy(scan, name, sizeof name);
+        join(path, name, longer);
+        if (!take_member(rows, scan, longer, depth))
+            return false;
+    }
+    return token == JSON_SCAN_OBJECT_END;
+}
+
+/* Lists, and objects that lie too deep, are kept as they are written. */
+static bool take_nested(struct rows *rows, struct json_scan *scan, const char *path)
+{
+    TEXT_AUTO text = { 0 };
+    const char *bytes;
+    size_t length;
+
+    if (!json_scan_value(scan, &bytes, &length))
+        return false;
+    text_add_printable(&text, bytes, length, 240);
+    take_value(rows, path, text_string(&text));
+    return true;
+}
+
+/* The member whose value is next. */
+static bool take_member(struct rows *rows, struct json_scan *scan, const char *path, int depth)
+{
+    struct json_scan again = *scan;
+    enum json_scan_token token = json_scan_next(scan);
+    char text[VALUE_SIZE];
+
+    if (token == JSON_SCAN_OBJECT && depth < DEPTH_MAX)
+        return take_members(rows, scan, path, depth + 1);
+    if (token == JSON_SCAN_OBJECT || token == JSON_SCAN_ARRAY) {
+        *scan = again;
+        return take_nested(rows, scan, path);
+    }
+    if (token == JSON_SCAN_NULL || token == JSON_SCAN_FAILED)
+        return token == JSON_SCAN_NULL;
+    if (token != JSON_SCAN_STRING) {
+        size_t length = scan->length < sizeof text ? scan->length : sizeof text - 1;
+
+        memcpy(text, scan->text, length);
+        text[length] = '\0';
+    } else if (!json_scan_copy(scan, text, sizeof text)) {
+        text_copy(text, sizeof text, "(a text too long to be kept)");
+    }
+    take_value(rows, path, text);
+    return true;
+}
+
+/* ---- Where the rows are ---- */
+
+/* Does the object that is next have figures known here? Those of objects within count too. */
+static bool has_known(const struct rows *rows, struct json_scan scan)
+{
+    struct rows *trial = rows_create(rows->table.aliases, rows->table.stated);
+    size_t known, results;
+
+    if (json_scan_next(&scan) == JSON_SCAN_OBJECT)
+        take_members(trial, &scan, "", 1);
+    known = table_known(&trial->table, &results);
+    rows_finish(trial);
+    return known >= 2 && results >= 1;
+}
+
+static bool holds_rows(const struct rows *rows, struct json_scan scan, int depth);
+
+/* Is one of the members of the object that is next a group of rows? */
+static bool has_group(const struct rows *rows, struct json_scan scan, int depth)
+{
+    if (json_scan_next(&scan) != JSON_SCAN_OBJECT)
+        return false;
+    while (json_scan_next(&scan) == JSON_SCAN_KEY) {
+        if (holds_rows(rows, scan, depth))
+            return true;
+        if (!json_scan_value(&scan, NULL, NULL))
+            return false;
+    }
+    return false;
+}
+
+/* To before the first element that is an object; false: there is none. */
+static bool enter_group(struct json_scan *scan, enum json_scan_token *token)
+{
+    struct json_scan ahead;
+
+    *token = json_scan_next(scan);
+    while (*token == JSON_SCAN_OBJECT && json_scan_next(scan) == JSON_SCAN_KEY) {
+        ahead = *scan;
+        if (json_scan_next(&ahead) == JSON_SCAN_OBJECT)
+            return true;
+        if (!json_scan_value(scan, NULL, NULL))
+            return false;
+    }
+    ahead = *scan;
+    return *token == JSON_SCAN_ARRAY && json_scan_next(&ahead) == JSON_SCAN_OBJECT;
+}
+
+/* Is the value that is next a group of rows: a list or an object whose first element is a row, or
+ * has rows? An object that is a row itself has objects of figures. */
+static bool holds_rows(const struct rows *rows, struct json_scan scan, int depth)
+{
+    struct json_scan whole = scan;
+    enum json_scan_token token;
+
+    if (depth == 0 || !enter_group(&scan, &token))
+        return false;
+    if (has_known(rows, scan))
+        return token == JSON_SCAN_ARRAY || !has_known(rows, whole);
+    return has_group(rows, scan, depth - 1);
+}
+
+/* ---- Reading them ---- */
+
+static void set_fields(struct rows *rows)
+{
+    struct csv *csv = &rows->table.csv;
+
+    csv->count = rows->table.count;
+    csv->line = rows->line > 0 ? rows->line : (int64_t)rows->rows;
+    for (size_t i = 0; i < csv->count; i++) {
+        const char *text = rows->at[i] == ABSENT ? NULL : rows->values.data + rows->at[i];
+
+        csv->fields[i] =
+            (struct csv_field){ .text = text, .length = text == NULL ? 0 : strlen(text) };
+    }
+}
+
+static bool end_row(struct rows *rows)
+{
+    rows->rows++;
+    if (rows->counting)
+        return true;
+    set_fields(rows);
+    rows->refused = !table_add_row(&rows->table, rows->error);
+    return !rows->refused;
+}
+
+static bool read_object(struct rows *rows, struct json_scan *scan, int depth);
+
+/* Each element is a row, or has rows. Of an object's members the name is of the row too. */
+static bool read_group(struct rows *rows, struct json_scan *scan, const char *name, int depth)
+{
+    enum json_scan_token token = json_scan_next(scan);
+
+    rows->line = 0;
+    for (;;) {
+        struct json_scan ahead = *scan;
+        enum json_scan_token next = json_scan_next(&ahead);
+        char key[HEADING_SIZE];
+
+        if (next == JSON_SCAN_ARRAY_END || next == JSON_SCAN_OBJECT_END
+            || next == JSON_SCAN_FAILED) {
+            *scan = ahead;
+            return next != JSON_SCAN_FAILED;
+        }
+        if (token == JSON_SCAN_OBJECT) {
+            *scan = ahead;
+            json_scan_copy(scan, key, sizeof key);
+            take_label(rows, name, key);
+            ahead = *scan;
+            next = json_scan_next(&ahead);
+        }
+        if (!(next == JSON_SCAN_OBJECT ? read_object(rows, scan, depth)
+                                       : json_scan_value(scan, NULL, NULL)))
+            return false;
+    }
+}
+
+/* All members but groups, which are left for later: what stands behind one is of its rows too. */
+static bool read_members(struct rows *rows, struct json_scan *scan, int depth, bool *has_groups)
+{
+    enum json_scan_token token;
+
+    *has_groups = false;
+    while ((token = json_scan_next(scan)) == JSON_SCAN_KEY) {
+        bool is_group = depth > 0 && holds_rows(rows, *scan, depth);
+        char name[HEADING_SIZE];
+
+        json_scan_copy(scan, name, sizeof name);
+        *has_groups |= is_group;
+        if (!(is_group ? json_scan_value(scan, NULL, NULL) : take_member(rows, scan, name, 1)))
+            return false;
+    }
+    return token == JSON_SCAN_OBJECT_END;
+}
+
+static bool read_groups(struct rows *rows, struct json_scan scan, int depth)
+{
+    json_scan_next(&scan);
+    while (json_scan_next(&scan) == JSON_SCAN_KEY) {
+        char name[HEADING_SIZE];
+
+        json_scan_copy(&scan, name, sizeof name);
+        if (!(holds_rows(rows, scan, depth) ? read_group(rows, &scan, name, depth - 1)
+                                            : json_scan_value(&scan, NULL, NULL)))
+            return false;
+    }
+    return true;
+}
+
+/* A row, or what is around rows. What it has told is forgotten behind it. */
+static bool read_object(struct rows *rows, struct json_scan *scan, int depth)
+{
+    FREE_AUTO size_t *outer = memory_zeroed(CSV_FIELDS_MAX, sizeof *outer);
+    size_t length = rows->values.length;
+    struct json_scan whole = *scan;
+    bool has_groups, done;
+
+    memcpy(outer, rows->at, sizeof rows->at);
+    json_scan_next(scan);
+    done = read_members(rows, scan, depth, &has_groups)
+           && (has_groups ? read_groups(rows, whole, depth) : end_row(rows));
+    memcpy(rows->at, outer, sizeof rows->at);
+    rows->values.length = length;
+    return done;
+}
+
+static bool read_document(void *context, const char *document, size_t size, int64_t line,
+                          struct error *error)
+{
+    struct rows *rows = context;
+    struct json_scan scan;
+
+    rows->line = rows->has_lines ? line : 0;
+    import_scan_init(&scan, document, size);
+    if (holds_rows(rows, scan, GROUPS_MAX) ? read_group(rows, &scan, rows->label, GROUPS_MAX)
+                                           : read_object(rows, &scan, GROUPS_MAX))
+        return true;
+    return rows->refused ? false : json_scan_fail(&scan, error);
+}
+
+static bool read_all(struct rows *rows, const struct import_file *file, bool counting,
+                     struct error *error)
+{
+    rows->counting = counting;
+    rows->rows = 0;
+    rows->error = error;
+    rows->has_lines = file->bytes[0] == '{';
+    for (size_t i = 0; i < CSV_FIELDS_MAX; i++)
+        rows->at[i] = ABSENT;
+    return import_documents(file->bytes, file->length, read_document, rows, error);
+}
+
+static bool read_rows(struct rows *rows, const struct import_file *file, struct error *error)
+{
+    size_t results;
+
+    if (!table_check_stated(file->columns, error) || !read_all(rows, file, true, error))
+        return false;
+    if (rows->rows > 0 && table_known(&rows->table, &results) < 2)
+        return table_refuse_columns(&rows->table, "the rows of the JSON name", error);
+    if (!table_columns_done(&rows->table, error) || !read_all(rows, file, false, error))
+        return false;
+    if (rows->names_left_out > 0)
+        evidence_remark(rows->table.out, "the rows have more than %d members: others were left out",
+                        CSV_FIELDS_MAX);
+    table_settle(&rows->table);
+    return true;
+}
+
+bool table_read_rows(const struct import_file *file, const struct import_alias *aliases,
+                     const char *label, struct evidence *out, struct error *error)
+{
+    struct rows *rows = rows_create(aliases, file->columns);
+    bool done;
+
+    rows->label = label;
+    rows->table.out = out;
+    done = read_rows(rows, file, error);
+    rows_finish(rows);
+    return done;
+}
+
+bool import_sniff_rows(const char *bytes, size_t length)
+{
+    struct rows *rows = rows_create(NULL, NULL);
+    struct json_scan scan;
+    bool found;
+
+    import_scan_init(&scan, bytes, length);
+    found = has_known(rows, scan) || holds_rows(rows, scan, GROUPS_MAX)
+            || has_group(rows, scan, GROUPS_MAX);
+    rows_finish(rows);
+    return found;
+}
+
+bool import_read_rows(const struct import_file *file, struct evidence *out, struct error *error)
+{
+    return table_read_rows(file, NULL, "name", out, error);
+}

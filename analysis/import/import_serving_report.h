@@ -1,0 +1,17 @@
+/* A cell as serving reports and their summaries write it. Private to analysis/import_*.c. */
+#pragma once
+
+#include "analysis/import/import_vllm.h"
+
+struct report_cell {
+    struct evidence_cell cell;
+    struct import_own own;
+    struct vllm_result raw; /* the tool's own result; finer where the cell has rounded */
+    char error[600];
+};
+/* Reads the next value, an object. Also after failing, finish it or have it taken. */
+bool report_cell_read(struct json_scan *scan, struct report_cell *out);
+void report_cell_finish(struct report_cell *cell);
+/* Takes the cell as the evidence's newest, with what only the raw result knows; false: there are
+ * too many cells. */
+bool report_cell_take(struct report_cell *from, struct evidence *out, struct error *error);

@@ -1,0 +1,269 @@
+/* SGLang's `bench_serving` JSONL, a line per measurement. Its names are vLLM's, but lengths stand
+ * in it that the workload did not use, and it does not tell how many requests were sent. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/import/import_formats.h"
+#include "analysis/import/import_members.h"
+#include "base/core/memory.h"
+
+struct result {
+    struct evidence_cell cell;
+    struct evidence_facts facts;
+    char dataset[64];
+    double random_input, random_output, range_ratio, shared_output;
+    double sent; /* by the list of all requests' errors, where details were kept */
+    double total_prompt, total_cached;
+};
+
+#define CELL(name, member) MEMBER_NUMBER_AT(name, result, cell.member, 1)
+#define NUMBER(name, member) MEMBER_NUMBER_AT(name, result, member, 1)
+#define FACT(name, member) MEMBER_TEXT_AT(name, result, facts.member)
+#define LATENCIES(name, metric)                                                                    \
+    CELL("mean_" name "_ms", latency[metric].mean_ms),                                             \
+        CELL("std_" name "_ms", latency[metric].deviation_ms),                                     \
+        CELL("median_" name "_ms", latency[metric].p50_ms),                                        \
+        CELL("p90_" name "_ms", latency[metric].p90_ms),                                           \
+        CELL("p95_" name "_ms", latency[metric].p95_ms),                                           \
+        CELL("p99_" name "_ms", latency[metric].p99_ms),                                           \
+        CELL("max_" name "_ms", latency[metric].max_ms)
+
+/* The first error that was not empty; there is one for each request that was sent. */
+static bool read_error(struct json_scan *scan, void *context)
+{
+    struct result *result = context;
+    char text[1000];
+    enum json_scan_token token = json_scan_next(scan);
+
+    result->sent++;
+    if (token == JSON_SCAN_STRING && result->cell.error == NULL && scan->length > 0) {
+        if (!json_scan_copy(scan, text, sizeof text))
+            text_copy(text, sizeof text, "(an error too long to be kept)");
+        result->cell.error = memory_copy_text(text);
+    }
+    return import_skip(scan, token);
+}
+
+static bool read_errors(struct json_scan *scan, void *base)
+{
+    ((struct result *)base)->sent = 0;
+    return import_array(scan, read_error, base);
+}
+
+/* What the server said of itself: a long list, of which the rest is no figure. */
+static bool read_server(struct json_scan *scan, void *base)
+{
+    static const struct import_member server[] = {
+        FACT("model_path", model),
+        FACT("served_model_name", model),
+        FACT("revision", model_revision),
+        FACT("version", engine_version),
+        FACT("quantization", quantization),
+        FACT("dtype", weights_type),
+        FACT("kv_cache_dtype", cache_type),
+        NUMBER("tp_size", facts.tensor_parallel),
+        NUMBER("context_length", facts.context_limit_tokens),
+        { 0 },
+    };
+
+    return import_object(scan, server, base, NULL);
+}
+
+static const struct import_member cache_report[] = {
+    NUMBER("total_prompt_tokens", total_prompt),
+    NUMBER("total_cached_tokens", total_cached),
+    MEMBER_PASS("cache_hit_rate_pct"),
+    { 0 },
+};
+
+static const struct import_member members[] = {
+    MEMBER_TEXT_AT("dataset_name", result, dataset),
+    MEMBER_BY("server_info", read_server),
+    CELL("request_rate", request_rate_asked),
+    CELL("max_concurrency", concurrency),
+    NUMBER("random_input_len", random_input),
+    NUMBER("random_output_len", random_output),
+    NUMBER("sharegpt_output_len", shared_output),
+    NUMBER("random_range_ratio", range_ratio),
+    CELL("duration", duration_s),
+    CELL("completed", succeeded),
+    CELL("total_input_tokens", input_tokens),
+    MEMBER_PASS("total_input_text_tokens"),
+    MEMBER_PASS("total_input_vision_tokens"),
+    CELL("total_output_tokens", output_tokens),
+    MEMBER_PASS("total_output_tokens_retokenized"),
+    CELL("request_throughput", request_throughput),
+    CELL("request_goodput", goodput),
+    CELL("input_throughput", input_throughput),
+    CELL("output_throughput", output_throughput),
+    CELL("total_throughput", total_throughput),
+    CELL("concurrency", concurrency_actual),
+    CELL("max_concurrent_requests", concurrency_max),
+    LATENCIES("ttft", METRIC_TTFT),
+    LATENCIES("tpot", METRIC_TPOT),
+    LATENCIES("itl", METRIC_ICL),
+    LATENCIES("e2e_latency", METRIC_E2E),
+    MEMBER_INSIDE("cache_report", 0, cache_report),
+    MEMBER_BY("errors", read_errors),
+    /* of each request, by --output-details */
+    MEMBER_PASS("input_lens"),
+    MEMBER_PASS("output_lens"),
+    MEMBER_PASS("ttfts"),
+    MEMBER_PASS("itls"),
+    MEMBER_PASS("generated_texts"),
+    MEMBER_PASS("cached_tokens"),
+    MEMBER_PASS("cached_tokens_details"),
+    { 0 },
+};
+
+static void forget(struct result *result)
+{
+    *result = (struct result){ 0 };
+    evidence_cell_read(NULL, &result->cell);
+    evidence_facts_read(NULL, &result->facts);
+    result->random_input = result->random_output = result->shared_output = NAN;
+    result->range_ratio = NAN;
+    result->sent = result->total_prompt = result->total_cached = NAN;
+}
+
+/* Lengths are drawn from a share of what the option says, up to all of it: this is their mean. */
+static double drawn_length(double length, double range_ratio)
+{
+    return range_ratio < 1 ? length * (1 + range_ratio) / 2 : length;
+}
+
+/* The options of other datasets stand in the file too, with their defaults. */
+static void take_lengths(const struct result *result, struct evidence_cell *cell)
+{
+    if (strncmp(result->dataset, "random", 6) == 0) {
+        cell->input_length = drawn_length(result->random_input, result->range_ratio);
+        cell->output_tokens_asked = drawn_length(result->random_output, result->range_ratio);
+    } else if (strcmp(result->dataset, "sharegpt") == 0) {
+        cell->output_tokens_asked = result->shared_output;
+    }
+}
+
+static void merge_fact(char *all, const char *one, size_t size, bool is_first)
+{
+    if (is_first)
+        text_copy(all, size, one);
+    else if (strcmp(all, one) != 0)
+        all[0] = '\0';
+}
+
+/* Facts of the run, where every line says the same. */
+static void merge_facts(const struct result *result, struct evidence *out)
+{
+    struct evidence_facts *all = &out->facts;
+    bool is_first = out->cell_count == 1;
+
+#define MERGE(member) merge_fact(all->member, result->facts.member, sizeof all->member, is_first)
+    MERGE(model);
+    MERGE(model_revision);
+    MERGE(engine_version);
+    MERGE(quantization);
+    MERGE(weights_type);
+    MERGE(cache_type);
+#undef MERGE
+    merge_fact(all->dataset, result->dataset, sizeof all->dataset, is_first);
+    if (is_first) {
+        all->tensor_parallel = result->facts.tensor_parallel;
+        all->context_limit_tokens = result->facts.context_limit_tokens;
+    }
+    if (result->facts.engine_version[0] != '\0')
+        text_copy(all->engine, sizeof all->engine, "sglang");
+}
+
+/* They stand in the row too: the lines of one file may be of several models or workloads. */
+static void keep_facts(const struct result *result, json_t *original)
+{
+    if (result->facts.model[0] != '\0')
+        json_object_set_new(original, "model", json_string(result->facts.model));
+    if (result->dataset[0] != '\0')
+        json_object_set_new(original, "dataset_name", json_string(result->dataset));
+}
+
+static void settle(const struct result *result, struct evidence_cell *cell)
+{
+    take_lengths(result, cell);
+    cell->attempted = result->sent;
+    cell->cached_share = result->total_cached / result->total_prompt;
+    keep_facts(result, cell->original);
+    import_settle(cell);
+}
+
+/* Without a limit to the rate or to what is in flight, all requests begin together. */
+static void settle_burst(struct evidence_cell *cell)
+{
+    if (isnan(cell->request_rate_asked) && isnan(cell->concurrency))
+        cell->concurrency = cell->attempted;
+}
+
+static bool draws_lengths(const struct result *result)
+{
+    return strncmp(result->dataset, "random", 6) == 0 && result->range_ratio < 1;
+}
+
+struct reading {
+    struct evidence *out;
+    bool told_lengths;
+};
+
+static void tell_lengths(const struct result *result, struct reading *reading)
+{
+    if (!draws_lengths(result) || reading->told_lengths)
+        return;
+    reading->told_lengths = true;
+    evidence_remark(reading->out,
+                    "lengths were drawn from %.3g of random_input_len and random_output_len up to "
+                    "all of it (random_range_ratio): the lengths here are the means",
+                    result->range_ratio);
+}
+
+static bool read_result(void *context, const char *document, size_t size, int64_t line,
+                        struct error *error)
+{
+    struct reading *reading = context;
+    struct evidence *out = reading->out;
+    struct result result;
+    struct evidence_cell *cell;
+    struct json_scan scan;
+
+    if (!import_cell(out, &cell, error))
+        return false;
+    forget(&result);
+    result.cell.position = cell->position;
+    result.cell.row = line;
+    result.cell.original = json_object();
+    import_scan_init(&scan, document, size);
+    import_object(&scan, members, &result, result.cell.original);
+    *cell = result.cell;
+    merge_facts(&result, out);
+    settle(&result, cell);
+    settle_burst(cell);
+    tell_lengths(&result, reading);
+    return true;
+}
+
+static bool lacks_attempts(const struct evidence *out)
+{
+    for (size_t i = 0; i < out->cell_count; i++)
+        if (isnan(out->cells[i].attempted))
+            return true;
+    return false;
+}
+
+bool import_read_sglang(const struct import_file *file, struct evidence *out, struct error *error)
+{
+    struct reading reading = { .out = out };
+
+    out->input_unit = LENGTH_TOKENS;
+    text_copy(out->facts.tool, sizeof out->facts.tool, "sglang bench_serving");
+    if (!import_documents(file->bytes, file->length, read_result, &reading, error))
+        return false;
+    if (lacks_attempts(out))
+        evidence_remark(out, "how many requests were sent does not stand in this format, unless "
+                             "--output-details was given: a success rate is not known");
+    return true;
+}

@@ -1,0 +1,194 @@
+/* The columns of a table: by the caller's word, by their tool's, by their names. */
+#include "analysis/import/import_table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- What a heading means ---- */
+
+/* The name that a stated "heading=name" gives; NULL: it is another heading's. */
+static const char *stated_name(const char *stated, const char *heading)
+{
+    const char *equals = strrchr(stated, '=');
+    char given[HEADING_SIZE], normalized[HEADING_SIZE], wanted[HEADING_SIZE];
+
+    if (equals == NULL || equals - stated >= HEADING_SIZE)
+        return NULL;
+    snprintf(given, sizeof given, "%.*s", (int)(equals - stated), stated);
+    column_normalize(given, normalized);
+    column_normalize(heading, wanted);
+    return strcmp(normalized, wanted) == 0 ? equals + 1 : NULL;
+}
+
+static struct import_column find_named(const char *name)
+{
+    struct import_column column = { .is_passed = true };
+    char normalized[HEADING_SIZE];
+
+    column_normalize(name, normalized);
+    return normalized[0] == '\0' ? column : column_find(normalized);
+}
+
+/* By the caller's word, else by that of the tool, else by the heading itself. */
+static struct import_column find_whole(const struct table *table, const char *heading)
+{
+    const struct import_alias *alias = table->aliases;
+    const char *const *stated = table->stated;
+    const char *name;
+
+    for (; stated != NULL && *stated != NULL; stated++)
+        if ((name = stated_name(*stated, heading)) != NULL)
+            return find_named(name);
+    for (; alias != NULL && alias->heading != NULL; alias++) {
+        if (strcmp(alias->heading, heading) == 0)
+            return find_named(alias->name);
+        if (strcmp(alias->heading, "*") == 0)
+            return (struct import_column){ .is_passed = true, .is_other = true };
+    }
+    return find_named(heading);
+}
+
+/* Behind the name of an object that only groups figures: "results.rps"; NULL: there is none. */
+static const char *skip_group(const char *heading)
+{
+    static const char *const groups[] = { "metrics",    "results", "result",    "summary",
+                                          "stats",      "latency", "latencies", "throughput",
+                                          "raw",        "params",  "boot",      "performance",
+                                          "parameters", "config",  "load",      "workload" };
+    const char *dot = strchr(heading, '.');
+
+    for (size_t i = 0; dot != NULL && i < sizeof groups / sizeof groups[0]; i++)
+        if (strncmp(heading, groups[i], (size_t)(dot - heading)) == 0
+            && groups[i][dot - heading] == '\0')
+            return dot + 1;
+    return NULL;
+}
+
+static struct import_column find_column(const struct table *table, const char *heading)
+{
+    struct import_column column = find_whole(table, heading);
+
+    while (column.kind == COLUMN_UNKNOWN && !column.is_passed && table->fills
+           && (heading = skip_group(heading)) != NULL)
+        column = find_whole(table, heading);
+    return column;
+}
+
+static const char *find_heading(const struct table *table, const char *stated)
+{
+    for (size_t i = 0; i < table->count; i++)
+        if (stated_name(stated, table->headings[i]) != NULL)
+            return table->headings[i];
+    return NULL;
+}
+
+bool table_check_stated(const char *const *stated, struct error *error)
+{
+    for (; stated != NULL && *stated != NULL; stated++) {
+        const char *equals = strrchr(*stated, '=');
+        struct import_column column = { .kind = COLUMN_UNKNOWN };
+
+        if (equals != NULL)
+            column = find_named(equals + 1);
+        if (equals == NULL || (column.kind == COLUMN_UNKNOWN && !column.is_passed))
+            return error_set(error, ERROR_INVALID,
+                             "\"columns\" has \"%.80s\", which names no column known here: give "
+                             "HEADING=NAME with a name that says what is counted, as "
+                             "concurrency, input_len, output_len, requests_per_s, "
+                             "output_tok_per_s, mean_ttft_ms, p99_e2e_s, success_rate, or with "
+                             "none to pass it over",
+                             *stated);
+    }
+    return true;
+}
+
+/* ---- All columns ---- */
+
+void table_add_column(struct table *table, const char *heading)
+{
+    size_t i = table->count++;
+
+    text_copy(table->headings[i], HEADING_SIZE, heading);
+    table->columns[i] = find_column(table, table->headings[i]);
+}
+
+static bool is_result(const struct import_column *column)
+{
+    return column->offset >= offsetof(struct evidence_cell, request_throughput)
+           && column->offset < offsetof(struct evidence_cell, concurrency_actual);
+}
+
+static bool is_latency(const struct import_column *column)
+{
+    size_t first = offsetof(struct evidence_cell, latency);
+
+    return column->offset >= first
+           && column->offset < first + METRIC_COUNT * sizeof(struct evidence_latency);
+}
+
+size_t table_known(const struct table *table, size_t *results)
+{
+    size_t known = 0;
+
+    *results = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct import_column *column = &table->columns[i];
+
+        known += column->kind == COLUMN_NUMBER || (column->is_passed && !column->is_other);
+        *results += column->kind == COLUMN_NUMBER && (is_result(column) || is_latency(column));
+    }
+    return known;
+}
+
+static void find_unit(struct table *table)
+{
+    for (size_t i = 0; i < table->count; i++)
+        if (table->columns[i].unit != LENGTH_UNKNOWN)
+            table->out->input_unit = table->columns[i].unit;
+}
+
+/* Two columns of one meaning: the first of those that surely have it counts, the other is kept as
+ * text. */
+static void drop_repeated(struct table *table)
+{
+    for (size_t i = 0; i < table->count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (table->columns[i].kind == COLUMN_NUMBER && table->columns[j].kind == COLUMN_NUMBER
+                && table->columns[i].offset == table->columns[j].offset)
+                table->columns[table->columns[j].is_of_each ? j : i].kind = COLUMN_UNKNOWN;
+}
+
+static void tell_assumed(struct table *table)
+{
+    for (size_t i = 0; i < table->count; i++)
+        if (table->columns[i].assumed != NULL)
+            evidence_remark(table->out, "the name of the column \"%s\" has no unit: read as %s",
+                            table->headings[i], table->columns[i].assumed);
+}
+
+bool table_columns_done(struct table *table, struct error *error)
+{
+    for (const char *const *stated = table->stated; stated != NULL && *stated != NULL; stated++)
+        if (find_heading(table, *stated) == NULL)
+            return error_set(error, ERROR_INVALID,
+                             "\"columns\" has \"%.80s\", but the file has no such column", *stated);
+    find_unit(table);
+    if (!table->fills)
+        drop_repeated(table);
+    tell_assumed(table);
+    return true;
+}
+
+bool table_refuse_columns(const struct table *table, const char *what, struct error *error)
+{
+    TEXT_AUTO names = { 0 };
+
+    for (size_t i = 0; i < table->count && i < 6; i++)
+        text_addf(&names, "%s\"%.40s\"", i > 0 ? ", " : "", table->headings[i]);
+    return error_set(
+        error, ERROR_INVALID,
+        "%s fewer than two known columns (it has %s%s): give a heading such as "
+        "concurrency,input_len,output_tok_per_s,mean_ttft_ms, or say in \"columns\" what they "
+        "mean, as in \"%.40s=requests_per_s\"",
+        what, text_string(&names), table->count > 6 ? ", ..." : "", table->headings[0]);
+}

@@ -1,0 +1,224 @@
+/* The fields of a table's row: figures, facts and words. */
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "analysis/import/import_figure.h"
+#include "analysis/import/import_members.h"
+#include "analysis/import/import_table.h"
+#include "base/core/memory.h"
+
+#define FIELD_SIZE 1024        /* what is longer is cut */
+#define FIELDS_KEPT_MAX 400000 /* of all rows together */
+
+void table_copy(const struct table *table, size_t i, char *out, size_t size)
+{
+    struct csv_field field = table->csv.fields[i];
+
+    while (field.length > 0 && (*field.text == ' ' || *field.text == '\t')) {
+        field.text++;
+        field.length--;
+    }
+    while (field.length > 0
+           && (field.text[field.length - 1] == ' ' || field.text[field.length - 1] == '\t'))
+        field.length--;
+    csv_copy(&field, out, size);
+}
+
+void table_odd_row(struct table *table, const char *column, const char *value)
+{
+    long long line = (long long)table->csv.line;
+
+    table->odd_count = table->csv.count;
+    if (table->odd_rows++ >= TABLE_REMARKS_MAX)
+        return;
+    if (column == NULL)
+        evidence_remark(table->out, "line %lld has %zu fields where the heading has %zu: left out",
+                        line, table->csv.count, table->count);
+    else
+        evidence_remark(table->out,
+                        "line %lld: \"%.60s\" in the column \"%s\" is not a number that "
+                        "fits: not known",
+                        line, value, column);
+}
+
+/* ---- Figures ---- */
+
+/* What a millisecond is in the column's figures; NaN: they are no times. */
+static double ms_in(const struct import_column *column)
+{
+    size_t first = offsetof(struct evidence_cell, latency);
+
+    if (column->offset == offsetof(struct evidence_cell, duration_s)
+        || column->offset == offsetof(struct evidence_cell, timeout_s))
+        return 0.001;
+    return column->offset >= first
+                   && column->offset < first + METRIC_COUNT * sizeof(struct evidence_latency)
+               ? 1
+               : NAN;
+}
+
+bool table_is_share(const struct import_column *column)
+{
+    return column->offset == offsetof(struct evidence_cell, success_rate)
+           || column->offset == offsetof(struct evidence_cell, cached_share);
+}
+
+/* A length that says what it counts; false: another row counts otherwise. */
+static bool settle_unit(struct evidence *out, enum length_unit unit)
+{
+    if (out->input_unit == LENGTH_UNKNOWN)
+        out->input_unit = unit;
+    return out->input_unit == unit;
+}
+
+/* The figure as the cell has it; false: its unit does not fit the column. */
+static bool apply_unit(struct table *table, const struct import_column *column,
+                       const struct figure *figure, double *out)
+{
+    *out = figure->value * column->scale;
+    if (figure->percent)
+        *out = figure->value / 100;
+    else if (!isnan(figure->ms))
+        *out = figure->value * figure->ms * ms_in(column);
+    if (figure->percent && !table_is_share(column))
+        return false;
+    if (figure->unit != LENGTH_UNKNOWN
+        && column->offset == offsetof(struct evidence_cell, input_length))
+        return settle_unit(table->out, figure->unit);
+    return isfinite(*out);
+}
+
+static void tell_assumed(struct table *table, const char *text, double value)
+{
+    if (table->has_assumed)
+        return;
+    table->has_assumed = true;
+    evidence_remark(table->out, "\"%.20s\" was read as %.15g, and others like it", text, value);
+}
+
+/* A place that cannot be read is another one than those of other words. */
+static void keep_place(const struct import_column *column, const char *text,
+                       struct evidence_cell *cell)
+{
+    TEXT_AUTO variant = { 0 };
+
+    if (column->offset != offsetof(struct evidence_cell, concurrency)
+        && column->offset != offsetof(struct evidence_cell, input_length)
+        && column->offset != offsetof(struct evidence_cell, output_tokens_asked))
+        return;
+    text_addf(&variant, "%s%s%s", cell->variant, cell->variant[0] != '\0' ? ", " : "", text);
+    text_copy(cell->variant, sizeof cell->variant, text_string(&variant));
+}
+
+static void read_word(struct table *table, size_t i, const char *text, struct evidence_cell *cell)
+{
+    if (import_state_of(text) > EVIDENCE_MEASURED)
+        text_copy(table->word, sizeof table->word, text);
+    else
+        table_odd_row(table, table->headings[i], text);
+    keep_place(&table->columns[i], text, cell);
+}
+
+static void read_number(struct table *table, size_t i, const char *text, struct evidence_cell *cell)
+{
+    const struct import_column *column = &table->columns[i];
+    double *at = (double *)(void *)((char *)cell + column->offset), value;
+    struct figure figure;
+
+    if (figure_is_nothing(text) || (table->fills && !isnan(*at)))
+        return;
+    if (!figure_read(text, table->csv.separator == ';', &figure)
+        || !apply_unit(table, column, &figure, &value)) {
+        read_word(table, i, text, cell);
+        return;
+    }
+    if (figure.assumed)
+        tell_assumed(table, text, value);
+    *at = value;
+}
+
+static void read_fact(struct table *table, size_t i, const char *text)
+{
+    char *at = (char *)&table->out->facts + table->columns[i].offset;
+
+    if (!table->fact_told[i])
+        text_copy(at, table->columns[i].size, text);
+    else if (strncmp(at, text, table->columns[i].size - 1) != 0)
+        table->fact_differs[i] = true;
+    table->fact_told[i] = true;
+}
+
+static void read_fact_number(struct table *table, size_t i, const char *text)
+{
+    double *at = (double *)(void *)((char *)&table->out->facts + table->columns[i].offset);
+    struct figure figure;
+    double value = figure_read(text, false, &figure) ? figure.value : NAN;
+
+    if (!table->fact_told[i])
+        *at = value;
+    else if (isnan(*at) != isnan(value) || fabs(*at - value) > 1e-9)
+        table->fact_differs[i] = true;
+    table->fact_told[i] = true;
+}
+
+static void read_field(struct table *table, size_t i, struct evidence_cell *cell)
+{
+    char text[FIELD_SIZE];
+
+    if (table->csv.fields[i].text == NULL)
+        return; /* a row of JSON that lacks the member */
+    table_copy(table, i, text, sizeof text);
+    json_object_set_new(cell->original, table->headings[i], json_string(text));
+    switch (table->columns[i].kind) {
+    case COLUMN_NUMBER:
+        read_number(table, i, text, cell);
+        break;
+    case COLUMN_TEXT:
+        text_copy((char *)cell + table->columns[i].offset, table->columns[i].size, text);
+        break;
+    case COLUMN_FACT:
+        read_fact(table, i, text);
+        break;
+    case COLUMN_FACT_NUMBER:
+        read_fact_number(table, i, text);
+        break;
+    case COLUMN_ERROR:
+        if (text[0] != '\0' && cell->error == NULL)
+            cell->error = memory_copy_text(text);
+        break;
+    case COLUMN_UNKNOWN:
+        break;
+    }
+}
+
+/* A word where a figure should be tells of the row if nothing else does. */
+static void take_word(const struct table *table, struct evidence_cell *cell)
+{
+    if (table->word[0] != '\0' && cell->status[0] == '\0' && !import_has_speed(cell))
+        text_copy(cell->status, sizeof cell->status, table->word);
+}
+
+static void read_fields(struct table *table, struct evidence_cell *cell)
+{
+    table->word[0] = '\0';
+    for (size_t i = 0; i < table->count; i++)
+        read_field(table, i, cell);
+    take_word(table, cell);
+}
+
+bool table_add_row(struct table *table, struct error *error)
+{
+    struct evidence_cell *cell;
+
+    table->fields_kept += table->count;
+    if (table->fields_kept > FIELDS_KEPT_MAX)
+        return error_set(error, ERROR_INVALID,
+                         "the file has more than %d fields: import it in parts", FIELDS_KEPT_MAX);
+    if (!import_cell(table->out, &cell, error))
+        return false;
+    cell->row = table->csv.line;
+    cell->original = json_object();
+    read_fields(table, cell);
+    return true;
+}

@@ -1,0 +1,264 @@
+/* What only all rows of a table together tell. */
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "analysis/import/import_figure.h"
+#include "analysis/import/import_members.h"
+#include "analysis/import/import_table.h"
+#include "analysis/import/import_variant.h"
+
+#define LOOKED_AT 1000 /* rows that each row is held against */
+
+static double *share_at(const struct import_column *column, struct evidence_cell *cell)
+{
+    return (double *)(void *)((char *)cell + column->offset);
+}
+
+/* A share above 1 is percent, and then all of the column is. */
+static void settle_percent(struct evidence *out, const struct import_column *column,
+                           const char *heading)
+{
+    bool percent = false;
+
+    for (size_t i = 0; i < out->cell_count; i++)
+        percent |= *share_at(column, &out->cells[i]) > 1;
+    if (!percent)
+        return;
+    evidence_remark(out, "\"%s\" has values above 1: read as percent", heading);
+    for (size_t i = 0; i < out->cell_count; i++)
+        *share_at(column, &out->cells[i]) /= 100;
+}
+
+static void settle_shares(const struct table *table)
+{
+    struct evidence *out = table->out;
+
+    for (size_t i = 0; i < table->count; i++) {
+        const struct import_column *column = &table->columns[i];
+
+        if (column->kind != COLUMN_NUMBER || !table_is_share(column))
+            continue;
+        settle_percent(out, column, table->headings[i]);
+        for (size_t c = 0; column->is_complement && c < out->cell_count; c++)
+            *share_at(column, &out->cells[c]) = 1 - *share_at(column, &out->cells[c]);
+    }
+}
+
+/* Of one user, requests per second times their seconds are one: whatever else a "throughput" may
+ * count, it would not be. */
+static bool is_request_throughput(const struct evidence *out)
+{
+    for (size_t i = 0; i < out->cell_count; i++) {
+        const struct evidence_cell *cell = &out->cells[i];
+        double little = cell->request_throughput * cell->latency[METRIC_E2E].mean_ms / 1000;
+
+        if (cell->concurrency == 1 && little > 0)
+            return little > 0.8 && little < 1.05;
+    }
+    return false;
+}
+
+static void settle_throughput(const struct table *table)
+{
+    struct evidence *out = table->out;
+
+    for (size_t i = 0; i < table->count; i++) {
+        if (!table->columns[i].is_throughput || table->columns[i].kind != COLUMN_NUMBER)
+            continue;
+        if (is_request_throughput(out)) {
+            evidence_remark(out,
+                            "the column \"%s\" has no unit: requests per second, since at 1 "
+                            "user it is the inverse of the mean latency",
+                            table->headings[i]);
+            continue;
+        }
+        evidence_remark(out,
+                        "the column \"%s\" has no unit, and nothing in the file tells it: kept "
+                        "as text",
+                        table->headings[i]);
+        for (size_t c = 0; c < out->cell_count; c++)
+            out->cells[c].request_throughput = NAN;
+    }
+}
+
+static double requests_of(const struct evidence_cell *cell)
+{
+    if (!isnan(cell->requests_asked))
+        return cell->requests_asked;
+    return isnan(cell->attempted) ? cell->succeeded : cell->attempted;
+}
+
+/* What the rows with the same length as one row tell of it. */
+struct twins {
+    bool any, other_requests, other_users; /* others: with a number of requests not known in both */
+};
+
+static struct twins find_twins(const struct evidence *out, const struct evidence_cell *of)
+{
+    struct twins found = { 0 };
+
+    for (size_t i = 0; i < out->cell_count && i < LOOKED_AT; i++) {
+        const struct evidence_cell *cell = &out->cells[i];
+
+        if (cell == of || cell->input_length != of->input_length)
+            continue;
+        found.any = true;
+        found.other_requests |= fabs(requests_of(cell) - requests_of(of)) >= 1;
+        found.other_users |= cell->concurrency != of->concurrency && isnan(requests_of(cell))
+                             && isnan(requests_of(of));
+    }
+    return found;
+}
+
+/* Are they tokens of each request, not of all of a row? Surely where there are fewer than requests,
+ * or the same for other numbers of requests; or for other loads in every row, where no numbers are
+ * told. *levels: all recur. */
+static bool is_of_each(const struct evidence *out, bool *levels)
+{
+    bool other_users = true;
+
+    *levels = true;
+    for (size_t i = 0; i < out->cell_count; i++) {
+        struct twins twins = find_twins(out, &out->cells[i]);
+
+        if (isnan(out->cells[i].input_length))
+            continue;
+        if (out->cells[i].input_length < requests_of(&out->cells[i]) || twins.other_requests)
+            return true;
+        other_users &= twins.other_users;
+        *levels &= twins.any;
+    }
+    return other_users;
+}
+
+/* Of whatever they are: rows of other levels are not the same cell. */
+static void drop_lengths(struct evidence *out, const char *heading, bool levels)
+{
+    for (size_t i = 0; i < out->cell_count; i++) {
+        struct evidence_cell *cell = &out->cells[i];
+
+        if (levels && !isnan(cell->input_length))
+            snprintf(cell->variant, sizeof cell->variant, "%.40s=%.15g", heading,
+                     cell->input_length);
+        cell->input_length = NAN;
+    }
+}
+
+static void settle_lengths(const struct table *table)
+{
+    struct evidence *out = table->out;
+    bool levels;
+
+    for (size_t i = 0; i < table->count; i++) {
+        if (!table->columns[i].is_of_each || table->columns[i].kind != COLUMN_NUMBER)
+            continue;
+        if (is_of_each(out, &levels)) {
+            out->input_unit = LENGTH_TOKENS;
+            evidence_remark(out,
+                            "\"%s\" was read as the tokens of each request: as those of all "
+                            "they would not fit the other figures",
+                            table->headings[i]);
+            continue;
+        }
+        evidence_remark(out,
+                        "\"%s\" may count the tokens of each request or of all, and nothing in "
+                        "the file tells which: kept as text",
+                        table->headings[i]);
+        drop_lengths(out, table->headings[i], levels);
+    }
+}
+
+static void settle_facts(const struct table *table)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        if (!table->fact_differs[i])
+            continue;
+        if (table->columns[i].kind == COLUMN_FACT_NUMBER)
+            *(double *)(void *)((char *)&table->out->facts + table->columns[i].offset) = NAN;
+        else
+            *((char *)&table->out->facts + table->columns[i].offset) = '\0';
+        evidence_remark(table->out,
+                        "the rows differ in \"%s\": the file holds several runs, see each row",
+                        table->headings[i]);
+    }
+}
+
+/* ---- Columns that are kept as text ---- */
+
+static size_t count_values(const struct evidence *out, const char *heading)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < out->cell_count; i++) {
+        const char *value = json_string_value(json_object_get(out->cells[i].original, heading));
+
+        count += value != NULL && !figure_is_nothing(value);
+    }
+    return count;
+}
+
+static bool is_unknown(const struct table *table, size_t i)
+{
+    char name[HEADING_SIZE];
+
+    column_normalize(table->headings[i], name);
+    return table->columns[i].kind == COLUMN_UNKNOWN && !table->columns[i].is_passed
+           && name[0] != '\0' && !import_is_variant(name);
+}
+
+static void add_unknown(const struct table *table, size_t i, struct text *names)
+{
+    size_t count = is_unknown(table, i) ? count_values(table->out, table->headings[i]) : 0;
+
+    if (count == 0)
+        return;
+    text_addf(names, "%s\"%s\"", names->length > 0 ? ", " : "", table->headings[i]);
+    if (count < table->out->cell_count)
+        text_addf(names, " (in %zu of %zu)", count, table->out->cell_count);
+}
+
+static void tell_unknown(const struct table *table)
+{
+    TEXT_AUTO names = { 0 };
+    TEXT_AUTO unitless = { 0 };
+
+    for (size_t i = 0; i < table->count; i++)
+        add_unknown(table, i, table->columns[i].lacks_unit ? &unitless : &names);
+    if (unitless.length > 0)
+        evidence_remark(table->out,
+                        "latencies whose names have no unit, kept as text: %s; say in \"columns\" "
+                        "whether they are seconds or milliseconds, as in \"mean_ttft=mean_ttft_s\"",
+                        text_string(&unitless));
+    if (names.length > 0)
+        evidence_remark(table->out, "columns not known here, kept as text: %s",
+                        text_string(&names));
+}
+
+/* ---- All of it ---- */
+
+/* Where a table tells no failures: what was asked for and did not succeed. */
+static void settle_failures(struct evidence_cell *cell)
+{
+    if (isnan(cell->attempted) && isnan(cell->failed) && isnan(cell->success_rate)
+        && cell->requests_asked >= cell->succeeded)
+        cell->attempted = cell->requests_asked;
+}
+
+void table_settle(struct table *table)
+{
+    struct evidence *out = table->out;
+
+    settle_shares(table);
+    settle_throughput(table);
+    settle_lengths(table);
+    settle_facts(table);
+    tell_unknown(table);
+    for (size_t i = 0; i < out->cell_count; i++) {
+        settle_failures(&out->cells[i]);
+        import_settle(&out->cells[i]);
+    }
+    if (table->odd_rows > TABLE_REMARKS_MAX)
+        evidence_remark(out, "%zu more rows or figures did not fit",
+                        table->odd_rows - TABLE_REMARKS_MAX);
+}

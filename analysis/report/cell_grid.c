@@ -1,0 +1,208 @@
+#include "analysis/report/cell_grid.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "base/json/json.h"
+
+#define SOUND_SUCCESS_RATE 0.99
+
+static int compare(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+
+    return (left > right) - (left < right);
+}
+
+static double output_of(const struct cell_row *cell)
+{
+    return (double)cell->output_tokens;
+}
+
+static double context_of(const struct cell_row *cell)
+{
+    return (double)cell->input_tokens;
+}
+
+static double load_of(const struct cell_row *cell)
+{
+    return cell->request_rate > 0 ? cell->request_rate : (double)cell->concurrency;
+}
+
+static double repetition_of(const struct cell_row *cell)
+{
+    return (double)cell->repetition;
+}
+
+static void axis_init(struct axis *axis, const struct cell_row *cells, size_t count,
+                      double (*value_of)(const struct cell_row *cell))
+{
+    size_t kept = 0;
+
+    axis->values = memory_zeroed(count > 0 ? count : 1, sizeof *axis->values);
+    for (size_t i = 0; i < count; i++)
+        axis->values[i] = value_of(&cells[i]);
+    qsort(axis->values, count, sizeof *axis->values, compare);
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || axis->values[i] != axis->values[kept - 1])
+            axis->values[kept++] = axis->values[i];
+    axis->count = kept;
+}
+
+static size_t axis_index(const struct axis *axis, double value)
+{
+    const double *found = bsearch(&value, axis->values, axis->count, sizeof *axis->values, compare);
+
+    return (size_t)(found - axis->values);
+}
+
+static size_t first_of(const struct grid *grid, size_t output, size_t context, size_t load)
+{
+    return ((output * grid->contexts.count + context) * grid->loads.count + load)
+           * grid->repetitions.count;
+}
+
+void grid_init(struct grid *grid, const struct cell_row *cells, size_t count)
+{
+    axis_init(&grid->outputs, cells, count, output_of);
+    axis_init(&grid->contexts, cells, count, context_of);
+    axis_init(&grid->loads, cells, count, load_of);
+    axis_init(&grid->repetitions, cells, count, repetition_of);
+    grid->is_rate = count > 0 && cells[0].request_rate > 0;
+    grid->cells = memory_zeroed(first_of(grid, grid->outputs.count, 0, 0) + 1, sizeof *grid->cells);
+    for (size_t i = 0; i < count; i++) {
+        size_t first = first_of(grid, axis_index(&grid->outputs, output_of(&cells[i])),
+                                axis_index(&grid->contexts, context_of(&cells[i])),
+                                axis_index(&grid->loads, load_of(&cells[i])));
+
+        grid->cells[first + axis_index(&grid->repetitions, repetition_of(&cells[i]))] = &cells[i];
+    }
+}
+
+void grid_finish(struct grid *grid)
+{
+    free(grid->outputs.values);
+    free(grid->contexts.values);
+    free(grid->loads.values);
+    free(grid->repetitions.values);
+    free(grid->cells);
+}
+
+struct point grid_point(const struct grid *grid, size_t output, size_t context, size_t load)
+{
+    return (struct point){ .cells = grid->cells + first_of(grid, output, context, load),
+                           .count = grid->repetitions.count,
+                           .output_tokens = (int64_t)grid->outputs.values[output],
+                           .context_tokens = (int64_t)grid->contexts.values[context],
+                           .load = grid->loads.values[load],
+                           .is_rate = grid->is_rate };
+}
+
+void grid_each(const struct grid *grid, void (*each)(void *context, const struct point *point),
+               void *context)
+{
+    for (size_t output = 0; output < grid->outputs.count; output++)
+        for (size_t row = 0; row < grid->contexts.count; row++)
+            for (size_t user = 0; user < grid->loads.count; user++) {
+                const struct point point = grid_point(grid, output, row, user);
+
+                each(context, &point);
+            }
+}
+
+size_t point_count(const struct point *point, enum cell_state state)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < point->count; i++)
+        found += point->cells[i] != NULL && point->cells[i]->state == state;
+    return found;
+}
+
+enum cell_state point_state(const struct point *point)
+{
+    static const enum cell_state order[] = { CELL_MEASURED, CELL_FAILED, CELL_INFEASIBLE,
+                                             CELL_INFERRED, CELL_SKIPPED };
+
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        if (point_count(point, order[i]) > 0)
+            return order[i];
+    return CELL_PENDING;
+}
+
+bool point_is_sound(const struct point *point)
+{
+    for (size_t i = 0; i < point->count; i++)
+        if (point->cells[i] != NULL && point->cells[i]->state == CELL_MEASURED
+            && (point->cells[i]->measurement.success_rate < SOUND_SUCCESS_RATE
+                || point->cells[i]->measurement.contaminated))
+            return false;
+    return point_count(point, CELL_MEASURED) > 0;
+}
+
+const char *point_word(const struct point *point)
+{
+    switch (point_state(point)) {
+    case CELL_FAILED:
+        return "failed";
+    case CELL_INFEASIBLE:
+        return "too long";
+    case CELL_SKIPPED:
+        return "skipped";
+    case CELL_INFERRED:
+        return "inferred";
+    case CELL_STATES:
+    case CELL_PENDING:
+    case CELL_MEASURED:
+        break;
+    }
+    return "-";
+}
+
+const char *load_name(double load, bool is_rate, char out[LOAD_SIZE])
+{
+    snprintf(out, LOAD_SIZE, "%.6g %s", load,
+             is_rate     ? "requests/s"
+             : load == 1 ? "user"
+                         : "users");
+    return out;
+}
+
+json_t *json_load(double load, bool is_rate)
+{
+    return is_rate ? json_real(load) : json_integer((json_int_t)load);
+}
+
+void load_set(json_t *json, const char *prefix, double load, bool is_rate)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "%s%s", prefix, is_rate ? "request_rate" : "users");
+    json_object_set_new(json, name, json_load(load, is_rate));
+}
+
+json_t *cell_witness(const struct cell_row *cell)
+{
+    json_t *witness = NULL;
+    struct error ignored;
+
+    if (cell->witness == NULL
+        || !json_parse(cell->witness, strlen(cell->witness), &witness, &ignored))
+        return NULL;
+    return witness;
+}
+
+enum failure cell_failure(const struct cell_row *cell)
+{
+    enum failure most = FAILURE_NONE;
+    int64_t count = 0;
+
+    for (enum failure i = FAILURE_NONE + 1; i < FAILURE_COUNT; i++)
+        if (cell->measurement.failures[i] > count) {
+            count = cell->measurement.failures[i];
+            most = i;
+        }
+    return most;
+}

@@ -1,0 +1,72 @@
+#include "analysis/report/failure_onset.h"
+
+static bool has_failed(const struct cell_row *cell)
+{
+    return cell != NULL
+           && (cell->state == CELL_FAILED || cell->state == CELL_INFEASIBLE
+               || (cell->state == CELL_MEASURED && cell_failure(cell) != FAILURE_NONE));
+}
+
+static int64_t count_failed(const struct cell_row *cell)
+{
+    int64_t failed = 0;
+
+    for (enum failure i = FAILURE_NONE + 1; i < FAILURE_COUNT; i++)
+        failed += cell->measurement.failures[i];
+    return failed;
+}
+
+/* A cell that is infeasible needs no request to say why. */
+static enum failure class_of(const struct cell_row *cell)
+{
+    enum failure failure = cell_failure(cell);
+
+    return failure == FAILURE_NONE && cell->state == CELL_INFEASIBLE ? FAILURE_TOO_LONG : failure;
+}
+
+/* The repetition that fared worst: failed before infeasible before measured with losses. */
+static const struct cell_row *worst_of(const struct point *point)
+{
+    const struct cell_row *worst = NULL;
+
+    for (size_t i = 0; i < point->count; i++) {
+        const struct cell_row *cell = point->cells[i];
+
+        if (has_failed(cell)
+            && (worst == NULL || (worst->state == CELL_MEASURED && cell->state != CELL_MEASURED)
+                || (worst->state == CELL_INFEASIBLE && cell->state == CELL_FAILED)))
+            worst = cell;
+    }
+    return worst;
+}
+
+static struct first_failure describe(const struct point *point, const struct cell_row *cell)
+{
+    return (struct first_failure){
+        .found = true,
+        .point = *point,
+        .cell = cell,
+        .failure = class_of(cell),
+        .failed = count_failed(cell),
+        .attempted = cell->measurement.attempted,
+        .message =
+            cell->measurement.first_error[0] != '\0' ? cell->measurement.first_error : cell->reason,
+    };
+}
+
+struct first_failure failure_first(const struct grid *grid, size_t output, size_t context)
+{
+    struct first_failure first = { 0 };
+
+    for (size_t user = 0; user < grid->loads.count; user++) {
+        const struct point point = grid_point(grid, output, context, user);
+        const struct cell_row *cell = worst_of(&point);
+
+        if (!first.found && cell != NULL)
+            first = describe(&point, cell);
+        else if (first.found && point_state(&point) != CELL_MEASURED
+                 && point_state(&point) != CELL_PENDING && point_state(&point) != CELL_INFERRED)
+            first.further++;
+    }
+    return first;
+}

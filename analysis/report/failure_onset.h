@@ -1,0 +1,16 @@
+/* Where and how failures begin. Private to analysis/. */
+#pragma once
+
+#include "analysis/report/cell_grid.h"
+
+/* The smallest load of one output length and context at which anything failed. */
+struct first_failure {
+    bool found;
+    struct point point;
+    const struct cell_row *cell; /* the repetition that tells it */
+    enum failure failure;        /* NONE: not told */
+    int64_t failed, attempted;   /* requests of that cell; 0 of 0: it was never tried */
+    const char *message;         /* what the server or the sweep said; may be "" */
+    size_t further;              /* greater loads of the context that were not measured either */
+};
+struct first_failure failure_first(const struct grid *grid, size_t output, size_t context);

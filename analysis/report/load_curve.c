@@ -1,0 +1,274 @@
+#include "analysis/report/load_curve.h"
+
+#include <math.h>
+
+#define DOUBT 1.5       /* a bound allows for so many times the noise */
+#define DOUBT_LIMIT 0.9 /* with all of itself in doubt a figure would bound from the wrong side */
+#define DOUBT_MOST 0.02 /* of tokens/s that are held against a share of the peak */
+#define SPAN 1.9 /* loads this far apart show a trend: closer ones may share one padded batch */
+#define STEPS 50 /* between two points, to find the greatest value there */
+
+/* What tells that requests wait for others to end: */
+#define WAITING 0.5 /* such a share of them waits, by the server's own count; or */
+#define WAIT_SHARE                                                                                 \
+    0.25 /* the time to the first token grew by such a share of the request's time                 \
+          */
+#define WAIT_GROWTH                                                                                \
+    1.5 /* and by so much more than the load: more than all prompts in line take                   \
+         */
+
+struct curve {
+    const struct load_point *points;
+    size_t count;
+    bool is_rate;
+    size_t top; /* the point with the most tokens/s */
+};
+
+static double load(const struct curve *curve, size_t i)
+{
+    return curve->points[i].load;
+}
+
+static double tokens(const struct curve *curve, size_t i)
+{
+    return curve->points[i].tokens_per_s;
+}
+
+static double doubt(const struct curve *curve, size_t i)
+{
+    return fmin(DOUBT_LIMIT, DOUBT * curve->points[i].noise);
+}
+
+static size_t find_top(const struct curve *curve)
+{
+    size_t top = 0;
+
+    for (size_t i = 1; i < curve->count; i++)
+        if (tokens(curve, i) > tokens(curve, top))
+            top = i;
+    return top;
+}
+
+/* ---- Requests that wait ---------------------------------------------------------------------- */
+
+static bool waits_for_others(const struct load_point *before, const struct load_point *now)
+{
+    return now->ttft_ms - before->ttft_ms >= WAIT_SHARE * now->e2e_ms
+           && now->ttft_ms / before->ttft_ms > WAIT_GROWTH * now->load / before->load;
+}
+
+/* How many requests of point i wait for others to end; 0: none is seen to. */
+static double waiting_at(const struct curve *curve, size_t i)
+{
+    const struct load_point *now = &curve->points[i];
+    double waiting = 0;
+
+    if (curve->is_rate)
+        return 0;
+    if (now->waiting >= WAITING * now->load)
+        return now->waiting;
+    for (const struct load_point *before = curve->points; before < now; before++)
+        if (waits_for_others(before, now))
+            waiting = fmax(waiting, now->load * (now->ttft_ms - before->ttft_ms) / now->e2e_ms);
+    return waiting;
+}
+
+/* More load adds nothing but waiting. */
+static bool is_full(const struct curve *curve, size_t i)
+{
+    return curve->points[i].overloaded || waiting_at(curve, i) > 0;
+}
+
+/* Requests worked on at once, by the smallest load of point `from` and those above it at which
+ * others wait: there the count is least off. INFINITY: none waits. */
+static double find_at_once(const struct curve *curve, size_t from)
+{
+    for (size_t i = from; i < curve->count; i++) {
+        double waiting = waiting_at(curve, i);
+
+        if (waiting > 0)
+            return fmax(1, load(curve, i) - waiting);
+    }
+    return INFINITY;
+}
+
+/* ---- The most that other loads may give ------------------------------------------------------ */
+
+/* Of all users together: it grows with the load, ever faster, until each more adds 1 / peak. */
+static double time_per_token(const struct curve *curve, size_t i)
+{
+    return load(curve, i) / tokens(curve, i);
+}
+
+/* By how much the time per token grows with each load more from i to j: at least, where `sign` is
+ * -1, or at most, where it is 1. */
+static double growth(const struct curve *curve, size_t i, size_t j, int sign)
+{
+    double grown = time_per_token(curve, j) * (1 + sign * doubt(curve, j))
+                   - time_per_token(curve, i) * (1 - sign * doubt(curve, i));
+
+    return grown / (load(curve, j) - load(curve, i));
+}
+
+/* At any load beyond the last point; INFINITY: not known. By two points with `span` between their
+ * loads the time per token grows so much that the peak is at most (span - 1) / (span - gain) of
+ * what the last one gives. */
+static double most_beyond(const struct curve *curve)
+{
+    size_t last = curve->count - 1;
+    double most = INFINITY;
+
+    if (is_full(curve, last))
+        return tokens(curve, last);
+    for (size_t i = 0; i < last && !curve->points[last].at_least; i++) {
+        double span = load(curve, last) / load(curve, i);
+        double gain = tokens(curve, last) / tokens(curve, i) * (1 + doubt(curve, last))
+                      / (1 - doubt(curve, i));
+
+        if (span >= SPAN && span > gain)
+            most = fmin(most, tokens(curve, last) * (span - 1) / (span - gain));
+    }
+    return most;
+}
+
+/* At a load between points i and i + 1: the time per token goes on growing as it did before them,
+ * and grows no faster than behind them. */
+static double most_at(const struct curve *curve, size_t i, double at)
+{
+    double before = i > 0 ? fmax(0, growth(curve, i - 1, i, -1)) : 0;
+    double time = time_per_token(curve, i) + before * (at - load(curve, i));
+
+    if (i + 2 < curve->count)
+        time = fmax(time, time_per_token(curve, i + 1)
+                              - growth(curve, i + 1, i + 2, 1) * (load(curve, i + 1) - at));
+    return at / time;
+}
+
+static double most_between(const struct curve *curve, size_t i)
+{
+    double from = load(curve, i), to = fmin(load(curve, i + 1), find_at_once(curve, i + 1));
+    double most = 0;
+
+    for (int step = 0; step <= STEPS && to > from; step++)
+        most = fmax(most, most_at(curve, i, from + (to - from) * step / STEPS));
+    return most;
+}
+
+/* At point i and any load above it. */
+static double most_from(const struct curve *curve, size_t i)
+{
+    double most = most_beyond(curve);
+
+    for (; i < curve->count; i++) {
+        most = fmax(most, tokens(curve, i));
+        if (i + 1 < curve->count)
+            most = fmax(most, most_between(curve, i));
+    }
+    return most;
+}
+
+/* ---- The interval ---------------------------------------------------------------------------- */
+
+/* The smallest point such that no load above it gives so much that those up to it are below the
+ * share; `count`: there is none. */
+static size_t find_saturated(const struct curve *curve)
+{
+    double best = 0;
+    size_t i = 0;
+
+    for (; i < curve->count; i++) {
+        best = fmax(best, tokens(curve, i) * (1 - fmin(DOUBT_MOST, doubt(curve, i))));
+        if (best >= SATURATION_SHARE * most_from(curve, i))
+            break;
+    }
+    return i;
+}
+
+/* By Little's law no smaller load gives as much as saturation takes; the top point may be it. */
+static double least_load(const struct curve *curve)
+{
+    double share = SATURATION_SHARE * tokens(curve, curve->top) * (1 - doubt(curve, curve->top));
+    double least = 0;
+
+    for (size_t i = 0; i < curve->top; i++) {
+        double most = tokens(curve, i) * (1 + doubt(curve, i));
+
+        if (most < share && !curve->points[i].at_least)
+            least = fmax(least, load(curve, i) * share / most);
+    }
+    least = fmin(least, load(curve, curve->top));
+    return curve->is_rate ? least : fmax(1, ceil(least));
+}
+
+struct load_verdict load_curve_judge(const struct load_point *points, size_t count, bool is_rate)
+{
+    struct curve curve = { points, count, is_rate, 0 };
+    struct load_verdict out = { .high = INFINITY, .at = count - 1 };
+    size_t at;
+
+    curve.top = find_top(&curve);
+    at = find_saturated(&curve);
+    out.reached = at < count;
+    if (out.reached) {
+        out.at = at;
+        out.high = points[at].load;
+    }
+    out.low = fmin(least_load(&curve), out.high);
+    out.at_once = find_at_once(&curve, 0);
+    return out;
+}
+
+/* ---- What to measure next -------------------------------------------------------------------- */
+
+static bool is_point(const struct load_point *points, size_t count, double load)
+{
+    for (size_t i = 0; i < count; i++)
+        if (fabs(points[i].load - load) < 1e-6 * load)
+            return true;
+    return false;
+}
+
+/* 1, 1.5, 2, 3, 4, 6, 8, 12, ...: the next such number above `load`. */
+static double next_round(double load)
+{
+    double power = exp2(floor(log2(load)));
+
+    return load < 1.5 * power ? 1.5 * power : 2 * power;
+}
+
+/* Round loads inside the interval, spread over it. */
+static size_t spread(const struct load_verdict *verdict, bool is_rate, double out[LOADS_TO_MEASURE])
+{
+    double low = fmax(verdict->low, verdict->high / 1024), all[32];
+    size_t count = 0, kept;
+
+    for (double at = next_round(low); at < verdict->high && count < 32; at = next_round(at))
+        if (is_rate || at >= 2 || at <= 1)
+            all[count++] = at;
+    kept = count < LOADS_TO_MEASURE ? count : LOADS_TO_MEASURE;
+    for (size_t i = 0; i < kept; i++)
+        out[i] = all[count <= LOADS_TO_MEASURE ? i : (i + 1) * (count + 1) / (kept + 1) - 1];
+    return kept;
+}
+
+size_t load_curve_next(const struct load_point *points, size_t count, bool is_rate,
+                       const struct load_verdict *verdict, double out[LOADS_TO_MEASURE])
+{
+    double inside[LOADS_TO_MEASURE], greatest = points[count - 1].load;
+    size_t found, kept = 0;
+
+    if (!verdict->reached) {
+        out[0] = 2 * greatest;
+        out[1] = 4 * greatest;
+        return 2;
+    }
+    found = spread(verdict, is_rate, inside);
+    for (size_t i = 0; i < found; i++)
+        if (!is_point(points, count, inside[i]))
+            out[kept++] = inside[i];
+    if (kept == 0 && !is_rate && verdict->high - verdict->low >= 1) {
+        out[0] = floor((verdict->low + verdict->high) / 2);
+        kept = !is_point(points, count, out[0]);
+    }
+    return kept;
+}

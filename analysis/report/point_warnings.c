@@ -1,0 +1,314 @@
+#include "analysis/report/point_warnings.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/json/json.h"
+
+#define NEAR_CEILING 0.6
+
+/* ---- Of one measured cell ---- */
+
+static bool is_client_late(const struct cell_row *cell)
+{
+    return cell->measurement.client_late && !cell->measurement.client_limited;
+}
+
+static bool is_machine_busy(const struct cell_row *cell)
+{
+    return cell->measurement.machine_busy;
+}
+
+static bool is_client_limited(const struct cell_row *cell)
+{
+    return cell->measurement.client_limited;
+}
+
+static bool is_contaminated(const struct cell_row *cell)
+{
+    return cell->measurement.contaminated;
+}
+
+static bool is_near_ceiling(const struct cell_row *cell)
+{
+    return cell->measurement.ceiling_share > NEAR_CEILING;
+}
+
+/* Users who think are not in flight, and in an open loop as many are as come. */
+static bool lacks_users(const struct cell_row *cell)
+{
+    double expected = cell->measurement.concurrency_expected;
+
+    if (cell->request_rate > 0)
+        return false;
+    return cell->measurement.concurrency_actual
+           < 0.95 * (expected > 0 ? expected : (double)cell->concurrency);
+}
+
+static bool was_overloaded(const struct cell_row *cell)
+{
+    return cell->measurement.overloaded;
+}
+
+static bool had_no_room(const struct cell_row *cell)
+{
+    return cell->measurement.waited_for_room > 0;
+}
+
+static bool was_uneven(const struct cell_row *cell)
+{
+    return cell->measurement.uneven;
+}
+
+static bool was_unsettled(const struct cell_row *cell)
+{
+    return cell->measurement.unsettled;
+}
+
+static bool lost_requests(const struct cell_row *cell)
+{
+    return cell->measurement.success_rate < 0.99;
+}
+
+static bool held_users(const struct cell_row *cell)
+{
+    return cell->measurement.held > 0;
+}
+
+static bool was_cut_off(const struct cell_row *cell)
+{
+    return cell->measurement.latency[METRIC_E2E].censored > 0
+           || cell->measurement.latency[METRIC_TTFT].censored > 0;
+}
+
+static bool has_short_output(const struct cell_row *cell)
+{
+    return cell->measurement.output_tokens_mean < DECODE_TOKENS;
+}
+
+static bool lacks_token_gaps(const struct cell_row *cell)
+{
+    const struct latency_summary *latency = cell->measurement.latency;
+
+    return latency[METRIC_ICL].count > 0 && latency[METRIC_ITL].count == 0;
+}
+
+static bool is_estimated(const struct cell_row *cell)
+{
+    return cell->measurement.tokens_estimated;
+}
+
+/* One token, or 1 %, is within what templates and tokenizers do. */
+static bool matters(int64_t difference, int64_t requested)
+{
+    return difference > 1 && difference * 100 > requested;
+}
+
+static bool has_other_input(const struct cell_row *cell)
+{
+    const struct measurement *m = &cell->measurement;
+
+    return matters(m->input_tokens_difference_max, m->input_tokens_requested);
+}
+
+static bool has_other_output(const struct cell_row *cell)
+{
+    return cell->measurement.output_tokens_differing != 0;
+}
+
+static bool was_cached(const struct cell_row *cell)
+{
+    const struct measurement *m = &cell->measurement;
+
+    return (m->cached_tokens - m->shared_tokens) * 100 > m->input_tokens;
+}
+
+static bool missed_the_cache(const struct cell_row *cell)
+{
+    const struct measurement *m = &cell->measurement;
+
+    return m->cached_told > 0 && m->cached_tokens * 2 < m->shared_tokens;
+}
+
+static bool repeated_prompts(const struct cell_row *cell)
+{
+    return cell->measurement.prompts_repeated > 0;
+}
+
+static bool left_prompts_out(const struct cell_row *cell)
+{
+    return cell->measurement.prompts_left_out > 0;
+}
+
+static bool had_lengths_cut(const struct cell_row *cell)
+{
+    return cell->measurement.lengths_cut > 0;
+}
+
+/* Throughput x latency is the number of requests in flight (Little 1961): else the window caught a
+ * ramp or a burst. */
+static bool is_unsteady(const struct cell_row *cell)
+{
+    return fabs(cell->measurement.little_ratio - 1) > 0.2;
+}
+
+static double witnessed(const struct cell_row *cell, const char *name)
+{
+    json_auto_t *witness = cell_witness(cell);
+
+    return json_is_true(json_object_get(witness, name)) ? 1 : json_get_number(witness, name, 0);
+}
+
+static bool is_witness(const struct cell_row *cell, const char *state)
+{
+    json_auto_t *witness = cell_witness(cell);
+
+    return strcmp(json_get_text(witness, "state", ""), state) == 0;
+}
+
+/* The witness saw one of several instances, or they took turns. */
+static bool is_partly_witnessed(const struct cell_row *cell)
+{
+    return is_witness(cell, "partial");
+}
+
+static bool is_not_witnessed(const struct cell_row *cell)
+{
+    return is_witness(cell, "absent");
+}
+
+static bool saw_preemptions(const struct cell_row *cell)
+{
+    return witnessed(cell, "preemptions") > 0;
+}
+
+static bool saw_restart(const struct cell_row *cell)
+{
+    return witnessed(cell, "restarted") > 0;
+}
+
+/* ---- Of a point ---- */
+
+static bool is_partly_measured(const struct point *point)
+{
+    return point_state(point) == CELL_MEASURED && point_count(point, CELL_MEASURED) < point->count
+           && point_count(point, CELL_PENDING) == 0;
+}
+
+static bool is_scattered(const struct point *point)
+{
+    const struct figure tokens = figure_of(point, QUANTITY_OUTPUT_TOKENS);
+
+    return tokens.count > 1 && tokens.high - tokens.low > 0.1 * tokens.mean;
+}
+
+static bool has_few_samples(const struct point *point)
+{
+    return figure_of(point, QUANTITY_E2E_P99).few || figure_of(point, QUANTITY_TTFT_P99).few;
+}
+
+const struct warning warnings[] = {
+    { "client_limited",
+      "opsbrain itself was late or busy there: the server may be faster than shown", true,
+      is_client_limited, NULL },
+    { "client_late",
+      "opsbrain read the slowest answers late: p99 and above may be as much too long as the cell's "
+      "lag_p99_ms; rates, means and medians are right",
+      false, is_client_late, NULL },
+    { "machine_busy",
+      "opsbrain was late because others used its machine: free it, or run opsbrain on another",
+      false, is_machine_busy, NULL },
+    { "contaminated",
+      "by its own counters the server worked for others too, each time this was measured", true,
+      is_contaminated, NULL },
+    { "near_ceiling",
+      "more than 60 % of the stream chunks per second that this machine could read when it was "
+      "calibrated: latencies may be the client's",
+      true, is_near_ceiling, NULL },
+    { "concurrency", "fewer than 95 % of the users were at work on average", true, lacks_users,
+      NULL },
+    { "overloaded",
+      "requests came faster than they were answered and the queue grew: there is no steady state, "
+      "and latencies grow with the window's length",
+      true, was_overloaded, NULL },
+    { "no_room", "requests waited because as many as allowed were in flight; their wait counts",
+      true, had_no_room, NULL },
+    { "uneven",
+      "the server stalled or changed its pace in the middle, each time this was measured: means "
+      "are of no state of it",
+      true, was_uneven, NULL },
+    { "unsettled", "the warm-up ended at its limit, before two windows agreed", false,
+      was_unsettled, NULL },
+    { "success", "fewer than 99 % of the requests succeeded: left out of peak and saturation", true,
+      lost_requests, NULL },
+    { "held",
+      "users waited all through the window for an answer that did not come before the cell ended, "
+      "and their wait is in no figure: the server hangs, or window_s is shorter than a request",
+      true, held_users, NULL },
+    { "partly_measured", "not every repetition could be measured; figures are of those that could",
+      true, NULL, is_partly_measured },
+    { "restarted", "the server's own counters fell: it restarted, or another replica answered",
+      true, saw_restart, NULL },
+    { "unsteady", "throughput x latency is more than 20 % off the requests in flight", true,
+      is_unsteady, NULL },
+    { "input_length", "prompts were not as long as asked for, by the server's count", true,
+      has_other_input, NULL },
+    { "output_length", "answers were not as long as asked for, by the server's count", true,
+      has_other_output, NULL },
+    { "cached",
+      "more than 1 % of the input tokens came from the server's prefix cache, beyond what the plan "
+      "shares",
+      true, was_cached, NULL },
+    { "not_cached", "less than half of what the plan shares came from the server's prefix cache",
+      false, missed_the_cache, NULL },
+    { "repeated_prompts",
+      "prompts of the dataset were sent more than once: the server may have had them cached "
+      "(unique_prompts)",
+      true, repeated_prompts, NULL },
+    { "prompts_left_out", "prompts of the dataset that do not fit the context were left out", false,
+      left_prompts_out, NULL },
+    { "lengths_cut", "some drawn lengths were cut to the model's context, or up to what is shared",
+      false, had_lengths_cut, NULL },
+    { "scattered", "repetitions differ by more than 10 % in output tokens/s", false, NULL,
+      is_scattered },
+    { "censored", "requests were cut off at a timeout: \">=\" means the true value is greater",
+      false, was_cut_off, NULL },
+    { "few_samples", "\"~\": fewer than 100 requests behind a p99", false, NULL, has_few_samples },
+    { "short_output", "fewer than 16 output tokens: nothing is concluded about decoding", false,
+      has_short_output, NULL },
+    { "tokens_estimated", "the server gives no usage: tokens are counted from stream chunks", false,
+      is_estimated, NULL },
+    { "chunks",
+      "a stream chunk carried several tokens, or nobody knows how many, and the server told "
+      "no count of each: there is no ITL, and gaps are between chunks",
+      false, lacks_token_gaps, NULL },
+    { "witness_partial",
+      "the server's own counters are not those of all that was sent (several instances?): nobody "
+      "says that it worked for us alone",
+      false, is_partly_witnessed, NULL },
+    { "witness_absent",
+      "the server's own counters could not be read: nobody says that it worked for us alone", false,
+      is_not_witnessed, NULL },
+    { "preempted", "the server preempted requests: its KV cache was full", false, saw_preemptions,
+      NULL },
+};
+const size_t warning_count = sizeof warnings / sizeof *warnings;
+
+bool warning_holds(const struct warning *warning, const struct point *point)
+{
+    if (warning->of_point != NULL)
+        return warning->of_point(point);
+    for (size_t i = 0; i < point->count; i++)
+        if (point->cells[i] != NULL && point->cells[i]->state == CELL_MEASURED
+            && warning->of_cell(point->cells[i]))
+            return true;
+    return false;
+}
+
+bool point_is_marked(const struct point *point)
+{
+    for (size_t i = 0; i < warning_count; i++)
+        if (warnings[i].marks && warning_holds(&warnings[i], point))
+            return true;
+    return false;
+}

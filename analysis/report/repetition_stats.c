@@ -1,0 +1,123 @@
+#include "analysis/report/repetition_stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "base/stats/statistics.h"
+
+/* clang-format off */
+#define RATE(name, title, member) { name, title, offsetof(struct measurement, member), 0, 0, false }
+#define LATENCY(metric, quantile, member) offsetof(struct measurement, latency[metric].quantile##member)
+#define MEDIAN(name, title, metric, of_decoding)                                                    \
+    { name, title, LATENCY(metric, p50, _ms), LATENCY(metric, p50, _censored), 0, of_decoding }
+#define TAIL(name, title, metric, of_decoding)                                                      \
+    { name, title, LATENCY(metric, p99, _ms), LATENCY(metric, p99, _censored),                      \
+      offsetof(struct measurement, latency[metric].count), of_decoding }
+/* clang-format on */
+
+const struct quantity quantities[QUANTITY_COUNT] = {
+    [QUANTITY_E2E_P50] = MEDIAN("e2e_p50_ms", "E2E latency p50, ms", METRIC_E2E, false),
+    [QUANTITY_OUTPUT_TOKENS] =
+        RATE("output_tokens_per_s", "Throughput, output tokens/s", output_throughput),
+    [QUANTITY_REQUESTS] = RATE("requests_per_s", "Throughput, requests/s", request_throughput),
+    [QUANTITY_TTFT_P50] = MEDIAN("ttft_p50_ms", "TTFT p50, ms", METRIC_TTFT, false),
+    [QUANTITY_TTFT_P99] = TAIL("ttft_p99_ms", "TTFT p99, ms", METRIC_TTFT, false),
+    [QUANTITY_ITL_P50] = MEDIAN("itl_p50_ms", "ITL p50, ms", METRIC_ITL, true),
+    [QUANTITY_ITL_P99] = TAIL("itl_p99_ms", "ITL p99, ms", METRIC_ITL, true),
+    [QUANTITY_ICL_P50] = MEDIAN("icl_p50_ms", "Gap between chunks p50, ms", METRIC_ICL, true),
+    [QUANTITY_ICL_P99] = TAIL("icl_p99_ms", "Gap between chunks p99, ms", METRIC_ICL, true),
+    [QUANTITY_TPOT_P50] = MEDIAN("tpot_p50_ms", "TPOT p50, ms", METRIC_TPOT, true),
+    [QUANTITY_E2E_P99] = TAIL("e2e_p99_ms", "E2E latency p99, ms", METRIC_E2E, false),
+    [QUANTITY_GOODPUT] = RATE("goodput_per_s", "Goodput, requests/s within the limits", goodput),
+};
+
+static double value_of(const struct measurement *measurement, const struct quantity *quantity)
+{
+    double value;
+
+    if (quantity->of_decoding && measurement->output_tokens_mean < DECODE_TOKENS)
+        return NAN;
+    memcpy(&value, (const char *)measurement + quantity->offset, sizeof value);
+    return value;
+}
+
+static bool is_censored(const struct measurement *measurement, const struct quantity *quantity)
+{
+    bool censored = false;
+
+    if (quantity->censored_offset > 0)
+        memcpy(&censored, (const char *)measurement + quantity->censored_offset, sizeof censored);
+    return censored;
+}
+
+static bool has_few(const struct measurement *measurement, const struct quantity *quantity)
+{
+    int64_t samples;
+
+    if (quantity->count_offset == 0)
+        return false;
+    memcpy(&samples, (const char *)measurement + quantity->count_offset, sizeof samples);
+    return samples < TAIL_SAMPLES;
+}
+
+static double half_width(const double *values, size_t count)
+{
+    if (count < 2)
+        return NAN;
+    return statistics_t95(count - 1) * statistics_deviation(values, count) / sqrt((double)count);
+}
+
+struct figure figure_of(const struct point *point, enum quantity_id id)
+{
+    const struct quantity *quantity = &quantities[id];
+    struct figure out = { .mean = NAN, .low = NAN, .high = NAN, .half_width = NAN };
+    FREE_AUTO double *values = memory_zeroed(point->count + 1, sizeof *values);
+
+    for (size_t i = 0; i < point->count; i++) {
+        const struct cell_row *cell = point->cells[i];
+        double value;
+
+        if (cell == NULL || cell->state != CELL_MEASURED)
+            continue;
+        value = value_of(&cell->measurement, quantity);
+        if (!isfinite(value))
+            continue;
+        values[out.count++] = value;
+        out.low = fmin(out.low, value);
+        out.high = fmax(out.high, value);
+        out.at_least |= is_censored(&cell->measurement, quantity);
+        out.few |= has_few(&cell->measurement, quantity);
+    }
+    out.mean = statistics_mean(values, out.count);
+    out.half_width = half_width(values, out.count);
+    return out;
+}
+
+double figure_mean(const struct point *point, enum quantity_id quantity)
+{
+    return figure_of(point, quantity).mean;
+}
+
+const char *number_format(double value, char out[NUMBER_SIZE])
+{
+    double size = fabs(value);
+
+    if (isfinite(value) && size < 1e15)
+        snprintf(out, NUMBER_SIZE, "%.*f", size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2, value);
+    else
+        snprintf(out, NUMBER_SIZE, "-");
+    return out;
+}
+
+void figure_write(const struct figure *figure, struct text *out)
+{
+    char number[NUMBER_SIZE];
+
+    text_addf(out, "%s%s", figure->at_least ? ">=" : "", number_format(figure->mean, number));
+    if (isfinite(figure->half_width))
+        text_addf(out, " \xc2\xb1%s", number_format(figure->half_width, number));
+    text_add(out, figure->few ? "~" : "");
+}

@@ -1,0 +1,55 @@
+/* One figure of a point over its repetitions: mean and spread, and how far it can be trusted.
+ * Private to analysis/. */
+#pragma once
+
+#include "analysis/report/cell_grid.h"
+#include "base/core/text.h"
+
+/* What a matrix shows. */
+struct quantity {
+    const char *name; /* "ttft_p50_ms" */
+    const char *title;
+    size_t offset;          /* of the double in struct measurement */
+    size_t censored_offset; /* of its bool there; 0: cannot be censored */
+    size_t count_offset;    /* of the samples behind a tail percentile; 0: no tail */
+    bool of_decoding;       /* says nothing below DECODE_TOKENS output tokens */
+};
+
+enum quantity_id {
+    QUANTITY_E2E_P50,
+    QUANTITY_OUTPUT_TOKENS,
+    QUANTITY_REQUESTS,
+    QUANTITY_TTFT_P50,
+    QUANTITY_TTFT_P99,
+    QUANTITY_ITL_P50,
+    QUANTITY_ITL_P99,
+    QUANTITY_ICL_P50,
+    QUANTITY_ICL_P99,
+    QUANTITY_TPOT_P50,
+    QUANTITY_E2E_P99,
+    QUANTITY_GOODPUT,
+    QUANTITY_COUNT,
+};
+extern const struct quantity quantities[QUANTITY_COUNT];
+
+#define DECODE_TOKENS 16 /* fewer output tokens say nothing of decoding speed */
+#define TAIL_SAMPLES 100 /* fewer say nothing of a 99th percentile */
+
+struct figure {
+    size_t count;      /* repetitions behind it; 0: there is no figure */
+    double mean;       /* NaN without */
+    double low, high;  /* least and greatest repetition */
+    double half_width; /* of the 95 % confidence interval of the mean (Student's t); NaN below 2 */
+    bool at_least;     /* cut at a timeout: the true value is greater or equal */
+    bool few;          /* a tail of fewer than TAIL_SAMPLES samples in some repetition */
+};
+
+/* Of the measured repetitions alone. */
+struct figure figure_of(const struct point *point, enum quantity_id id);
+/* The mean alone, NaN if there is none. */
+double figure_mean(const struct point *point, enum quantity_id quantity);
+/* ">=123 ±4 ~", three significant digits. */
+void figure_write(const struct figure *figure, struct text *out);
+#define NUMBER_SIZE 32
+/* Three significant digits below 1,000, then whole numbers; "-" if not finite. Returns `out`. */
+const char *number_format(double value, char out[NUMBER_SIZE]);

@@ -1,0 +1,17 @@
+/* What was measured and how: the sweep, its runs, their fingerprint, the plan. Private to
+ * analysis/.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "analysis/report/report.h"
+
+/* "# Sweep swp_...: demo" with state, time, runs, fingerprint and plan. */
+void head_write(const struct report_input *input, struct text *out);
+/* Members "sweep", "runs", "fingerprint", "fingerprints_differ", "plan" into `out`. */
+void head_to_json(const struct report_input *input, json_t *out);
+/* The plan; new reference. */
+json_t *head_plan(const struct report_input *input);
+/* Member of the plan; NaN if there is none. */
+double head_plan_number(const struct report_input *input, const char *name);

@@ -1,0 +1,172 @@
+/* The largest load that meets the limits of the plan, per context. */
+#include <math.h>
+
+#include "analysis/report/largest_load.h"
+#include "analysis/report/repetition_stats.h"
+#include "analysis/report/report_header.h"
+#include "analysis/report/report_sections.h"
+#include "base/formats/table.h"
+#include "base/json/json.h"
+
+/* False where the plan states none. */
+static bool read_limits(const struct report_input *input, struct limits *out)
+{
+    json_auto_t *plan = head_plan(input);
+
+    limits_from_plan(plan, out);
+    return limits_are_stated(out);
+}
+
+static void add_limits(const struct limits *limits, struct text *out)
+{
+    const struct {
+        const char *name;
+        double limit_ms;
+    } each[] = { { "TTFT", limits->ttft_ms },
+                 { "ITL", limits->itl_ms },
+                 { "TPOT", limits->tpot_ms },
+                 { "E2E", limits->e2e_ms } };
+
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++)
+        if (each[i].limit_ms > 0)
+            text_addf(out, "%s p%lld <= %g ms, ", each[i].name, (long long)limits->percentile,
+                      each[i].limit_ms);
+    text_addf(out, "at most %g %% of the requests failed",
+              100 * (limits->error_rate > 0 ? limits->error_rate : LIMITS_ERROR_RATE));
+}
+
+/* "E2E 812 of 900 ms" */
+static void add_strain(const struct stand *stand, struct text *out)
+{
+    const struct strain *worst = &stand->worst;
+    char value[NUMBER_SIZE], limit[NUMBER_SIZE];
+
+    if (!stand->judged)
+        text_add(out, "-");
+    else if (worst->unit[0] == '\0')
+        text_addf(out, "%.3g %% failed", 100 * worst->value);
+    else
+        text_addf(out, "%s %s of %s%s", worst->name, number_format(worst->value, value),
+                  number_format(worst->limit, limit), worst->unit);
+}
+
+static void strain_cell(struct table *table, const struct stand *stand)
+{
+    TEXT_AUTO text = { 0 };
+
+    add_strain(stand, &text);
+    table_cell(table, "%s", text.data);
+}
+
+static void limit_row(struct table *table, int64_t context, const struct limit_found *found)
+{
+    table_cell(table, "%lld", (long long)context);
+    if (found->met.judged)
+        table_cell(table, "%s%.6g",
+                   found->exact && found->miss.judged ? "" : ">=", found->met.point.load);
+    else
+        table_cell(table, "%s", found->miss.judged ? "none" : "-");
+    strain_cell(table, &found->met);
+    if (found->miss.judged)
+        table_cell(table, "%.6g", found->miss.point.load);
+    else
+        table_cell(table, "-");
+    strain_cell(table, &found->miss);
+}
+
+static void add_uneven(const struct grid *grid, const struct limits *limits, size_t output,
+                       struct text *out)
+{
+    for (size_t context = 0; context < grid->contexts.count; context++) {
+        const struct limit_found found = limit_find(grid, limits, output, context);
+
+        if (found.uneven > 0)
+            text_addf(out, "At context %lld %zu smaller load%s missed a limit all the same.\n",
+                      (long long)grid->contexts.values[context], found.uneven,
+                      found.uneven == 1 ? "" : "s");
+    }
+}
+
+void limit_write(const struct report_input *input, const struct grid *grid, size_t output,
+                 struct text *out)
+{
+    static const char *const headings[] = { "context", "meets up to", "nearest limit there",
+                                            "misses at", "by" };
+    struct limits limits;
+    struct table *table;
+
+    if (!read_limits(input, &limits))
+        return;
+    text_add(out, "### Largest load that meets the limits\n\nLimits: ");
+    add_limits(&limits, out);
+    text_add(out, ".\n\">=\": no greater load that was measured misses them, or loads between are "
+                  "unknown.\n\n");
+    table = table_create();
+    for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
+        table_column(table, headings[i], true);
+    for (size_t context = 0; context < grid->contexts.count; context++) {
+        const struct limit_found found = limit_find(grid, &limits, output, context);
+
+        limit_row(table, (int64_t)grid->contexts.values[context], &found);
+    }
+    table_render(table, out);
+    table_destroy(table);
+    text_add_char(out, '\n');
+    add_uneven(grid, &limits, output, out);
+}
+
+bool limit_sentence(const struct report_input *input, const struct grid *grid, size_t output,
+                    size_t context, struct text *out)
+{
+    struct limits limits;
+    struct limit_found found;
+    char load[LOAD_SIZE];
+
+    if (!read_limits(input, &limits))
+        return false;
+    found = limit_find(grid, &limits, output, context);
+    if (found.met.judged)
+        text_addf(out, "limits met up to %s%s", found.exact && found.miss.judged ? "" : ">=",
+                  load_name(found.met.point.load, found.met.point.is_rate, load));
+    else
+        text_add(out, "no load that was measured meets the limits");
+    if (found.miss.judged) {
+        text_addf(out, " (%.6g: ", found.miss.point.load);
+        add_strain(&found.miss, out);
+        text_add(out, ")");
+    }
+    return true;
+}
+
+static json_t *stand_to_json(const struct stand *stand)
+{
+    json_t *json;
+
+    if (!stand->judged)
+        return json_null();
+    json = json_pack("{s:s, s:o, s:o, s:o}", "metric", stand->worst.name, "value",
+                     json_number_or_null(stand->worst.value), "limit",
+                     json_number_or_null(stand->worst.limit), "ratio",
+                     json_number_or_null(stand->ratio));
+    load_set(json, "", stand->point.load, stand->point.is_rate);
+    return json;
+}
+
+json_t *limit_to_json(const struct report_input *input, const struct grid *grid, size_t output)
+{
+    json_t *rows = json_array();
+    struct limits limits;
+
+    if (!read_limits(input, &limits))
+        return rows;
+    for (size_t context = 0; context < grid->contexts.count; context++) {
+        const struct limit_found found = limit_find(grid, &limits, output, context);
+
+        json_array_append_new(rows, json_pack("{s:I, s:o, s:o, s:b, s:I}", "context_tokens",
+                                              (json_int_t)grid->contexts.values[context], "met",
+                                              stand_to_json(&found.met), "missed",
+                                              stand_to_json(&found.miss), "exact", found.exact,
+                                              "smaller_loads_that_miss", (json_int_t)found.uneven));
+    }
+    return rows;
+}

@@ -1,0 +1,235 @@
+#include "analysis/report/saturation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "base/json/json.h"
+
+struct peak peak_find(const struct grid *grid, size_t output)
+{
+    struct peak best = { 0 };
+
+    for (size_t context = 0; context < grid->contexts.count; context++)
+        for (size_t user = 0; user < grid->loads.count; user++) {
+            struct point point = grid_point(grid, output, context, user);
+            double tokens = figure_mean(&point, QUANTITY_OUTPUT_TOKENS);
+
+            if (point_is_sound(&point) && tokens > best.output_tokens_per_s)
+                best = (struct peak){ true, point, tokens };
+        }
+    return best;
+}
+
+/* ---- The curve of one context ---------------------------------------------------------------- */
+
+#define NOISE_LEAST 0.005
+#define NOISE_UNKNOWN 0.02
+
+struct sound_points {
+    struct point *points; /* ascending in load */
+    struct load_point *curve;
+    size_t count;
+};
+
+static void sound_points_finish(struct sound_points *sound)
+{
+    free(sound->points);
+    free(sound->curve);
+}
+#define SOUND_POINTS_AUTO __attribute__((cleanup(sound_points_finish))) struct sound_points
+
+/* By the windows' own intervals, as far as the repetitions even them out. */
+static double noise_of(const struct point *point)
+{
+    size_t count = 0;
+    double sum = 0;
+
+    for (size_t i = 0; i < point->count; i++) {
+        const struct cell_row *cell = point->cells[i];
+
+        if (cell == NULL || cell->state != CELL_MEASURED)
+            continue;
+        sum += isfinite(cell->measurement.throughput_ci) ? cell->measurement.throughput_ci
+                                                         : NOISE_UNKNOWN;
+        count++;
+    }
+    return fmax(NOISE_LEAST, sum / (double)count / sqrt((double)count));
+}
+
+/* Of a server whose counters are those of all its instances; else NaN. */
+static double waiting_at_cell(const struct cell_row *cell)
+{
+    json_auto_t *witness = cell == NULL ? NULL : cell_witness(cell);
+
+    if (strcmp(json_get_text(witness, "state", ""), "full") != 0)
+        return NAN;
+    return json_get_number(witness, "requests_waiting_mean", NAN);
+}
+
+static double waiting_of(const struct point *point)
+{
+    double sum = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < point->count; i++) {
+        double waiting = waiting_at_cell(point->cells[i]);
+
+        if (isnan(waiting))
+            continue;
+        sum += waiting;
+        count++;
+    }
+    return count > 0 ? sum / (double)count : NAN;
+}
+
+/* More came than was answered: more still would be no faster. */
+static bool is_overloaded(const struct cell_row *cell)
+{
+    return cell->measurement.overloaded;
+}
+
+static bool is_client_limited(const struct cell_row *cell)
+{
+    return cell->measurement.client_limited;
+}
+
+static bool is_any(const struct point *point, bool (*holds)(const struct cell_row *cell))
+{
+    for (size_t i = 0; i < point->count; i++)
+        if (point->cells[i] != NULL && holds(point->cells[i]))
+            return true;
+    return false;
+}
+
+static struct load_point load_point_of(const struct point *point)
+{
+    return (struct load_point){ .load = point->load,
+                                .tokens_per_s = figure_mean(point, QUANTITY_OUTPUT_TOKENS),
+                                .noise = noise_of(point),
+                                .ttft_ms = figure_mean(point, QUANTITY_TTFT_P50),
+                                .e2e_ms = figure_mean(point, QUANTITY_E2E_P50),
+                                .waiting = waiting_of(point),
+                                .overloaded = is_any(point, is_overloaded),
+                                .at_least = is_any(point, is_client_limited) };
+}
+
+static struct sound_points sound_points_of(const struct grid *grid, size_t output, size_t context)
+{
+    struct sound_points out = { memory_zeroed(grid->loads.count + 1, sizeof *out.points),
+                                memory_zeroed(grid->loads.count + 1, sizeof *out.curve), 0 };
+
+    for (size_t user = 0; user < grid->loads.count; user++) {
+        struct point point = grid_point(grid, output, context, user);
+
+        if (!point_is_sound(&point) || !(figure_mean(&point, QUANTITY_OUTPUT_TOKENS) > 0))
+            continue;
+        out.points[out.count] = point;
+        out.curve[out.count++] = load_point_of(&point);
+    }
+    return out;
+}
+
+static enum cell_state state_below(const struct grid *grid, size_t output, size_t context,
+                                   size_t user)
+{
+    struct point below;
+
+    if (user == 0)
+        return CELL_MEASURED;
+    below = grid_point(grid, output, context, user - 1);
+    return point_state(&below);
+}
+
+static bool is_any_lost_above(const struct grid *grid, size_t output, size_t context, double load)
+{
+    for (size_t user = 0; user < grid->loads.count; user++) {
+        struct point point = grid_point(grid, output, context, user);
+
+        if (point.load > load
+            && (point_state(&point) == CELL_MEASURED || point_state(&point) == CELL_FAILED))
+            return true;
+    }
+    return false;
+}
+
+static double find_doubled(const struct grid *grid, size_t output, size_t context, bool *at_most)
+{
+    double base = NAN;
+
+    for (size_t user = 0; user < grid->loads.count; user++) {
+        struct point point = grid_point(grid, output, context, user);
+        double latency = figure_mean(&point, QUANTITY_E2E_P50);
+
+        if (!point_is_sound(&point) || !isfinite(latency))
+            continue;
+        if (isnan(base))
+            base = latency;
+        else if (latency >= 2 * base) {
+            enum cell_state below = state_below(grid, output, context, user);
+
+            *at_most = below == CELL_PENDING || below == CELL_INFERRED;
+            return point.load;
+        }
+    }
+    return 0;
+}
+
+/* ---- The finding ----------------------------------------------------------------------------- */
+
+struct saturation saturation_find(const struct grid *grid, size_t output, size_t context)
+{
+    SOUND_POINTS_AUTO sound = sound_points_of(grid, output, context);
+    struct saturation out = { 0 };
+    size_t top = 0;
+
+    if (sound.count < 2)
+        return out;
+    for (size_t i = 1; i < sound.count; i++)
+        if (sound.curve[i].tokens_per_s > sound.curve[top].tokens_per_s)
+            top = i;
+    out.found = true;
+    out.verdict = load_curve_judge(sound.curve, sound.count, grid->is_rate);
+    out.next_count =
+        load_curve_next(sound.curve, sound.count, grid->is_rate, &out.verdict, out.next);
+    out.at = sound.points[out.verdict.at];
+    out.output_tokens_per_s = sound.curve[out.verdict.at].tokens_per_s;
+    out.peak = sound.points[top];
+    out.peak_tokens_per_s = sound.curve[top].tokens_per_s;
+    out.lost = !out.verdict.reached && is_any_lost_above(grid, output, context, out.at.load);
+    out.doubled_load = find_doubled(grid, output, context, &out.doubled_at_most);
+    return out;
+}
+
+static void add_next(const struct saturation *saturation, struct text *out)
+{
+    for (size_t i = 0; i < saturation->next_count; i++)
+        text_addf(out, "%s%.6g", i == 0 ? " (measure " : ", ", saturation->next[i]);
+    text_add(out, saturation->next_count > 0 ? ")" : "");
+}
+
+static void add_interval(const struct saturation *saturation, struct text *out)
+{
+    const struct load_verdict *verdict = &saturation->verdict;
+    char load[LOAD_SIZE];
+
+    load_name(saturation->at.load, saturation->at.is_rate, load);
+    if (!verdict->reached)
+        text_addf(out,
+                  "not saturated below %.4g; throughput may still grow at %s, the greatest load%s",
+                  verdict->low, load, saturation->lost ? " that did not lose requests" : "");
+    else if (verdict->low < verdict->high)
+        text_addf(out, "saturated between %.4g and %s", verdict->low, load);
+    else
+        text_addf(out, "saturated at %s", load);
+}
+
+void saturation_sentence(const struct saturation *saturation, struct text *out)
+{
+    add_interval(saturation, out);
+    if (!saturation->lost)
+        add_next(saturation, out);
+    if (isfinite(saturation->verdict.at_once))
+        text_addf(out, ", about %.0f requests at once", saturation->verdict.at_once);
+}

@@ -1,0 +1,30 @@
+/* Where throughput peaks and from where more users only wait. Private to analysis/. */
+#pragma once
+
+#include "analysis/report/load_curve.h"
+#include "analysis/report/repetition_stats.h"
+
+/* The sound point with the most output tokens per second of one output length. */
+struct peak {
+    bool found;
+    struct point point;
+    double output_tokens_per_s;
+};
+struct peak peak_find(const struct grid *grid, size_t output);
+
+/* Of one context, over its sound points (load_curve.h). */
+struct saturation {
+    bool found; /* two sound points or more */
+    bool lost;  /* not reached, and greater loads lost requests or failed */
+    struct load_verdict verdict;
+    double next[LOADS_TO_MEASURE]; /* loads that would tell more */
+    size_t next_count;
+    struct point at, peak; /* verdict.at as a point; the peak's */
+    double output_tokens_per_s, peak_tokens_per_s;
+    double doubled_load;  /* smallest load at which the E2E median is twice that of the smallest
+                             load; 0: at none */
+    bool doubled_at_most; /* the load below was not measured, and may be it already */
+};
+struct saturation saturation_find(const struct grid *grid, size_t output, size_t context);
+/* "saturated between 4 and 16 users (measure 6, 8, 12), about 4 requests at once" */
+void saturation_sentence(const struct saturation *saturation, struct text *out);

@@ -1,0 +1,228 @@
+#include "analysis/report/takeaways.h"
+
+#include <math.h>
+
+#include "analysis/report/point_warnings.h"
+#include "analysis/report/report_sections.h"
+#include "analysis/report/saturation.h"
+
+static void say_take(json_t *sentences, struct text *sentence)
+{
+    json_array_append_new(sentences, json_string(text_string(sentence)));
+    text_finish(sentence);
+}
+
+/* "TTFT p50 25.0 ms, then 50.0 tokens/s for each user" */
+static void add_user_view(struct text *out, const struct point *point)
+{
+    double tpot_ms = figure_mean(point, QUANTITY_TPOT_P50);
+    char ttft[NUMBER_SIZE], speed[NUMBER_SIZE];
+
+    text_addf(out, "TTFT p50 %s ms", number_format(figure_mean(point, QUANTITY_TTFT_P50), ttft));
+    if (tpot_ms > 0)
+        text_addf(out, ", then %s tokens/s for each user", number_format(1000 / tpot_ms, speed));
+}
+
+static void say_peak(json_t *sentences, const struct peak *peak)
+{
+    char tokens[NUMBER_SIZE], requests[NUMBER_SIZE], load[LOAD_SIZE];
+    struct text text = { 0 };
+
+    text_addf(&text, "Peak: %s output tokens/s (%s requests/s) %s %s at context %lld: ",
+              number_format(peak->output_tokens_per_s, tokens),
+              number_format(figure_mean(&peak->point, QUANTITY_REQUESTS), requests),
+              peak->point.is_rate ? "at" : "with",
+              load_name(peak->point.load, peak->point.is_rate, load),
+              (long long)peak->point.context_tokens);
+    add_user_view(&text, &peak->point);
+    text_add(&text, ".");
+    say_take(sentences, &text);
+}
+
+/* The smallest load of the smallest context. */
+static void say_smallest(json_t *sentences, const struct grid *grid, size_t output)
+{
+    const struct point point = grid_point(grid, output, 0, 0);
+    char load[LOAD_SIZE];
+    struct text text = { 0 };
+
+    if (!point_is_sound(&point))
+        return;
+    text_addf(&text,
+              "The smallest load, %s at context %lld: ", load_name(point.load, point.is_rate, load),
+              (long long)point.context_tokens);
+    add_user_view(&text, &point);
+    text_add(&text, ".");
+    say_take(sentences, &text);
+}
+
+static size_t index_of(const struct axis *axis, double value)
+{
+    size_t i = 0;
+
+    while (i < axis->count && axis->values[i] != value)
+        i++;
+    return i;
+}
+
+/* Of the context that has the peak. */
+static void say_saturation(json_t *sentences, const struct grid *grid, size_t output,
+                           const struct peak *peak)
+{
+    const struct saturation s = saturation_find(
+        grid, output, index_of(&grid->contexts, (double)peak->point.context_tokens));
+    struct text text = { 0 };
+    char load[LOAD_SIZE];
+
+    if (!s.found)
+        return;
+    text_addf(&text, "At context %lld: ", (long long)s.at.context_tokens);
+    saturation_sentence(&s, &text);
+    if (s.verdict.reached)
+        text_addf(&text, "; more %s mostly wait longer", s.at.is_rate ? "requests" : "users");
+    if (s.doubled_load > 0)
+        text_addf(&text, "; the E2E median has doubled by %s",
+                  load_name(s.doubled_load, s.at.is_rate, load));
+    text_add(&text, ".");
+    say_take(sentences, &text);
+}
+
+/* The longest context that is sound at this load; 0: none beyond the first. */
+static size_t longest_sound(const struct grid *grid, size_t output, size_t user)
+{
+    for (size_t context = grid->contexts.count; context-- > 1;) {
+        const struct point point = grid_point(grid, output, context, user);
+
+        if (point_is_sound(&point))
+            return context;
+    }
+    return 0;
+}
+
+/* What a longer context costs at the peak's load. */
+static void say_context(json_t *sentences, const struct grid *grid, size_t output,
+                        const struct peak *peak)
+{
+    size_t user = index_of(&grid->loads, peak->point.load);
+    size_t longest = longest_sound(grid, output, user);
+    const struct point from = grid_point(grid, output, 0, user);
+    const struct point to = grid_point(grid, output, longest, user);
+    char before[NUMBER_SIZE], after[NUMBER_SIZE], load[LOAD_SIZE];
+    struct text text = { 0 };
+    double loss;
+
+    if (longest == 0 || !point_is_sound(&from))
+        return;
+    loss =
+        1 - figure_mean(&to, QUANTITY_OUTPUT_TOKENS) / figure_mean(&from, QUANTITY_OUTPUT_TOKENS);
+    text_addf(&text,
+              "%s %s, from context %lld to %lld: output tokens/s %s by %.0f %%, TTFT p50 "
+              "goes from %s to %s ms.",
+              from.is_rate ? "At" : "With", load_name(from.load, from.is_rate, load),
+              (long long)from.context_tokens, (long long)to.context_tokens,
+              loss >= 0 ? "falls" : "rises", fabs(loss) * 100,
+              number_format(figure_mean(&from, QUANTITY_TTFT_P50), before),
+              number_format(figure_mean(&to, QUANTITY_TTFT_P50), after));
+    say_take(sentences, &text);
+}
+
+/* Of the smallest context that has any. */
+static void say_first_failure(json_t *sentences, const struct grid *grid, size_t output)
+{
+    struct text text = { 0 };
+
+    for (size_t context = 0; context < grid->contexts.count; context++) {
+        const struct first_failure failure = failure_first(grid, output, context);
+
+        if (!failure.found)
+            continue;
+        text_add(&text, "Failures begin at ");
+        failure_sentence(grid, &failure, &text);
+        text_add_char(&text, '.');
+        say_take(sentences, &text);
+        return;
+    }
+}
+
+/* ---- Of the whole grid ---- */
+
+struct tally {
+    size_t points, states[CELL_STATES], marked, spread_points;
+    double widest; /* half-width of the confidence interval over the mean, of output tokens/s */
+};
+
+static void count_point(void *context, const struct point *point)
+{
+    struct tally *tally = context;
+    const struct figure tokens = figure_of(point, QUANTITY_OUTPUT_TOKENS);
+
+    tally->points++;
+    tally->states[point_state(point)]++;
+    tally->marked += point_is_marked(point);
+    if (isfinite(tokens.half_width) && tokens.mean > 0) {
+        tally->spread_points++;
+        tally->widest = fmax(tally->widest, tokens.half_width / tokens.mean);
+    }
+}
+
+static void say_failures(json_t *sentences, const struct tally *tally)
+{
+    struct text text = { 0 };
+
+    text_addf(&text, "%zu of %zu points of the grid were measured", tally->states[CELL_MEASURED],
+              tally->points);
+    if (tally->states[CELL_FAILED] > 0)
+        text_addf(&text, ", %zu failed", tally->states[CELL_FAILED]);
+    if (tally->states[CELL_INFEASIBLE] > 0)
+        text_addf(&text, ", %zu are too long for the model", tally->states[CELL_INFEASIBLE]);
+    if (tally->states[CELL_SKIPPED] > 0)
+        text_addf(&text, ", %zu were skipped", tally->states[CELL_SKIPPED]);
+    if (tally->states[CELL_INFERRED] > 0)
+        text_addf(&text, ", %zu were inferred from their neighbours", tally->states[CELL_INFERRED]);
+    if (tally->states[CELL_PENDING] > 0)
+        text_addf(&text, ", %zu are pending", tally->states[CELL_PENDING]);
+    text_add(&text, ".");
+    say_take(sentences, &text);
+}
+
+static void say_trust(json_t *sentences, const struct tally *tally)
+{
+    struct text text = { 0 };
+
+    if (tally->spread_points > 0)
+        text_addf(
+            &text,
+            "Over its repetitions no mean of output tokens/s is less sure than \xc2\xb1%.1f %% "
+            "(95 %% confidence).",
+            tally->widest * 100);
+    else
+        text_add(&text, "There is one repetition and so no spread: small differences between "
+                        "points say nothing.");
+    if (tally->marked > 0)
+        text_addf(&text, " %zu points carry a mark \"!\": read the warnings before using them.",
+                  tally->marked);
+    say_take(sentences, &text);
+}
+
+json_t *takeaways_find(const struct grid *grid)
+{
+    json_t *sentences = json_array();
+    struct tally tally = { 0 };
+
+    for (size_t output = 0; output < grid->outputs.count; output++) {
+        const struct peak peak = peak_find(grid, output);
+
+        if (peak.found) {
+            say_peak(sentences, &peak);
+            say_saturation(sentences, grid, output, &peak);
+            say_context(sentences, grid, output, &peak);
+            say_smallest(sentences, grid, output);
+        }
+        say_first_failure(sentences, grid, output);
+    }
+    grid_each(grid, count_point, &tally);
+    say_failures(sentences, &tally);
+    if (tally.states[CELL_MEASURED] > 0)
+        say_trust(sentences, &tally);
+    return sentences;
+}

@@ -1,0 +1,9 @@
+/* A few sentences that the figures say. Private to analysis/. */
+#pragma once
+
+#include <jansson.h>
+
+#include "analysis/report/cell_grid.h"
+
+/* Array of strings; new reference. */
+json_t *takeaways_find(const struct grid *grid);

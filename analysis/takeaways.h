@@ -1,9 +1,0 @@
-/* A few sentences that the figures say. Private to analysis/. */
-#pragma once
-
-#include <jansson.h>
-
-#include "analysis/grid.h"
-
-/* Array of strings; new reference. */
-json_t *takeaways_find(const struct grid *grid);

@@ -1,0 +1,20 @@
+#include "base/core/thread.h"
+
+#include <signal.h>
+#include <string.h>
+
+bool thread_start(const char *name, void *(*run)(void *context), void *context, pthread_t *out,
+                  struct error *error)
+{
+    sigset_t all, before;
+    int failed;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* a thread inherits the mask it is made under */
+    failed = pthread_create(out, NULL, run, context);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed != 0)
+        return error_set(error, ERROR_INTERNAL, "thread %s: %s", name, strerror(failed));
+    pthread_setname_np(*out, name);
+    return true;
+}

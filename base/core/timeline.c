@@ -1,0 +1,91 @@
+#include "base/core/timeline.h"
+
+#include <stdlib.h>
+
+#define HOUR_MS (60 * 60 * 1000LL)
+#define DAY_MS (24 * HOUR_MS)
+#define JUMP_MS DAY_MS   /* a larger one is not believed */
+#define RIVAL_MS HOUR_MS /* a larger one, and it has not run on from where it jumped to */
+#define STEADY_MS DAY_MS /* so long it has to run on to be believed */
+#define ANCHOR_MS DAY_MS /* small jumps within that time add up */
+
+static bool is_near(int64_t a, int64_t b, int64_t limit_ms)
+{
+    return llabs(a - b) <= limit_ms;
+}
+
+static int64_t expected(const struct timeline *timeline, int64_t uptime_ms)
+{
+    return timeline->believed_ms + uptime_ms - timeline->believed_at_ms;
+}
+
+void timeline_accept(struct timeline *timeline, int64_t wall_ms, int64_t uptime_ms)
+{
+    *timeline = (struct timeline){ .believed_ms = wall_ms, .believed_at_ms = uptime_ms };
+}
+
+/* How long the process, and the machine, did not run is not known: up to a day that explains where
+ * the clock is. */
+void timeline_begin(struct timeline *timeline, const struct timeline_memory *memory,
+                    int64_t wall_ms, int64_t uptime_ms)
+{
+    bool known = memory->seen_ms != 0 && !is_near(wall_ms, memory->seen_ms, JUMP_MS);
+
+    timeline_accept(timeline, known ? memory->seen_ms : wall_ms, uptime_ms);
+    if (!known || memory->rival_ms == 0 || !is_near(wall_ms, memory->rival_ms, JUMP_MS))
+        return;
+    timeline->rival_ms = wall_ms;
+    timeline->rival_at_ms = uptime_ms;
+    timeline->rival_ran_ms = memory->rival_ran_ms;
+}
+
+static int64_t rival_ran(const struct timeline *timeline, int64_t uptime_ms)
+{
+    return timeline->rival_ran_ms + uptime_ms - timeline->rival_at_ms;
+}
+
+/* It is not where it is expected. */
+static void follow_rival(struct timeline *timeline, int64_t wall_ms, int64_t uptime_ms)
+{
+    int64_t ran_to_ms = timeline->rival_ms + uptime_ms - timeline->rival_at_ms;
+
+    if (timeline->rival_ms != 0 && is_near(wall_ms, ran_to_ms, RIVAL_MS))
+        return;
+    timeline->rival_ms = wall_ms;
+    timeline->rival_at_ms = uptime_ms;
+    timeline->rival_ran_ms = 0;
+}
+
+struct timeline_verdict timeline_judge(struct timeline *timeline, int64_t wall_ms,
+                                       int64_t uptime_ms)
+{
+    int64_t expected_ms = expected(timeline, uptime_ms), ran_ms;
+
+    if (is_near(wall_ms, expected_ms, JUMP_MS)) {
+        timeline->rival_ms = 0;
+        if (uptime_ms - timeline->believed_at_ms >= ANCHOR_MS)
+            timeline_accept(timeline, wall_ms, uptime_ms);
+        return (struct timeline_verdict){ .now_ms = wall_ms };
+    }
+    follow_rival(timeline, wall_ms, uptime_ms);
+    ran_ms = rival_ran(timeline, uptime_ms);
+    if (ran_ms >= STEADY_MS) {
+        timeline_accept(timeline, wall_ms, uptime_ms);
+        return (struct timeline_verdict){ .now_ms = wall_ms };
+    }
+    return (struct timeline_verdict){
+        .now_ms = wall_ms < expected_ms ? wall_ms : expected_ms,
+        .ahead_ms = wall_ms > expected_ms ? wall_ms - expected_ms : 0,
+        .waits_ms = STEADY_MS - ran_ms,
+    };
+}
+
+struct timeline_memory timeline_remember(const struct timeline *timeline, int64_t wall_ms,
+                                         int64_t uptime_ms)
+{
+    if (timeline->rival_ms == 0)
+        return (struct timeline_memory){ .seen_ms = wall_ms };
+    return (struct timeline_memory){ .seen_ms = expected(timeline, uptime_ms),
+                                     .rival_ms = wall_ms,
+                                     .rival_ran_ms = rival_ran(timeline, uptime_ms) };
+}

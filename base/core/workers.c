@@ -1,0 +1,186 @@
+#include "base/core/workers.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/core/memory.h"
+
+struct work {
+    void (*run)(void *context);
+    void *context;
+};
+
+struct worker {
+    struct workers *workers;
+    pthread_t thread;
+    pthread_cond_t woken;
+    struct worker *next; /* that is idle, too */
+    struct work work;    /* handed to it while it was idle; run NULL: none */
+};
+
+/* Work goes to the thread that became idle last, so that few threads serve a calm load: each one
+ * that is used keeps a stack and a malloc cache of its own resident. */
+struct workers {
+    pthread_mutex_t lock;
+    bool closing;
+    struct work *queue; /* a ring */
+    size_t limit, first, queued;
+    struct worker *threads, *idle;
+    unsigned started;
+    char name[16];
+};
+
+/* With the lock held. */
+static struct work dequeue(struct workers *workers)
+{
+    struct work work = workers->queue[workers->first];
+
+    workers->first = (workers->first + 1) % workers->limit;
+    workers->queued--;
+    return work;
+}
+
+/* With the lock held: until it is handed work, or the pool closes. */
+static struct work wait_idle(struct worker *worker)
+{
+    struct workers *workers = worker->workers;
+    struct work work;
+
+    worker->next = workers->idle;
+    workers->idle = worker;
+    while (worker->work.run == NULL && !workers->closing)
+        pthread_cond_wait(&worker->woken, &workers->lock);
+    work = worker->work;
+    worker->work.run = NULL;
+    return work;
+}
+
+/* Waits for work; false when there is none left and the pool closes. */
+static bool take(struct worker *worker, struct work *out)
+{
+    struct workers *workers = worker->workers;
+
+    pthread_mutex_lock(&workers->lock);
+    *out = workers->queued > 0 ? dequeue(workers) : wait_idle(worker);
+    pthread_mutex_unlock(&workers->lock);
+    return out->run != NULL;
+}
+
+static void *run_thread(void *context)
+{
+    struct worker *worker = context;
+    struct work work;
+
+    pthread_setname_np(pthread_self(), worker->workers->name);
+    while (take(worker, &work))
+        work.run(work.context);
+    return NULL;
+}
+
+/* Signals are the main thread's: a new thread inherits the mask it is made under. */
+static int start_thread(struct worker *worker)
+{
+    sigset_t all, before;
+    int failed;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    failed = pthread_create(&worker->thread, NULL, run_thread, worker);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failed;
+}
+
+bool workers_create(const char *name, unsigned threads, size_t queue_limit, struct workers **out,
+                    struct error *error)
+{
+    struct workers *workers = memory_zeroed(1, sizeof *workers);
+
+    pthread_mutex_init(&workers->lock, NULL);
+    workers->limit = queue_limit > 0 ? queue_limit : 1;
+    workers->queue = memory_zeroed(workers->limit, sizeof *workers->queue);
+    workers->threads = memory_zeroed(threads, sizeof *workers->threads);
+    snprintf(workers->name, sizeof workers->name, "%.11s", name);
+    for (; workers->started < threads; workers->started++) {
+        struct worker *worker = &workers->threads[workers->started];
+
+        worker->workers = workers;
+        pthread_cond_init(&worker->woken, NULL);
+        errno = start_thread(worker);
+        if (errno != 0) {
+            error_set(error, ERROR_INTERNAL, "cannot start thread %u of %u of pool \"%s\": %m",
+                      workers->started + 1, threads, workers->name);
+            workers_destroy(workers);
+            return false;
+        }
+    }
+    *out = workers;
+    return true;
+}
+
+/* With the lock held. */
+static bool hand_over(struct workers *workers, struct work work)
+{
+    struct worker *worker = workers->idle;
+
+    if (worker == NULL)
+        return false;
+    workers->idle = worker->next;
+    worker->work = work;
+    pthread_cond_signal(&worker->woken);
+    return true;
+}
+
+/* With the lock held. */
+static bool enqueue(struct workers *workers, struct work work)
+{
+    if (workers->queued >= workers->limit)
+        return false;
+    workers->queue[(workers->first + workers->queued++) % workers->limit] = work;
+    return true;
+}
+
+bool workers_submit(struct workers *workers, void (*run)(void *context), void *context,
+                    struct error *error)
+{
+    struct work work = { .run = run, .context = context };
+    bool taken;
+
+    pthread_mutex_lock(&workers->lock);
+    taken = hand_over(workers, work) || enqueue(workers, work);
+    pthread_mutex_unlock(&workers->lock);
+    return taken
+           || error_set(error, ERROR_BUSY, "busy: %zu calls wait already (\"%s\"), try again later",
+                        workers->limit, workers->name);
+}
+
+size_t workers_queued(struct workers *workers)
+{
+    size_t queued;
+
+    pthread_mutex_lock(&workers->lock);
+    queued = workers->queued;
+    pthread_mutex_unlock(&workers->lock);
+    return queued;
+}
+
+void workers_destroy(struct workers *workers)
+{
+    if (workers == NULL)
+        return;
+    pthread_mutex_lock(&workers->lock);
+    workers->closing = true;
+    for (struct worker *worker = workers->idle; worker != NULL; worker = worker->next)
+        pthread_cond_signal(&worker->woken);
+    pthread_mutex_unlock(&workers->lock);
+    for (unsigned i = 0; i < workers->started; i++) {
+        pthread_join(workers->threads[i].thread, NULL);
+        pthread_cond_destroy(&workers->threads[i].woken);
+    }
+    pthread_mutex_destroy(&workers->lock);
+    free(workers->threads);
+    free(workers->queue);
+    free(workers);
+}

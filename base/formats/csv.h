@@ -1,0 +1,39 @@
+/* A pull reader of CSV (RFC 4180, also with ';' or tabs between fields): one row after the other,
+ * without allocation. Line ends may be CRLF or LF, a byte order mark at the start is passed over,
+ * empty lines are no rows. Quoted fields may hold separators, doubled quotes and line ends. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/core/error.h"
+
+#define CSV_FIELDS_MAX 512
+
+struct csv_field {
+    const char *text; /* between the quotes, where it is quoted */
+    size_t length;
+    bool doubled; /* "" in it stands for one quote */
+};
+
+struct csv {
+    struct csv_field fields[CSV_FIELDS_MAX]; /* of the last row */
+    size_t count;
+    int64_t line; /* where that row begins, from 1 */
+    /* The rest is private. */
+    const char *at, *end;
+    int64_t next_line;
+    char separator;
+    bool lone_returns; /* lines end in "\r" alone, as on old Macs: the file has no "\n" */
+};
+
+/* The bytes are borrowed until the last call. The separator is what the first line has most of: a
+ * comma, semicolon, tab or bar. */
+void csv_init(struct csv *csv, const char *bytes, size_t length);
+/* *more is false behind the last row. INVALID, with the line: a quote that does not end or that
+ * something follows, more than CSV_FIELDS_MAX fields, or what is not UTF-8. */
+bool csv_next(struct csv *csv, bool *more, struct error *error);
+/* Copies the field without its doubled quotes; what does not fit is cut, never within a UTF-8
+ * sequence. Returns `out`. */
+const char *csv_copy(const struct csv_field *field, char *out, size_t size);

@@ -1,0 +1,339 @@
+#include "base/formats/promtext.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* What is left of a line. */
+struct cursor {
+    const char *at, *end;
+};
+
+/* The family that the last "# TYPE" line named. */
+struct family {
+    const char *name;
+    size_t length;
+    enum prom_type type;
+};
+
+static const char *const type_names[] = {
+    [PROM_UNTYPED] = "untyped",     [PROM_COUNTER] = "counter", [PROM_GAUGE] = "gauge",
+    [PROM_HISTOGRAM] = "histogram", [PROM_SUMMARY] = "summary",
+};
+
+static bool starts_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == ':';
+}
+
+static bool continues_name(char c)
+{
+    return starts_name(c) || (c >= '0' && c <= '9');
+}
+
+static void skip_blanks(struct cursor *cursor)
+{
+    while (cursor->at < cursor->end && (*cursor->at == ' ' || *cursor->at == '\t'))
+        cursor->at++;
+}
+
+static bool skip_char(struct cursor *cursor, char c)
+{
+    if (cursor->at == cursor->end || *cursor->at != c)
+        return false;
+    cursor->at++;
+    return true;
+}
+
+static bool read_name(struct cursor *cursor, const char **name, size_t *length)
+{
+    *name = cursor->at;
+    if (cursor->at == cursor->end || !starts_name(*cursor->at))
+        return false;
+    while (cursor->at < cursor->end && continues_name(*cursor->at))
+        cursor->at++;
+    *length = (size_t)(cursor->at - *name);
+    return true;
+}
+
+static void read_word(struct cursor *cursor, const char **word, size_t *length)
+{
+    skip_blanks(cursor);
+    *word = cursor->at;
+    while (cursor->at < cursor->end && *cursor->at != ' ' && *cursor->at != '\t')
+        cursor->at++;
+    *length = (size_t)(cursor->at - *word);
+}
+
+/* The text between the quotes, still escaped. */
+static bool read_quoted(struct cursor *cursor, const char **value, size_t *length)
+{
+    if (!skip_char(cursor, '"'))
+        return false;
+    *value = cursor->at;
+    while (cursor->at < cursor->end && *cursor->at != '"')
+        cursor->at += *cursor->at == '\\' && cursor->end - cursor->at > 1 ? 2 : 1;
+    *length = (size_t)(cursor->at - *value);
+    return skip_char(cursor, '"');
+}
+
+struct label {
+    const char *name, *value;
+    size_t name_length, value_length;
+};
+
+/* name="value" and the comma behind it; a comma after the last one is allowed. */
+static bool read_label(struct cursor *cursor, struct label *out)
+{
+    skip_blanks(cursor);
+    if (!read_name(cursor, &out->name, &out->name_length))
+        return false;
+    skip_blanks(cursor);
+    if (!skip_char(cursor, '='))
+        return false;
+    skip_blanks(cursor);
+    if (!read_quoted(cursor, &out->value, &out->value_length))
+        return false;
+    skip_blanks(cursor);
+    if (!skip_char(cursor, ','))
+        return cursor->at == cursor->end || *cursor->at == '}';
+    skip_blanks(cursor);
+    return true;
+}
+
+static bool read_labels(struct cursor *cursor, struct prom_sample *out)
+{
+    struct label label;
+
+    out->labels = cursor->at;
+    if (!skip_char(cursor, '{'))
+        return true;
+    out->labels = cursor->at;
+    skip_blanks(cursor);
+    while (cursor->at < cursor->end && *cursor->at != '}')
+        if (!read_label(cursor, &label))
+            return false;
+    out->labels_length = (size_t)(cursor->at - out->labels);
+    return skip_char(cursor, '}') && text_is_utf8(out->labels, out->labels_length);
+}
+
+static bool read_special(const char *word, double *out)
+{
+    bool negative = word[0] == '-';
+    const char *rest = word + (word[0] == '-' || word[0] == '+');
+
+    if (strcasecmp(rest, "nan") == 0)
+        *out = NAN;
+    else if (strcasecmp(rest, "inf") == 0 || strcasecmp(rest, "infinity") == 0)
+        *out = negative ? -INFINITY : INFINITY;
+    else
+        return false;
+    return true;
+}
+
+/* Decimal floating point only: strtod alone would also take hexadecimal and nan(...). */
+static bool read_number(struct cursor *cursor, double *out)
+{
+    char digits[64], *end;
+    const char *word;
+    size_t length;
+
+    read_word(cursor, &word, &length);
+    if (length == 0 || length >= sizeof digits || memchr(word, '\0', length) != NULL)
+        return false;
+    memcpy(digits, word, length);
+    digits[length] = '\0';
+    if (read_special(digits, out))
+        return true;
+    if (digits[strspn(digits, "0123456789.eE+-")] != '\0')
+        return false;
+    *out = strtod(digits, &end);
+    return *end == '\0' && isfinite(*out);
+}
+
+/* A timestamp, which we do not keep, and OpenMetrics' exemplar ("# {...}") may follow the value. */
+static bool read_tail(struct cursor *cursor)
+{
+    double timestamp;
+
+    skip_blanks(cursor);
+    if (cursor->at < cursor->end && *cursor->at != '#' && !read_number(cursor, &timestamp))
+        return false;
+    skip_blanks(cursor);
+    return cursor->at == cursor->end || *cursor->at == '#';
+}
+
+/* The family's own name, or that with one of the endings its type adds. */
+static bool belongs(const struct prom_sample *sample, const struct family *family)
+{
+    static const struct {
+        enum prom_type type;
+        const char *ending;
+    } endings[] = {
+        { PROM_COUNTER, "_total" },   { PROM_HISTOGRAM, "_bucket" }, { PROM_HISTOGRAM, "_sum" },
+        { PROM_HISTOGRAM, "_count" }, { PROM_SUMMARY, "_sum" },      { PROM_SUMMARY, "_count" },
+    };
+    const char *ending = sample->name + family->length;
+    size_t length = sample->name_length - family->length;
+
+    if (sample->name_length < family->length
+        || memcmp(sample->name, family->name, family->length) != 0)
+        return false;
+    if (length == 0)
+        return true;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (endings[i].type == family->type && strlen(endings[i].ending) == length
+            && memcmp(endings[i].ending, ending, length) == 0)
+            return true;
+    return false;
+}
+
+static bool read_sample(struct cursor *cursor, const struct family *family, struct prom_sample *out)
+{
+    *out = (struct prom_sample){ 0 };
+    if (!read_name(cursor, &out->name, &out->name_length))
+        return false;
+    skip_blanks(cursor);
+    if (!read_labels(cursor, out) || !read_number(cursor, &out->value) || !read_tail(cursor))
+        return false;
+    if (family->length > 0 && belongs(out, family))
+        out->type = family->type;
+    return true;
+}
+
+/* "# TYPE name type" sets the family; any other comment is passed over. */
+static void read_comment(struct cursor *cursor, struct family *family)
+{
+    const char *word;
+    size_t length;
+
+    read_word(cursor, &word, &length); /* the '#' */
+    read_word(cursor, &word, &length);
+    if (length != 4 || memcmp(word, "TYPE", 4) != 0)
+        return;
+    read_word(cursor, &family->name, &family->length);
+    read_word(cursor, &word, &length);
+    family->type = PROM_UNTYPED;
+    for (enum prom_type type = PROM_COUNTER; type <= PROM_SUMMARY; type++)
+        if (strlen(type_names[type]) == length && memcmp(type_names[type], word, length) == 0)
+            family->type = type;
+}
+
+/* Cuts the next line off `text`, without its end. */
+static struct cursor next_line(struct cursor *text)
+{
+    const char *newline = memchr(text->at, '\n', (size_t)(text->end - text->at));
+    struct cursor line = { text->at, newline != NULL ? newline : text->end };
+
+    text->at = newline != NULL ? newline + 1 : text->end;
+    if (line.end > line.at && line.end[-1] == '\r')
+        line.end--;
+    skip_blanks(&line);
+    return line;
+}
+
+bool prom_read(const char *bytes, size_t length,
+               bool (*each)(void *context, const struct prom_sample *sample), void *context,
+               size_t *skipped)
+{
+    struct cursor text = { bytes, bytes + length };
+    struct family family = { 0 };
+    struct prom_sample sample;
+    size_t malformed = 0;
+    bool going = true;
+
+    while (going && text.at < text.end) {
+        struct cursor line = next_line(&text);
+
+        if (line.at == line.end)
+            continue;
+        if (*line.at == '#')
+            read_comment(&line, &family);
+        else if (read_sample(&line, &family, &sample))
+            going = each(context, &sample);
+        else
+            malformed++;
+    }
+    if (skipped != NULL)
+        *skipped = malformed;
+    return going;
+}
+
+/* Backslash and n are a newline, backslash and another character are that character. */
+static size_t unescape(const struct label *label, char *out)
+{
+    size_t length = 0;
+
+    for (size_t i = 0; i < label->value_length; i++) {
+        bool escaped = label->value[i] == '\\' && i + 1 < label->value_length;
+
+        i += escaped;
+        out[length] = label->value[i];
+        if (escaped && label->value[i] == 'n')
+            out[length] = '\n';
+        length++;
+    }
+    return length;
+}
+
+bool prom_label(const struct prom_sample *sample, const char *name, char *out, size_t size)
+{
+    struct cursor cursor = { sample->labels, sample->labels + sample->labels_length };
+    struct label label;
+
+    while (cursor.at < cursor.end && read_label(&cursor, &label)) {
+        if (strlen(name) != label.name_length || memcmp(name, label.name, label.name_length) != 0)
+            continue;
+        if (label.value_length >= size)
+            return false;
+        out[unescape(&label, out)] = '\0';
+        return true;
+    }
+    return false;
+}
+
+static void add_escaped(struct text *out, const char *value)
+{
+    for (; *value != '\0'; value++) {
+        if (*value == '\n')
+            text_add(out, "\\n");
+        else if (*value == '\\')
+            text_add(out, "\\\\");
+        else
+            text_add_char(out, *value);
+    }
+}
+
+void prom_family(struct text *out, const char *name, enum prom_type type, const char *help)
+{
+    text_addf(out, "# HELP %s ", name);
+    add_escaped(out, help);
+    text_addf(out, "\n# TYPE %s %s\n", name, type_names[type]);
+}
+
+/* The shortest of 15 and 17 digits that reads back as the same number. */
+static void add_number(struct text *out, double value)
+{
+    char digits[32];
+
+    if (isnan(value) || isinf(value)) {
+        text_add(out, isnan(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf");
+        return;
+    }
+    snprintf(digits, sizeof digits, "%.15g", value);
+    if (strtod(digits, NULL) != value)
+        snprintf(digits, sizeof digits, "%.17g", value);
+    text_add(out, digits);
+}
+
+void prom_value(struct text *out, const char *name, const char *labels, double value)
+{
+    text_add(out, name);
+    if (labels != NULL && labels[0] != '\0')
+        text_addf(out, "{%s}", labels);
+    text_add_char(out, ' ');
+    add_number(out, value);
+    text_add_char(out, '\n');
+}

@@ -1,0 +1,314 @@
+#include "base/llm/completion_scan.h"
+
+#include <string.h>
+
+#include "base/json/json_cursor.h"
+
+/* The members that mean something, each with what it must be for a plain chunk. */
+struct scan {
+    struct json_cursor cursor;
+    bool want_text;
+    struct completion_event *event;
+};
+
+struct member {
+    const char *name;
+    size_t length;
+    bool (*read)(struct scan *scan);
+};
+
+#define MEMBER(name, read)                                                                         \
+    {                                                                                              \
+        name, sizeof(name) - 1, read                                                               \
+    }
+
+/* An object whose known members are read and whose others are skipped. A known one that comes twice
+ * is not plain. */
+static bool scan_object(struct scan *scan, const struct member *members, int depth)
+{
+    unsigned seen = 0;
+    struct json_span key;
+    int i;
+
+    if (!json_take(&scan->cursor, '{'))
+        return false;
+    if (json_take(&scan->cursor, '}'))
+        return true;
+    do {
+        if (!json_take_string(&scan->cursor, &key) || key.escaped || !json_take(&scan->cursor, ':'))
+            return false;
+        for (i = 0; members[i].name != NULL; i++)
+            if (members[i].length == key.length
+                && memcmp(members[i].name, key.start, key.length) == 0)
+                break;
+        if (members[i].name == NULL) {
+            if (!json_skip_value(&scan->cursor, depth))
+                return false;
+            continue;
+        }
+        if ((seen & 1U << i) != 0 || !members[i].read(scan))
+            return false;
+        seen |= 1U << i;
+    } while (json_take(&scan->cursor, ','));
+    return json_take(&scan->cursor, '}');
+}
+
+static bool read_null(struct scan *scan)
+{
+    return json_take_null(&scan->cursor);
+}
+
+static bool is_null_next(struct scan *scan)
+{
+    json_skip_blanks(&scan->cursor);
+    return scan->cursor.at < scan->cursor.end && *scan->cursor.at == 'n';
+}
+
+/* null, or "". */
+static bool read_unsaid(struct scan *scan)
+{
+    struct json_span text;
+
+    if (is_null_next(scan))
+        return json_take_null(&scan->cursor);
+    return json_take_string(&scan->cursor, &text) && text.length == 0;
+}
+
+/* A string or null. False where its text is wanted and has to be unescaped. */
+static bool read_text(struct scan *scan, struct json_span *out)
+{
+    json_skip_blanks(&scan->cursor);
+    *out = (struct json_span){ .start = NULL };
+    if (scan->cursor.at < scan->cursor.end && *scan->cursor.at == 'n')
+        return json_take_null(&scan->cursor);
+    return json_take_string(&scan->cursor, out) && !(out->escaped && scan->want_text);
+}
+
+static bool read_content(struct scan *scan)
+{
+    struct completion_event *event = scan->event;
+    struct json_span text;
+
+    if (!read_text(scan, &text))
+        return false;
+    if (text.length == 0)
+        return true;
+    if (event->has_content) /* both `text` and `content`: the library decides */
+        return false;
+    event->has_content = true;
+    if (scan->want_text) {
+        event->text = text.start;
+        event->text_length = text.length;
+    }
+    return true;
+}
+
+static bool read_reasoning(struct scan *scan)
+{
+    struct completion_event *event = scan->event;
+    struct json_span text;
+
+    if (!read_text(scan, &text))
+        return false;
+    if (text.length == 0)
+        return true;
+    if (event->has_reasoning)
+        return false;
+    event->has_reasoning = true;
+    if (scan->want_text) {
+        event->reasoning = text.start;
+        event->reasoning_length = text.length;
+    }
+    return true;
+}
+
+/* An object, or null. */
+static bool read_object(struct scan *scan, const struct member *members, int depth)
+{
+    return is_null_next(scan) ? json_take_null(&scan->cursor) : scan_object(scan, members, depth);
+}
+
+static bool read_delta(struct scan *scan)
+{
+    static const struct member members[] = {
+        MEMBER("content", read_content),
+        MEMBER("refusal", read_null),
+        MEMBER("reasoning", read_reasoning),
+        MEMBER("tool_calls", read_null),
+        MEMBER("function_call", read_null),
+        MEMBER("reasoning_content", read_reasoning),
+        { NULL, 0, NULL },
+    };
+
+    return read_object(scan, members, 3);
+}
+
+/* How many there are. */
+static bool read_ids(struct scan *scan)
+{
+    int64_t count = 0;
+
+    if (is_null_next(scan))
+        return json_take_null(&scan->cursor);
+    if (!json_take(&scan->cursor, '['))
+        return false;
+    if (!json_take(&scan->cursor, ']')) {
+        do {
+            if (!json_skip_value(&scan->cursor, 4))
+                return false;
+            count++;
+        } while (json_take(&scan->cursor, ','));
+        if (!json_take(&scan->cursor, ']'))
+            return false;
+    }
+    scan->event->token_ids = count;
+    return true;
+}
+
+/* None, or one: more are not plain. */
+static bool read_choices(struct scan *scan)
+{
+    static const struct member members[] = {
+        MEMBER("delta", read_delta),          MEMBER("text", read_content),
+        MEMBER("token_ids", read_ids),        MEMBER("usage", read_null),
+        MEMBER("finish_reason", read_unsaid), { NULL, 0, NULL },
+    };
+
+    if (!json_take(&scan->cursor, '['))
+        return false;
+    if (json_take(&scan->cursor, ']'))
+        return true;
+    return scan_object(scan, members, 2) && json_take(&scan->cursor, ']');
+}
+
+/* ---- Usage: servers that tell it at all may tell it in every chunk ---- */
+
+/* Digits alone. */
+static bool read_count(struct scan *scan, int64_t *out)
+{
+    const char *digits;
+    int64_t count = 0;
+
+    json_skip_blanks(&scan->cursor);
+    digits = scan->cursor.at;
+    if (digits == scan->cursor.end || !json_is_digit(*digits) || !json_take_number(&scan->cursor))
+        return false;
+    for (; digits < scan->cursor.at; digits++) {
+        if (!json_is_digit(*digits))
+            return false;
+        count = 10 * count + (*digits - '0');
+    }
+    *out = count;
+    return true;
+}
+
+static bool read_prompt_tokens(struct scan *scan)
+{
+    return read_count(scan, &scan->event->prompt_tokens);
+}
+
+static bool read_completion_tokens(struct scan *scan)
+{
+    return read_count(scan, &scan->event->completion_tokens);
+}
+
+static bool read_cached_tokens(struct scan *scan)
+{
+    return read_count(scan, &scan->event->cached_tokens);
+}
+
+static bool read_reasoning_tokens(struct scan *scan)
+{
+    return read_count(scan, &scan->event->reasoning_tokens);
+}
+
+/* The same in the usage itself: the one in the details counts. */
+static bool read_bare_reasoning_tokens(struct scan *scan)
+{
+    int64_t count;
+
+    if (!read_count(scan, &count))
+        return false;
+    if (scan->event->reasoning_tokens < 0)
+        scan->event->reasoning_tokens = count;
+    return true;
+}
+
+static bool read_input_details(struct scan *scan)
+{
+    static const struct member members[] = {
+        MEMBER("cached_tokens", read_cached_tokens),
+        { NULL, 0, NULL },
+    };
+
+    return read_object(scan, members, 3);
+}
+
+static bool read_output_details(struct scan *scan)
+{
+    static const struct member members[] = {
+        MEMBER("reasoning_tokens", read_reasoning_tokens),
+        { NULL, 0, NULL },
+    };
+
+    return read_object(scan, members, 3);
+}
+
+static bool read_usage(struct scan *scan)
+{
+    static const struct member members[] = {
+        MEMBER("prompt_tokens", read_prompt_tokens),
+        MEMBER("completion_tokens", read_completion_tokens),
+        MEMBER("prompt_tokens_details", read_input_details),
+        MEMBER("completion_tokens_details", read_output_details),
+        MEMBER("reasoning_tokens", read_bare_reasoning_tokens),
+        { NULL, 0, NULL },
+    };
+
+    if (is_null_next(scan))
+        return json_take_null(&scan->cursor);
+    scan->event->has_usage = true;
+    return scan_object(scan, members, 2);
+}
+
+/* "object" is "error" in older error events. */
+static bool read_kind(struct scan *scan)
+{
+    struct json_span kind;
+
+    return json_take_string(&scan->cursor, &kind) && !kind.escaped
+           && !(kind.length == 5 && memcmp(kind.start, "error", 5) == 0);
+}
+
+void completion_event_clear(struct completion_event *event)
+{
+    *event = (struct completion_event){ .prompt_tokens = -1,
+                                        .completion_tokens = -1,
+                                        .cached_tokens = -1,
+                                        .reasoning_tokens = -1,
+                                        .token_ids = -1 };
+}
+
+bool completion_scan(const char *json, size_t length, bool want_text, struct completion_event *out)
+{
+    static const struct member members[] = {
+        MEMBER("choices", read_choices),
+        MEMBER("usage", read_usage),
+        MEMBER("error", read_null),
+        MEMBER("object", read_kind),
+        MEMBER("timings", read_null),
+        MEMBER("x_groq", read_null),
+        { NULL, 0, NULL },
+    };
+    struct completion_event event;
+    struct scan scan = { { json, json + length }, want_text, &event };
+
+    completion_event_clear(&event);
+    if (!scan_object(&scan, members, 1))
+        return false;
+    json_skip_blanks(&scan.cursor);
+    if (scan.cursor.at != scan.cursor.end)
+        return false;
+    *out = event;
+    return true;
+}

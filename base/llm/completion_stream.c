@@ -1,0 +1,461 @@
+#include "base/llm/completion_stream.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "base/llm/completion_scan.h"
+
+#define EVENT_LIMIT_BYTES (1024 * 1024)
+#define LOAD_EVENT_LIMIT_BYTES (64 * 1024)
+#define KEPT_BYTES (64 * 1024) /* more than this is not kept for the next answer */
+
+struct completion_stream {
+    bool want_text, begun, broken;
+    size_t event_limit;  /* bytes */
+    bool names_error;    /* event: error */
+    struct text line;    /* its end has not come yet */
+    struct text pending; /* data lines that are no JSON so far */
+    struct text mended;
+};
+
+/* Whom to tell. */
+struct listener {
+    void (*each)(void *context, const struct completion_event *event);
+    void *context;
+};
+
+struct completion_stream *completion_stream_create(bool want_text)
+{
+    struct completion_stream *stream = memory_zeroed(1, sizeof *stream);
+
+    stream->want_text = want_text;
+    stream->event_limit = want_text ? EVENT_LIMIT_BYTES : LOAD_EVENT_LIMIT_BYTES;
+    return stream;
+}
+
+void completion_stream_destroy(struct completion_stream *stream)
+{
+    if (stream == NULL)
+        return;
+    text_finish(&stream->line);
+    text_finish(&stream->pending);
+    text_finish(&stream->mended);
+    free(stream);
+}
+
+static void clear_text(struct text *text)
+{
+    if (text->capacity > KEPT_BYTES)
+        text_finish(text);
+    else
+        text_clear(text);
+}
+
+void completion_stream_reset(struct completion_stream *stream)
+{
+    clear_text(&stream->line);
+    clear_text(&stream->pending);
+    clear_text(&stream->mended);
+    stream->begun = stream->broken = stream->names_error = false;
+}
+
+/* ---- The slow path: an event as the JSON library sees it ------------------------------------- */
+
+/* Models may write any character, so unlike elsewhere NUL is allowed here; and servers that cut
+ * text between the bytes of a character send what is not UTF-8: that becomes U+FFFD. */
+static json_t *parse(struct completion_stream *stream, const char *bytes, size_t length)
+{
+    json_error_t problem;
+    json_t *json = json_loadb(bytes, length, JSON_ALLOW_NUL, &problem);
+
+    if (json != NULL || json_error_code(&problem) != json_error_invalid_utf8)
+        return json;
+    text_clear(&stream->mended);
+    for (size_t at = 0, size; at<length; at += size> 0 ? size : 1) {
+        size = text_utf8_sequence(bytes + at, length - at);
+        text_add_bytes(&stream->mended, size > 0 ? bytes + at : "\xef\xbf\xbd",
+                       size > 0 ? size : 3);
+    }
+    return json_loadb(stream->mended.data, stream->mended.length, JSON_ALLOW_NUL, &problem);
+}
+
+static bool is_filled(const json_t *value)
+{
+    return json_is_string(value) && json_string_length(value) > 0;
+}
+
+static void note_text(const json_t *value, bool want_text, struct completion_event *event)
+{
+    if (!is_filled(value))
+        return;
+    event->has_content = true;
+    if (want_text && event->text == NULL) {
+        event->text = json_string_value(value);
+        event->text_length = json_string_length(value);
+    }
+}
+
+static void note_reasoning(const json_t *value, bool want_text, struct completion_event *event)
+{
+    if (!is_filled(value))
+        return;
+    event->has_reasoning = true;
+    if (want_text && event->reasoning == NULL) {
+        event->reasoning = json_string_value(value);
+        event->reasoning_length = json_string_length(value);
+    }
+}
+
+/* A string, or as Mistral and Databricks have it a list of parts, of which some are thoughts. */
+static void note_content(const json_t *value, bool want_text, struct completion_event *event)
+{
+    const json_t *part, *thought;
+    size_t i, j;
+
+    note_text(value, want_text, event);
+    json_array_foreach(value, i, part)
+    {
+        note_text(json_object_get(part, "text"), want_text, event);
+        json_array_foreach(json_object_get(part, "thinking"), j, thought)
+            note_reasoning(json_object_get(thought, "text"), want_text, event);
+        json_array_foreach(json_object_get(part, "summary"), j, thought)
+            note_reasoning(json_object_get(thought, "text"), want_text, event);
+    }
+}
+
+/* `function_call` is how one call was told before there were several. */
+static void note_tool_calls(const json_t *delta, struct completion_event *event)
+{
+    const json_t *older = json_object_get(delta, "function_call"), *call;
+    size_t i;
+
+    json_array_foreach(json_object_get(delta, "tool_calls"), i, call) event->has_tool_call |=
+        is_filled(json_object_get(json_object_get(call, "function"), "arguments"));
+    event->has_tool_call |= is_filled(json_object_get(older, "arguments"));
+}
+
+static void note_choice(const json_t *choice, bool want_text, struct completion_event *event)
+{
+    const json_t *delta = json_object_get(choice, "delta");
+    const json_t *ids = json_object_get(choice, "token_ids");
+    const json_t *finish = json_object_get(choice, "finish_reason");
+
+    note_content(json_object_get(choice, "text"), want_text, event);
+    note_content(json_object_get(delta, "content"), want_text, event);
+    note_content(json_object_get(delta, "refusal"), want_text, event);
+    note_reasoning(json_object_get(delta, "reasoning"), want_text, event);
+    note_reasoning(json_object_get(delta, "reasoning_content"), want_text, event);
+    note_tool_calls(delta, event);
+    if (json_is_array(ids))
+        event->token_ids =
+            (event->token_ids < 0 ? 0 : event->token_ids) + (int64_t)json_array_size(ids);
+    if (is_filled(finish)) { /* "" is how some servers say that it goes on */
+        event->has_finish = true;
+        text_copy(event->finish, sizeof event->finish, json_string_value(finish));
+    }
+}
+
+static int64_t count_or_unsaid(const json_t *object, const char *name)
+{
+    int64_t count = json_get_integer(object, name, -1);
+
+    return count < 0 ? -1 : count;
+}
+
+/* In its own place; else where Groq, else where Moonshot put it. */
+static const json_t *find_usage(const json_t *json)
+{
+    const json_t *usage = json_object_get(json, "usage");
+
+    if (!json_is_object(usage))
+        usage = json_object_get(json_object_get(json, "x_groq"), "usage");
+    if (!json_is_object(usage))
+        usage = json_object_get(json_array_get(json_object_get(json, "choices"), 0), "usage");
+    return usage;
+}
+
+/* SGLang tells its reasoning tokens in the usage itself. */
+static void note_usage(const json_t *usage, struct completion_event *event)
+{
+    const json_t *input = json_object_get(usage, "prompt_tokens_details");
+    const json_t *output = json_object_get(usage, "completion_tokens_details");
+
+    if (!json_is_object(usage))
+        return;
+    event->has_usage = true;
+    event->prompt_tokens = count_or_unsaid(usage, "prompt_tokens");
+    event->completion_tokens = count_or_unsaid(usage, "completion_tokens");
+    event->cached_tokens = count_or_unsaid(input, "cached_tokens");
+    event->reasoning_tokens = count_or_unsaid(output, "reasoning_tokens");
+    if (event->reasoning_tokens < 0)
+        event->reasoning_tokens = count_or_unsaid(usage, "reasoning_tokens");
+}
+
+/* llama.cpp before it had usage in streams: what it computed and what it took from its cache. */
+static void note_timings(const json_t *json, struct completion_event *event)
+{
+    const json_t *timings = json_object_get(json, "timings");
+    int64_t computed = count_or_unsaid(timings, "prompt_n");
+    int64_t cached = count_or_unsaid(timings, "cache_n");
+
+    if (event->has_usage || computed < 0)
+        return;
+    event->has_usage = true;
+    event->prompt_tokens = computed + (cached > 0 ? cached : 0);
+    event->completion_tokens = count_or_unsaid(timings, "predicted_n");
+    event->cached_tokens = cached;
+}
+
+/* {"error": {...}}, {"error": "..."}, {"object": "error", ...}, or anything in an `event: error`.
+ */
+static const json_t *find_error(const json_t *json, bool named)
+{
+    const json_t *error = json_object_get(json, "error");
+
+    if (error != NULL && !json_is_null(error) && !json_is_false(error))
+        return error;
+    if (named || strcmp(json_get_text(json, "object", ""), "error") == 0)
+        return json;
+    return NULL;
+}
+
+static void tell_error(const json_t *error, const struct listener *listener)
+{
+    struct completion_event event;
+    const json_t *message = json_is_string(error) ? error : json_object_get(error, "message");
+    FREE_AUTO char *written = is_filled(message) ? NULL : json_write(error);
+
+    completion_event_clear(&event);
+    event.error = true;
+    event.text = written != NULL ? written : json_string_value(message);
+    event.text_length = written != NULL ? strlen(written) : json_string_length(message);
+    listener->each(listener->context, &event);
+}
+
+/* False when it is not JSON. */
+static bool tell_parsed(struct completion_stream *stream, const char *bytes, size_t length,
+                        const struct listener *listener)
+{
+    json_auto_t *json = parse(stream, bytes, length);
+    struct completion_event event;
+    const json_t *error, *choice;
+    size_t i;
+
+    if (json == NULL)
+        return false;
+    error = find_error(json, stream->names_error);
+    if (error != NULL) {
+        tell_error(error, listener);
+        return true;
+    }
+    completion_event_clear(&event);
+    json_array_foreach(json_object_get(json, "choices"), i, choice)
+        note_choice(choice, stream->want_text, &event);
+    note_usage(find_usage(json), &event);
+    note_timings(json, &event);
+    listener->each(listener->context, &event);
+    return true;
+}
+
+/* ---- Lines and events ------------------------------------------------------------------------ */
+
+/* Raw bytes as the message: `event: error` with something else than JSON. */
+static void tell_raw_error(const char *bytes, size_t length, const struct listener *listener)
+{
+    struct completion_event event;
+
+    completion_event_clear(&event);
+    event.error = true;
+    event.text = bytes;
+    event.text_length = length;
+    listener->each(listener->context, &event);
+}
+
+static bool is_done(const char *data, size_t length)
+{
+    while (length > 0 && (data[length - 1] == ' ' || data[length - 1] == '\t'))
+        length--;
+    while (length > 0 && (*data == ' ' || *data == '\t')) {
+        data++;
+        length--;
+    }
+    return length == 6 && memcmp(data, "[DONE]", 6) == 0;
+}
+
+static void tell_done(const struct listener *listener)
+{
+    struct completion_event event;
+
+    completion_event_clear(&event);
+    event.done = true;
+    listener->each(listener->context, &event);
+}
+
+/* One whole event's data, or the first line of one that goes on. */
+static bool take_data(struct completion_stream *stream, const char *data, size_t length,
+                      const struct listener *listener)
+{
+    struct completion_event event;
+
+    if (stream->pending.length > 0) {
+        text_add_char(&stream->pending, '\n');
+        text_add_bytes(&stream->pending, data, length);
+        return stream->pending.length <= stream->event_limit;
+    }
+    if (!stream->names_error && completion_scan(data, length, stream->want_text, &event)) {
+        listener->each(listener->context, &event);
+        return true;
+    }
+    if (is_done(data, length))
+        tell_done(listener);
+    else if (!tell_parsed(stream, data, length, listener))
+        text_add_bytes(&stream->pending, data, length);
+    return true;
+}
+
+/* A blank line: the event is whole. */
+static bool end_event(struct completion_stream *stream, const struct listener *listener)
+{
+    bool good = true;
+
+    if (stream->pending.length > 0) {
+        good = tell_parsed(stream, stream->pending.data, stream->pending.length, listener);
+        if (!good && stream->names_error) {
+            tell_raw_error(stream->pending.data, stream->pending.length, listener);
+            good = true;
+        }
+    }
+    clear_text(&stream->pending);
+    stream->names_error = false;
+    return good;
+}
+
+/* The value of field `name` if the line is of that field. */
+static bool take_field(const char *line, size_t length, const char *name, const char **value,
+                       size_t *value_length)
+{
+    size_t taken = strlen(name);
+
+    if (length <= taken || memcmp(line, name, taken) != 0 || line[taken] != ':')
+        return false;
+    taken++;
+    if (taken < length && line[taken] == ' ')
+        taken++;
+    *value = line + taken;
+    *value_length = length - taken;
+    return true;
+}
+
+/* A line without its line end. Comments, id:, retry: and unknown fields mean nothing; `error:` is a
+ * field of older llama.cpp servers. */
+static bool take_line(struct completion_stream *stream, const char *line, size_t length,
+                      const struct listener *listener)
+{
+    const char *value;
+    size_t value_length;
+
+    if (length > 0 && line[length - 1] == '\r')
+        length--;
+    if (!stream->begun && length >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0) {
+        line += 3;
+        length -= 3;
+    }
+    stream->begun = true;
+    if (length == 0)
+        return end_event(stream, listener);
+    if (take_field(line, length, "data", &value, &value_length))
+        return value_length == 0 || take_data(stream, value, value_length, listener);
+    if (take_field(line, length, "event", &value, &value_length))
+        stream->names_error = value_length == 5 && memcmp(value, "error", 5) == 0;
+    if (!take_field(line, length, "error", &value, &value_length))
+        return true;
+    stream->names_error = true;
+    return take_data(stream, value, value_length, listener);
+}
+
+/* The last piece of a line that may have begun in an earlier read. */
+static bool end_line(struct completion_stream *stream, const char *piece, size_t length,
+                     const struct listener *listener)
+{
+    bool good;
+
+    if (stream->line.length + length > stream->event_limit)
+        return false;
+    if (stream->line.length == 0)
+        return take_line(stream, piece, length, listener);
+    text_add_bytes(&stream->line, piece, length);
+    good = take_line(stream, stream->line.data, stream->line.length, listener);
+    clear_text(&stream->line);
+    return good;
+}
+
+static bool feed(struct completion_stream *stream, const char *bytes, size_t length,
+                 const struct listener *listener)
+{
+    while (length > 0) {
+        const char *newline = memchr(bytes, '\n', length);
+        size_t piece = newline != NULL ? (size_t)(newline - bytes) : length;
+
+        if (newline == NULL) {
+            if (stream->line.length + piece > stream->event_limit)
+                return false;
+            text_add_bytes(&stream->line, bytes, piece);
+            return true;
+        }
+        if (!end_line(stream, bytes, piece, listener))
+            return false;
+        bytes += piece + 1;
+        length -= piece + 1;
+    }
+    return true;
+}
+
+bool completion_stream_begins(const char *bytes, size_t length)
+{
+    static const char *const beginnings[] = { "data:", "event:", "id:", "retry:", ":" };
+
+    if (length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) {
+        bytes += 3;
+        length -= 3;
+    }
+    while (length > 0 && (*bytes == '\r' || *bytes == '\n')) {
+        bytes++;
+        length--;
+    }
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (length > 0 && strncmp(bytes, beginnings[i], strnlen(beginnings[i], length)) == 0)
+            return true;
+    return false;
+}
+
+bool completion_event_has_output(const struct completion_event *event)
+{
+    return event->has_content || event->has_reasoning || event->has_tool_call;
+}
+
+bool completion_stream_feed(struct completion_stream *stream, const char *bytes, size_t length,
+                            void (*each)(void *context, const struct completion_event *event),
+                            void *context)
+{
+    const struct listener listener = { each, context };
+
+    if (!stream->broken)
+        stream->broken = !feed(stream, bytes, length, &listener);
+    return !stream->broken;
+}
+
+bool completion_stream_end(struct completion_stream *stream,
+                           void (*each)(void *context, const struct completion_event *event),
+                           void *context)
+{
+    const struct listener listener = { each, context };
+
+    if (!stream->broken && stream->line.length > 0)
+        stream->broken = !end_line(stream, "", 0, &listener);
+    if (!stream->broken)
+        stream->broken = !end_event(stream, &listener);
+    return !stream->broken;
+}

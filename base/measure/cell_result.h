@@ -1,0 +1,34 @@
+/* What came of an attempt at a cell: what bench/ measures, store/ keeps and a server monitor is
+ * asked about. */
+#pragma once
+
+#include "base/measure/cross_check.h"
+#include "base/measure/measurement.h"
+
+enum cell_state {
+    CELL_PENDING,
+    CELL_MEASURED,
+    CELL_INFEASIBLE,
+    CELL_FAILED,
+    CELL_SKIPPED,
+    CELL_INFERRED, /* not measured: what its neighbours showed says enough */
+    CELL_STATES
+};
+const char *cell_state_name(enum cell_state state);
+enum cell_state cell_state_find(const char *name); /* PENDING where it is none of them */
+
+struct cell_result {
+    enum cell_state state;
+    char reason[256];
+    char workload_digest[65];
+    struct measurement measurement;
+    struct histogram *histograms[METRIC_COUNT]; /* NULL: none */
+    const void *records; /* packed by bench, already compressed; NULL: none */
+    size_t records_length;
+    int64_t records_count;
+    struct sent sent;         /* in the whole attempt; for the witness, not stored */
+    const char *witness_json; /* NULL: none */
+    const void *series;       /* of the witness, packed; NULL: none */
+    size_t series_length;
+    int64_t series_scrapes;
+};

@@ -1,0 +1,30 @@
+#include "base/measure/cross_check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/compress.h"
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+
+void testimony_finish(struct testimony *testimony)
+{
+    free(testimony->json);
+    free(testimony->series);
+    *testimony = (struct testimony){ 0 };
+}
+
+void testimony_set_series(struct testimony *testimony, const json_t *columns, int64_t scrapes)
+{
+    FREE_AUTO char *written = json_write(columns);
+    struct error error;
+    void *packed;
+
+    if (!compress_bytes(written, strlen(written), &packed, &testimony->series_length, &error)) {
+        log_warning("the scrapes of a cell are not kept: %s", error.message);
+        return;
+    }
+    testimony->series = packed;
+    testimony->series_scrapes = scrapes;
+}

@@ -1,0 +1,379 @@
+#include "base/measure/measurement.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json/json.h"
+
+#define ROW(group, kind, member, help)                                                             \
+    {                                                                                              \
+        group, #member, MEASUREMENT_##kind, offsetof(struct measurement, member), help             \
+    }
+
+const struct measurement_field measurement_fields[] = {
+    ROW("window", REAL, warmup_s, "seconds of warm-up before the window"),
+    ROW("window", REAL, window_s, "seconds of the measured window"),
+    ROW("window", REAL, drain_s, "seconds from the window's end until the last request ended"),
+    ROW("window", INTEGER, window_start_ms, "when the window began, UTC milliseconds"),
+    ROW("window", BOOLEAN, unsettled,
+        "the warm-up ended at its limit, before two successive windows agreed"),
+    ROW("window", REAL, throughput_ci,
+        "half the width of the 95 % interval of the output tokens/s, as a share of it: 0.03 is 3 "
+        "%"),
+    ROW("window", BOOLEAN, uneven,
+        "the server stalled or changed its pace in the middle, each time this was measured"),
+    ROW("window", REAL, silence_s,
+        "longest time without a stream chunk while requests were in flight"),
+    ROW("requests", INTEGER, attempted,
+        "requests that ended in the window, or were cut off in it; open loop: that were due in it"),
+    ROW("requests", INTEGER, succeeded, "of those, with a whole answer"),
+    ROW("requests", REAL, success_rate, "succeeded / attempted"),
+    ROW("requests", INTEGER, finish_wrong,
+        "successful ones with finish reason stop, though all tokens came and no stop was allowed"),
+    ROW("requests", INTEGER, finish_missing, "successful ones with [DONE] but no finish reason"),
+    ROW("requests", INTEGER, done_missing, "successful ones with a finish reason but no [DONE]"),
+    ROW("requests", INTEGER, unanswered,
+        "open loop: of those, without an answer when the cell ended; in no failure class"),
+    ROW("requests", INTEGER, unsent, "open loop: of the unanswered, never sent"),
+    ROW("requests", INTEGER, waited_for_room,
+        "open loop: held back because as many as allowed were in flight"),
+    ROW("requests", INTEGER, held,
+        "closed loop: sent before the window and still not answered when the cell ended; in no "
+        "other figure"),
+    ROW("requests", INTEGER, stale_connections,
+        "reused connections that the server had closed; sent again on a fresh one"),
+    ROW("requests", INTEGER, left_open,
+        "answers whose body stayed open behind [DONE]: ended there, and the connection not used "
+        "again"),
+    ROW("load", REAL, concurrency_actual, "time average of the requests in flight in the window"),
+    ROW("load", INTEGER, concurrency_min, "fewest requests in flight"),
+    ROW("load", INTEGER, concurrency_max, "most requests in flight"),
+    ROW("load", REAL, concurrency_expected,
+        "users who did not think, on average: so many in flight are expected; null: open loop"),
+    ROW("load", REAL, request_rate_asked, "open loop: requests per second asked for; 0: closed"),
+    ROW("load", REAL, request_rate_scheduled,
+        "open loop: requests per second that the schedule had in the window"),
+    ROW("load", REAL, request_rate_sent, "open loop: requests per second sent in the window"),
+    ROW("load", REAL, queue_growth,
+        "open loop: requests per second by which those due and not ended grew in the window"),
+    ROW("load", BOOLEAN, overloaded, "open loop: the queue grew, there is no steady state"),
+    ROW("load", REAL, little_ratio,
+        "throughput x mean latency / concurrency_actual: 1 in a steady state"),
+    ROW("connections", INTEGER, new_connections,
+        "opened for the cell, warm-up included; not part of any request's times"),
+    ROW("connections", REAL, connect_p50_ms, "time to connect, without TLS, median"),
+    ROW("connections", REAL, connect_p99_ms, "the same, 99th percentile"),
+    ROW("connections", REAL, tls_p50_ms, "TLS handshake, median; null: no TLS"),
+    ROW("connections", REAL, tls_p99_ms, "the same, 99th percentile"),
+    ROW("tokens", INTEGER, input_tokens_requested,
+        "per request, as the plan asks for: each, or the mean of what is drawn"),
+    ROW("tokens", REAL, input_tokens_requested_mean, "what successful requests asked for"),
+    ROW("tokens", INTEGER, input_tokens_requested_min, "the same, fewest"),
+    ROW("tokens", INTEGER, input_tokens_requested_max, "the same, most"),
+    ROW("tokens", INTEGER, input_tokens_differing,
+        "requests whose prompt was not as long as asked for, by the server's usage; -1: some, "
+        "uncounted"),
+    ROW("tokens", INTEGER, input_tokens_difference_max, "the largest such difference"),
+    ROW("tokens", INTEGER, input_tokens_min, "per request, by the server's usage"),
+    ROW("tokens", INTEGER, input_tokens_max, "per request, by the server's usage"),
+    ROW("tokens", REAL, input_tokens_mean, "per request, by the server's usage"),
+    ROW("tokens", INTEGER, output_tokens_requested,
+        "per request, as the plan asks for: each, or the mean of what is drawn"),
+    ROW("tokens", REAL, output_tokens_requested_mean, "what successful requests asked for"),
+    ROW("tokens", INTEGER, output_tokens_requested_min, "the same, fewest"),
+    ROW("tokens", INTEGER, output_tokens_requested_max, "the same, most"),
+    ROW("tokens", INTEGER, output_tokens_differing,
+        "successful requests whose answer was not as long as asked for, by the server's usage; -1: "
+        "some, uncounted"),
+    ROW("tokens", INTEGER, output_tokens_difference_max, "the largest such difference"),
+    ROW("tokens", INTEGER, lengths_cut,
+        "requests whose drawn length was cut: to the context, or up to what is shared"),
+    ROW("tokens", INTEGER, prompts_repeated,
+        "requests with a prompt of the dataset that the server had before: it may be cached"),
+    ROW("tokens", INTEGER, prompts_left_out,
+        "prompts of the dataset that do not fit the context with their answer, or tell no length"),
+    ROW("tokens", INTEGER, shared_tokens,
+        "of the input tokens, in prefixes that other requests share by design"),
+    ROW("tokens", INTEGER, cached_told,
+        "requests whose usage tells cached tokens; 0: cached_tokens says nothing"),
+    ROW("tokens", INTEGER, output_tokens_min, "per request, by the server's usage"),
+    ROW("tokens", INTEGER, output_tokens_max, "per request, by the server's usage"),
+    ROW("tokens", REAL, output_tokens_mean, "per request, by the server's usage"),
+    ROW("tokens", INTEGER, input_tokens, "in the window"),
+    ROW("tokens", INTEGER, cached_tokens, "of the input tokens, from the server's prefix cache"),
+    ROW("tokens", INTEGER, output_tokens, "that arrived in the window"),
+    ROW("tokens", INTEGER, chunks, "stream chunks with content in the window"),
+    ROW("tokens", REAL, tokens_per_chunk,
+        "tokens per stream chunk; above 1, as with speculative decoding, icl is not itl"),
+    ROW("tokens", REAL, reasoning_tokens_mean,
+        "of the output tokens per request, reasoning by the server's usage"),
+    ROW("tokens", BOOLEAN, tokens_estimated,
+        "the server gave no usage: tokens were counted from chunks"),
+    ROW("rates", REAL, request_throughput, "requests ended per second"),
+    ROW("rates", REAL, input_throughput, "input tokens per second"),
+    ROW("rates", REAL, output_throughput, "output tokens per second"),
+    ROW("rates", REAL, goodput, "successful requests per second, within the stated limits if any"),
+    ROW("rates", REAL, output_throughput_deviation,
+        "standard deviation of the output throughput over one-second slices"),
+    ROW("rates", REAL, cold_ttft_ms, "TTFT of the first request of this shape, before any warm-up"),
+    ROW("client", REAL, lag_p50_ms, "how late the client handled what had arrived, median"),
+    ROW("client", REAL, lag_mean_ms, "the same, on average"),
+    ROW("client", REAL, lag_p99_ms, "the same, 99th percentile"),
+    ROW("client", REAL, start_lag_mean_ms, "how late the client sent what was due, on average"),
+    ROW("client", REAL, start_lag_p99_ms, "the same, 99th percentile"),
+    ROW("client", REAL, cpu_percent, "CPU of the client's threads, 100 is one core"),
+    ROW("client", REAL, cpu_wait_percent,
+        "of the window, a thread of the client had to wait while others used the CPUs"),
+    ROW("client", REAL, error_share,
+        "rates and mean latencies are off by this share at most because the client was late"),
+    ROW("client", REAL, ceiling_chunks_s,
+        "stream chunks per second that the client's threads could read when calibrated; 0: not "
+        "known"),
+    ROW("client", REAL, ceiling_share, "chunks per second of the window / ceiling_chunks_s"),
+    ROW("client", BOOLEAN, client_limited,
+        "the client was so late or busy that the server may be faster than measured"),
+    ROW("client", BOOLEAN, client_late,
+        "the slowest percent of latencies may be lag_p99_ms too long"),
+    ROW("client", BOOLEAN, machine_busy, "either, because others used the client's machine"),
+    ROW("load", BOOLEAN, contaminated,
+        "by its own counters the server worked for others too: see the witness"),
+    { 0 },
+};
+
+#define QUANTILE(name, help)                                                                       \
+    { "latency", #name "_ms", MEASUREMENT_REAL, offsetof(struct latency_summary, name##_ms),       \
+      help },                                                                                      \
+    {                                                                                              \
+        "latency", #name "_at_least", MEASUREMENT_BOOLEAN,                                         \
+            offsetof(struct latency_summary, name##_censored),                                     \
+            "only where true: the value above was cut off by a timeout"                            \
+    }
+#define PLAIN(kind, member, help)                                                                  \
+    {                                                                                              \
+        "latency", #member, MEASUREMENT_##kind, offsetof(struct latency_summary, member), help     \
+    }
+
+const struct measurement_field latency_fields[] = {
+    PLAIN(INTEGER, count, "values, those that were cut off included"),
+    PLAIN(INTEGER, censored, "values cut off by a timeout: the true ones are larger"),
+    PLAIN(REAL, mean_ms, "arithmetic mean"),
+    PLAIN(REAL, min_ms, "smallest"),
+    QUANTILE(p50, "median"),
+    QUANTILE(p90, "90th percentile"),
+    QUANTILE(p95, "95th percentile"),
+    QUANTILE(p99, "99th percentile"),
+    QUANTILE(p999, "99.9th percentile"),
+    PLAIN(REAL, max_ms, "largest"),
+    { 0 },
+};
+
+const char *metric_name(enum metric metric)
+{
+    static const char *const names[METRIC_COUNT] = {
+        [METRIC_TTFT] = "ttft",
+        [METRIC_TTFO] = "ttfo",
+        [METRIC_TTST] = "ttst",
+        [METRIC_ICL] = "icl",
+        [METRIC_ITL] = "itl",
+        [METRIC_TPOT] = "tpot",
+        [METRIC_E2E] = "e2e",
+        [METRIC_QUEUE] = "queue",
+        [METRIC_TTFT_SENT] = "ttft_from_send",
+        [METRIC_E2E_SENT] = "e2e_from_send",
+    };
+
+    return names[metric];
+}
+
+bool measurement_has_wide_chunks(const struct measurement *measurement)
+{
+    return measurement->tokens_per_chunk > 1.02;
+}
+
+static double quantile_ms(const struct histogram *histogram, double q, bool *censored)
+{
+    return (double)histogram_quantile(histogram, q, censored) / 1e6;
+}
+
+static void forget_latency(struct latency_summary *out)
+{
+    *out = (struct latency_summary){ 0 };
+    out->mean_ms = out->min_ms = out->max_ms = NAN;
+    out->p50_ms = out->p90_ms = out->p95_ms = out->p99_ms = out->p999_ms = NAN;
+}
+
+void latency_summarize(const struct histogram *histogram_ns, struct latency_summary *out)
+{
+    forget_latency(out);
+    if (histogram_count(histogram_ns) == 0)
+        return;
+    out->count = (int64_t)histogram_count(histogram_ns);
+    out->censored = (int64_t)histogram_censored(histogram_ns);
+    out->mean_ms = histogram_mean(histogram_ns) / 1e6;
+    out->min_ms = (double)histogram_min(histogram_ns) / 1e6;
+    out->max_ms = (double)histogram_max(histogram_ns) / 1e6;
+    out->p50_ms = quantile_ms(histogram_ns, 0.50, &out->p50_censored);
+    out->p90_ms = quantile_ms(histogram_ns, 0.90, &out->p90_censored);
+    out->p95_ms = quantile_ms(histogram_ns, 0.95, &out->p95_censored);
+    out->p99_ms = quantile_ms(histogram_ns, 0.99, &out->p99_censored);
+    out->p999_ms = quantile_ms(histogram_ns, 0.999, &out->p999_censored);
+}
+
+static json_t *field_to_json(const struct measurement_field *field, const void *base)
+{
+    const void *member = (const char *)base + field->offset;
+
+    switch (field->type) {
+    case MEASUREMENT_INTEGER:
+        return json_integer(*(const int64_t *)member);
+    case MEASUREMENT_REAL:
+        return json_number_or_null(*(const double *)member);
+    case MEASUREMENT_BOOLEAN:
+        return json_boolean(*(const bool *)member);
+    }
+    return NULL;
+}
+
+/* What is missing becomes zero, false or, of reals, NaN. */
+static void field_from_json(const struct measurement_field *field, const json_t *object, void *base)
+{
+    void *member = (char *)base + field->offset;
+
+    switch (field->type) {
+    case MEASUREMENT_INTEGER:
+        *(int64_t *)member = json_get_integer(object, field->name, 0);
+        break;
+    case MEASUREMENT_REAL:
+        *(double *)member = json_get_number(object, field->name, NAN);
+        break;
+    case MEASUREMENT_BOOLEAN:
+        *(bool *)member = json_get_boolean(object, field->name, false);
+        break;
+    }
+}
+
+static json_t *latency_to_json(const struct latency_summary *latency)
+{
+    json_t *object = json_object();
+
+    for (const struct measurement_field *field = latency_fields; field->name != NULL; field++) {
+        const void *member = (const char *)latency + field->offset;
+
+        if (field->type != MEASUREMENT_BOOLEAN || *(const bool *)member)
+            json_object_set_new(object, field->name, field_to_json(field, latency));
+    }
+    return object;
+}
+
+static void add_failures(json_t *json, const struct measurement *measurement)
+{
+    json_t *failures = json_object();
+
+    for (int i = FAILURE_NONE + 1; i < FAILURE_COUNT; i++)
+        if (measurement->failures[i] != 0)
+            json_object_set_new(failures, failure_name((enum failure)i),
+                                json_integer(measurement->failures[i]));
+    json_object_set_new(json, "failures", failures);
+    if (*measurement->first_error != '\0')
+        json_object_set_new(json_object_get(json, "requests"), "first_error",
+                            json_string(measurement->first_error));
+}
+
+json_t *measurement_to_json(const struct measurement *measurement)
+{
+    json_t *json = json_object();
+    json_t *latency = json_object();
+
+    for (const struct measurement_field *field = measurement_fields; field->name != NULL; field++) {
+        json_t *group = json_object_get(json, field->group);
+
+        if (group == NULL) {
+            group = json_object();
+            json_object_set_new(json, field->group, group);
+        }
+        json_object_set_new(group, field->name, field_to_json(field, measurement));
+    }
+    add_failures(json, measurement);
+    for (int i = 0; i < METRIC_COUNT; i++)
+        if (measurement->latency[i].count > 0)
+            json_object_set_new(latency, metric_name((enum metric)i),
+                                latency_to_json(&measurement->latency[i]));
+    json_object_set_new(json, "latency", latency);
+    return json;
+}
+
+/* ---- What was kept by earlier versions ------------------------------------------------------- */
+
+#define SAME_SHARE 0.02 /* so near to one token per chunk, a chunk is a token */
+
+/* Gaps between chunks were kept as "itl": they are those between tokens where a chunk is one. */
+static void read_old_gaps(struct measurement *out)
+{
+    bool is_told = !out->tokens_estimated && out->chunks > 0;
+
+    out->tokens_per_chunk = is_told ? (double)out->output_tokens / (double)out->chunks : NAN;
+    out->latency[METRIC_ICL] = out->latency[METRIC_ITL];
+    if (!(fabs(out->tokens_per_chunk - 1) < SAME_SHARE))
+        forget_latency(&out->latency[METRIC_ITL]);
+}
+
+static int64_t farthest(int64_t from, int64_t low, int64_t high)
+{
+    int64_t below = llabs(from - low), above = llabs(high - from);
+
+    return below > above ? below : above;
+}
+
+/* All requests of a cell asked for the same lengths, and those that differed were not counted. */
+static void read_old_lengths(struct measurement *out)
+{
+    out->input_tokens_requested_min = out->input_tokens_requested_max = out->input_tokens_requested;
+    out->output_tokens_requested_min = out->output_tokens_requested_max =
+        out->output_tokens_requested;
+    out->input_tokens_requested_mean = (double)out->input_tokens_requested;
+    out->output_tokens_requested_mean = (double)out->output_tokens_requested;
+    if (out->tokens_estimated)
+        return;
+    if (out->input_tokens_max > 0)
+        out->input_tokens_difference_max =
+            farthest(out->input_tokens_requested, out->input_tokens_min, out->input_tokens_max);
+    if (out->output_tokens_max > 0)
+        out->output_tokens_difference_max =
+            farthest(out->output_tokens_requested, out->output_tokens_min, out->output_tokens_max);
+    out->input_tokens_differing = out->input_tokens_difference_max > 0 ? -1 : 0;
+    out->output_tokens_differing = out->output_tokens_difference_max > 0 ? -1 : 0;
+}
+
+static void read_old(const json_t *tokens, struct measurement *out)
+{
+    if (tokens == NULL)
+        return;
+    if (json_object_get(tokens, "tokens_per_chunk") == NULL)
+        read_old_gaps(out);
+    if (json_object_get(tokens, "output_tokens_differing") == NULL)
+        read_old_lengths(out);
+}
+
+void measurement_from_json(const json_t *json, struct measurement *out)
+{
+    const json_t *requests = json_object_get(json, "requests");
+    const json_t *failures = json_object_get(json, "failures");
+    const json_t *latency = json_object_get(json, "latency");
+
+    *out = (struct measurement){ 0 };
+    for (const struct measurement_field *field = measurement_fields; field->name != NULL; field++)
+        field_from_json(field, json_object_get(json, field->group), out);
+    for (int i = FAILURE_NONE + 1; i < FAILURE_COUNT; i++)
+        out->failures[i] = json_get_integer(failures, failure_name((enum failure)i), 0);
+    text_copy(out->first_error, sizeof out->first_error,
+              json_get_text(requests, "first_error", ""));
+    for (int i = 0; i < METRIC_COUNT; i++) {
+        const json_t *object = json_object_get(latency, metric_name((enum metric)i));
+
+        for (const struct measurement_field *field = latency_fields; field->name != NULL; field++)
+            field_from_json(field, object, &out->latency[i]);
+    }
+    read_old(json_object_get(json, "tokens"), out);
+}

@@ -1,0 +1,139 @@
+#include "base/net/credential.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+
+enum {
+    BEGINS_A_WORD = 1, /* in others it is ordinary: "disk-" */
+    ANY_CASE = 2,
+    CAPITALS = 4,   /* and digits alone follow */
+    TO_THE_END = 8, /* what follows is all of it */
+};
+
+/* What begins so, with at least so many characters behind it: shorter words are ordinary ones. */
+struct shape {
+    const char *prefix;
+    size_t least;
+    unsigned how;
+};
+
+/* By its first byte and, of that, the low bits of those that may follow, which are the same in
+ * either case: most bytes of a text are passed over at once. */
+struct beginning {
+    const struct shape *shapes;
+    uint32_t seconds;
+};
+
+#define SECOND(byte) (UINT32_C(1) << ((byte)&31))
+#define BEGINNING(byte, second_bits, ...)                                                          \
+    [byte] = {                                                                                     \
+        (const struct shape[]){ __VA_ARGS__, { NULL } },                                           \
+        second_bits,                                                                               \
+    }
+static const struct beginning beginnings[UCHAR_MAX + 1] = {
+    /* Google, AWS */
+    BEGINNING('A', SECOND('I') | SECOND('K') | SECOND('S'), { "AIza", 26 },
+              { "AKIA", 12, CAPITALS }, { "ASIA", 16, CAPITALS }),
+    /* HTTP */
+    BEGINNING('B', SECOND('e'), { "Bearer ", 16, BEGINS_A_WORD | ANY_CASE }),
+    /* HTTP */
+    BEGINNING('b', SECOND('e'), { "Bearer ", 16, BEGINS_A_WORD | ANY_CASE }),
+    /* DigitalOcean */
+    BEGINNING('d', SECOND('o'), { "dop_v1_", 16 }),
+    /* JWT: a JSON object in base64 */
+    BEGINNING('e', SECOND('y'), { "eyJ", 17 }),
+    /* Google */
+    BEGINNING('G', SECOND('O'), { "GOCSPX-", 10 }),
+    /* Groq, GitHub, GitLab */
+    BEGINNING('g', SECOND('h') | SECOND('i') | SECOND('l') | SECOND('s'), { "gsk_", 16 },
+              { "ghp_", 12 }, { "gho_", 12 }, { "ghs_", 12 }, { "ghu_", 12 }, { "ghr_", 12 },
+              { "github_pat_", 8 }, { "glpat-", 10 }, { "gldt-", 10 }, { "glrt-", 10 }),
+    /* Hugging Face */
+    BEGINNING('h', SECOND('f'), { "hf_", 13, BEGINS_A_WORD }),
+    /* NVIDIA, npm */
+    BEGINNING('n', SECOND('p') | SECOND('v'), { "nvapi-", 10 }, { "npm_", 20, BEGINS_A_WORD }),
+    /* opsbrain */
+    BEGINNING('o', SECOND('b'), { "obk_", 12 }),
+    /* Perplexity, PyPI */
+    BEGINNING('p', SECOND('p') | SECOND('y'), { "pplx-", 16 }, { "pypi-AgE", 16 }),
+    /* Replicate, Stripe */
+    BEGINNING('r', SECOND('8') | SECOND('k'), { "r8_", 20, BEGINS_A_WORD }, { "rk_live_", 8 }),
+    /* SendGrid */
+    BEGINNING('S', SECOND('G'), { "SG.", 20, BEGINS_A_WORD }),
+    /* OpenAI, Anthropic, Stripe, Shopify */
+    BEGINNING('s', SECOND('h') | SECOND('k'), { "sk-", 13, BEGINS_A_WORD }, { "sk_live_", 8 },
+              { "sk_test_", 8 }, { "shpat_", 16 }),
+    /* Tailscale */
+    BEGINNING('t', SECOND('s'), { "tskey-", 10 }),
+    /* xAI, Slack */
+    BEGINNING('x', SECOND('a') | SECOND('o'), { "xai-", 20, BEGINS_A_WORD }, { "xoxa-", 8 },
+              { "xoxb-", 8 }, { "xoxe-", 8 }, { "xoxe.", 8 }, { "xoxp-", 8 }, { "xoxr-", 8 },
+              { "xoxs-", 8 }, { "xapp-", 8 }),
+    /* Google */
+    BEGINNING('y', SECOND('a'), { "ya29.", 9 }),
+    /* PEM */
+    BEGINNING('-', SECOND('-'), { "-----BEGIN ", 0, TO_THE_END }),
+};
+
+static bool is_of_a_token(unsigned char byte, unsigned how)
+{
+    if ((how & CAPITALS) != 0)
+        return isupper(byte) || isdigit(byte);
+    if ((how & TO_THE_END) != 0)
+        return byte != '\0';
+    return isalnum(byte) || (byte != '\0' && strchr("_-.+/=~", byte) != NULL);
+}
+
+/* The length of its prefix; 0: the text begins otherwise. */
+static size_t begins(const struct shape *shape, const char *text)
+{
+    bool any_case = (shape->how & ANY_CASE) != 0;
+    size_t length = 0;
+
+    for (; shape->prefix[length] != '\0'; length++)
+        if (text[length] != shape->prefix[length]
+            && !(any_case
+                 && tolower((unsigned char)text[length])
+                        == tolower((unsigned char)shape->prefix[length])))
+            return 0;
+    return length;
+}
+
+/* The length of one of the shape that begins at text[at]; 0: none. */
+static size_t length_at(const struct shape *shape, const char *text, size_t at)
+{
+    size_t prefix = begins(shape, text + at), more = 0;
+
+    if (prefix == 0
+        || ((shape->how & BEGINS_A_WORD) != 0 && at > 0 && isalnum((unsigned char)text[at - 1])))
+        return 0;
+    while (is_of_a_token((unsigned char)text[at + prefix + more], shape->how))
+        more++;
+    return more >= shape->least ? prefix + more : 0;
+}
+
+bool credential_find(const char *text, size_t *at, size_t *length)
+{
+    for (size_t i = 0; text[i] != '\0'; i++) {
+        const struct beginning *beginning = &beginnings[(unsigned char)text[i]];
+
+        if ((beginning->seconds & SECOND(text[i + 1])) == 0)
+            continue;
+        *at = i;
+        for (const struct shape *shape = beginning->shapes; shape->prefix != NULL; shape++) {
+            *length = length_at(shape, text, i);
+            if (*length > 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+bool text_has_credential(const char *text)
+{
+    size_t at, length;
+
+    return text != NULL && credential_find(text, &at, &length);
+}

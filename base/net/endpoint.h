@@ -1,0 +1,13 @@
+/* A model server as it is called: address, model, credential. Resolved from a deployment right
+ * before use. */
+#pragma once
+
+#include "base/net/secrets.h"
+#include "base/net/server_list.h"
+
+struct endpoint {
+    char url[1025];                    /* without a trailing '/' or '/v1' */
+    char model[256];                   /* as requests name it */
+    char bearer[SECRET_VALUE_SIZE];    /* "" for none; never shown */
+    const struct server_list *servers; /* that its address must be in; NULL: any */
+};

@@ -1,0 +1,412 @@
+#include "base/net/mask.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/core/error.h"
+#include "base/core/memory.h"
+#include "base/net/mask_view.h"
+
+#define SHORT_BYTES 12                  /* a shorter secret is weak */
+#define FEW_DISTINCT 5                  /* bytes: so is "xxxxxxxxxxxx" */
+#define LEAST_BYTES 8                   /* of a piece that is hidden */
+#define GRAM 4                          /* bytes that are looked up together */
+#define STRIDE (LEAST_BYTES - GRAM + 1) /* every piece has a whole gram at one of these places */
+#define BUCKETS 4096
+#define FORMS 5
+#define HIDDEN "(hidden)"
+
+/* One way to write the secret, folded. */
+struct form {
+    size_t from, length; /* in the mask's bytes */
+    size_t least;        /* bytes in a row that give it away */
+};
+
+struct mask {
+    bool weak;
+    char *word; /* the secret, as it is */
+    struct form forms[FORMS];
+    size_t form_count;
+    struct text bytes;      /* of all forms */
+    uint8_t *form_of;       /* of each byte */
+    uint32_t *next;         /* the next place whose gram is in the same bucket, plus 1; 0: none */
+    uint32_t head[BUCKETS]; /* the first */
+};
+
+/* Upper and lower case are one, and so are the two alphabets of base64. */
+static unsigned char fold(unsigned char byte)
+{
+    if (byte >= 'A' && byte <= 'Z')
+        return (unsigned char)(byte + ('a' - 'A'));
+    return byte == '-' ? '+' : byte == '_' ? '/' : byte;
+}
+
+/* ---- The forms of a secret ---- */
+
+static void add_form(struct mask *mask, const struct text *written)
+{
+    struct form *form = &mask->forms[mask->form_count++];
+    size_t least = written->length - written->length / 4;
+
+    *form = (struct form){ .from = mask->bytes.length,
+                           .length = written->length,
+                           .least = least > LEAST_BYTES ? least : LEAST_BYTES };
+    for (size_t i = 0; i < written->length; i++)
+        text_add_char(&mask->bytes, (char)fold((unsigned char)written->data[i]));
+}
+
+static void add_hexadecimal(struct mask *mask, const char *secret)
+{
+    TEXT_AUTO written = { 0 };
+
+    for (const char *c = secret; *c != '\0'; c++)
+        text_addf(&written, "%02x", (unsigned char)*c);
+    add_form(mask, &written);
+    explicit_bzero(written.data, written.length);
+}
+
+/* The characters of base64 that these bytes alone decide. */
+static void add_base64(struct mask *mask, const char *bytes)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t bits = 8 * strlen(bytes);
+    TEXT_AUTO written = { 0 };
+
+    for (size_t bit = 0; bit + 6 <= bits; bit += 6) {
+        unsigned pair = (unsigned)(unsigned char)bytes[bit / 8] << 8;
+
+        if (bit / 8 + 1 < bits / 8)
+            pair |= (unsigned char)bytes[bit / 8 + 1];
+        text_add_char(&written, digits[pair >> (10 - bit % 8) & 63]);
+    }
+    add_form(mask, &written);
+    explicit_bzero(written.data, written.length);
+}
+
+static size_t bucket_of(const unsigned char *folded)
+{
+    uint32_t gram;
+
+    memcpy(&gram, folded, sizeof gram);
+    return gram * UINT32_C(2654435761) >> 20;
+}
+
+static void index_form(struct mask *mask, uint8_t which)
+{
+    const struct form *form = &mask->forms[which];
+    const unsigned char *bytes = (const unsigned char *)mask->bytes.data;
+
+    memset(mask->form_of + form->from, which, form->length);
+    for (size_t i = form->from; i + GRAM <= form->from + form->length; i++) {
+        uint32_t *head = &mask->head[bucket_of(bytes + i)];
+
+        mask->next[i] = *head;
+        *head = (uint32_t)i + 1;
+    }
+}
+
+/* A secret that is somewhere in base64 begins at any of three places of a group of bytes. */
+static void add_forms(struct mask *mask, const char *secret)
+{
+    TEXT_AUTO written = { 0 };
+
+    text_add(&written, secret);
+    add_form(mask, &written);
+    add_hexadecimal(mask, secret);
+    for (size_t skipped = 0; skipped < 3; skipped++)
+        add_base64(mask, secret + skipped);
+    mask->form_of = memory_zeroed(mask->bytes.length, sizeof *mask->form_of);
+    mask->next = memory_zeroed(mask->bytes.length, sizeof *mask->next);
+    for (size_t i = 0; i < mask->form_count; i++)
+        index_form(mask, (uint8_t)i);
+    explicit_bzero(written.data, written.length);
+}
+
+struct mask *mask_create(const char *secret)
+{
+    struct mask *mask;
+
+    if (secret == NULL || secret[0] == '\0')
+        return NULL;
+    mask = memory_zeroed(1, sizeof *mask);
+    mask->weak = secret_is_weak(secret);
+    mask->word = memory_copy_text(secret);
+    text_reserve(&mask->bytes, 8 * strlen(secret)); /* once: no copy stays behind */
+    if (!mask->weak)
+        add_forms(mask, secret);
+    return mask;
+}
+
+void mask_destroy(struct mask *mask)
+{
+    if (mask == NULL)
+        return;
+    explicit_bzero(mask->word, strlen(mask->word));
+    if (mask->bytes.data != NULL)
+        explicit_bzero(mask->bytes.data, mask->bytes.length);
+    free(mask->word);
+    text_finish(&mask->bytes);
+    free(mask->form_of);
+    free(mask->next);
+    free(mask);
+}
+
+void mask_destroy_at(struct mask **mask)
+{
+    mask_destroy(*mask);
+}
+
+/* ---- Weak ones ---- */
+
+static size_t count_distinct(const char *secret)
+{
+    bool seen[256] = { false };
+    size_t count = 0;
+
+    for (const char *c = secret; *c != '\0'; c++) {
+        count += !seen[(unsigned char)*c];
+        seen[(unsigned char)*c] = true;
+    }
+    return count;
+}
+
+/* Of the documentation of engines and clients, and what servers say anyway. */
+bool secret_is_weak(const char *secret)
+{
+    static const char *const words[] = {
+        "token-abc123",   "sk-no-key-required", "no-key-required", "not-required",
+        "not-applicable", "your-api-key",       "your_api_key",    "your-api-key-here",
+        "unauthorized",   "authorization",      "authentication",  "unauthenticated",
+        "authenticated",  "authenticate",       "configuration",   "administrator",
+        "placeholder",    "openai-compatible",  "not-configured",  "undefined",
+    };
+
+    if (strlen(secret) < SHORT_BYTES || count_distinct(secret) < FEW_DISTINCT)
+        return true;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcasecmp(secret, words[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_of_a_word(unsigned char byte)
+{
+    return isalnum(byte) || byte == '_' || byte >= 0x80;
+}
+
+/* ---- Where it is ---- */
+
+struct spans {
+    struct span *at;
+    size_t count, room;
+};
+
+static void add_span(struct spans *spans, struct span span)
+{
+    if (spans->count == spans->room) {
+        spans->room = 2 * spans->room + 8;
+        spans->at = memory_resize(spans->at, spans->room, sizeof *spans->at);
+    }
+    spans->at[spans->count++] = span;
+}
+
+/* The run of bytes that the view at `at` and the form at `place` have in common. */
+static struct span extend(const struct mask *mask, const struct view *view, size_t at, size_t place)
+{
+    const struct form *form = &mask->forms[mask->form_of[place]];
+    const char *bytes = mask->bytes.data;
+    size_t back = 0, ahead = 0;
+
+    while (back < at && back < place - form->from
+           && (char)fold(view->bytes[at - back - 1]) == bytes[place - back - 1])
+        back++;
+    while (at + ahead < view->length && place + ahead < form->from + form->length
+           && (char)fold(view->bytes[at + ahead]) == bytes[place + ahead])
+        ahead++;
+    return (struct span){ at - back, at + ahead };
+}
+
+static bool gives_away(const struct mask *mask, const struct view *view, bool is_cut, size_t place,
+                       struct span run)
+{
+    size_t length = run.to - run.from;
+
+    return length >= mask->forms[mask->form_of[place]].least
+           || (is_cut && run.to == view->length && length >= LEAST_BYTES);
+}
+
+/* The longest run at `at` that gives the secret away; false: none. */
+static bool find_run(const struct mask *mask, const struct view *view, bool is_cut, size_t at,
+                     struct span *out)
+{
+    unsigned char gram[GRAM];
+    bool found = false;
+
+    for (size_t i = 0; i < GRAM; i++)
+        gram[i] = fold(view->bytes[at + i]);
+    for (uint32_t next = mask->head[bucket_of(gram)]; next != 0; next = mask->next[next - 1]) {
+        struct span run = extend(mask, view, at, next - 1);
+
+        if (!gives_away(mask, view, is_cut, next - 1, run)
+            || (found && run.to - run.from <= out->to - out->from))
+            continue;
+        *out = run;
+        found = true;
+    }
+    return found;
+}
+
+static void find_runs(const struct mask *mask, const struct view *view, bool is_cut,
+                      struct spans *spans)
+{
+    struct span run;
+
+    for (size_t at = 0; at + GRAM <= view->length;) {
+        if (!find_run(mask, view, is_cut, at, &run)) {
+            at += STRIDE;
+            continue;
+        }
+        add_span(spans, view_origin(view, run));
+        at = run.to;
+    }
+}
+
+static void find_words(const struct mask *mask, const struct view *view, struct spans *spans)
+{
+    size_t length = strlen(mask->word);
+
+    for (size_t at = 0; at + length <= view->length; at++) {
+        struct span word = { at, at + length };
+
+        if (memcmp(view->bytes + at, mask->word, length) == 0
+            && (at == 0 || !is_of_a_word(view->bytes[at - 1]))
+            && (word.to == view->length || !is_of_a_word(view->bytes[word.to])))
+            add_span(spans, view_origin(view, word));
+    }
+}
+
+/* As it is, and as it reads once it is decoded, and decoded again. */
+static void find_all(const struct mask *mask, const struct text *text, bool is_cut,
+                     struct spans *spans)
+{
+    struct view view = view_of(text->data, text->length);
+
+    for (int round = 0; round < VIEW_ROUNDS; round++) {
+        if (mask->weak)
+            find_words(mask, &view, spans);
+        else
+            find_runs(mask, &view, is_cut, spans);
+        if (!view_decode(&view, mask->weak ? VIEW_KEEPS_BLANKS : VIEW_DROPS_BLANKS))
+            break;
+    }
+    view_finish(&view);
+}
+
+/* ---- Hiding it ---- */
+
+static int by_start(const void *a, const void *b)
+{
+    const struct span *first = a, *second = b;
+
+    return first->from < second->from ? -1 : first->from > second->from;
+}
+
+static void replace(const struct spans *spans, struct text *text)
+{
+    struct text out = { 0 };
+    size_t done = 0;
+
+    for (size_t i = 0; i < spans->count; i++) {
+        const struct span *span = &spans->at[i];
+
+        if (span->to <= done)
+            continue;
+        if (span->from >= done) { /* it does not go on with the one before */
+            text_add_bytes(&out, text->data + done, span->from - done);
+            text_add(&out, HIDDEN);
+        }
+        done = span->to;
+    }
+    text_add_bytes(&out, text->data + done, text->length - done);
+    explicit_bzero(text->data, text->length);
+    text_finish(text);
+    *text = out;
+}
+
+void mask_text(const struct mask *mask, enum mask_kind kind, bool is_cut, struct text *text)
+{
+    struct spans spans = { 0 };
+
+    if (mask == NULL || text->length == 0 || (mask->weak && kind != MASK_FAILURE))
+        return;
+    find_all(mask, text, is_cut, &spans);
+    if (spans.count > 0) {
+        qsort(spans.at, spans.count, sizeof *spans.at, by_start);
+        replace(&spans, text);
+    }
+    free(spans.at);
+}
+
+void mask_string(const struct mask *mask, enum mask_kind kind, char *string, size_t size)
+{
+    TEXT_AUTO text = { 0 };
+
+    if (mask == NULL)
+        return;
+    text_add(&text, string);
+    mask_text(mask, kind, text.length + UTF8_LONGEST >= size, &text);
+    text_copy(string, size, text_string(&text));
+}
+
+void mask_error(const struct mask *mask, struct error *error)
+{
+    mask_string(mask, MASK_FAILURE, error->message, sizeof error->message);
+}
+
+/* ---- While it comes ---- */
+
+/* How many bytes at the end of the view are in one of the forms, too. */
+static size_t open_bytes(const struct mask *mask, const struct view *view)
+{
+    size_t longest = 0;
+
+    for (size_t end = 1; end <= mask->bytes.length; end++) {
+        size_t from = mask->forms[mask->form_of[end - 1]].from, count = 0;
+
+        while (count < end - from && count < view->length
+               && (char)fold(view->bytes[view->length - count - 1])
+                      == mask->bytes.data[end - count - 1])
+            count++;
+        longest = count > longest ? count : longest;
+    }
+    return longest;
+}
+
+size_t mask_settled(const struct mask *mask, const char *bytes, size_t length)
+{
+    size_t settled, kept;
+    struct view view;
+
+    if (mask == NULL || mask->weak || length == 0)
+        return length;
+    settled = view_whole(bytes, length);
+    kept = VIEW_GROWTH * mask->bytes.length;
+    kept = kept < settled ? settled - kept : 0; /* nothing before it can be open */
+    view = view_of(bytes + kept, settled - kept);
+    for (int round = 0; round < 2; round++) {
+        size_t open = open_bytes(mask, &view);
+        size_t from =
+            kept + view_origin(&view, (struct span){ view.length - open, view.length }).from;
+
+        if (open > 0 && from < settled)
+            settled = from;
+        if (!view_decode(&view, VIEW_DROPS_BLANKS))
+            break;
+    }
+    view_finish(&view);
+    while (settled > 0 && settled < length && ((unsigned char)bytes[settled] & 0xc0) == 0x80)
+        settled--;
+    return settled;
+}

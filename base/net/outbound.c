@@ -1,0 +1,384 @@
+#include "base/net/outbound.h"
+
+#include <arpa/inet.h>
+#include <signal.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/core/clock.h"
+#include "base/net/outbound_code.h"
+#include "base/net/outbound_transfer.h"
+
+#define ERROR_BODY_BYTES 65536
+#define TICK_MS 100 /* until `cancelled` and the idle limit are looked at again */
+
+bool outbound_global_init(struct error *error)
+{
+    signal(SIGPIPE, SIG_IGN); /* OpenSSL writes without MSG_NOSIGNAL */
+    if (curl_global_init(CURL_GLOBAL_ALL) != CURLE_OK)
+        return error_set(error, ERROR_INTERNAL, "cannot initialize libcurl");
+    return true;
+}
+
+void outbound_global_finish(void)
+{
+    curl_global_cleanup();
+}
+
+void outbound_response_finish(struct outbound_response *response)
+{
+    text_finish(&response->body);
+}
+
+static void describe_address(const struct sockaddr *address, char out[INET6_ADDRSTRLEN])
+{
+    struct sockaddr_in ipv4;
+    struct sockaddr_in6 ipv6;
+
+    text_copy(out, INET6_ADDRSTRLEN, "of an unknown family");
+    if (address->sa_family == AF_INET) {
+        memcpy(&ipv4, address, sizeof ipv4);
+        inet_ntop(AF_INET, &ipv4.sin_addr, out, INET6_ADDRSTRLEN);
+    } else if (address->sa_family == AF_INET6) {
+        memcpy(&ipv6, address, sizeof ipv6);
+        inet_ntop(AF_INET6, &ipv6.sin6_addr, out, INET6_ADDRSTRLEN);
+    }
+}
+
+/* After the name is resolved, so that no name can lead to a refused address. */
+static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    struct transfer *transfer = context;
+
+    (void)purpose;
+    transfer->unlisted = transfer->request->servers != NULL
+                         && !server_list_has_address(transfer->request->servers, &address->addr);
+    if (transfer->unlisted || address_is_refused(&address->addr)) {
+        describe_address(&address->addr, transfer->refused);
+        return CURL_SOCKET_BAD;
+    }
+    transfer->refused[0] = '\0'; /* one of its others was */
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+// NOLINTNEXTLINE(readability-non-const-parameter): the signature is libcurl's
+static int note_sent(void *context, char *remote, char *local, int remote_port, int local_port)
+{
+    struct transfer *transfer = context;
+
+    (void)remote, (void)local, (void)remote_port, (void)local_port;
+    transfer->response->sent_ns = transfer->last_byte_ns = clock_monotonic_ns();
+    return CURL_PREREQFUNC_OK;
+}
+
+static void copy_visible(char *out, size_t size, const char *bytes, size_t length)
+{
+    size_t copied = 0;
+
+    while (length > 0 && strchr(" \t\r\n", bytes[length - 1]) != NULL)
+        length--;
+    for (; copied < length && copied < size - 1; copied++) {
+        out[copied] = bytes[copied];
+        if ((unsigned char)bytes[copied] < ' ' || (unsigned char)bytes[copied] >= 0x7f)
+            out[copied] = '?';
+    }
+    out[copied] = '\0';
+}
+
+/* Seconds, or a date (RFC 9110, 10.2.3). */
+static int64_t read_retry_after(const char *value)
+{
+    static const int64_t longest_s = INT64_C(366) * 86400;
+    int64_t seconds;
+    time_t date;
+
+    if (text_to_integer(value, 0, INT64_MAX, &seconds))
+        return seconds < longest_s ? seconds : longest_s;
+    date = curl_getdate(value, NULL);
+    if (date < 0)
+        return -1;
+    seconds = (int64_t)date - clock_utc_ms() / 1000;
+    return seconds < 0 ? 0 : seconds < longest_s ? seconds : longest_s;
+}
+
+static bool is_header(const char *line, size_t length, const char *name, const char **value)
+{
+    size_t name_length = strlen(name);
+
+    if (length <= name_length || line[name_length] != ':'
+        || strncasecmp(line, name, name_length) != 0)
+        return false;
+    *value = line + name_length + 1;
+    while (*value < line + length && (**value == ' ' || **value == '\t'))
+        (*value)++;
+    return true;
+}
+
+/* Of where a redirect leads: without what may carry a credential. */
+static size_t shown_length(const char *url, size_t length)
+{
+    size_t shown = 0;
+
+    while (shown < length && strchr("?#@", url[shown]) == NULL)
+        shown++;
+    return shown < length && url[shown] == '@' ? 0 : shown;
+}
+
+static size_t on_header(char *line, size_t size, size_t count, void *context)
+{
+    struct transfer *transfer = context;
+    struct outbound_response *response = transfer->response;
+    size_t length = size * count;
+    const char *value;
+    char seconds[64];
+
+    transfer->last_byte_ns = clock_monotonic_ns();
+    if (response->first_byte_ns == 0)
+        response->first_byte_ns = transfer->last_byte_ns;
+    if (is_header(line, length, "content-type", &value))
+        copy_visible(response->content_type, sizeof response->content_type, value,
+                     (size_t)(line + length - value));
+    else if (is_header(line, length, "server", &value))
+        copy_visible(response->server, sizeof response->server, value,
+                     (size_t)(line + length - value));
+    else if (is_header(line, length, "location", &value))
+        copy_visible(response->location, sizeof response->location, value,
+                     shown_length(value, (size_t)(line + length - value)));
+    else if (is_header(line, length, "retry-after", &value)) {
+        copy_visible(seconds, sizeof seconds, value, (size_t)(line + length - value));
+        response->retry_after_s = read_retry_after(seconds);
+    }
+    return length;
+}
+
+static bool is_success(long status)
+{
+    return status >= 200 && status < 300;
+}
+
+static bool stop(struct transfer *transfer, enum failure why)
+{
+    transfer->stopped = why;
+    return false;
+}
+
+static bool keep_error_body(struct transfer *transfer, const char *bytes, size_t length)
+{
+    size_t room = ERROR_BODY_BYTES - transfer->response->body.length;
+
+    text_add_bytes(&transfer->response->body, bytes, length < room ? length : room);
+    transfer->enough = length >= room;
+    return !transfer->enough;
+}
+
+static bool take_bytes(struct transfer *transfer, const char *bytes, size_t length)
+{
+    const struct outbound_request *request = transfer->request;
+    struct outbound_response *response = transfer->response;
+
+    curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &response->status);
+    if (!is_success(response->status))
+        return keep_error_body(transfer, bytes, length);
+    if (length > transfer->limit_bytes - transfer->received_bytes)
+        return stop(transfer, FAILURE_PROTOCOL);
+    transfer->received_bytes += length;
+    if (request->on_bytes != NULL)
+        return request->on_bytes(request->context, bytes, length)
+               || stop(transfer, FAILURE_CANCELLED);
+    text_add_bytes(&response->body, bytes, length);
+    return true;
+}
+
+static size_t on_body(char *bytes, size_t size, size_t count, void *context)
+{
+    struct transfer *transfer = context;
+
+    transfer->last_byte_ns = clock_monotonic_ns();
+    return take_bytes(transfer, bytes, size * count) ? size * count : 0;
+}
+
+static void add_header(struct transfer *transfer, const char *name, const char *value)
+{
+    TEXT_AUTO line = { 0 };
+
+    text_addf(&line, "%s: %s", name, value);
+    transfer->headers = curl_slist_append(transfer->headers, line.data);
+    explicit_bzero(line.data, line.length); /* it may be the bearer */
+}
+
+static void set_headers(struct transfer *transfer)
+{
+    const struct outbound_request *request = transfer->request;
+    TEXT_AUTO bearer = { 0 };
+
+    add_header(transfer, "Accept", request->accept != NULL ? request->accept : "application/json");
+    add_header(transfer, "Expect", ""); /* "Expect:" leaves it out */
+    if (request->body != NULL)
+        add_header(transfer, "Content-Type", "application/json");
+    if (request->bearer != NULL) {
+        text_addf(&bearer, "Bearer %s", request->bearer);
+        add_header(transfer, "Authorization", bearer.data);
+        explicit_bzero(bearer.data, bearer.length);
+    }
+    curl_easy_setopt(transfer->easy, CURLOPT_HTTPHEADER, transfer->headers);
+}
+
+static void set_method(CURL *easy, const struct outbound_request *request)
+{
+    if (request->body != NULL) {
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_length);
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request->body);
+    }
+    if (request->method != NULL && strcmp(request->method, "HEAD") == 0)
+        curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+    else if (request->method != NULL)
+        curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
+}
+
+static void set_guards(CURL *easy, struct transfer *transfer)
+{
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
+    curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* nor one from the environment */
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, transfer);
+    outbound_trust(easy);
+}
+
+static long or_default(int64_t value_ms, long usual_ms)
+{
+    return value_ms > 0 ? (long)value_ms : usual_ms;
+}
+
+static void set_timing(CURL *easy, struct transfer *transfer)
+{
+    const struct outbound_request *request = transfer->request;
+
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* a cancelled call does not wait for DNS */
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
+                     or_default(request->connect_timeout_ms, OUTBOUND_CONNECT_MS));
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS,
+                     or_default(request->total_timeout_ms, OUTBOUND_TOTAL_MS));
+    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, note_sent);
+    curl_easy_setopt(easy, CURLOPT_PREREQDATA, transfer);
+}
+
+static void set_callbacks(CURL *easy, struct transfer *transfer)
+{
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->detail);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
+}
+
+static bool start(struct transfer *transfer)
+{
+    transfer->multi = curl_multi_init();
+    transfer->easy = curl_easy_init();
+    if (transfer->multi == NULL || transfer->easy == NULL)
+        return stop(transfer, FAILURE_CLIENT_LIMIT);
+    curl_easy_setopt(transfer->easy, CURLOPT_URL, transfer->request->url);
+    curl_easy_setopt(transfer->easy, CURLOPT_USERAGENT, "opsbrain/" OPSBRAIN_VERSION);
+    curl_easy_setopt(transfer->easy, CURLOPT_ACCEPT_ENCODING, "identity"); /* decodes others too */
+    set_method(transfer->easy, transfer->request);
+    set_headers(transfer);
+    set_guards(transfer->easy, transfer);
+    set_timing(transfer->easy, transfer);
+    set_callbacks(transfer->easy, transfer);
+    return curl_multi_add_handle(transfer->multi, transfer->easy) == CURLM_OK
+           || stop(transfer, FAILURE_CLIENT_LIMIT);
+}
+
+static bool may_go_on(struct transfer *transfer)
+{
+    const struct outbound_request *request = transfer->request;
+    int64_t idle_ns = clock_monotonic_ns() - transfer->last_byte_ns;
+
+    if (request->cancelled != NULL && request->cancelled(request->context))
+        return stop(transfer, FAILURE_CANCELLED);
+    if (request->idle_timeout_ms > 0 && transfer->last_byte_ns > 0
+        && idle_ns > request->idle_timeout_ms * 1000000)
+        return stop(transfer, FAILURE_IDLE_TIMEOUT);
+    return true;
+}
+
+/* Turns the loop until the transfer ends or is stopped. */
+static CURLcode turn(struct transfer *transfer)
+{
+    int running = 1, left;
+    CURLMsg *message;
+
+    while (running > 0 && may_go_on(transfer)) {
+        if (curl_multi_perform(transfer->multi, &running) != CURLM_OK)
+            return CURLE_OUT_OF_MEMORY;
+        if (running > 0)
+            curl_multi_poll(transfer->multi, NULL, 0, TICK_MS, NULL);
+    }
+    message = curl_multi_info_read(transfer->multi, &left);
+    return message != NULL ? message->data.result : CURLE_ABORTED_BY_CALLBACK;
+}
+
+static void finish(struct transfer *transfer)
+{
+    if (transfer->multi != NULL && transfer->easy != NULL)
+        curl_multi_remove_handle(transfer->multi, transfer->easy);
+    curl_easy_cleanup(transfer->easy);
+    curl_multi_cleanup(transfer->multi);
+    for (struct curl_slist *header = transfer->headers; header != NULL; header = header->next)
+        explicit_bzero(header->data, strlen(header->data));
+    curl_slist_free_all(transfer->headers);
+    mask_destroy(transfer->mask);
+}
+
+/* Nothing that is told of the answer repeats the bearer; what was streamed is the caller's to mask.
+ */
+static void hide_bearer(struct transfer *transfer)
+{
+    struct outbound_response *response = transfer->response;
+    enum mask_kind kind = is_success(response->status) ? MASK_ANSWER : MASK_FAILURE;
+
+    mask_string(transfer->mask, kind, response->content_type, sizeof response->content_type);
+    mask_string(transfer->mask, kind, response->server, sizeof response->server);
+    mask_string(transfer->mask, kind, response->location, sizeof response->location);
+    mask_text(transfer->mask, kind, transfer->enough, &response->body);
+}
+
+static bool check_bearer(const char *bearer, struct error *error)
+{
+    for (; bearer != NULL && *bearer != '\0'; bearer++)
+        if ((unsigned char)*bearer < 0x21 || *bearer == 0x7f)
+            return error_set(error, ERROR_INVALID,
+                             "the secret has a character that no HTTP header can carry");
+    return true;
+}
+
+bool outbound_perform(const struct outbound_request *request, struct outbound_response *response,
+                      struct error *error)
+{
+    struct transfer transfer = { .request = request, .response = response };
+    CURLcode code = CURLE_OK;
+
+    *response = (struct outbound_response){ .retry_after_s = -1, .failure = FAILURE_SEND };
+    if (!check_bearer(request->bearer, error))
+        return false;
+    transfer.limit_bytes =
+        request->response_limit_bytes > 0 ? request->response_limit_bytes : 16 << 20;
+    transfer.mask = mask_create(request->bearer);
+    if (start(&transfer))
+        code = turn(&transfer);
+    response->end_ns = clock_monotonic_ns();
+    if (transfer.easy != NULL)
+        curl_easy_getinfo(transfer.easy, CURLINFO_RESPONSE_CODE, &response->status);
+    response->failure = transfer_classify(&transfer, code);
+    hide_bearer(&transfer);
+    if (response->failure != FAILURE_NONE) {
+        transfer_explain(&transfer, code, error);
+        mask_error(transfer.mask, error);
+    }
+    finish(&transfer);
+    return response->failure == FAILURE_NONE;
+}

@@ -1,0 +1,105 @@
+/* What mends a call that failed, as far as the way it failed tells. */
+
+#include <string.h>
+
+#include "base/net/outbound_transfer.h"
+
+bool outbound_is_page(const struct outbound_response *response)
+{
+    const char *body = text_string(&response->body);
+
+    body += strspn(body, " \t\r\n");
+    return strncasecmp(response->content_type, "text/html", 9) == 0
+           || strncasecmp(body, "<!doctype html", 14) == 0 || strncasecmp(body, "<html", 5) == 0;
+}
+
+void outbound_advise_page(const char *url, struct text *out)
+{
+    TEXT_AUTO peer = { 0 };
+    const char *authority = strstr(url, "://");
+    const char *path = authority == NULL ? NULL : strchr(authority + 3, '/');
+
+    transfer_describe_peer(url, &peer);
+    if (path != NULL && strncmp(path, "/v1/", 4) != 0)
+        text_addf(out, "; this is a web page, no API: try %.*s://%s/v1", (int)(authority - url),
+                  url, text_string(&peer));
+    else
+        text_addf(out,
+                  "; this is a web page, no API: the URL is the one under which /v1/models answers "
+                  "JSON, such as http://%.*s:8000/v1",
+                  (int)strcspn(text_string(&peer), ":"), text_string(&peer));
+}
+
+static bool is_plain(const struct transfer *transfer)
+{
+    return strncasecmp(transfer->request->url, "http://", 7) == 0;
+}
+
+static void advise_on_certificate(const struct transfer *transfer, struct text *out)
+{
+    if (strstr(transfer->detail, "subject name") != NULL)
+        text_add(out, "; use a host name that its certificate has");
+    else if (strstr(transfer->detail, "expired") != NULL)
+        text_add(out, "; its certificate has to be renewed");
+    else
+        text_add(out, "; to trust it, put its certificate, or its authority's, into a file, name "
+                      "that in SSL_CERT_FILE of opsbrain's environment and restart opsbrain");
+}
+
+/* Servers that speak TLS say so, answer with what is no HTTP, or hang up. */
+static void advise_on_scheme(const struct transfer *transfer, CURLcode code, const char *peer,
+                             struct text *out)
+{
+    bool silent = transfer->response->first_byte_ns == 0;
+
+    if (transfer->response->status == 400 && transfer->response->body.length > 0
+        && strcasestr(text_string(&transfer->response->body), "HTTPS") != NULL)
+        text_addf(out, "; it speaks TLS there: its URL is https://%s", peer);
+    else if (silent
+             && (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_GOT_NOTHING
+                 || code == CURLE_RECV_ERROR))
+        text_addf(out, "; if it speaks TLS there, its URL is https://%s", peer);
+}
+
+static void advise_on_token(const struct transfer *transfer, const char *peer, struct text *out)
+{
+    const char *scheme = is_plain(transfer) ? "http" : "https";
+
+    if (transfer->request->bearer != NULL)
+        text_add(out, "; it refuses the token it was sent: mend the secret's value, or name "
+                      "another secret with deployment_update");
+    else
+        text_addf(out,
+                  "; it wants a token: an admin stores it as OPSBRAIN_SECRET_<NAME> or in the "
+                  "secrets folder and binds it (secret_bind <NAME> to %s://%s), then "
+                  "deployment_update with secret <NAME>",
+                  scheme, peer);
+}
+
+static void advise_on_status(const struct transfer *transfer, const char *peer, struct text *out)
+{
+    const struct outbound_response *response = transfer->response;
+
+    if (response->failure == FAILURE_AUTH)
+        advise_on_token(transfer, peer, out);
+    else if (response->status < 500 && outbound_is_page(response))
+        outbound_advise_page(transfer->request->url, out);
+}
+
+void transfer_advise(const struct transfer *transfer, CURLcode code, const char *peer,
+                     struct text *out)
+{
+    const struct outbound_response *response = transfer->response;
+
+    if (transfer->stopped != FAILURE_NONE)
+        return;
+    if (code == CURLE_PEER_FAILED_VERIFICATION)
+        advise_on_certificate(transfer, out);
+    else if (!is_plain(transfer) && response->sent_ns == 0
+             && (code == CURLE_SSL_CONNECT_ERROR || code == CURLE_OPERATION_TIMEDOUT))
+        text_addf(out, "; if it speaks plain HTTP there, its URL is http://%s", peer);
+    else if (is_plain(transfer))
+        advise_on_scheme(transfer, code, peer, out);
+    if (out->length == 0 && (code == CURLE_OK || transfer->enough))
+        advise_on_status(transfer, peer, out);
+}

@@ -1,0 +1,68 @@
+#include "base/net/outbound_code.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void outbound_trust(CURL *easy)
+{
+    const char *file = getenv("SSL_CERT_FILE");
+
+    if (file != NULL && file[0] != '\0')
+        curl_easy_setopt(easy, CURLOPT_CAINFO, file);
+}
+
+enum failure outbound_failure_of_connect(int number)
+{
+    switch (number) {
+    case ETIMEDOUT:
+    case EHOSTUNREACH:
+        return FAILURE_CONNECT_TIMEOUT;
+    case EMFILE:
+    case ENFILE:
+    case EADDRNOTAVAIL:
+    case ENOBUFS:
+    case ENOMEM:
+        return FAILURE_CLIENT_LIMIT;
+    default:
+        return FAILURE_CONNECT_REFUSED;
+    }
+}
+
+static enum failure failure_of_connect(CURL *easy)
+{
+    long number = 0;
+
+    curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &number);
+    return outbound_failure_of_connect((int)number);
+}
+
+enum failure outbound_failure_of_code(CURL *easy, CURLcode code, bool sent)
+{
+    switch ((int)code) {
+    case CURLE_OK:
+        return FAILURE_NONE;
+    case CURLE_COULDNT_RESOLVE_HOST:
+        return FAILURE_DNS;
+    case CURLE_COULDNT_CONNECT:
+        return failure_of_connect(easy);
+    case CURLE_OPERATION_TIMEDOUT:
+        return sent ? FAILURE_TOTAL_TIMEOUT : FAILURE_CONNECT_TIMEOUT;
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CIPHER:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_ISSUER_ERROR:
+        return FAILURE_TLS;
+    case CURLE_SEND_ERROR:
+        return FAILURE_SEND;
+    case CURLE_RECV_ERROR:
+    case CURLE_GOT_NOTHING:
+    case CURLE_PARTIAL_FILE:
+        return FAILURE_RESET;
+    case CURLE_OUT_OF_MEMORY:
+        return FAILURE_CLIENT_LIMIT;
+    default:
+        return FAILURE_PROTOCOL;
+    }
+}

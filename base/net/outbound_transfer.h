@@ -1,0 +1,34 @@
+/* One outbound call under way. Private to outbound*.c. */
+#pragma once
+
+#include <curl/curl.h>
+#include <netinet/in.h>
+
+#include "base/net/mask.h"
+#include "base/net/outbound.h"
+
+struct transfer {
+    const struct outbound_request *request;
+    struct outbound_response *response;
+    struct mask *mask; /* of its bearer */
+    CURLM *multi;
+    CURL *easy;
+    struct curl_slist *headers;
+    size_t received_bytes, limit_bytes;
+    int64_t last_byte_ns;
+    enum failure stopped;           /* why we ended it ourselves */
+    bool enough;                    /* of an error's body */
+    char refused[INET6_ADDRSTRLEN]; /* the address we would not connect to, */
+    bool unlisted;                  /* as it is not in the list */
+    char detail[CURL_ERROR_SIZE];
+};
+
+/* The class of how it ended, from what stopped it, libcurl's code and the status. */
+enum failure transfer_classify(const struct transfer *transfer, CURLcode code);
+/* "host:port" of a URL: nothing else of it may carry a secret into a log. */
+void transfer_describe_peer(const char *url, struct text *out);
+/* "; " and what mends such a failure, or nothing. */
+void transfer_advise(const struct transfer *transfer, CURLcode code, const char *peer,
+                     struct text *out);
+/* The sentence for a failure already classified in its response; returns false. */
+bool transfer_explain(const struct transfer *transfer, CURLcode code, struct error *error);

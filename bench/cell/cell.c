@@ -1,0 +1,289 @@
+#include "bench/cell/cell_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/core/clock.h"
+#include "base/core/memory.h"
+
+#define USERS_PER_SHARD 2048
+#define TICK_NS 50000000
+#define PROBES_LIMIT 3
+#define PROBE_PAUSE_TICKS 10
+
+static int64_t ns(double seconds)
+{
+    return (int64_t)(seconds * 1e9);
+}
+
+double cell_seconds_since(int64_t from_ns)
+{
+    return (double)(clock_monotonic_ns() - from_ns) / 1e9;
+}
+
+/* ---- Threads --------------------------------------------------------------------------------- */
+
+void cell_set_phase(struct cell *cell, enum phase phase)
+{
+    atomic_store(&cell->load.phase, phase);
+    for (size_t i = 0; i < cell->shard_count; i++)
+        shard_wake(cell->shards[i]);
+}
+
+/* Sleeps a tick, or until a thread has something to tell; false where the caller wants it stopped.
+ */
+bool cell_tick(struct cell *cell, const char *doing, struct error *error)
+{
+    int64_t until_ns = clock_monotonic_ns() + TICK_NS;
+    const struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
+
+    sem_clockwait(&cell->load.news, CLOCK_MONOTONIC, &until);
+    if (!cell->order->stopped(cell->order->context, doing, cell_seconds_since(cell->begun_ns)))
+        return true;
+    return error_set(error, ERROR_CANCELLED, "stopped while %s", doing);
+}
+
+void cell_read_status(struct cell *cell, struct shard_status *out)
+{
+    *out = (struct shard_status){ 0 };
+    for (size_t i = 0; i < cell->shard_count; i++) {
+        struct shard_status one;
+
+        shard_read(cell->shards[i], &one);
+        out->succeeded += one.succeeded;
+        out->failed += one.failed;
+        out->chunks += one.chunks;
+        out->window_ended += one.window_ended;
+        out->users_settled += one.users_settled;
+        out->e2e_ns += one.e2e_ns;
+        out->in_flight += one.in_flight;
+        out->probes_ended += one.probes_ended;
+    }
+}
+
+static size_t count_shards(const struct cell_order *order)
+{
+    int64_t wanted = (order->concurrency + USERS_PER_SHARD - 1) / USERS_PER_SHARD;
+    int64_t most = order->shards < 1              ? 1
+                   : order->shards > SHARDS_LIMIT ? SHARDS_LIMIT
+                                                  : order->shards;
+
+    return (size_t)(wanted < most ? wanted : most);
+}
+
+static bool start_shards(struct cell *cell, struct error *error)
+{
+    size_t wanted = count_shards(cell->order), left = (size_t)cell->order->concurrency;
+
+    for (; cell->shard_count < wanted; cell->shard_count++) {
+        const struct shard_part part = { .index = cell->shard_count,
+                                         .count = wanted,
+                                         .users = left / (wanted - cell->shard_count) };
+
+        if (!shard_create(&cell->load, part, &cell->shards[cell->shard_count], error))
+            return false;
+        left -= part.users;
+    }
+    return true;
+}
+
+/* The same arrivals for the same plan, rate and repetition: two deployments measured under one plan
+ * face the same requests at the same times. */
+static void prepare_arrivals(struct cell *cell)
+{
+    const struct cell_order *order = cell->order;
+    uint64_t rate_bits;
+
+    if (order->request_rate <= 0)
+        return;
+    memcpy(&rate_bits, &order->request_rate, sizeof rate_bits);
+    cell->arrivals = (struct arrivals){
+        .process = order->plan->arrival,
+        .rate = order->request_rate,
+        .burstiness = order->plan->burstiness,
+        .ramp_s = order->plan->ramp_s,
+        .seed = seed_mix(seed_mix(order->plan->seed, (uint64_t)order->repetition), rate_bits),
+    };
+    hand_begin(&cell->clock, &cell->arrivals, 0, 1);
+}
+
+static bool prepare(struct cell *cell, struct error *error)
+{
+    const struct cell_order *order = cell->order;
+    const struct plan *plan = order->plan;
+
+    if (!reach_fit(order->concurrency, error)
+        || !reach_resolve(order->endpoint, &cell->reach, error))
+        return false;
+    prepare_arrivals(cell);
+    cell->mask = mask_create(order->endpoint->bearer);
+    cell->load = (struct load){
+        .endpoint = order->endpoint,
+        .mask = cell->mask,
+        .prompts = cell->prompts,
+        .workload = order->workload,
+        .nonce = order->nonce,
+        .output_tokens = order->output_tokens,
+        .context_tokens = order->context_tokens,
+        .ttft_timeout_ns = ns(plan->ttft_timeout_s),
+        .idle_timeout_ns = ns(plan->idle_timeout_s),
+        .request_timeout_ns = ns(plan->request_timeout_s),
+        .goodput_ttft_ns = ns(plan->goodput_ttft_ms / 1e3),
+        .goodput_tpot_ns = ns(plan->goodput_tpot_ms / 1e3),
+        .reach = &cell->reach,
+        .reuse = order->reuse != NULL ? order->reuse : &cell->reuse,
+        .only_libcurl = order->only_libcurl,
+        .arrivals = cell_is_open(cell) ? &cell->arrivals : NULL,
+        .think_ns = ns(plan->think_time_s),
+        .thinks_exponential = plan->thinks_exponential,
+        .http2_streams = plan->http2_streams,
+        .phase = PHASE_PROBE,
+        .window_start_ns = INT64_MAX,
+        .window_end_ns = INT64_MAX,
+    };
+    sem_init(&cell->load.news, 0, 0);
+    tally_init(&cell->total, &cell->load);
+    return start_shards(cell, error);
+}
+
+/* ---- Phases ---------------------------------------------------------------------------------- */
+
+/* The shape cannot be measured here, or nothing can: trying again is no use. */
+static bool is_final(enum failure failure)
+{
+    return failure == FAILURE_TOO_LONG || failure == FAILURE_SHORT_INPUT
+           || failure == FAILURE_REFUSED_400 || failure == FAILURE_AUTH
+           || failure == FAILURE_NOT_FOUND || failure == FAILURE_TTFT_TIMEOUT
+           || failure == FAILURE_IDLE_TIMEOUT || failure == FAILURE_TOTAL_TIMEOUT;
+}
+
+static bool probe_once(struct cell *cell, int64_t number, enum failure *failure,
+                       struct error *error)
+{
+    struct shard_status status = { 0 };
+
+    atomic_store(&cell->load.probes, number);
+    shard_wake(cell->shards[0]);
+    do {
+        if (!cell_tick(cell, "probing", error))
+            return false;
+        shard_read(cell->shards[0], &status);
+    } while (status.probes_ended < number);
+    *failure = status.probe_failure;
+    return true;
+}
+
+/* One request by itself; again, twice at most, where it fails. */
+static bool probe(struct cell *cell, enum failure *failure, struct error *error)
+{
+    *failure = FAILURE_NONE;
+    for (int64_t number = 1; cell->order->probe; number++) {
+        if (!probe_once(cell, number, failure, error))
+            return false;
+        if (*failure == FAILURE_NONE || is_final(*failure) || number == PROBES_LIMIT)
+            break;
+        for (int i = 0; i < PROBE_PAUSE_TICKS; i++)
+            if (!cell_tick(cell, "probing", error))
+                return false;
+    }
+    return true;
+}
+
+static bool all_done(struct cell *cell)
+{
+    for (size_t i = 0; i < cell->shard_count; i++)
+        if (!shard_is_done(cell->shards[i]))
+            return false;
+    return true;
+}
+
+/* What is under way may end; what has not by then is cut. In an open loop that time is over: what
+ * is not answered by now has waited as long as that at least. */
+static bool drain(struct cell *cell, struct error *error)
+{
+    bool is_over = cell->drain_ns != 0;
+
+    if (!is_over) {
+        cell->drain_ns = clock_monotonic_ns();
+        cell_set_phase(cell, PHASE_DRAIN);
+    }
+    while (!is_over && !all_done(cell) && cell_seconds_since(cell->drain_ns) < DRAIN_LIMIT_S)
+        if (!cell_tick(cell, "draining", error))
+            return false;
+    cell_set_phase(cell, PHASE_ABORT);
+    for (size_t i = 0; i < cell->shard_count; i++)
+        tally_merge(&cell->total, shard_join(cell->shards[i]));
+    cell->ended_ns = clock_monotonic_ns();
+    return true;
+}
+
+static bool run_phases(struct cell *cell, enum failure *refused, bool *failing, struct error *error)
+{
+    if (!probe(cell, refused, error))
+        return false;
+    if (*refused == FAILURE_NONE && !cell_warm_up(cell, failing, error))
+        return false;
+    if (*refused == FAILURE_NONE && !*failing && !cell_measure_window(cell, error))
+        return false;
+    return drain(cell, error);
+}
+
+/* ---- From outside ---------------------------------------------------------------------------- */
+
+static void cell_finish(struct cell *cell)
+{
+    for (size_t i = 0; i < cell->shard_count; i++)
+        shard_destroy(cell->shards[i]);
+    tally_finish(&cell->total);
+    steady_finish(&cell->progress);
+    steady_finish(&cell->backlog);
+    prompts_destroy(cell->prompts);
+    reach_finish(&cell->reach);
+    mask_destroy(cell->mask);
+}
+
+static bool measure(struct cell *cell, struct cell_result *out, struct error *error)
+{
+    enum failure refused = FAILURE_NONE;
+    bool failing = false;
+
+    if (!prepare(cell, error)) {
+        cell_result_fill_unsent(error, out);
+        return true;
+    }
+    cell->begun_ns = clock_monotonic_ns();
+    if (!run_phases(cell, &refused, &failing, error))
+        return false;
+    cell_result_fill(cell, out);
+    return true;
+}
+
+bool cell_measure(const struct cell_order *order, struct cell_result *out, struct error *error)
+{
+    const struct prompts_order prompts = {
+        .workload = order->workload,
+        .plan = order->plan,
+        .model = order->endpoint->model,
+        .input_tokens = order->input_tokens,
+        .output_tokens = order->output_tokens,
+        .context_tokens = order->context_tokens,
+        .room = order->room,
+        .dataset = order->dataset,
+        .dataset_sent = order->dataset_sent,
+        .nonce = order->nonce,
+    };
+    struct cell cell = { .order = order };
+    bool done;
+
+    *out = (struct cell_result){ 0 };
+    if (!prompts_create(&prompts, &cell.prompts, error)) {
+        out->state = CELL_INFEASIBLE;
+        text_copy(out->reason, sizeof out->reason, error->message);
+        return true;
+    }
+    done = measure(&cell, out, error);
+    cell_finish(&cell);
+    return done;
+}

@@ -1,0 +1,379 @@
+/* The two phases of a cell that load: warm-up until it has settled, and the measured window. */
+#include <math.h>
+
+#include "base/core/clock.h"
+#include "bench/cell/cell_private.h"
+
+#define FEWEST_FAILURES 20 /* so many, and no success: it will not get better */
+#define FAILING_S 2.0
+#define FEWEST_REQUESTS 3      /* in a window, else it is extended: so many, or one per user, */
+#define ENOUGH_REQUESTS 64     /* or so many */
+#define BOUND_LEAD_NS 50000000 /* an open loop's bounds are known so long before they come */
+#define SETTLING_ARRIVALS 20   /* in each of two windows that are to agree */
+#define AGREEMENT 0.1
+
+static int64_t ns(double seconds)
+{
+    return (int64_t)(seconds * 1e9);
+}
+
+/* ---- Warm-up --------------------------------------------------------------------------------- */
+
+static bool is_failing(const struct cell *cell, const struct shard_status *status, double elapsed_s)
+{
+    int64_t enough = cell_is_open(cell) ? 0 : 2 * cell->order->concurrency;
+
+    return status->succeeded == 0 && elapsed_s >= FAILING_S
+           && status->failed >= (enough > FEWEST_FAILURES ? enough : FEWEST_FAILURES);
+}
+
+/* As long as a request takes, so that waves of requests even out. */
+static double settling_window_s(const struct shard_status *status)
+{
+    return fmax(status->succeeded > 0 ? status->e2e_ns / (double)status->succeeded / 1e9 : 0, 1);
+}
+
+/* The ramp; where there is none, the time of a request, but a quarter of the warm-up at most. */
+static void set_stagger(struct cell *cell)
+{
+    const struct plan *plan = cell->order->plan;
+    struct shard_status status;
+    double stagger_s = cell->order->stagger_s;
+
+    shard_read(cell->shards[0], &status);
+    if (status.probe_e2e_ns > 0)
+        stagger_s = status.probe_e2e_ns / 1e9;
+    stagger_s = fmin(stagger_s + plan->think_time_s, plan->warmup_limit_s / 4);
+    atomic_store(&cell->load.stagger_ns, ns(plan->ramp_s > 0 ? plan->ramp_s : stagger_s));
+}
+
+/* Every user had two answers, and the rate of tokens is the same again. */
+static bool closed_has_settled(const struct cell *cell, const struct steady *steady,
+                               const struct shard_status *status)
+{
+    return status->users_settled == cell->order->concurrency
+           && steady_agrees(steady,
+                            ns(settling_window_s(status) + cell->order->plan->think_time_s));
+}
+
+/* The rate of tokens is the same again, as far as arrivals at random are: the difference of two
+ * counts of n has a standard deviation of sqrt(2 v n), v the variation of their gaps. */
+static bool open_has_settled(const struct cell *cell, const struct steady *steady,
+                             const struct shard_status *status, double elapsed_s)
+{
+    const struct arrivals *arrivals = &cell->arrivals;
+    double patience_s =
+        fmin(SETTLING_ARRIVALS / arrivals->rate, cell->order->plan->warmup_limit_s / 3);
+    double window_s = fmax(settling_window_s(status), patience_s);
+    double chance = sqrt(2 * arrivals_variation(arrivals) / (arrivals->rate * window_s));
+
+    return elapsed_s >= arrivals->ramp_s + 2 * window_s
+           && steady_agrees_within(steady, ns(window_s), fmax(AGREEMENT, 2 * chance));
+}
+
+static bool has_settled(const struct cell *cell, const struct steady *steady,
+                        const struct shard_status *status, double elapsed_s)
+{
+    if (status->succeeded == 0 || elapsed_s < cell->order->plan->ramp_s)
+        return false;
+    return cell_is_open(cell) ? open_has_settled(cell, steady, status, elapsed_s)
+                              : closed_has_settled(cell, steady, status);
+}
+
+bool cell_warm_up(struct cell *cell, bool *failing, struct error *error)
+{
+    __attribute__((cleanup(steady_finish))) struct steady steady = { 0 };
+    double limit_s = cell->order->plan->ramp_s + cell->order->plan->warmup_limit_s, elapsed_s;
+    int64_t begun_ns = clock_monotonic_ns();
+    struct shard_status status;
+
+    set_stagger(cell);
+    atomic_store(&cell->load.arrivals_ns, begun_ns);
+    cell_set_phase(cell, PHASE_LOAD);
+    do {
+        if (!cell_tick(cell, "warming up", error))
+            return false;
+        elapsed_s = cell_seconds_since(begun_ns);
+        cell_read_status(cell, &status);
+        steady_add(&steady, clock_monotonic_ns(), status.chunks);
+        *failing = is_failing(cell, &status, elapsed_s);
+        if (*failing || has_settled(cell, &steady, &status, elapsed_s))
+            return true;
+    } while (elapsed_s < limit_s);
+    cell->unsettled = true;
+    return true;
+}
+
+/* ---- The window ------------------------------------------------------------------------------ */
+
+static void note_cpu(struct cell *cell)
+{
+    cell->cpu_clock_ns = clock_monotonic_ns() - cell->cpu_clock_ns;
+    for (size_t i = 0; i < cell->shard_count; i++) {
+        cell->cpu_ns[i] = shard_cpu_ns(cell->shards[i]) - cell->cpu_ns[i];
+        cell->cpu_wait_ns[i] = shard_cpu_wait_ns(cell->shards[i]) - cell->cpu_wait_ns[i];
+    }
+}
+
+/* One more look at how far it is. */
+static bool look(struct cell *cell, struct shard_status *status, struct error *error)
+{
+    if (!cell_tick(cell, "measuring", error))
+        return false;
+    cell_read_status(cell, status);
+    steady_add(&cell->progress, clock_monotonic_ns(), status->chunks);
+    evenness_note(&cell->evenness, clock_monotonic_ns(), status->chunks, status->in_flight);
+    return true;
+}
+
+/* Is the throughput known as well as the plan wants it? */
+static bool is_known(const struct cell *cell)
+{
+    double wanted = cell->order->plan->ci_width;
+
+    return wanted <= 0 || steady_width(&cell->progress) <= wanted;
+}
+
+/* ---- Of a closed loop ------------------------------------------------------------------------ */
+
+/* A window in which too few requests ended is extended; one in which none did, further. */
+static bool is_long_enough(const struct cell *cell, const struct shard_status *status,
+                           double elapsed_s)
+{
+    const struct plan *plan = cell->order->plan;
+    int64_t wanted = cell->order->concurrency;
+
+    wanted = wanted < FEWEST_REQUESTS ? FEWEST_REQUESTS : wanted;
+    wanted = wanted > ENOUGH_REQUESTS ? ENOUGH_REQUESTS : wanted;
+    if (plan->requests > 0)
+        wanted = plan->requests;
+    if ((plan->requests > 0 || elapsed_s >= plan->window_s) && status->window_ended >= wanted
+        && is_known(cell))
+        return true;
+    return elapsed_s >= plan_window_limit_s(plan)
+           && (status->window_ended > 0 || elapsed_s >= plan->request_timeout_s);
+}
+
+/* Asks for a bound of the window and waits until a request's end has set it; where none ends for
+ * a while, it is now. */
+static bool set_bound(struct cell *cell, atomic_bool *asked, atomic_int_fast64_t *bound_ns,
+                      double patience_s, struct error *error)
+{
+    int64_t asked_ns = clock_monotonic_ns();
+
+    if (atomic_load(bound_ns) != INT64_MAX) /* the last of a number of requests has set it */
+        return true;
+    atomic_store(asked, true);
+    while (atomic_load(bound_ns) == INT64_MAX) {
+        if (!cell_tick(cell, "measuring", error))
+            return false;
+        if (cell_seconds_since(asked_ns) >= patience_s && atomic_exchange(asked, false))
+            atomic_store(bound_ns, clock_monotonic_ns());
+    }
+    return true;
+}
+
+static double patience_s(struct cell *cell)
+{
+    struct shard_status status;
+
+    cell_read_status(cell, &status);
+    return 2 * settling_window_s(&status);
+}
+
+/* Where only the number of requests counts, the last of them ends the window itself. */
+static bool measure_closed(struct cell *cell, struct error *error)
+{
+    const struct plan *plan = cell->order->plan;
+    struct load *load = &cell->load;
+    struct shard_status status;
+    int64_t start_ns;
+
+    if (plan->requests > 0 && plan->ci_width <= 0)
+        atomic_store(&load->window_left, plan->requests);
+    if (!set_bound(cell, &load->window_start_asked, &load->window_start_ns, patience_s(cell),
+                   error))
+        return false;
+    start_ns = atomic_load(&load->window_start_ns);
+    do {
+        if (!look(cell, &status, error))
+            return false;
+    } while (atomic_load(&load->window_end_ns) == INT64_MAX
+             && !is_long_enough(cell, &status, cell_seconds_since(start_ns)));
+    atomic_store(&load->window_left, 0);
+    return set_bound(cell, &load->window_end_asked, &load->window_end_ns, patience_s(cell), error);
+}
+
+/* ---- Of an open loop ------------------------------------------------------------------------- */
+
+static int64_t due_ns(const struct cell *cell, const struct arrival_hand *hand)
+{
+    return atomic_load(&cell->load.arrivals_ns) + hand_due_ns(hand);
+}
+
+/* How many are due by at_ns; not to be asked of an earlier time again. */
+static int64_t arrived_by(struct cell *cell, int64_t at_ns)
+{
+    for (; due_ns(cell, &cell->clock) <= at_ns; hand_step(&cell->clock))
+        cell->arrived++;
+    return cell->arrived;
+}
+
+static bool wait_until(struct cell *cell, int64_t at_ns, struct error *error)
+{
+    while (clock_monotonic_ns() < at_ns)
+        if (!cell_tick(cell, "measuring", error))
+            return false;
+    return true;
+}
+
+/* Right behind the arrival with which the window has so many. */
+static int64_t end_by_count_ns(const struct cell *cell, int64_t count)
+{
+    struct arrival_hand hand = cell->clock;
+
+    for (int64_t i = 1; i < count; i++)
+        hand_step(&hand);
+    return due_ns(cell, &hand) + 1;
+}
+
+/* When the window of an open loop may end: the schedule tells ahead. */
+static int64_t first_end_ns(const struct cell *cell, int64_t start_ns, int64_t limit_ns)
+{
+    const struct plan *plan = cell->order->plan;
+    int64_t fewest_ns = end_by_count_ns(cell, FEWEST_REQUESTS), end_ns;
+
+    end_ns =
+        plan->requests > 0 ? end_by_count_ns(cell, plan->requests) : start_ns + ns(plan->window_s);
+    if (plan->requests == 0 && end_ns < fewest_ns)
+        end_ns = fewest_ns;
+    return end_ns < limit_ns ? end_ns : limit_ns;
+}
+
+static bool watch_until(struct cell *cell, int64_t end_ns, struct error *error)
+{
+    struct shard_status status;
+    int64_t now_ns;
+
+    do {
+        if (!look(cell, &status, error))
+            return false;
+        now_ns = clock_monotonic_ns();
+        steady_add(&cell->backlog, now_ns,
+                   arrived_by(cell, now_ns) - status.succeeded - status.failed);
+    } while (now_ns < end_ns);
+    return true;
+}
+
+/* What a request takes by itself, or at a load nearby; 0: nothing is known. */
+static double alone_s(const struct cell *cell)
+{
+    struct shard_status status;
+
+    shard_read(cell->shards[0], &status);
+    return fmax(status.probe_e2e_ns / 1e9, cell->order->stagger_s);
+}
+
+static int64_t count_ended(struct cell *cell)
+{
+    struct shard_status status;
+
+    cell_read_status(cell, &status);
+    return status.succeeded + status.failed;
+}
+
+/* It may be over before a request is. */
+static bool is_short(struct cell *cell, int64_t window_ns)
+{
+    double request_s = alone_s(cell);
+
+    return request_s > 0 ? ns(request_s) >= window_ns : count_ended(cell) == 0;
+}
+
+/* As in a closed loop: a window in which too few requests ended is extended; one in which none did,
+ * further. */
+static bool goes_on(struct cell *cell, int64_t ended, int64_t end_ns, int64_t limit_ns)
+{
+    const struct plan *plan = cell->order->plan;
+
+    if (end_ns >= limit_ns)
+        return ended == 0 && end_ns < limit_ns + ns(plan->request_timeout_s);
+    return ended < FEWEST_REQUESTS || !is_known(cell);
+}
+
+/* Its end is set before it comes, so that every thread knows it when it does. */
+static bool watch_window(struct cell *cell, int64_t start_ns, struct error *error)
+{
+    atomic_int_fast64_t *bound_ns = &cell->load.window_end_ns;
+    int64_t limit_ns = start_ns + ns(plan_window_limit_s(cell->order->plan));
+    int64_t end_ns = first_end_ns(cell, start_ns, limit_ns), ended = count_ended(cell);
+
+    if (cell->order->plan->ci_width <= 0 && !is_short(cell, end_ns - start_ns)) {
+        atomic_store(bound_ns, end_ns);
+        return watch_until(cell, end_ns, error);
+    }
+    do {
+        if (!watch_until(cell, end_ns - BOUND_LEAD_NS, error))
+            return false;
+        end_ns = clock_monotonic_ns() + BOUND_LEAD_NS;
+    } while (goes_on(cell, count_ended(cell) - ended, end_ns, limit_ns));
+    atomic_store(bound_ns, end_ns);
+    return true;
+}
+
+/* Three times what a request takes by itself, and no less than the window or DRAIN_LIMIT_S. */
+static double longest_wait_s(const struct cell *cell)
+{
+    const struct plan *plan = cell->order->plan;
+    double usual_s = fmin(DRAIN_LIMIT_S, fmax(plan->window_s, 1));
+
+    return fmax(usual_s, fmin(3 * alone_s(cell), plan->request_timeout_s));
+}
+
+/* The load goes on until what was due in the window is answered, or this has taken too long. */
+static bool await_answers(struct cell *cell, struct error *error)
+{
+    double limit_s = longest_wait_s(cell);
+    struct shard_status status;
+
+    cell->drain_ns = clock_monotonic_ns();
+    do {
+        if (!cell_tick(cell, "draining", error))
+            return false;
+        cell_read_status(cell, &status);
+    } while (status.window_ended < cell->window_arrivals
+             && cell_seconds_since(cell->drain_ns) < limit_s);
+    return true;
+}
+
+/* It holds the requests that are due in it, whenever they are answered. */
+static bool measure_open(struct cell *cell, struct error *error)
+{
+    int64_t start_ns = clock_monotonic_ns() + BOUND_LEAD_NS, end_ns;
+    struct arrival_hand hand;
+
+    atomic_store(&cell->load.window_start_ns, start_ns);
+    arrived_by(cell, start_ns - 1);
+    hand = cell->clock;
+    if (!wait_until(cell, start_ns, error) || !watch_window(cell, start_ns, error))
+        return false;
+    end_ns = atomic_load(&cell->load.window_end_ns);
+    for (; due_ns(cell, &hand) < end_ns; hand_step(&hand))
+        cell->window_arrivals++;
+    return wait_until(cell, end_ns, error) && await_answers(cell, error);
+}
+
+/* ---- Either ---------------------------------------------------------------------------------- */
+
+bool cell_measure_window(struct cell *cell, struct error *error)
+{
+    int64_t start_ns;
+
+    note_cpu(cell);
+    if (!(cell_is_open(cell) ? measure_open(cell, error) : measure_closed(cell, error)))
+        return false;
+    note_cpu(cell);
+    start_ns = atomic_load(&cell->load.window_start_ns);
+    cell->window_start_ms = clock_utc_ms() - (clock_monotonic_ns() - start_ns) / 1000000;
+    return true;
+}

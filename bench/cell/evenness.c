@@ -1,0 +1,91 @@
+#include "bench/cell/evenness.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define LONGEST_LOOK_NS 250000000 /* between two looks; beyond it the client was held up itself */
+#define SHORTEST_SILENCE_S 1.0
+#define FIRST_TOKENS 5         /* so many times the median TTFT nothing comes from one user */
+#define FIRST_TOKENS_VARIED 20 /* where its prompts are of different lengths */
+#define WIDEST 1.0             /* an interval of +-100 % is no figure, */
+#define WIDEST_REQUESTS 30     /* and no chance of few requests, */
+#define WIDEST_ROUNDS 8        /* nor their waves */
+#define SHIFT 0.25             /* of the mean, from before a moment to after it, */
+#define SHIFT_ERRORS 6         /* and of what it may be by chance */
+#define SHIFT_ROUNDS 4         /* in fewer, a longer context may be what slows the rest */
+#define SHIFT_WINDOW_S 3.0
+
+void evenness_note(struct evenness *evenness, int64_t now_ns, int64_t chunks, int64_t in_flight)
+{
+    int64_t since_ns = now_ns - evenness->seen_ns;
+
+    if (evenness->seen_ns == 0 || chunks != evenness->chunks || in_flight == 0)
+        evenness->silence_ns = 0;
+    else
+        evenness->silence_ns += since_ns < LONGEST_LOOK_NS ? since_ns : LONGEST_LOOK_NS;
+    if (evenness->silence_ns > evenness->longest_ns)
+        evenness->longest_ns = evenness->silence_ns;
+    evenness->chunks = chunks;
+    evenness->seen_ns = now_ns;
+}
+
+/* Longer than one user alone is silent, who waits for a first token. */
+static bool has_stalled(const struct plan *plan, const struct measurement *measurement)
+{
+    double first_s = measurement->latency[METRIC_TTFT].p50_ms / 1000;
+    double gap_s = measurement->latency[METRIC_ICL].p50_ms / 1000;
+    int times = plan->input_distribution == DISTRIBUTION_FIXED ? FIRST_TOKENS : FIRST_TOKENS_VARIED;
+
+    return measurement->silence_s
+           > fmax(SHORTEST_SILENCE_S, fmax(times * first_s, FIRST_TOKENS * gap_s));
+}
+
+/* How often a user had an answer. */
+static double rounds(const struct plan *plan, const struct measurement *measurement)
+{
+    return measurement->window_s
+           / (measurement->latency[METRIC_E2E].mean_ms / 1000 + plan->think_time_s);
+}
+
+/* Of a closed loop; in an open one the rate is that of the arrivals. */
+static bool is_unknown(const struct plan *plan, const struct measurement *measurement)
+{
+    return plan->arrival == ARRIVAL_CLOSED && measurement->throughput_ci > WIDEST
+           && measurement->attempted >= WIDEST_REQUESTS
+           && rounds(plan, measurement) >= WIDEST_ROUNDS;
+}
+
+static bool has_shifted(const struct plan *plan, const struct measurement *measurement,
+                        const struct steady *progress, struct steady_shift *shift)
+{
+    return plan->arrival == ARRIVAL_CLOSED && measurement->window_s >= SHIFT_WINDOW_S
+           && rounds(plan, measurement) >= SHIFT_ROUNDS && steady_find_shift(progress, shift)
+           && fabs(shift->share) > fmax(SHIFT, SHIFT_ERRORS * shift->error);
+}
+
+/* Of the rate before. */
+static double percent_of_change(const struct steady_shift *shift)
+{
+    return 100 * fabs(shift->share) / (1 - shift->share / 2);
+}
+
+void evenness_judge(const struct evenness *evenness, const struct steady *progress,
+                    const struct plan *plan, struct measurement *out, char reason[EVENNESS_SIZE])
+{
+    struct steady_shift shift;
+
+    reason[0] = '\0';
+    out->silence_s = (double)evenness->longest_ns / 1e9;
+    if (has_stalled(plan, out))
+        snprintf(reason, EVENNESS_SIZE,
+                 "nothing came for %.1f s in the middle, though requests were under way",
+                 out->silence_s);
+    else if (is_unknown(plan, out))
+        snprintf(reason, EVENNESS_SIZE, "the throughput is only known to +-%.0f %%",
+                 100 * out->throughput_ci);
+    else if (has_shifted(plan, out, progress, &shift))
+        snprintf(reason, EVENNESS_SIZE, "after %.1f s of the window the server became %.0f %% %s",
+                 shift.at * out->window_s, percent_of_change(&shift),
+                 shift.share < 0 ? "slower" : "faster");
+    out->uneven = reason[0] != '\0';
+}

@@ -1,0 +1,56 @@
+#include "bench/cell/lateness.h"
+
+#include <math.h>
+
+#define ERROR_SHARE 0.02 /* figures are promised to be right so far, */
+#define MEAN_LATE_MS 1.0 /* or means of latencies to so much, */
+#define TAIL_LATE_MS 3.0 /* and percentiles */
+#define GAP_LATE_MS 0.5
+#define BUSY_PERCENT 85
+#define CROWDED_PERCENT 2 /* of the window: so long a thread that is not alone has to wait */
+
+static double share(double part, double whole)
+{
+    return whole > 0 ? part / whole : 0;
+}
+
+/* How far off rates and mean latencies can be because of how late the client was. A user's round
+ * takes longer by the time until its answer is read and its next request sent; TTFT by the former
+ * alone, and in an open loop, where it counts from the schedule, by the latter too. What is less
+ * than MEAN_LATE_MS is no error of a latency. Gaps between chunks are late at both ends. */
+static double error_share(const struct measurement *measurement, bool is_open)
+{
+    const struct latency_summary *latency = measurement->latency;
+    double late_ms = measurement->lag_mean_ms, started_ms = measurement->start_lag_mean_ms;
+    double first_ms = late_ms + (is_open ? started_ms : 0);
+    double of_rounds = share(late_ms + started_ms, latency[METRIC_E2E].mean_ms);
+    double of_first = first_ms > MEAN_LATE_MS ? share(first_ms, latency[METRIC_TTFT].mean_ms) : 0;
+
+    return fmax(of_rounds, of_first);
+}
+
+static bool gaps_are_late(const struct measurement *measurement)
+{
+    return measurement->latency[METRIC_ICL].count > 0
+           && measurement->lag_p50_ms
+                  > fmax(GAP_LATE_MS, ERROR_SHARE * measurement->latency[METRIC_ICL].p50_ms);
+}
+
+/* The shortest latency whose 99th percentile is told: of gaps, where there are any. */
+static double shortest_tail_ms(const struct measurement *measurement)
+{
+    const struct latency_summary *latency = measurement->latency;
+
+    return latency[METRIC_ICL].count > 0 ? latency[METRIC_ICL].p99_ms : latency[METRIC_TTFT].p99_ms;
+}
+
+void lateness_judge(struct measurement *out, bool is_open)
+{
+    out->error_share = error_share(out, is_open);
+    out->client_limited = out->cpu_percent > BUSY_PERCENT || out->failures[FAILURE_CLIENT_LIMIT] > 0
+                          || out->error_share > ERROR_SHARE || gaps_are_late(out);
+    out->client_late = out->lag_p99_ms > fmax(TAIL_LATE_MS, ERROR_SHARE * shortest_tail_ms(out));
+    out->machine_busy = (out->client_limited || out->client_late)
+                        && out->cpu_percent <= BUSY_PERCENT
+                        && out->cpu_wait_percent > CROWDED_PERCENT;
+}

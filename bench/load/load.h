@@ -1,0 +1,95 @@
+/* What the threads that load one cell share: what to send, and the phase, which the controlling
+ * thread moves on. */
+#pragma once
+
+#include <semaphore.h>
+#include <stdatomic.h>
+
+#include "base/net/endpoint.h"
+#include "base/net/mask.h"
+#include "bench/load/connection_reuse.h"
+#include "bench/load/target_address.h"
+#include "bench/plan/arrivals.h"
+#include "bench/workload/prompt_source.h"
+
+enum phase {
+    PHASE_PROBE, /* one user sends one request at a time, as often as `probes` says */
+    PHASE_LOAD,  /* every user sends the next request when the last one ended, or, in an open loop,
+                  * requests are sent when the schedule says */
+    PHASE_DRAIN, /* no new requests; what is under way ends */
+    PHASE_ABORT, /* what is under way is cut */
+};
+
+struct load {
+    const struct endpoint *endpoint;
+    const struct mask *mask; /* of its secret; NULL: none */
+    const struct prompts *prompts;
+    const struct workload *workload;
+    uint64_t nonce;         /* of this attempt: request ids and prompt heads */
+    int64_t output_tokens;  /* of each request, or their mean */
+    int64_t context_tokens; /* of the model; 0: not known */
+    int64_t ttft_timeout_ns, idle_timeout_ns, request_timeout_ns;
+    int64_t goodput_ttft_ns, goodput_tpot_ns; /* 0: no limit */
+    const struct reach *reach;
+    struct reuse *reuse;             /* of the endpoint; never NULL */
+    bool only_libcurl;               /* for plain HTTP/1.1, too */
+    const struct arrivals *arrivals; /* of an open loop; NULL: a closed one */
+    int64_t think_ns;                /* of users of a closed loop, on average, */
+    bool thinks_exponential;         /* distributed so */
+    int64_t http2_streams;           /* HTTP/2, with so many on each connection; 0: HTTP/1.1 */
+
+    atomic_int_fast64_t arrivals_ns; /* when the arrivals began; set before the phase is LOAD */
+    atomic_int_fast64_t stagger_ns; /* over which the users start, so that they do not go in step */
+    _Atomic enum phase phase;
+    atomic_int_fast64_t probes;
+    atomic_uint_fast64_t requests; /* begun so far: the next one's index */
+    /* The measured window; INT64_MAX: not yet. It starts and ends with the end of a request, so
+     * that it holds whole ones: the next one that ends sets what is asked for. In an open loop it
+     * holds the requests that are due in it, and is set a little ahead. */
+    atomic_int_fast64_t window_start_ns, window_end_ns;
+    atomic_bool window_start_asked, window_end_asked;
+    atomic_int_fast64_t window_left; /* > 0: the window ends with so many more requests */
+    sem_t news; /* what the controlling thread sleeps on; posted where it has something to see */
+};
+
+static inline bool load_in_window(const struct load *load, int64_t at_ns)
+{
+    return at_ns >= atomic_load_explicit(&load->window_start_ns, memory_order_relaxed)
+           && at_ns < atomic_load_explicit(&load->window_end_ns, memory_order_relaxed);
+}
+
+/* A probe or a thread ended, or a bound of the window was set. */
+static inline void load_tell(struct load *load)
+{
+    sem_post(&load->news);
+}
+
+static inline void load_start_window(struct load *load, int64_t at_ns)
+{
+    atomic_store(&load->window_start_ns, at_ns);
+    load_tell(load);
+}
+
+/* Once set, the window's end stays. */
+static inline void load_end_window(struct load *load, int64_t at_ns)
+{
+    int_fast64_t unset = INT64_MAX;
+
+    atomic_compare_exchange_strong(&load->window_end_ns, &unset, at_ns);
+    load_tell(load);
+}
+
+/* A request ended at at_ns (which then lies before the window, or in it). */
+static inline void load_request_ended(struct load *load, int64_t at_ns)
+{
+    if (load_in_window(load, at_ns)
+        && atomic_load_explicit(&load->window_left, memory_order_relaxed) > 0
+        && atomic_fetch_sub(&load->window_left, 1) == 1)
+        load_end_window(load, at_ns + 1);
+    else if (atomic_load_explicit(&load->window_start_asked, memory_order_relaxed)
+             && atomic_exchange(&load->window_start_asked, false))
+        load_start_window(load, at_ns + 1);
+    else if (atomic_load_explicit(&load->window_end_asked, memory_order_relaxed)
+             && atomic_exchange(&load->window_end_asked, false))
+        load_end_window(load, at_ns + 1);
+}

@@ -1,0 +1,55 @@
+/* The event loop of a load thread: libcurl's sockets under epoll, never its own polling, which is
+ * slow with many connections; and how late the loop is with what it does. */
+#pragma once
+
+#include <curl/curl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "base/core/error.h"
+
+struct epoll_event;
+struct transfer;
+
+#define LOOP_BUFFER_BYTES 65536
+
+/* What is watched without libcurl: a member of whoever owns the descriptor. */
+struct loop_source {
+    void (*on_ready)(struct loop_source *source, uint32_t events);
+};
+
+struct loop {
+    CURLM *multi;
+    int64_t readable_ns; /* what is handled now became readable at this time at the earliest */
+    /* Of a timer that fires 200 times a second: how late it gets its turn. */
+    void (*late)(void *context, int64_t late_ns);
+    void *context;
+    char *buffer;                               /* LOOP_BUFFER_BYTES, for whoever reads now */
+    TAILQ_HEAD(transfer_queue, transfer) ended; /* see transfer.h */
+
+    int epoll, wake, timer;
+    int64_t curl_due_ns;  /* when libcurl wants to be called */
+    int64_t timer_due_ns; /* when the timer fires next */
+    int64_t polled_ns;    /* epoll_wait returned, */
+    bool poll_was_full;   /* and perhaps more was ready than it told */
+    int64_t seen;         /* events since the timer fired, */
+    bool gathers;         /* and they were many before */
+    struct epoll_event *events;
+};
+
+/* For so many connections, which are kept open for reuse. BUSY where the machine lets us open no
+ * more descriptors. Free with loop_finish either way. */
+bool loop_init(struct loop *loop, long connections, void (*late)(void *context, int64_t late_ns),
+               void *context, struct error *error);
+void loop_finish(struct loop *loop);
+/* From now on so many exchanges by HTTP/2 share a connection. */
+void loop_share_connections(struct loop *loop, int64_t streams);
+
+/* Waits until something is ready, until_ns (monotonic) at the latest, and lets libcurl handle it;
+ * ended transfers are then in curl_multi_info_read. */
+void loop_turn(struct loop *loop, int64_t until_ns);
+/* Readable, writable or closed: told once each time that it becomes so (`again`: it is watched, and
+ * is to be told now if it is so). Closing the descriptor ends it. False with errno. */
+bool loop_watch(struct loop *loop, int descriptor, struct loop_source *source, bool again);
+void loop_wake(struct loop *loop); /* from any thread: ends its wait */

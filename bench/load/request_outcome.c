@@ -1,0 +1,222 @@
+#include "bench/load/request_outcome.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/core/text.h"
+#include "base/json/json.h"
+
+/* Without usage a chunk may be several tokens or a token no chunk; what says that the answer is
+ * short then is that the model stopped by itself. */
+static bool is_short(const struct connection *connection)
+{
+    const struct request *request = &connection->request;
+    int64_t wanted = request->wanted.output_tokens;
+
+    if (request->wanted.may_stop)
+        return false;
+    if (request->completion_tokens >= 0)
+        return request->completion_tokens < wanted;
+    return request->finish != FINISH_LENGTH && request->finish != FINISH_UNSAID
+           && request->chunks < wanted;
+}
+
+static int64_t input_tokens(const struct request *request)
+{
+    return request->prompt_tokens >= 0 ? request->prompt_tokens : request->wanted.input_tokens;
+}
+
+/* The input fits the model's context, and the output that was asked for with it does not: some
+ * servers refuse that, others let the answer end where the context does. */
+static bool is_over_context(const struct connection *connection)
+{
+    const struct request *request = &connection->request;
+    int64_t context = connection->load->context_tokens;
+
+    return context > 0 && request->finish == FINISH_LENGTH
+           && input_tokens(request) + request->wanted.output_tokens > context;
+}
+
+/* More than an eighth and 16 tokens are beyond what templates and tokenizers do: the server cut the
+ * prompt, as some do with what does not fit their context, without a word. */
+static bool is_cut(const struct connection *connection)
+{
+    int64_t wanted = connection->request.wanted.input_tokens;
+    int64_t got = connection->request.prompt_tokens;
+
+    return got >= 0 && got < wanted - wanted / 8 - 16;
+}
+
+enum failure verdict_reach(const struct connection *connection)
+{
+    const struct request *request = &connection->request;
+    bool whole = request->done || request->finish != FINISH_UNSAID;
+
+    if (request->failure != FAILURE_NONE)
+        return request->failure;
+    if (request->status != 0 && request->status / 100 != 2)
+        return failure_of_status(request->status, request->said, request->said_length);
+    if (connection->gave_up)
+        return FAILURE_PROTOCOL;
+    if (connection->transfer->failure != FAILURE_NONE && !whole)
+        return connection->transfer->failure;
+    if (!request->is_stream)
+        return FAILURE_PROTOCOL;
+    if (!whole)
+        return FAILURE_TRUNCATED;
+    if (request->finish == FINISH_ABORTED)
+        return FAILURE_ABORTED;
+    if (request->chunks == 0)
+        return FAILURE_EMPTY;
+    if (is_cut(connection))
+        return FAILURE_SHORT_INPUT;
+    if (!is_short(connection))
+        return FAILURE_NONE;
+    return is_over_context(connection) ? FAILURE_TOO_LONG : FAILURE_SHORT_OUTPUT;
+}
+
+static bool describe_short_output(const struct connection *connection, char *out, size_t size)
+{
+    const struct request *request = &connection->request;
+    int64_t wanted = request->wanted.output_tokens;
+    int64_t got = request->completion_tokens >= 0 ? request->completion_tokens : request->chunks;
+
+    if (request->finish == FINISH_LENGTH)
+        return snprintf(out, size,
+                        "the answer ended by its length after %ld of %ld output tokens: the server "
+                        "has a lower limit of its own",
+                        got, wanted)
+               > 0;
+    return snprintf(out, size,
+                    "the model stopped after %ld of %ld output tokens: the server heeds neither "
+                    "ignore_eos nor min_tokens; with natural_output answers may end by themselves",
+                    got, wanted)
+           > 0;
+}
+
+static bool describe_over_context(const struct connection *connection, char *out, size_t size)
+{
+    const struct request *request = &connection->request;
+
+    if (request->finish != FINISH_LENGTH) /* the server said it itself */
+        return false;
+    return snprintf(out, size,
+                    "%ld input and %ld output tokens are %ld, more than the model's context of "
+                    "%ld: the answer ended after %ld",
+                    input_tokens(request), request->wanted.output_tokens,
+                    input_tokens(request) + request->wanted.output_tokens,
+                    connection->load->context_tokens,
+                    request->completion_tokens >= 0 ? request->completion_tokens : request->chunks)
+           > 0;
+}
+
+/* A whole completion, where a stream was asked for. */
+static bool is_plain_answer(const struct connection *connection)
+{
+    const struct request *request = &connection->request;
+
+    return request->status / 100 == 2 && !request->is_stream && request->said[0] == '{'
+           && strstr(request->said, "\"choices\"") != NULL;
+}
+
+/* Our own finding, in one sentence; false where the failure is the server's or the
+ * transfer's to explain. */
+static bool describe(const struct connection *connection, char *out, size_t size)
+{
+    const struct request *request = &connection->request;
+    double waited_s = (double)(request->end_ns - request->sent_ns) / 1e9;
+
+    switch ((int)request->failure) {
+    case FAILURE_TTFT_TIMEOUT:
+        return snprintf(out, size, "no token within %.1f s", waited_s) > 0;
+    case FAILURE_IDLE_TIMEOUT:
+        return snprintf(out, size, "nothing came for %.1f s after %ld chunks",
+                        (double)(request->end_ns - request->bytes_ns) / 1e9, request->chunks)
+               > 0;
+    case FAILURE_TOTAL_TIMEOUT:
+        return snprintf(out, size, "not finished after %.1f s, with %ld chunks", waited_s,
+                        request->chunks)
+               > 0;
+    case FAILURE_TRUNCATED:
+        return snprintf(out, size,
+                        "the stream ended after %ld chunks with neither [DONE] nor a finish reason",
+                        request->chunks)
+               > 0;
+    case FAILURE_EMPTY:
+        return snprintf(out, size, "the answer had no content at all") > 0;
+    case FAILURE_ABORTED:
+        return snprintf(out, size, "the server ended the answer with the finish reason '%s'",
+                        request->finish_reason)
+               > 0;
+    case FAILURE_SHORT_INPUT:
+        return snprintf(
+                   out, size,
+                   "the server counted %ld of the %ld prompt tokens that were sent: it cut the "
+                   "prompt",
+                   request->prompt_tokens, request->wanted.input_tokens)
+               > 0;
+    case FAILURE_SHORT_OUTPUT:
+        return describe_short_output(connection, out, size);
+    case FAILURE_TOO_LONG:
+        return describe_over_context(connection, out, size);
+    case FAILURE_PROTOCOL:
+        return is_plain_answer(connection)
+               && snprintf(out, size,
+                           "the server does not stream: it answered \"stream\": true with one JSON "
+                           "document")
+                      > 0;
+    default:
+        return false;
+    }
+}
+
+/* The sentence in an error's JSON: {"error": {"message": ...}} of OpenAI and its likes, {"error":
+ * ...} of TGI and Ollama, {"message": ...} of older vLLM, {"detail": ...} of FastAPI. */
+static void take_sentence(struct request *request)
+{
+    json_auto_t *body = NULL;
+    struct error ignored;
+    const char *sentence;
+
+    if (request->said[0] != '{'
+        || !json_parse(request->said, strlen(request->said), &body, &ignored))
+        return;
+    sentence = json_get_text(json_object_get(body, "error"), "message", NULL);
+    sentence = json_get_text(body, "error", sentence);
+    sentence = json_get_text(body, "message", sentence);
+    sentence = json_get_text(body, "detail", sentence);
+    if (sentence != NULL)
+        text_copy(request->said, sizeof request->said, sentence);
+}
+
+/* What a server says is kept as text that can be shown. */
+static void clean(struct request *request)
+{
+    TEXT_AUTO shown = { 0 };
+
+    text_add_printable(&shown, request->said, strlen(request->said), sizeof request->said - 1);
+    text_copy(request->said, sizeof request->said, text_string(&shown));
+}
+
+void verdict_explain(struct connection *connection)
+{
+    struct request *request = &connection->request;
+    const struct mask *mask = connection->load->mask;
+    char *said = request->said;
+    size_t size = sizeof request->said;
+
+    if (request->failure == FAILURE_NONE) {
+        said[0] = '\0';
+        return;
+    }
+    mask_string(mask, MASK_FAILURE, request->finish_reason, sizeof request->finish_reason);
+    if (describe(connection, said, size))
+        return;
+    if (connection->gave_up)
+        snprintf(said, size, "an event of the stream is not JSON, or longer than 64 KiB");
+    else if (said[0] == '\0')
+        snprintf(said, size, "%s", connection->transfer->said);
+    mask_string(mask, MASK_FAILURE, said, size);
+    take_sentence(request);
+    clean(request);
+}

@@ -1,0 +1,39 @@
+/* The raw records of a cell: one per request, kept in columns and compressed. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/core/error.h"
+
+/* More requests than this are measured, but not recorded one by one. */
+#define RECORDS_LIMIT 500000
+
+enum record_phase { RECORD_PROBE, RECORD_WARMUP, RECORD_WINDOW, RECORD_DRAIN };
+
+struct record {
+    uint64_t index;                       /* of the request within the attempt: its X-Request-Id */
+    int64_t sent_us;                      /* since the window's start; negative before it */
+    uint32_t ttft_us, e2e_us;             /* 0: it did not come to that */
+    uint32_t output_tokens, chunks;       /* tokens by usage, else chunks */
+    uint32_t input_tokens, cached_tokens; /* UINT32_MAX: the server did not say */
+    uint8_t failure;                      /* enum failure */
+    uint8_t phase;                        /* enum record_phase */
+    int64_t due_us; /* when its user was free, or the schedule said; since the window's start */
+};
+
+struct records {
+    struct record *rows;
+    size_t count, capacity;
+    int64_t origin_ns; /* the window's start on the monotonic clock: what sent_us counts from */
+};
+
+void records_add(struct records *records, const struct record *record);
+void records_merge(struct records *into, const struct records *from);
+void records_finish(struct records *records);
+
+/* "OBR2", the count, the origin, then each member as a column of
+ * little-endian numbers; all of it compressed. *out is heap memory. */
+bool records_pack(const struct records *records, void **out, size_t *length, struct error *error);
+/* The reverse, for whoever reads them later. */
+bool records_unpack(const void *data, size_t length, struct records *out, struct error *error);

@@ -1,0 +1,26 @@
+/* What requests asked for, beside what the server counted: no difference stays untold. */
+#pragma once
+
+#include "base/measure/measurement.h"
+#include "bench/workload/prompt_source.h"
+
+/* Of requests that succeeded. All zero: none yet. */
+struct asked_lengths {
+    int64_t count, sum, low, high;      /* asked for */
+    int64_t differing, difference_most; /* requests of another length, and by how much at most */
+};
+
+struct asked {
+    struct asked_lengths input, output;
+    int64_t untold_input;    /* tokens asked for by requests whose input the server did not count */
+    int64_t repeated;        /* requests whose prompt was sent before */
+    int64_t cut;             /* requests whose drawn length did not fit */
+    int64_t shared_tokens;   /* of their inputs, by design */
+    int64_t told_of_caching; /* requests whose usage says how much was cached */
+};
+
+/* Of a request that succeeded; counts are -1 where the server did not say. */
+void asked_count(struct asked *asked, const struct wanted *wanted, int64_t prompt_tokens,
+                 int64_t completion_tokens, int64_t cached_tokens);
+void asked_merge(struct asked *into, const struct asked *from);
+void asked_fill(const struct asked *asked, struct measurement *out);

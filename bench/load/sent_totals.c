@@ -1,0 +1,86 @@
+#include "bench/load/sent_totals.h"
+
+#include "bench/load/tally.h"
+
+/* Templates and words of several tokens: so much longer than asked for may a prompt be of which the
+ * server told nothing. */
+#define LONGER 2
+#define TEMPLATE_TOKENS 256
+
+static int64_t at_least_zero(int64_t value)
+{
+    return value > 0 ? value : 0;
+}
+
+static void add_whole(struct sent_sums *sums, const struct request *request)
+{
+    struct sent *sent = &sums->sent;
+
+    sent->requests++;
+    if (request->prompt_tokens >= 0)
+        sent->input_tokens += request->prompt_tokens;
+    else
+        sent->input_untold = true;
+    if (request->completion_tokens >= 0) {
+        sent->output_tokens += request->completion_tokens;
+    } else { /* a chunk is a token at least, and more than it was asked for it did not generate */
+        sent->output_tokens += request->chunks;
+        sent->more_output_tokens += at_least_zero(request->wanted.output_tokens - request->chunks);
+    }
+}
+
+/* One more time on the wire: refused, cut, or answered to nobody. The server may have counted all
+ * of it. */
+static void add_uncertain(struct sent_sums *sums, const struct request *request)
+{
+    sums->sent.more_requests++;
+    if (request->prompt_tokens >= 0)
+        sums->sent.more_input_tokens += request->prompt_tokens;
+    else
+        sums->unsized++;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+void sent_add(struct sent_sums *sums, const struct request *request)
+{
+    bool whole = request->failure == FAILURE_NONE;
+
+    sums->longest_input = larger(sums->longest_input, request->prompt_tokens);
+    sums->longest_output = larger(
+        sums->longest_output, larger(request->completion_tokens, request->wanted.output_tokens));
+    if (whole)
+        add_whole(sums, request);
+    for (unsigned i = whole ? 1 : 0; i + request->unread < request->sends; i++)
+        add_uncertain(sums, request);
+}
+
+void sent_merge(struct sent_sums *into, const struct sent_sums *from)
+{
+    struct sent *sent = &into->sent;
+
+    sent->requests += from->sent.requests;
+    sent->input_tokens += from->sent.input_tokens;
+    sent->output_tokens += from->sent.output_tokens;
+    sent->more_requests += from->sent.more_requests;
+    sent->more_input_tokens += from->sent.more_input_tokens;
+    sent->more_output_tokens += from->sent.more_output_tokens;
+    sent->input_untold = sent->input_untold || from->sent.input_untold;
+    into->unsized += from->unsized;
+    into->longest_input = larger(into->longest_input, from->longest_input);
+    into->longest_output = larger(into->longest_output, from->longest_output);
+}
+
+struct sent sent_total(const struct sent_sums *sums, int64_t input_tokens)
+{
+    int64_t most =
+        sums->longest_input > 0 ? sums->longest_input : LONGER * input_tokens + TEMPLATE_TOKENS;
+    struct sent sent = sums->sent;
+
+    sent.more_input_tokens += sums->unsized * most;
+    sent.more_output_tokens += sent.more_requests * sums->longest_output;
+    return sent;
+}

@@ -1,0 +1,309 @@
+#include "bench/load/shard.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/core/clock.h"
+#include "base/core/memory.h"
+#include "bench/load/shard_private.h"
+
+#define SETTLED_ROUNDS 2          /* the first one still felt how the load began */
+#define LONGEST_WAIT_NS 100000000 /* the phase is looked at so often at least */
+
+static void note_ended(struct shard *shard, struct connection *user)
+{
+    deadlines_unset(&shard->deadlines, &user->deadline);
+    user->is_busy = false;
+    shard->busy--;
+    atomic_store_explicit(&shard->published.in_flight, (int64_t)shard->busy, memory_order_relaxed);
+}
+
+static int64_t publish_add(atomic_int_fast64_t *counter, int64_t value)
+{
+    return atomic_fetch_add_explicit(counter, value, memory_order_relaxed);
+}
+
+/* ---- Ends ------------------------------------------------------------------------------------ */
+
+static void publish(struct shard *shard, const struct connection *user)
+{
+    const struct request *request = &user->request;
+    struct published *published = &shard->published;
+
+    if (request->is_probe) {
+        atomic_store(&published->probe_failure, request->failure);
+        if (request->failure == FAILURE_NONE)
+            atomic_store(&published->probe_e2e_ns, request->end_ns - request->sent_ns);
+        atomic_fetch_add(&published->probes_ended, 1);
+        load_tell(shard->load);
+        return;
+    }
+    if (user->rounds == SETTLED_ROUNDS)
+        publish_add(&published->users_settled, 1);
+    if (tally_counts(shard->load, request))
+        publish_add(&published->window_ended, 1);
+    if (request->failure == FAILURE_NONE) {
+        publish_add(&published->succeeded, 1);
+        publish_add(&published->e2e_us, (request->end_ns - request->sent_ns) / 1000);
+    } else {
+        publish_add(&published->failed, 1);
+    }
+}
+
+/* From being due to being sent. Where that took a new connection, what came before it is ours. */
+static void note_start_lag(struct shard *shard, const struct connection *user)
+{
+    const struct request *request = &user->request;
+    int64_t at_ns = user->transfer->is_new ? request->begun_ns : request->sent_ns;
+
+    if (!request->waited && at_ns > request->due_ns && load_in_window(shard->load, at_ns))
+        histogram_record(shard->tally.start_lag, (uint64_t)(at_ns - request->due_ns));
+}
+
+/* `cut`: why we end it, or NONE where it ended by itself. */
+static void end_request(struct shard *shard, struct connection *user, enum failure cut)
+{
+    transfer_end(user->transfer);
+    note_ended(shard, user);
+    if (cut == FAILURE_NONE && connection_retry(user)) {
+        shard_note_begun(shard, user);
+        shard_watch(shard, user, clock_monotonic_ns());
+        return;
+    }
+    connection_end(user, cut);
+    if (!user->request.is_probe)
+        load_request_ended(shard->load, user->request.end_ns);
+    user->failures = user->request.failure == FAILURE_NONE ? 0 : user->failures + 1;
+    if (!user->request.is_probe)
+        user->rounds++;
+    note_start_lag(shard, user);
+    publish(shard, user);
+    shard_go_on(shard, user);
+}
+
+static void take_ended(struct shard *shard)
+{
+    struct transfer *transfer;
+
+    while ((transfer = transfer_take_ended(&shard->loop)) != NULL)
+        end_request(shard, transfer->context, FAILURE_NONE);
+}
+
+static struct connection *user_of(struct deadline *deadline)
+{
+    return (struct connection *)(void *)((char *)deadline - offsetof(struct connection, deadline));
+}
+
+/* A pause or a thought is over, or a timeout may have come: progress since it was set moves it on.
+ */
+static void take_deadlines(struct shard *shard)
+{
+    int64_t now_ns = clock_monotonic_ns();
+    struct deadline *deadline;
+
+    while ((deadline = deadlines_take(&shard->deadlines, now_ns)) != NULL) {
+        struct connection *user = user_of(deadline);
+        enum failure which;
+
+        if (!user->is_busy)
+            shard_end_pause(shard, user, deadline->at_ns);
+        else if (connection_deadline_ns(user, &which) <= now_ns) {
+            user->request.left_open = which == FAILURE_NONE;
+            end_request(shard, user, which);
+        } else
+            shard_watch(shard, user, now_ns);
+    }
+}
+
+static void abort_all(struct shard *shard)
+{
+    for (size_t i = 0; i < shard->user_count; i++)
+        if (shard->users[i].is_busy)
+            end_request(shard, &shard->users[i], FAILURE_CANCELLED);
+}
+
+/* ---- The loop -------------------------------------------------------------------------------- */
+
+static void note_late(void *context, int64_t late_ns)
+{
+    struct shard *shard = context;
+
+    if (load_in_window(shard->load, clock_monotonic_ns()))
+        histogram_record(shard->tally.wake, (uint64_t)late_ns);
+}
+
+static int64_t next_turn_ns(const struct shard *shard)
+{
+    int64_t next_ns = clock_monotonic_ns() + LONGEST_WAIT_NS;
+    int64_t deadline_ns = deadlines_next_ns(&shard->deadlines),
+            start_ns = shard_next_start_ns(shard);
+
+    next_ns = deadline_ns < next_ns ? deadline_ns : next_ns;
+    return start_ns < next_ns ? start_ns : next_ns;
+}
+
+static bool is_over(struct shard *shard)
+{
+    enum phase phase = shard_phase(shard);
+
+    if (phase == PHASE_ABORT)
+        abort_all(shard);
+    return phase == PHASE_ABORT || (phase == PHASE_DRAIN && shard->busy == 0);
+}
+
+static void *run(void *context)
+{
+    struct shard *shard = context;
+
+    atomic_store(&shard->thread_id, gettid());
+    prctl(PR_SET_TIMERSLACK, 1L); /* waits end when they are to */
+    while (!is_over(shard)) {
+        shard_start_some(shard);
+        loop_turn(&shard->loop, next_turn_ns(shard));
+        take_ended(shard);
+        take_deadlines(shard);
+    }
+    shard_count_unsent(shard);
+    tally_close(&shard->tally, clock_monotonic_ns());
+    atomic_store(&shard->published.done, true);
+    load_tell(shard->load);
+    return NULL;
+}
+
+/* ---- From outside ---------------------------------------------------------------------------- */
+
+/* All users of a closed loop; the first of an open one. */
+static bool open_users(struct shard *shard, struct error *error)
+{
+    size_t users = shard_is_open(shard) ? 1 : shard->part.users;
+
+    shard->users = memory_zeroed(shard->part.users, sizeof *shard->users);
+    for (; shard->user_count < users; shard->user_count++)
+        if (!connection_init(&shard->users[shard->user_count], shard->load, &shard->tally,
+                             &shard->loop, &shard->deadlines, error))
+            return false;
+    if (shard_is_open(shard))
+        STAILQ_INSERT_HEAD(&shard->idle, &shard->users[0], link);
+    return true;
+}
+
+bool shard_create(struct load *load, struct shard_part part, struct shard **out,
+                  struct error *error)
+{
+    struct shard *shard = memory_zeroed(1, sizeof *shard);
+    int failed;
+
+    shard->load = load;
+    shard->part = part;
+    STAILQ_INIT(&shard->due);
+    STAILQ_INIT(&shard->idle);
+    generator_init(&shard->generator, seed_mix(load->nonce, part.index));
+    tally_init(&shard->tally, load);
+    if (!loop_init(&shard->loop, (long)part.users, note_late, shard, error)
+        || !open_users(shard, error)) {
+        shard_destroy(shard);
+        return false;
+    }
+    if (load->http2_streams > 0)
+        loop_share_connections(&shard->loop, load->http2_streams);
+    failed = pthread_create(&shard->thread, NULL, run, shard);
+    if (failed != 0) {
+        shard_destroy(shard);
+        return error_set(error, ERROR_BUSY, "the load generator cannot start a thread: %s",
+                         strerror(failed));
+    }
+    pthread_setname_np(shard->thread, "load");
+    shard->has_thread = true;
+    *out = shard;
+    return true;
+}
+
+void shard_wake(struct shard *shard)
+{
+    loop_wake(&shard->loop);
+}
+
+static int64_t read_counter(atomic_int_fast64_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+void shard_read(struct shard *shard, struct shard_status *out)
+{
+    struct published *published = &shard->published;
+
+    *out = (struct shard_status){
+        .succeeded = read_counter(&published->succeeded),
+        .failed = read_counter(&published->failed),
+        .chunks = read_counter(&shard->tally.arrived),
+        .window_ended = read_counter(&published->window_ended),
+        .users_settled = read_counter(&published->users_settled),
+        .e2e_ns = (double)read_counter(&published->e2e_us) * 1e3,
+        .in_flight = read_counter(&published->in_flight),
+        .probes_ended = atomic_load(&published->probes_ended),
+        .probe_failure = (enum failure)atomic_load(&published->probe_failure),
+        .probe_e2e_ns = (double)atomic_load(&published->probe_e2e_ns),
+    };
+}
+
+int64_t shard_cpu_ns(struct shard *shard)
+{
+    struct timespec used = { 0 };
+    clockid_t clock;
+
+    if (pthread_getcpuclockid(shard->thread, &clock) != 0 || clock_gettime(clock, &used) != 0)
+        return 0;
+    return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+}
+
+int64_t shard_cpu_wait_ns(struct shard *shard)
+{
+    long long ran_ns = 0, waited_ns = 0;
+    char path[64];
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", atomic_load(&shard->thread_id));
+    file = fopen(path, "re");
+    if (file == NULL)
+        return 0;
+    if (fscanf(file, "%lld %lld", &ran_ns, &waited_ns) != 2)
+        waited_ns = 0;
+    fclose(file);
+    return waited_ns;
+}
+
+bool shard_is_done(struct shard *shard)
+{
+    return atomic_load(&shard->published.done);
+}
+
+const struct tally *shard_join(struct shard *shard)
+{
+    if (shard->has_thread)
+        pthread_join(shard->thread, NULL);
+    shard->has_thread = false;
+    return &shard->tally;
+}
+
+void shard_destroy(struct shard *shard)
+{
+    if (shard == NULL)
+        return;
+    if (shard->has_thread) {
+        atomic_store(&shard->load->phase, PHASE_ABORT);
+        shard_wake(shard);
+        shard_join(shard);
+    }
+    for (size_t i = 0; i < shard->user_count; i++)
+        connection_finish(&shard->users[i]);
+    loop_finish(&shard->loop);
+    free(shard->users);
+    deadlines_finish(&shard->deadlines);
+    tally_finish(&shard->tally);
+    free(shard);
+}

@@ -1,0 +1,64 @@
+/* A load thread from the inside: shard.c runs it, shard_start.c says who sends when. */
+#pragma once
+
+#include <pthread.h>
+
+#include "bench/load/shard.h"
+#include "bench/load/virtual_user.h"
+
+STAILQ_HEAD(connection_queue, connection);
+
+struct published {
+    atomic_int_fast64_t succeeded, failed, window_ended, users_settled, e2e_us, in_flight,
+        probe_failure, probe_e2e_ns, probes_ended;
+    atomic_bool done;
+};
+
+struct shard {
+    struct load *load;
+    struct tally tally;
+    struct loop loop;
+    struct published published;
+    pthread_t thread;
+    bool has_thread;
+    atomic_int thread_id; /* of the kernel */
+
+    struct shard_part part;
+    struct connection *users;
+    size_t user_count, busy;
+    struct connection_queue due;  /* wait for their turn to send */
+    struct connection_queue idle; /* of an open loop, with room for a request */
+    struct arrival_hand hand;     /* of an open loop, with the next arrival to send */
+    int64_t arrivals_ns;          /* what its times count from */
+    int64_t full_ns;              /* an arrival found all of its room taken, the latest time */
+    struct generator generator;   /* of think times */
+    struct deadlines deadlines;
+    int64_t probes_begun;
+    bool loading; /* the load phase has begun here */
+};
+
+static inline enum phase shard_phase(const struct shard *shard)
+{
+    return atomic_load_explicit(&shard->load->phase, memory_order_acquire);
+}
+
+static inline bool shard_is_open(const struct shard *shard)
+{
+    return shard->load->arrivals != NULL;
+}
+
+/* Sends what is due, a few at a time. */
+void shard_start_some(struct shard *shard);
+/* When the next request can be sent; DEADLINE_NEVER where something else must come first. */
+int64_t shard_next_start_ns(const struct shard *shard);
+/* The user's pause is over: it is to send, as it was from at_ns on. */
+void shard_make_due(struct shard *shard, struct connection *user, int64_t at_ns);
+/* So is its thought, or its pause after a failure. */
+void shard_end_pause(struct shard *shard, struct connection *user, int64_t at_ns);
+/* Its request ended; what it does next. */
+void shard_go_on(struct shard *shard, struct connection *user);
+/* It was begun (again); watches over its timeouts. */
+void shard_note_begun(struct shard *shard, struct connection *user);
+void shard_watch(struct shard *shard, struct connection *user, int64_t now_ns);
+/* At the end: what was due in the window of an open loop and never sent. */
+void shard_count_unsent(struct shard *shard);

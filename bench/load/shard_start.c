@@ -1,0 +1,226 @@
+/* Who sends when: users of a closed loop when they are free, the arrivals of an open one when they
+ * are due. */
+#include <math.h>
+
+#include "base/core/clock.h"
+#include "bench/load/shard_private.h"
+
+#define STARTS_PER_TURN 16          /* so that many starts do not keep answers waiting */
+#define SHORTEST_PAUSE_NS 100000000 /* after a failed request, doubled for each further one, */
+#define LONGEST_PAUSE_NS 1000000000 /* so that a failing server is not stormed */
+
+void shard_make_due(struct shard *shard, struct connection *user, int64_t at_ns)
+{
+    user->request.due_ns = at_ns;
+    STAILQ_INSERT_TAIL(&shard->due, user, link);
+}
+
+void shard_note_begun(struct shard *shard, struct connection *user)
+{
+    user->is_busy = true;
+    shard->busy++;
+    atomic_store_explicit(&shard->published.in_flight, (int64_t)shard->busy, memory_order_relaxed);
+}
+
+static int64_t shortest_timeout_ns(const struct load *load)
+{
+    int64_t shortest = load->ttft_timeout_ns;
+
+    shortest = load->idle_timeout_ns < shortest ? load->idle_timeout_ns : shortest;
+    return load->request_timeout_ns < shortest ? load->request_timeout_ns : shortest;
+}
+
+/* The first timeout that can happen; where it does not, the next one is set then. */
+void shard_watch(struct shard *shard, struct connection *user, int64_t now_ns)
+{
+    enum failure which;
+    int64_t at_ns = connection_deadline_ns(user, &which);
+
+    if (at_ns > now_ns + shortest_timeout_ns(shard->load)) /* it may be another by then */
+        at_ns = now_ns + shortest_timeout_ns(shard->load);
+    deadlines_set(&shard->deadlines, &user->deadline, at_ns);
+}
+
+static void start_one(struct shard *shard, struct connection *user, bool is_probe)
+{
+    uint64_t index = atomic_fetch_add(&shard->load->requests, 1);
+    int64_t now_ns = clock_monotonic_ns();
+
+    connection_begin(user, index, is_probe, user->request.due_ns);
+    user->request.begun_ns = now_ns;
+    user->request.waited = user->request.due_ns <= shard->full_ns;
+    shard_note_begun(shard, user);
+    shard_watch(shard, user, clock_monotonic_ns());
+}
+
+static void start_probe(struct shard *shard)
+{
+    struct connection *user = shard_is_open(shard) ? STAILQ_FIRST(&shard->idle) : &shard->users[0];
+
+    if (shard->busy > 0 || shard->probes_begun >= atomic_load(&shard->load->probes))
+        return;
+    if (shard_is_open(shard))
+        STAILQ_REMOVE_HEAD(&shard->idle, link);
+    shard->probes_begun++;
+    user->request.due_ns = clock_monotonic_ns();
+    start_one(shard, user, true);
+}
+
+/* One user after the other, spread over the stagger. */
+static void begin_loading(struct shard *shard)
+{
+    int64_t now_ns = clock_monotonic_ns(), stagger_ns = atomic_load(&shard->load->stagger_ns);
+    int64_t count = (int64_t)shard->user_count;
+
+    shard->loading = true;
+    for (int64_t i = 0; i < count; i++)
+        if (!shard->users[i].is_busy)
+            deadlines_set(&shard->deadlines, &shard->users[i].deadline,
+                          now_ns + stagger_ns / count * i);
+}
+
+static void start_due(struct shard *shard)
+{
+    struct connection *user;
+
+    if (!shard->loading)
+        begin_loading(shard);
+    for (int i = 0; i < STARTS_PER_TURN && (user = STAILQ_FIRST(&shard->due)) != NULL; i++) {
+        STAILQ_REMOVE_HEAD(&shard->due, link);
+        start_one(shard, user, false);
+    }
+}
+
+/* ---- Arrivals of an open loop ---------------------------------------------------------------- */
+
+static int64_t arrival_ns(const struct shard *shard)
+{
+    return shard->arrivals_ns + hand_due_ns(&shard->hand);
+}
+
+static void begin_arrivals(struct shard *shard)
+{
+    shard->loading = true;
+    shard->arrivals_ns = atomic_load(&shard->load->arrivals_ns);
+    hand_begin(&shard->hand, shard->load->arrivals, shard->part.index, shard->part.count);
+}
+
+/* Room is made as it is needed: the limit is seldom reached. */
+static bool make_room(struct shard *shard)
+{
+    struct connection *user = &shard->users[shard->user_count];
+    struct error error;
+
+    if (shard->user_count == shard->part.users
+        || !connection_init(user, shard->load, &shard->tally, &shard->loop, &shard->deadlines,
+                            &error))
+        return false;
+    shard->user_count++;
+    STAILQ_INSERT_HEAD(&shard->idle, user, link);
+    return true;
+}
+
+/* What is due is sent in its order; where all room is taken it waits, and its time counts on. */
+static void start_arrivals(struct shard *shard)
+{
+    if (!shard->loading)
+        begin_arrivals(shard);
+    for (int i = 0; i < STARTS_PER_TURN; i++) {
+        int64_t now_ns = clock_monotonic_ns();
+        struct connection *user;
+
+        if (arrival_ns(shard) > now_ns)
+            return;
+        if (STAILQ_EMPTY(&shard->idle) && !make_room(shard)) {
+            shard->full_ns = now_ns;
+            return;
+        }
+        user = STAILQ_FIRST(&shard->idle);
+        STAILQ_REMOVE_HEAD(&shard->idle, link);
+        user->request.due_ns = arrival_ns(shard);
+        hand_step(&shard->hand);
+        start_one(shard, user, false);
+    }
+}
+
+void shard_count_unsent(struct shard *shard)
+{
+    int64_t now_ns = clock_monotonic_ns(), end_ns = atomic_load(&shard->load->window_end_ns);
+
+    if (!shard->loading || !shard_is_open(shard) || end_ns == INT64_MAX)
+        return;
+    for (; arrival_ns(shard) < end_ns; hand_step(&shard->hand))
+        tally_unsent(&shard->tally, arrival_ns(shard), now_ns, arrival_ns(shard) <= shard->full_ns);
+}
+
+int64_t shard_next_start_ns(const struct shard *shard)
+{
+    bool has_room = !STAILQ_EMPTY(&shard->idle) || shard->user_count < shard->part.users;
+
+    if (shard_phase(shard) != PHASE_LOAD)
+        return DEADLINE_NEVER;
+    if (!shard_is_open(shard))
+        return STAILQ_EMPTY(&shard->due) ? DEADLINE_NEVER : 0;
+    if (!shard->loading)
+        return 0;
+    return has_room ? arrival_ns(shard) : DEADLINE_NEVER;
+}
+
+void shard_start_some(struct shard *shard)
+{
+    if (shard_phase(shard) == PHASE_PROBE)
+        start_probe(shard);
+    else if (shard_phase(shard) == PHASE_LOAD && shard_is_open(shard))
+        start_arrivals(shard);
+    else if (shard_phase(shard) == PHASE_LOAD)
+        start_due(shard);
+}
+
+/* ---- After an answer ------------------------------------------------------------------------- */
+
+/* Exponential by inversion. */
+static int64_t think_ns(struct shard *shard)
+{
+    double share =
+        shard->load->thinks_exponential ? -log1p(-generator_uniform(&shard->generator)) : 1;
+
+    return (int64_t)(share * (double)shard->load->think_ns);
+}
+
+static int64_t pause_ns(const struct connection *user)
+{
+    int64_t pause_ns = SHORTEST_PAUSE_NS;
+
+    for (unsigned i = 1; i < user->failures && pause_ns < LONGEST_PAUSE_NS; i++)
+        pause_ns *= 2;
+    return pause_ns < LONGEST_PAUSE_NS ? pause_ns : LONGEST_PAUSE_NS;
+}
+
+/* A user whose request failed waits a little; one whose request went well thinks, then sends the
+ * next. In an open loop there is room for another arrival. */
+void shard_go_on(struct shard *shard, struct connection *user)
+{
+    int64_t now_ns = clock_monotonic_ns(), wait_ns;
+
+    if (shard_is_open(shard)) {
+        STAILQ_INSERT_HEAD(&shard->idle, user, link);
+        return;
+    }
+    if (!shard->loading || shard_phase(shard) != PHASE_LOAD)
+        return;
+    wait_ns = user->failures > 0 ? pause_ns(user) : think_ns(shard);
+    if (wait_ns == 0) {
+        shard_make_due(shard, user, now_ns);
+        return;
+    }
+    deadlines_set(&shard->deadlines, &user->deadline, now_ns + wait_ns);
+    user->thinks = user->failures == 0;
+    tally_think(&shard->tally, now_ns, user->thinks);
+}
+
+void shard_end_pause(struct shard *shard, struct connection *user, int64_t at_ns)
+{
+    tally_think(&shard->tally, clock_monotonic_ns(), -user->thinks);
+    user->thinks = false;
+    shard_make_due(shard, user, at_ns);
+}

@@ -1,0 +1,116 @@
+#include "bench/load/stream_events.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/core/text.h"
+
+static void take_error(struct request *request, const struct completion_event *event)
+{
+    if (request->failure != FAILURE_NONE)
+        return;
+    request->failure = failure_in_stream(event->text, event->text_length);
+    request->said_length = 0;
+    snprintf(request->said, sizeof request->said, "%.*s", (int)event->text_length, event->text);
+}
+
+/* Usage that is there at once and does not grow with the second chunk is that of the whole answer,
+ * repeated in each: it tells nothing of chunks, the first one included. */
+static bool repeats_usage(const struct request *request, bool listed, int64_t tokens)
+{
+    return !listed && tokens == 0 && request->chunks == 1 && request->first_tokens > 1;
+}
+
+/* How many tokens came since the last chunk with output: as the events list them, else by what
+ * usage has grown; -1 where the server does not tell it from the first chunk on. A server that
+ * counts 0 in the first one only fills the member in. */
+static int64_t count_tokens(struct request *request, const struct completion_event *event)
+{
+    bool listed = event->token_ids >= 0, counted = event->completion_tokens >= 0;
+    int64_t tokens;
+
+    if (listed)
+        request->told_tokens += event->token_ids;
+    else if (counted)
+        request->told_tokens = event->completion_tokens;
+    if (!completion_event_has_output(event))
+        return -1;
+    tokens = request->told_tokens - request->chunk_tokens;
+    if (request->chunks == 0)
+        request->tells_chunks = (listed || counted) && tokens > 0;
+    if (!(listed || counted) || tokens < 0)
+        request->tells_chunks = false;
+    if (request->tells_chunks && repeats_usage(request, listed, tokens)) {
+        request->tells_chunks = false;
+        request->first_tokens = 1;
+    }
+    if (!request->tells_chunks)
+        return -1;
+    request->chunk_tokens = request->told_tokens;
+    return tokens;
+}
+
+static void take_output(struct tally *tally, struct request *request,
+                        const struct completion_event *event, int64_t tokens)
+{
+    bool visible = event->has_content || event->has_tool_call;
+
+    request->reasoned |= event->has_reasoning;
+    if (visible && request->visible_ns == 0)
+        request->visible_ns = request->bytes_ns;
+    tally_chunk(tally, request, request->bytes_ns, tokens);
+}
+
+/* The last that is told counts. */
+static void take_count(int64_t told, int64_t *out)
+{
+    if (told >= 0)
+        *out = told;
+}
+
+static void take_usage(struct request *request, const struct completion_event *event)
+{
+    take_count(event->prompt_tokens, &request->prompt_tokens);
+    take_count(event->completion_tokens, &request->completion_tokens);
+    take_count(event->cached_tokens, &request->cached_tokens);
+    take_count(event->reasoning_tokens, &request->reasoning_tokens);
+}
+
+/* What servers call it when not the model ended the answer. */
+static const char *const aborts[] = {
+    "abort",    "aborted", "error",          "failed",        "cancelled",
+    "canceled", "timeout", "content_filter", "network_error", "insufficient_system_resource",
+};
+
+static enum finish find_finish(const char *reason)
+{
+    if (strcmp(reason, "length") == 0)
+        return FINISH_LENGTH;
+    if (strcmp(reason, "stop") == 0)
+        return FINISH_STOP;
+    for (size_t i = 0; i < sizeof aborts / sizeof *aborts; i++)
+        if (strncmp(reason, aborts[i], sizeof((struct request *)0)->finish_reason - 1) == 0)
+            return FINISH_ABORTED;
+    return FINISH_OTHER;
+}
+
+static void take_finish(struct request *request, const struct completion_event *event)
+{
+    request->finish = find_finish(event->finish);
+    text_copy(request->finish_reason, sizeof request->finish_reason, event->finish);
+}
+
+void answer_take(struct tally *tally, struct request *request, const struct completion_event *event)
+{
+    int64_t tokens = count_tokens(request, event);
+
+    if (event->error)
+        take_error(request, event);
+    if (completion_event_has_output(event))
+        take_output(tally, request, event, tokens);
+    if (event->has_usage)
+        take_usage(request, event);
+    request->done |= event->done;
+    if (event->has_finish)
+        take_finish(request, event);
+}

@@ -1,0 +1,9 @@
+/* What the events of a stream say of the request that they answer. */
+#pragma once
+
+#include "base/llm/completion_stream.h"
+#include "bench/load/tally.h"
+
+/* `request->bytes_ns` is when the event's bytes were read. */
+void answer_take(struct tally *tally, struct request *request,
+                 const struct completion_event *event);

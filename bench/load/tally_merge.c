@@ -1,0 +1,111 @@
+/* The tallies of a cell's threads become one, and what is known only of all together. */
+#include <math.h>
+#include <string.h>
+
+#include "bench/load/tally.h"
+
+#define SAME_SHARE 0.02 /* so near to one token per chunk, a chunk is a token */
+
+static void merge_range(struct range *into, const struct range *from)
+{
+    if (from->low == INT64_MAX)
+        return;
+    into->low = from->low < into->low ? from->low : into->low;
+    into->high = from->high > into->high ? from->high : into->high;
+}
+
+/* Threads load at the same time: what they have in flight adds up. */
+static void merge_flight(struct flight *into, const struct flight *from)
+{
+    if (from->range.low == INT64_MAX)
+        return;
+    into->busy_ns += from->busy_ns;
+    into->range.low = into->range.low == INT64_MAX ? 0 : into->range.low;
+    into->range.low += from->range.low;
+    into->range.high += from->range.high;
+}
+
+static void merge_failures(struct tally *into, const struct tally *from)
+{
+    for (int i = 0; i < FAILURE_COUNT; i++) {
+        into->failures[i] += from->failures[i];
+        into->early_failures[i] += from->early_failures[i];
+        if (into->said[i][0] == '\0')
+            memcpy(into->said[i], from->said[i], TALLY_SAID_SIZE);
+    }
+}
+
+static void merge_tokens(struct tally *into, const struct tally *from)
+{
+    asked_merge(&into->asked, &from->asked);
+    merge_range(&into->input, &from->input);
+    merge_range(&into->output, &from->output);
+    into->input_told += from->input_told;
+    into->input_tokens += from->input_tokens;
+    into->cached_tokens += from->cached_tokens;
+    into->reasoning_told += from->reasoning_told;
+    into->reasoning_tokens += from->reasoning_tokens;
+    into->reasoned += from->reasoned;
+    into->output_tokens += from->output_tokens;
+    into->chunks += from->chunks;
+    into->window_tokens += from->window_tokens;
+    into->window_chunks += from->window_chunks;
+    into->untold_chunks += from->untold_chunks;
+    for (int i = 0; i < TALLY_SECONDS; i++)
+        into->second_chunks[i] += from->second_chunks[i];
+}
+
+void tally_merge(struct tally *into, const struct tally *from)
+{
+    for (int i = 0; i < METRIC_COUNT; i++)
+        histogram_merge(into->latency[i], from->latency[i]);
+    histogram_merge(into->chunk_gaps, from->chunk_gaps);
+    histogram_merge(into->lag, from->lag);
+    histogram_merge(into->wake, from->wake);
+    histogram_merge(into->start_lag, from->start_lag);
+    histogram_merge(into->connect, from->connect);
+    histogram_merge(into->tls, from->tls);
+    into->new_connections += from->new_connections;
+    into->attempted += from->attempted;
+    into->succeeded += from->succeeded;
+    into->unanswered += from->unanswered;
+    into->unsent += from->unsent;
+    into->waited += from->waited;
+    into->held += from->held;
+    into->window_sent += from->window_sent;
+    into->ended.requests += from->ended.requests;
+    into->ended.good += from->ended.good;
+    into->ended.input_told += from->ended.input_told;
+    into->ended.input_tokens += from->ended.input_tokens;
+    into->ended.e2e_ns += from->ended.e2e_ns;
+    into->stale_connections += from->stale_connections;
+    into->left_open += from->left_open;
+    into->finish_wrong += from->finish_wrong;
+    into->finish_missing += from->finish_missing;
+    into->done_missing += from->done_missing;
+    merge_failures(into, from);
+    merge_tokens(into, from);
+    merge_flight(&into->flight, &from->flight);
+    merge_flight(&into->thinking, &from->thinking);
+    if (from->probe.end_ns != 0)
+        into->probe = from->probe;
+    records_merge(&into->records, &from->records);
+    sent_merge(&into->sent, &from->sent);
+}
+
+double tally_tokens_per_chunk(const struct tally *tally)
+{
+    int64_t told = tally->window_chunks - tally->untold_chunks;
+
+    return told > 0 ? tally->window_tokens / (double)told : NAN;
+}
+
+void tally_settle(struct tally *tally)
+{
+    struct histogram *gaps = tally->latency[METRIC_ITL];
+
+    if (histogram_count(gaps) == 0 && fabs(tally_tokens_per_chunk(tally) - 1) < SAME_SHARE)
+        histogram_merge(gaps, tally->chunk_gaps);
+    if (tally->reasoned == 0)
+        histogram_clear(tally->latency[METRIC_TTFO]);
+}

@@ -1,0 +1,426 @@
+/* Exchanges over plain HTTP/1.1 without libcurl, whose bookkeeping costs more than the bytes: one
+ * recv per wake-up, one clock reading, and no copy of the prompt. */
+#include <errno.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/core/clock.h"
+#include "base/core/memory.h"
+#include "base/net/outbound_code.h"
+#include "bench/load/http_answer.h"
+#include "bench/load/transfer.h"
+
+#define CONNECT_TIMEOUT_NS 10000000000
+#define READS_PER_TURN 4 /* of one socket, so that none keeps the others waiting */
+
+enum state { CLOSED, CONNECTING, SENDING, RECEIVING, OPEN };
+
+struct transfer_plain {
+    struct transfer transfer;
+    struct loop_source source;
+    const struct reach *reach;
+    enum state state;
+    int socket;            /* -1: none */
+    int64_t connecting_ns; /* since when */
+    int64_t read_ns;       /* the bytes that are told now were read */
+    size_t sent;           /* bytes of the head and the prompt */
+    size_t same;           /* bytes of the head that every request begins with */
+    unsigned attempts;     /* to connect, in this exchange */
+    unsigned address;      /* of the reach's, to be tried */
+    struct prompt *prompt;
+    struct text head;
+    struct http_answer answer;
+};
+
+static struct transfer_plain *plain_of(struct transfer *transfer)
+{
+    return (struct transfer_plain *)transfer; /* its first member */
+}
+
+/* ---- Ends ------------------------------------------------------------------------------------ */
+
+static void close_socket(struct transfer_plain *plain)
+{
+    if (plain->socket >= 0)
+        close(plain->socket); /* which takes it off the epoll, too */
+    plain->socket = -1;
+    plain->state = CLOSED;
+}
+
+static void finish(struct transfer_plain *plain, bool keep)
+{
+    if (keep) {
+        plain->state = OPEN;
+        transfer_note_answer(&plain->transfer);
+    } else {
+        close_socket(plain);
+    }
+    plain->transfer.reach_ns = INT64_MAX;
+    transfer_queue_ended(&plain->transfer);
+}
+
+static void fail(struct transfer_plain *plain, enum failure failure, const char *why)
+{
+    plain->transfer.failure = failure;
+    snprintf(plain->transfer.said, sizeof plain->transfer.said, "%s", why);
+    finish(plain, false);
+}
+
+/* A server that closes without having read what came resets the connection; one that closed
+ * before it came leaves it unacknowledged. */
+static bool is_unread(const struct transfer_plain *plain, int number)
+{
+    int unacknowledged_bytes = 0;
+
+    return number == ECONNRESET || number == EPIPE
+           || (ioctl(plain->socket, SIOCOUTQ, &unacknowledged_bytes) == 0
+               && unacknowledged_bytes > 0);
+}
+
+static void note_stale(struct transfer_plain *plain, int number)
+{
+    plain->transfer.went_stale = true;
+    plain->transfer.was_unread = is_unread(plain, number);
+    transfer_note_closed(&plain->transfer);
+}
+
+/* The connection ended, or is of no more use, with `number` (errno; 0: closed by the server). */
+static void break_off(struct transfer_plain *plain, enum failure failure, int number)
+{
+    if (!plain->transfer.is_new && !plain->answer.begun)
+        note_stale(plain, number);
+    if (number != 0)
+        fail(plain, failure, strerror(number));
+    else if (plain->answer.begun)
+        fail(plain, failure, "the server closed the connection in the middle of the answer");
+    else
+        fail(plain, failure, "the server closed the connection without an answer");
+}
+
+/* Nothing was asked, so nothing can be there but the connection's end. */
+static bool is_still_open(const struct transfer_plain *plain)
+{
+    char byte;
+
+    return recv(plain->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
+static void drop_if_closed(struct transfer_plain *plain)
+{
+    if (is_still_open(plain))
+        return;
+    transfer_note_closed(&plain->transfer);
+    close_socket(plain);
+}
+
+/* ---- The answer ------------------------------------------------------------------------------ */
+
+static void on_head(void *context, long status, const char *content_type)
+{
+    struct transfer *transfer = context;
+
+    transfer->listener->on_head(transfer->context, status, content_type);
+}
+
+static bool on_body(void *context, const char *bytes, size_t length)
+{
+    struct transfer_plain *plain = context;
+    const struct transfer *transfer = &plain->transfer;
+
+    return transfer->listener->on_bytes(transfer->context, bytes, length, plain->read_ns);
+}
+
+static const struct http_answer_listener listener = { on_head, on_body };
+
+/* A connection whose end was told before is not kept; nor one with bytes that nobody asked for. */
+static void take_bytes(struct transfer_plain *plain, size_t length, bool is_closing)
+{
+    size_t taken;
+    bool was_sent = plain->state == RECEIVING, keep;
+
+    switch (http_answer_feed(&plain->answer, plain->transfer.loop->buffer, length, &taken,
+                             &listener, plain)) {
+    case HTTP_ANSWER_OPEN:
+        return;
+    case HTTP_ANSWER_WHOLE:
+        keep = plain->answer.keeps_open && taken == length && was_sent;
+        finish(plain, keep);
+        if (keep && is_closing)
+            drop_if_closed(plain);
+        return;
+    case HTTP_ANSWER_STOPPED:
+        fail(plain, FAILURE_PROTOCOL, "");
+        return;
+    case HTTP_ANSWER_WRONG:
+        fail(plain, FAILURE_PROTOCOL, plain->answer.wrong);
+        return;
+    }
+}
+
+static void take_end(struct transfer_plain *plain, int number)
+{
+    if (number == 0 && http_answer_close(&plain->answer) == HTTP_ANSWER_WHOLE)
+        finish(plain, false);
+    else
+        break_off(plain, FAILURE_RESET, number);
+}
+
+static bool is_under_way(const struct transfer_plain *plain)
+{
+    return plain->state == SENDING || plain->state == RECEIVING;
+}
+
+/* All that is there: it is told only once that there is something. `is_closing`: its end, too. */
+static void receive(struct transfer_plain *plain, bool is_closing)
+{
+    for (int i = 0; i < READS_PER_TURN; i++) {
+        ssize_t got = recv(plain->socket, plain->transfer.loop->buffer, LOOP_BUFFER_BYTES, 0);
+
+        if (got < 0 && (errno == EAGAIN || errno == EINTR))
+            return;
+        if (got <= 0) {
+            take_end(plain, got == 0 ? 0 : errno);
+            return;
+        }
+        plain->read_ns = clock_monotonic_ns();
+        take_bytes(plain, (size_t)got, is_closing);
+        if (!is_under_way(plain) || ((size_t)got < LOOP_BUFFER_BYTES && !is_closing))
+            return;
+    }
+    loop_watch(plain->transfer.loop, plain->socket, &plain->source, true); /* to be told again */
+}
+
+/* ---- The request ----------------------------------------------------------------------------- */
+
+static struct iovec vector_of(const char *bytes, size_t length)
+{
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): its base has no const
+    return (struct iovec){ (char *)(uintptr_t)bytes, length };
+}
+
+/* What is left of the head and the prompt's parts. */
+static size_t fill_vector(const struct transfer_plain *plain, struct iovec *vector)
+{
+    size_t skip = plain->sent, count = 0;
+
+    for (size_t i = 0; i <= PROMPT_PARTS; i++) {
+        const struct prompt_part *part = i > 0 ? &plain->prompt->parts[i - 1] : NULL;
+        const char *bytes = part != NULL ? part->bytes : plain->head.data;
+        size_t length = part != NULL ? part->length : plain->head.length;
+        size_t skipped = skip < length ? skip : length;
+
+        skip -= skipped;
+        if (skipped < length)
+            vector[count++] = vector_of(bytes + skipped, length - skipped);
+    }
+    return count;
+}
+
+/* A server that has seen enough may answer and close: then its answer counts. */
+static void take_early_answer(struct transfer_plain *plain, int number)
+{
+    receive(plain, true);
+    if (is_under_way(plain))
+        break_off(plain, FAILURE_SEND, number);
+}
+
+static void send_more(struct transfer_plain *plain)
+{
+    struct iovec vector[PROMPT_PARTS + 1];
+    struct msghdr message = { .msg_iov = vector };
+
+    while ((message.msg_iovlen = fill_vector(plain, vector)) > 0) {
+        ssize_t sent = sendmsg(plain->socket, &message, MSG_NOSIGNAL);
+
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0 && errno == EAGAIN)
+            return;
+        if (sent < 0) {
+            take_early_answer(plain, errno);
+            return;
+        }
+        plain->sent += (size_t)sent;
+    }
+    plain->state = RECEIVING;
+}
+
+static void begin_sending(struct transfer_plain *plain)
+{
+    int64_t now_ns = clock_monotonic_ns();
+
+    plain->state = SENDING;
+    plain->transfer.reach_ns = INT64_MAX;
+    if (plain->transfer.is_new)
+        plain->transfer.connect_ns = now_ns - plain->connecting_ns;
+    plain->transfer.listener->on_send(plain->transfer.context, now_ns);
+    send_more(plain);
+}
+
+/* ---- The connection -------------------------------------------------------------------------- */
+
+/* 0, EINPROGRESS, or why not. */
+static int open_socket(struct transfer_plain *plain)
+{
+    const struct sockaddr *address = (const void *)&plain->reach->addresses[plain->address];
+    socklen_t size =
+        address->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+    int on = 1, number = 0;
+
+    plain->socket = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (plain->socket < 0)
+        return errno;
+    setsockopt(plain->socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (connect(plain->socket, address, size) != 0)
+        number = errno;
+    if ((number == 0 || number == EINPROGRESS)
+        && !loop_watch(plain->transfer.loop, plain->socket, &plain->source, false))
+        number = errno;
+    return number;
+}
+
+/* From the address that was good before, or is next, on. */
+static void connect_somewhere(struct transfer_plain *plain, int number)
+{
+    char why[128];
+
+    while (plain->attempts++ < plain->reach->count) {
+        number = open_socket(plain);
+        if (number == 0) {
+            begin_sending(plain);
+            return;
+        }
+        plain->state = CONNECTING;
+        if (number == EINPROGRESS)
+            return;
+        close_socket(plain);
+        plain->address = (plain->address + 1) % (unsigned)plain->reach->count;
+    }
+    snprintf(why, sizeof why, "the connection failed: %s", strerror(number));
+    fail(plain, outbound_failure_of_connect(number), why);
+}
+
+static void take_connected(struct transfer_plain *plain)
+{
+    int number = 0;
+    socklen_t size = sizeof number;
+
+    getsockopt(plain->socket, SOL_SOCKET, SO_ERROR, &number, &size);
+    if (number == 0) {
+        begin_sending(plain);
+        return;
+    }
+    close_socket(plain);
+    plain->address = (plain->address + 1) % (unsigned)plain->reach->count;
+    connect_somewhere(plain, number);
+}
+
+/* ---- What the loop and the user call --------------------------------------------------------- */
+
+static void on_ready(struct loop_source *source, uint32_t events)
+{
+    struct transfer_plain *plain =
+        (struct transfer_plain *)(void *)((char *)source - offsetof(struct transfer_plain, source));
+
+    if (plain->state == OPEN) { /* an event of before, or the server closed it or is out of step */
+        drop_if_closed(plain);
+    } else if (plain->state == CONNECTING)
+        take_connected(plain);
+    else if (plain->state == SENDING && (events & EPOLLOUT) != 0)
+        send_more(plain);
+    if (is_under_way(plain) && (events & ~(uint32_t)EPOLLOUT) != 0)
+        receive(plain, (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0);
+}
+
+static void begin(struct transfer *transfer, struct prompt *prompt, bool is_fresh)
+{
+    struct transfer_plain *plain = plain_of(transfer);
+
+    plain->prompt = prompt;
+    plain->sent = 0;
+    plain->attempts = 0;
+    http_answer_begin(&plain->answer);
+    plain->head.length = plain->same;
+    text_addf(&plain->head, "X-Request-Id: %s\r\nContent-Length: %zu\r\n\r\n", transfer->request_id,
+              prompt->length);
+    if (plain->state == OPEN && is_fresh)
+        close_socket(plain);
+    else if (plain->state == OPEN)
+        drop_if_closed(plain);
+    if (plain->state == OPEN) {
+        begin_sending(plain);
+        return;
+    }
+    transfer->is_new = true;
+    plain->connecting_ns = clock_monotonic_ns();
+    transfer->reach_ns = plain->connecting_ns + CONNECT_TIMEOUT_NS;
+    connect_somewhere(plain, 0);
+}
+
+static void end(struct transfer *transfer)
+{
+    struct transfer_plain *plain = plain_of(transfer);
+
+    if (plain->state == CONNECTING)
+        snprintf(transfer->said, sizeof transfer->said, "no connection within %d s",
+                 (int)(CONNECT_TIMEOUT_NS / 1000000000));
+    if (plain->state != OPEN)
+        close_socket(plain);
+}
+
+static void destroy(struct transfer *transfer)
+{
+    struct transfer_plain *plain = plain_of(transfer);
+
+    close_socket(plain);
+    if (plain->head.data != NULL)
+        explicit_bzero(plain->head.data, plain->head.capacity);
+    text_finish(&plain->head);
+    free(plain);
+}
+
+/* What every request to the endpoint begins with. */
+static void write_head(const struct load *load, struct text *out)
+{
+    const struct endpoint *endpoint = load->endpoint;
+    const char *authority = endpoint->url + strlen("http://");
+    size_t length = strcspn(authority, "/");
+
+    text_reserve(out, 2048 + SECRET_VALUE_SIZE); /* once: no copy of the credential stays behind */
+    text_addf(out, "POST %s%s HTTP/1.1\r\nHost: %.*s\r\n", authority + length,
+              workload_path(load->workload->api), (int)length, authority);
+    text_add(out, "Content-Type: application/json\r\nAccept: text/event-stream\r\n"
+                  "Accept-Encoding: identity\r\n");
+    if (endpoint->bearer[0] != '\0')
+        text_addf(out, "Authorization: Bearer %s\r\n", endpoint->bearer);
+}
+
+bool transfer_plain_can(const struct load *load)
+{
+    return !load->only_libcurl && load->http2_streams == 0 && load->reach != NULL
+           && load->reach->is_simple && strncasecmp(load->endpoint->url, "http://", 7) == 0;
+}
+
+struct transfer *transfer_plain_create(const struct load *load, struct loop *loop)
+{
+    static const struct transfer_kind kind = { begin, end, destroy };
+    struct transfer_plain *plain = memory_zeroed(1, sizeof *plain);
+
+    plain->transfer.kind = &kind;
+    plain->source.on_ready = on_ready;
+    plain->reach = load->reach;
+    plain->transfer.loop = loop; /* needed from the start */
+    plain->socket = -1;
+    write_head(load, &plain->head);
+    plain->same = plain->head.length;
+    return &plain->transfer;
+}

@@ -1,0 +1,118 @@
+#include "bench/plan/arrivals.h"
+
+#include <math.h>
+
+const char *arrival_name(enum arrival arrival)
+{
+    static const char *const names[ARRIVAL_COUNT] = {
+        [ARRIVAL_CLOSED] = "closed",
+        [ARRIVAL_CONSTANT] = "constant",
+        [ARRIVAL_POISSON] = "poisson",
+        [ARRIVAL_GAMMA] = "gamma",
+    };
+
+    return names[arrival];
+}
+
+double arrivals_variation(const struct arrivals *arrivals)
+{
+    if (arrivals->process == ARRIVAL_CONSTANT)
+        return 0;
+    return arrivals->process == ARRIVAL_GAMMA ? 1 / arrivals->burstiness : 1;
+}
+
+/* ---- Gaps of mean 1 -------------------------------------------------------------------------- */
+
+static double draw_exponential(struct generator *generator)
+{
+    return -log1p(-generator_uniform(generator));
+}
+
+/* Marsaglia's polar method. */
+static double draw_normal(struct generator *generator)
+{
+    double x, y, square;
+
+    do {
+        x = 2 * generator_uniform(generator) - 1;
+        y = 2 * generator_uniform(generator) - 1;
+        square = x * x + y * y;
+    } while (square >= 1 || square == 0);
+    return x * sqrt(-2 * log(square) / square);
+}
+
+/* Marsaglia and Tsang, "A simple method for generating gamma variables" (2000), for shape >= 1. */
+static double draw_gamma_above_1(struct generator *generator, double shape)
+{
+    double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d), normal, v, uniform;
+
+    do {
+        do {
+            normal = draw_normal(generator);
+            v = 1 + c * normal;
+        } while (v <= 0);
+        v = v * v * v;
+        uniform = 1 - generator_uniform(generator);
+    } while (log(uniform) >= normal * normal / 2 + d - d * v + d * log(v));
+    return d * v;
+}
+
+/* The same paper's section 6 for less: gamma(a) = gamma(a + 1) * uniform^(1 / a). */
+static double draw_gamma(struct generator *generator, double shape)
+{
+    double uniform;
+
+    if (shape >= 1)
+        return draw_gamma_above_1(generator, shape);
+    uniform = 1 - generator_uniform(generator);
+    return draw_gamma_above_1(generator, shape + 1) * pow(uniform, 1 / shape);
+}
+
+static double draw_gap(struct arrival_hand *hand)
+{
+    const struct arrivals *arrivals = hand->arrivals;
+
+    switch (arrivals->process) {
+    case ARRIVAL_POISSON:
+        return draw_exponential(&hand->generator);
+    case ARRIVAL_GAMMA:
+        return draw_gamma(&hand->generator, arrivals->burstiness) / arrivals->burstiness;
+    case ARRIVAL_CONSTANT:
+    case ARRIVAL_CLOSED:
+    case ARRIVAL_COUNT:
+        break;
+    }
+    return 1;
+}
+
+/* ---- The schedule ---------------------------------------------------------------------------- */
+
+static void draw(struct arrival_hand *hand, size_t gaps)
+{
+    for (size_t i = 0; i < gaps; i++)
+        hand->due += draw_gap(hand);
+}
+
+void hand_begin(struct arrival_hand *hand, const struct arrivals *arrivals, size_t index,
+                size_t count)
+{
+    *hand = (struct arrival_hand){ .arrivals = arrivals, .step = count };
+    generator_init(&hand->generator, arrivals->seed);
+    draw(hand, index + 1);
+}
+
+void hand_step(struct arrival_hand *hand)
+{
+    draw(hand, hand->step);
+}
+
+/* While the rate rises to r over T, r t^2 / (2 T) arrivals are due by t, and r (t - T / 2) later:
+ * the time at which that is `due` (time change of a renewal process). */
+int64_t hand_due_ns(const struct arrival_hand *hand)
+{
+    const struct arrivals *arrivals = hand->arrivals;
+    double due_s = hand->due / arrivals->rate, ramp_s = arrivals->ramp_s;
+
+    due_s = due_s < ramp_s / 2 ? sqrt(2 * ramp_s * due_s) : due_s + ramp_s / 2;
+    return (int64_t)(due_s * 1e9);
+}

@@ -1,0 +1,43 @@
+/* When requests arrive in an open loop, whatever the server does: a renewal process. One schedule
+ * is drawn, the same in every thread, and dealt over the threads like cards: so the sum is the
+ * process asked for, of any kind and over any number of threads. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/core/random.h"
+
+enum arrival {
+    ARRIVAL_CLOSED,   /* none: so many users, each sends when it has its answer */
+    ARRIVAL_CONSTANT, /* equal gaps */
+    ARRIVAL_POISSON,  /* exponential gaps */
+    ARRIVAL_GAMMA, /* gamma gaps: with `burstiness` 1 Poisson's, below it in bursts, above it more
+                    * regular (vLLM's word; the gaps' squared coefficient of variation is
+                    * 1 / burstiness) */
+    ARRIVAL_COUNT,
+};
+const char *arrival_name(enum arrival arrival); /* "closed", ... */
+
+struct arrivals {
+    enum arrival process; /* not CLOSED */
+    double rate;          /* per second */
+    double burstiness;    /* of GAMMA; > 0 */
+    double ramp_s;        /* over which the rate grows from 0, linearly */
+    uint64_t seed;
+};
+/* Of the gaps between arrivals: variance / mean^2. */
+double arrivals_variation(const struct arrivals *arrivals);
+
+/* One hand of the schedule: the arrivals index, index + count, ... */
+struct arrival_hand {
+    const struct arrivals *arrivals;
+    struct generator generator;
+    size_t step;
+    double due; /* of the next one, in mean gaps since the first arrival could come */
+};
+void hand_begin(struct arrival_hand *hand, const struct arrivals *arrivals, size_t index,
+                size_t count);
+/* When the next one is due: nanoseconds since the process began. */
+int64_t hand_due_ns(const struct arrival_hand *hand);
+void hand_step(struct arrival_hand *hand);

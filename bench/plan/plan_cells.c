@@ -1,0 +1,154 @@
+/* The cells of a plan, in order of measuring, and what they will take. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/core/memory.h"
+#include "bench/plan/plan.h"
+#include "bench/plan/plan_search.h"
+
+#define LONGEST_WINDOW 4 /* times window_s, where no limit is stated */
+
+/* ---- Cells ----------------------------------------------------------------------------------- */
+
+size_t plan_levels(const struct plan *plan)
+{
+    return plan->arrival == ARRIVAL_CLOSED ? plan->concurrency_count : plan->rate_count;
+}
+
+static size_t count_shapes(const struct plan *plan)
+{
+    return plan_levels(plan) * plan->input_count * plan->output_count;
+}
+
+bool plan_check_cells(const struct plan *plan, size_t subjects, struct error *error)
+{
+    size_t cells = count_shapes(plan) * (size_t)plan->repetitions * subjects;
+
+    if (cells <= PLAN_CELLS)
+        return true;
+    return error_set(error, ERROR_INVALID,
+                     "the grid would have %zu cells (%zu levels of load x %zu input_tokens x %zu "
+                     "output_tokens x %ld repetitions%s): at most %d are measured in one sweep",
+                     cells, plan_levels(plan), plan->input_count, plan->output_count,
+                     plan->repetitions, subjects == 1 ? "" : " x 2 deployments", PLAN_CELLS);
+}
+
+/* The shape of that number in one repetition. */
+static struct cell_plan shape_of(const struct plan *plan, size_t number)
+{
+    bool open = plan->arrival != ARRIVAL_CLOSED;
+    size_t levels = plan_levels(plan), level = number % levels, lengths = number / levels;
+
+    return (struct cell_plan){
+        .concurrency = plan->concurrency[open ? 0 : level],
+        .request_rate = open ? plan->request_rate[level] : 0,
+        .output_tokens = plan->output_tokens[lengths % plan->output_count],
+        .input_tokens = plan->input_tokens[lengths / plan->output_count],
+    };
+}
+
+void plan_cells(const struct plan *plan, size_t subjects, struct cell_plan **out, size_t *count)
+{
+    size_t shapes = count_shapes(plan), total = shapes * (size_t)plan->repetitions * subjects;
+    struct cell_plan *cells = memory_zeroed(total, sizeof *cells);
+
+    for (size_t i = 0; i < total; i++) {
+        size_t turn = i / subjects, repetition = turn / shapes, shape = turn % shapes;
+
+        cells[i] = shape_of(plan, shape);
+        cells[i].repetition = (int64_t)repetition;
+        cells[i].position = (int64_t)i;
+        cells[i].subject = (i + shape + repetition) % subjects;
+    }
+    *out = cells;
+    *count = total;
+}
+
+static bool same_cell(const struct cell_plan *a, const struct cell_plan *b)
+{
+    return a->concurrency == b->concurrency && a->request_rate == b->request_rate
+           && a->input_tokens == b->input_tokens && a->output_tokens == b->output_tokens
+           && a->repetition == b->repetition;
+}
+
+bool plan_same_shape(const struct plan *a, const struct plan *b)
+{
+    FREE_AUTO struct cell_plan *left = NULL, *right = NULL;
+    size_t left_count, right_count;
+    bool same;
+
+    plan_cells(a, 1, &left, &left_count);
+    plan_cells(b, 1, &right, &right_count);
+    same = left_count == right_count;
+    for (size_t i = 0; same && i < left_count; i++)
+        same = same_cell(&left[i], &right[i]);
+    return same;
+}
+
+/* ---- Estimate -------------------------------------------------------------------------------- */
+
+/* The fast server that is assumed. */
+#define FIRST_TOKEN_S 0.01
+#define USER_OUTPUT_TOKENS_S 100.0
+#define ALL_OUTPUT_TOKENS_S 10000.0
+#define ALL_INPUT_TOKENS_S 100000.0
+/* Calibration and learning how to talk to the server; a cell's cold request and idle points. */
+#define SWEEP_OVERHEAD_S 3.0
+#define CELL_OVERHEAD_S 1.0
+
+double plan_window_limit_s(const struct plan *plan)
+{
+    return plan->window_limit_s > 0 ? plan->window_limit_s : LONGEST_WINDOW * plan->window_s;
+}
+
+/* Requests per second that are sent in this cell. */
+static double request_rate(const struct plan *plan, const struct cell_plan *cell)
+{
+    double input = (double)cell->input_tokens, output = (double)cell->output_tokens;
+    double latency_s = FIRST_TOKEN_S + input / ALL_INPUT_TOKENS_S + output / USER_OUTPUT_TOKENS_S;
+    double rate = (double)cell->concurrency / (latency_s + plan->think_time_s);
+
+    if (cell->request_rate > 0)
+        return cell->request_rate;
+    return fmin(rate, fmin(ALL_OUTPUT_TOKENS_S / output, ALL_INPUT_TOKENS_S / input));
+}
+
+/* The longest there may be, at so many requests per second. */
+static double window_s(const struct plan *plan, double rate)
+{
+    double limit_s = plan_window_limit_s(plan);
+
+    if (plan->ci_width > 0)
+        return limit_s;
+    return plan->requests > 0 ? fmin((double)plan->requests / rate, limit_s) : plan->window_s;
+}
+
+void plan_estimate(const struct plan *plan, size_t subjects, struct plan_estimate *out)
+{
+    FREE_AUTO struct cell_plan *cells = NULL;
+    size_t count;
+
+    *out = (struct plan_estimate){ 0 };
+    plan_cells(plan, subjects, &cells, &count);
+    for (size_t i = 0; i < count; i++) {
+        double rate = request_rate(plan, &cells[i]);
+        double measured_s = plan->ramp_s + plan->warmup_limit_s + window_s(plan, rate);
+        int64_t under_way = cells[i].request_rate > 0 ? 0 : cells[i].concurrency;
+        int64_t requests = (int64_t)ceil(rate * measured_s) + under_way;
+
+        if (!plan_search_may_measure(plan, i / subjects % plan_levels(plan)))
+            continue;
+        out->cells++;
+        out->requests += requests;
+        out->input_tokens += requests * cells[i].input_tokens;
+        out->output_tokens += requests * cells[i].output_tokens;
+        out->duration_s += CELL_OVERHEAD_S + measured_s + (double)under_way / rate;
+    }
+    out->grid_cells = (int64_t)count;
+    out->duration_s = fmin(out->duration_s + SWEEP_OVERHEAD_S, plan->time_limit_s);
+    snprintf(
+        out->assumption, sizeof out->assumption,
+        "warm-up takes its whole limit; no cell has to be measured again; the server gives a user "
+        "%g and all together %g output and %g input tokens/s",
+        USER_OUTPUT_TOKENS_S, ALL_OUTPUT_TOKENS_S, ALL_INPUT_TOKENS_S);
+}

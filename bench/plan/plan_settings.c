@@ -1,0 +1,51 @@
+#include "bench/plan/plan_settings.h"
+
+#include <inttypes.h>
+
+#define PERCENTILE_DEFAULT 99
+
+static bool check_percentile(const struct plan *plan, struct error *error)
+{
+    const struct limits *limits = &plan->limits;
+
+    if (limits->percentile == PERCENTILE_DEFAULT || limits->ttft_ms > 0 || limits->itl_ms > 0
+        || limits->tpot_ms > 0 || limits->e2e_ms > 0)
+        return true;
+    return error_set(error, ERROR_INVALID,
+                     "'limit_percentile' is p%" PRId64
+                     ", but there is no limit of a latency: give limit_ttft_ms, limit_itl_ms, "
+                     "limit_tpot_ms or limit_e2e_ms too, or leave it out",
+                     limits->percentile);
+}
+
+static bool check_think_time(const struct plan *plan, struct error *error)
+{
+    if (!plan->thinks_exponential || plan->think_time_s > 0)
+        return true;
+    return error_set(error, ERROR_INVALID,
+                     "'think_time' is exponential, but 'think_time_s' is 0: %s",
+                     plan->arrival == ARRIVAL_CLOSED ? "give think_time_s too, or leave it out"
+                                                     : "users of an open loop do not think, leave "
+                                                       "it out");
+}
+
+/* One that was not asked for is just not reached. */
+static bool check_timeout(const struct plan *plan, const char *name, double value, double initial,
+                          struct error *error)
+{
+    if (value == initial || value <= plan->request_timeout_s)
+        return true;
+    return error_set(error, ERROR_INVALID,
+                     "'%s' is %g, but the whole request may take 'request_timeout_s', which is %g: "
+                     "give at most that, or a longer request_timeout_s",
+                     name, value, plan->request_timeout_s);
+}
+
+bool plan_check_settings(const struct plan *plan, struct error *error)
+{
+    return check_percentile(plan, error) && check_think_time(plan, error)
+           && check_timeout(plan, "ttft_timeout_s", plan->ttft_timeout_s, PLAN_TTFT_TIMEOUT_S,
+                            error)
+           && check_timeout(plan, "idle_timeout_s", plan->idle_timeout_s, PLAN_IDLE_TIMEOUT_S,
+                            error);
+}

@@ -1,0 +1,375 @@
+#include "bench/search/search.h"
+
+#include <math.h>
+
+#include "bench/search/search_view.h"
+
+#define BOUND_MARGIN                                                                               \
+    0.05                 /* a bound by Little's law must clear what it is held against by so much */
+#define HINT_PEAK 0.99   /* so near its peak is a load good enough to stand for it elsewhere */
+#define PEAK_DOUBT 0.015 /* how much greater a peak may be than the load that stands for it */
+#define STILL_RISING 0.7 /* of what Little's law allows: more users may still give more */
+#define CLIMB_STEP 4     /* times the load */
+#define CLIMB_GAIN 1.05  /* less for so much more load is none */
+#define NOTHING_SUCCEEDS 3 /* known levels without a sound one: enough */
+
+/* ---- Bounds ---------------------------------------------------------------------------------- */
+
+/* No user is served faster because there are more: tokens/s per user never rise, so that each sound
+ * level bounds those above it (Little's law). */
+static double most_tokens(const struct view *view, size_t level)
+{
+    double most = INFINITY;
+
+    for (size_t i = 0; i < level; i++)
+        if (is_sound(view, i))
+            most = fmin(most, tokens(view, i) * (1 + view->levels[i].slack) * load(view, level)
+                                  / load(view, i));
+    return most;
+}
+
+/* ---- The ends -------------------------------------------------------------------------------- */
+
+/* The load to begin with from above: the greatest, or where a shorter context was at its peak
+ * already and over its limits. */
+static size_t find_anchor(const struct view *view)
+{
+    const struct search_step *earlier = &view->earlier;
+    const struct search_level *levels;
+
+    if (earlier->saturation == SEARCH_NONE)
+        return view->count - 1;
+    levels = view->hint->levels;
+    for (size_t i = earlier->saturation + 2; i < view->count; i++)
+        if (levels[i].state == LEVEL_SOUND && !(levels[i].strain <= 1)
+            && levels[i].tokens_per_s >= HINT_PEAK * levels[earlier->peak].tokens_per_s)
+            return i;
+    return view->count - 1;
+}
+
+/* What decided the same search in an earlier repetition; it is all that a confirmation takes. */
+static bool ask_as_before(const struct view *view, struct search_step *out)
+{
+    const struct search_step *earlier = &view->earlier;
+    size_t under = earlier->saturation > 0 ? earlier->saturation - 1 : 0;
+    bool bounded = view->hint->levels[under].state == LEVEL_UNKNOWN;
+    const size_t deciding[] = { bounded ? 0 : under, earlier->saturation, earlier->limit,
+                                earlier->miss, earlier->peak };
+
+    for (size_t i = 0; i < sizeof deciding / sizeof *deciding; i++)
+        if (deciding[i] != SEARCH_NONE && !is_known(view, deciding[i]))
+            return ask(out, deciding[i]);
+    return false;
+}
+
+static bool ask_ends(const struct view *view, struct search_step *out)
+{
+    size_t anchor;
+
+    if (view->earlier.saturation != SEARCH_NONE && view->hint->same_shape)
+        return ask_as_before(view, out);
+    if (!is_known(view, 0))
+        return ask(out, 0);
+    anchor = find_anchor(view);
+    return !is_known(view, anchor) && known_above(view, anchor) == SEARCH_NONE && ask(out, anchor);
+}
+
+/* Nothing succeeds at the ends: from below. */
+static bool ask_for_any_sound(const struct view *view, struct search_step *out)
+{
+    if (out->peak != SEARCH_NONE || count_known(view) >= NOTHING_SUCCEEDS)
+        return false;
+    for (size_t i = 0; i < view->count; i++)
+        if (!is_known(view, i))
+            return ask(out, i);
+    return false;
+}
+
+/* ---- The peak -------------------------------------------------------------------------------- */
+
+/* The unknown level between two that is nearest to the middle, if there is one. */
+static bool ask_between(const struct view *view, size_t low, size_t high, struct search_step *out)
+{
+    size_t middle = middle_of(view, low, high);
+
+    for (size_t i = middle; i < high; i++)
+        if (!is_known(view, i))
+            return ask(out, i);
+    for (size_t i = middle; i > low; i--)
+        if (!is_known(view, i))
+            return ask(out, i);
+    return false;
+}
+
+/* Tokens/s of the greatest sound level are those of a smaller one already. */
+static bool is_flat_below(const struct view *view, size_t level)
+{
+    size_t below = sound_below(view, level);
+
+    return below != SEARCH_NONE && tokens(view, level) <= (1 + SEARCH_NOISE) * tokens(view, below);
+}
+
+/* A side of a peak that lies inside: its neighbour is next to it, or no lower than noise. */
+static bool ask_beside(const struct view *view, size_t low, size_t high, size_t neighbour,
+                       struct search_step *out)
+{
+    if (tokens(view, neighbour) >= (1 - SEARCH_NOISE) * tokens(view, out->peak))
+        return false;
+    return ask_between(view, low, high, out);
+}
+
+/* Until it is told how many tokens/s there are at most. */
+static bool ask_for_peak(const struct view *view, struct search_step *out)
+{
+    size_t peak = out->peak, top = view->count, lost, left, right;
+
+    while (!is_sound(view, top - 1))
+        top--;
+    top--;
+    lost = known_above(view, top);
+    if (tokens(view, top) >= (1 - SEARCH_NOISE) * tokens(view, peak))
+        return lost != SEARCH_NONE && !is_flat_below(view, top)
+               && ask_between(view, top, lost, out);
+    right = sound_above(view, peak);
+    if (ask_beside(view, peak, right, right, out))
+        return true;
+    left = sound_below(view, peak);
+    return left != SEARCH_NONE && ask_beside(view, left, peak, left, out);
+}
+
+/* ---- The saturation point -------------------------------------------------------------------- */
+
+/* Levels that may be the saturation point: between `low`, the greatest known one below the share,
+ * and `high`, the smallest known one that reaches it. */
+struct bracket {
+    size_t low, high; /* low SEARCH_NONE: there is none */
+    size_t first;     /* the first that is not ruled out by a bound; `high`: all are */
+    double share;     /* tokens/s to be reached */
+};
+
+static struct bracket find_bracket(const struct view *view, size_t peak)
+{
+    struct bracket bracket = { SEARCH_NONE, 0, 0, SEARCH_SHARE * tokens(view, peak) };
+
+    while (!is_sound(view, bracket.high) || tokens(view, bracket.high) < bracket.share)
+        bracket.high++;
+    bracket.low = sound_below(view, bracket.high);
+    bracket.first = bracket.low == SEARCH_NONE ? 0 : bracket.low + 1;
+    while (bracket.first < bracket.high
+           && (is_known(view, bracket.first)
+               || most_tokens(view, bracket.first) * (1 + BOUND_MARGIN) < bracket.share))
+        bracket.first++;
+    return bracket;
+}
+
+/* The first level which may reach the share: latency grows with the load at least as it did up to
+ * `low`, and at first not at all. */
+static size_t soonest(const struct view *view, const struct bracket *bracket)
+{
+    size_t low = bracket->low, before = sound_below(view, low), level = low + 1;
+    double at_low = load(view, low) / tokens(view, low), growth = 0;
+
+    if (before != SEARCH_NONE)
+        growth = fmax(0, (at_low - load(view, before) / tokens(view, before))
+                             / (load(view, low) - load(view, before)));
+    while (level < bracket->high
+           && load(view, level) / (at_low + growth * (load(view, level) - load(view, low)))
+                  < bracket->share)
+        level++;
+    return level;
+}
+
+/* As far behind the soonest as it was at the shorter context, where one user alone is served
+ * otherwise but the bend is the same. */
+static size_t guess_by_hint(const struct view *view, const struct bracket *bracket)
+{
+    struct view before = { .levels = view->hint->levels, .count = view->count };
+    const struct search_step *earlier = &view->earlier;
+    struct bracket alone = { .low = 0,
+                             .high = earlier->saturation,
+                             .share = SEARCH_SHARE * tokens(&before, earlier->peak) };
+    size_t behind;
+
+    if (earlier->saturation == 0 || !is_sound(&before, 0))
+        return earlier->saturation;
+    behind = earlier->saturation - soonest(&before, &alone);
+    return clamp(soonest(view, bracket) + behind, 0, earlier->saturation);
+}
+
+static size_t guess_saturation(const struct view *view, const struct bracket *bracket)
+{
+    size_t guess;
+
+    if (count_known(view) >= GUESSES)
+        return bracket->low + (bracket->high - bracket->low) / 2;
+    if (sound_below(view, bracket->low) != SEARCH_NONE || view->earlier.saturation == SEARCH_NONE)
+        return soonest(view, bracket);
+    guess = guess_by_hint(view, bracket);
+    return guess >= bracket->high ? bracket->high - 1 : guess;
+}
+
+static bool ask_for_saturation(const struct view *view, struct search_step *out)
+{
+    struct bracket bracket = find_bracket(view, out->peak);
+
+    out->saturation = bracket.high;
+    if (bracket.first >= bracket.high)
+        return false;
+    if (bracket.low == SEARCH_NONE)
+        return ask(out, bracket.high - 1);
+    for (size_t guess = clamp(guess_saturation(view, &bracket), bracket.first, bracket.high - 1);
+         guess >= bracket.first; guess--)
+        if (!is_known(view, guess))
+            return ask(out, guess);
+    return ask(out, bracket.first);
+}
+
+/* A load that stands for the greatest must lie clear of the bend, and leave no doubt. */
+static bool ask_for_top(const struct view *view, struct search_step *out)
+{
+    double share = SEARCH_SHARE * tokens(view, out->peak);
+    size_t top = view->count - 1;
+
+    if (is_known(view, top) || (view->hint != NULL && view->hint->same_shape))
+        return false;
+    if (tokens(view, out->saturation) < (1 + PEAK_DOUBT) * share)
+        return ask(out, top);
+    for (size_t i = out->saturation + 2; i < top; i++)
+        if (is_known(view, i))
+            return false;
+    return ask(out, top);
+}
+
+/* Users are served there nearly as fast as alone: tokens/s may go on rising, and have fallen again
+ * at the next level known. A shorter context would have shown it. */
+static bool ask_behind(const struct view *view, struct search_step *out)
+{
+    size_t next = out->saturation + 1;
+
+    if (view->earlier.saturation != SEARCH_NONE || next >= view->count || is_known(view, next))
+        return false;
+    return tokens(view, out->saturation) > STILL_RISING * most_tokens(view, out->saturation)
+           && ask(out, next);
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+static bool ask_next(const struct view *view, struct search_step *out)
+{
+    out->peak = find_peak(view);
+    if (ask_ends(view, out) || ask_for_any_sound(view, out))
+        return true;
+    if (out->peak != SEARCH_NONE
+        && (ask_for_peak(view, out) || ask_for_saturation(view, out) || ask_for_top(view, out)
+            || ask_behind(view, out)))
+        return true;
+    return search_has_limits(view) && search_ask_for_limit(view, out);
+}
+
+static void clear(struct search_step *out)
+{
+    *out = (struct search_step){ .next = SEARCH_NONE,
+                                 .saturation = SEARCH_NONE,
+                                 .peak = SEARCH_NONE,
+                                 .limit = SEARCH_NONE,
+                                 .miss = SEARCH_NONE };
+}
+
+/* What the levels tell, were nothing more to be measured. */
+static void read_levels(const struct view *view, struct search_step *out)
+{
+    clear(out);
+    out->peak = find_peak(view);
+    if (out->peak != SEARCH_NONE)
+        out->saturation = find_bracket(view, out->peak).high;
+    if (search_has_limits(view))
+        search_find_limit(view, out);
+}
+
+void search_step(const struct search_level *levels, size_t count, const struct search_hint *hint,
+                 struct search_step *out)
+{
+    struct view view = { .levels = levels, .count = count, .hint = hint };
+
+    clear(&view.earlier);
+    if (hint != NULL) {
+        struct view before = { .levels = hint->levels, .count = count };
+
+        read_levels(&before, &view.earlier);
+    }
+    clear(out);
+    out->finished = !ask_next(&view, out);
+    if (out->finished)
+        out->next = SEARCH_NONE;
+}
+
+/* ---- The climb ------------------------------------------------------------------------------- */
+
+static bool is_top(const struct search_level *level, const struct search_level *below)
+{
+    return level->state == LEVEL_LOST
+           || (below != NULL && level->tokens_per_s < CLIMB_GAIN * below->tokens_per_s);
+}
+
+/* The levels up to where the climb has come: the last is to be measured next, or ends it. */
+static size_t levels_climbed(const struct search_level *levels, size_t count)
+{
+    const struct search_level *below = NULL;
+    size_t at = 0;
+
+    while (at + 1 < count && levels[at].state != LEVEL_UNKNOWN && !is_top(&levels[at], below)) {
+        below = &levels[at];
+        while (at + 1 < count && levels[at].load < CLIMB_STEP * below->load)
+            at++;
+    }
+    return at + 1;
+}
+
+void search_climb(const struct search_level *levels, size_t count, const struct search_hint *hint,
+                  struct search_step *out)
+{
+    size_t climbed = levels_climbed(levels, count);
+
+    if (levels[climbed - 1].state == LEVEL_UNKNOWN) {
+        clear(out);
+        out->next = climbed - 1;
+    } else {
+        search_step(levels, climbed, hint, out);
+    }
+}
+
+/* ---- What it tells --------------------------------------------------------------------------- */
+
+static void add_load(double load, bool is_rate, struct text *out)
+{
+    text_addf(out, "%g %s", load, is_rate ? "requests/s" : load == 1 ? "user" : "users");
+}
+
+void search_explain(const struct search_level *levels, const struct search_step *step, size_t level,
+                    bool is_rate, struct text *out)
+{
+    if (step->saturation == SEARCH_NONE) {
+        text_add(out, "nothing succeeded at the loads that were measured");
+        return;
+    }
+    text_addf(out, "%s the saturation point at ", level < step->saturation ? "under" : "over");
+    add_load(levels[step->saturation].load, is_rate, out);
+    if (step->limit != SEARCH_NONE && level < step->limit) {
+        text_add(out, "; ");
+        add_load(levels[step->limit].load, is_rate, out);
+        text_add(out, levels[step->limit].load == 1 ? " meets the limits" : " meet the limits");
+    } else if (step->miss != SEARCH_NONE && level > step->miss) {
+        text_add(out, "; ");
+        add_load(levels[step->miss].load, is_rate, out);
+        text_add(out, levels[step->miss].load == 1 ? " misses the limits" : " miss the limits");
+    }
+}
+
+size_t search_most(size_t count)
+{
+    size_t halves = 0;
+
+    for (size_t left = count; left > 1; left = (left + 1) / 2)
+        halves++;
+    return count < 6 + 2 * halves ? count : 6 + 2 * halves;
+}

@@ -1,0 +1,60 @@
+/* Which load to measure next, so that a few of them tell what all would: the saturation point and
+ * the largest load that meets the limits, at one context and output length. Pure functions of what
+ * is measured so far: a search that is taken up again goes on where it was.
+ *
+ * What it relies on: tokens/s rise with the load up to a peak and are flat or fall behind it; no
+ * user is served faster because there are more of them; a load over one that misses the limits
+ * misses them too. Noise of SEARCH_NOISE is allowed for. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/core/text.h"
+
+#define SEARCH_NONE ((size_t)-1)
+#define SEARCH_SHARE 0.95 /* of the peak: saturated, as saturation.h defines it */
+#define SEARCH_NOISE 0.02
+
+enum level_state {
+    LEVEL_UNKNOWN,
+    LEVEL_SOUND, /* measured, and fit to be compared */
+    LEVEL_LOST,  /* measured with too many failures, or failed */
+};
+
+struct search_level {
+    double load; /* ascending; users, or requests per second */
+    enum level_state state;
+    double tokens_per_s; /* of a sound one */
+    double strain;       /* of a known one: its greatest figure / limit (slo.h); NaN: no
+                            limits */
+    double slack; /* by so much, as a share, its tokens/s may be low by the chance of arrivals */
+};
+
+/* What was found before at the same loads. */
+struct search_hint {
+    const struct search_level *levels;
+    bool same_shape; /* an earlier repetition; else a shorter context, which saturates not sooner */
+};
+
+struct search_step {
+    bool finished;
+    size_t next; /* to be measured, unless finished */
+    /* Indices of levels, SEARCH_NONE where there is none; final when finished. */
+    size_t saturation, peak; /* by the definition of saturation.h */
+    size_t limit, miss;      /* largest that meets the limits, smallest above it that does not */
+};
+
+/* `hint` may be NULL. With limits, where the strain of the known levels is a number. */
+void search_step(const struct search_level *levels, size_t count, const struct search_hint *hint,
+                 struct search_step *out);
+/* The same where nobody knows how much the server bears: from below, each time to four times the
+ * load, until that gives no more tokens/s or fails; what lies above need not be measured. */
+void search_climb(const struct search_level *levels, size_t count, const struct search_hint *hint,
+                  struct search_step *out);
+/* Why a level need not be measured, of a finished search: "over the saturation point at 128 users;
+ * 160 users miss the limits". Loads are requests per second where `is_rate`, else users. */
+void search_explain(const struct search_level *levels, const struct search_step *step, size_t level,
+                    bool is_rate, struct text *out);
+/* So many of `count` levels are measured at most; a test holds search_step to it. */
+size_t search_most(size_t count);

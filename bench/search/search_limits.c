@@ -1,0 +1,91 @@
+/* The greatest load that meets the limits of a plan: which level is to be measured next for it. */
+#include <math.h>
+
+#include "bench/search/search_view.h"
+
+#define STRAIN_NOISE 0.03 /* a limit missed by less may be met by the next load */
+
+static bool is_met(const struct view *view, size_t level)
+{
+    return is_known(view, level) && view->levels[level].strain <= 1;
+}
+
+void search_find_limit(const struct view *view, struct search_step *out)
+{
+    for (size_t i = 0; i < view->count; i++)
+        if (is_met(view, i))
+            out->limit = i;
+    out->miss = known_above(view, out->limit == SEARCH_NONE ? 0 : out->limit);
+    if (out->limit == SEARCH_NONE && is_known(view, 0))
+        out->miss = 0;
+}
+
+/* Where waiting begins, by Little's law: the peak's tokens/s at the pace of the smallest load. */
+static double find_knee(const struct view *view, const struct search_step *out)
+{
+    size_t alone = lowest_sound(view);
+
+    if (alone == SEARCH_NONE)
+        return 0;
+    return tokens(view, out->peak) * load(view, alone) / tokens(view, alone);
+}
+
+/* The strain stays up to the knee and grows in proportion to the load behind it. */
+static size_t guess_limit(const struct view *view, const struct search_step *out)
+{
+    double low = view->levels[out->limit].strain, high = view->levels[out->miss].strain;
+    double from = fmax(load(view, out->limit), find_knee(view, out)), to = load(view, out->miss);
+    size_t guess = out->limit;
+
+    if (!isfinite(high) || count_known(view) >= GUESSES)
+        return middle_of(view, out->limit, out->miss);
+    if (from >= to)
+        from = load(view, out->limit);
+    while (guess + 1 < out->miss
+           && load(view, guess + 1) <= from + (1 - low) / (high - low) * (to - from))
+        guess++;
+    if (view->earlier.limit != SEARCH_NONE && guess > view->earlier.limit)
+        guess = view->earlier.limit;
+    return clamp(guess, out->limit + 1, out->miss - 1);
+}
+
+/* The smallest load alone may have been unlucky, unless a shorter context met no limit either. */
+static bool ask_for_met(const struct view *view, struct search_step *out)
+{
+    if (!is_known(view, 0))
+        return ask(out, 0);
+    if (view->hint != NULL && view->earlier.miss == 0)
+        return false;
+    return view->count > 1 && !is_known(view, 1) && ask(out, 1);
+}
+
+/* How far above what is met already. */
+static bool ask_for_miss(const struct view *view, struct search_step *out)
+{
+    size_t before = view->earlier.miss;
+
+    if (out->limit + 1 == view->count)
+        return false;
+    return ask(out, before != SEARCH_NONE && before > out->limit ? before : view->count - 1);
+}
+
+bool search_ask_for_limit(const struct view *view, struct search_step *out)
+{
+    search_find_limit(view, out);
+    if (out->limit == SEARCH_NONE)
+        return ask_for_met(view, out);
+    if (out->miss == SEARCH_NONE)
+        return ask_for_miss(view, out);
+    if (out->miss > out->limit + 1)
+        return ask(out, guess_limit(view, out));
+    return view->levels[out->miss].strain <= 1 + STRAIN_NOISE && out->miss + 1 < view->count
+           && !is_known(view, out->miss + 1) && ask(out, out->miss + 1);
+}
+
+bool search_has_limits(const struct view *view)
+{
+    for (size_t i = 0; i < view->count; i++)
+        if (is_known(view, i) && !isnan(view->levels[i].strain))
+            return true;
+    return false;
+}

@@ -1,0 +1,118 @@
+/* A search in one step: its levels and what they tell of one another. Private to search.c and
+ * search_limits.c. */
+#pragma once
+
+#include "bench/search/search.h"
+
+#define GUESSES 8 /* known levels, from which on halves are taken instead of guesses */
+
+/* One search, as it is seen in one step. */
+struct view {
+    const struct search_level *levels;
+    size_t count;
+    const struct search_hint *hint;
+    struct search_step earlier; /* what the hint's levels tell; nothing without a hint */
+};
+
+static inline bool is_known(const struct view *view, size_t level)
+{
+    return view->levels[level].state != LEVEL_UNKNOWN;
+}
+
+static inline bool is_sound(const struct view *view, size_t level)
+{
+    return view->levels[level].state == LEVEL_SOUND;
+}
+
+static inline double tokens(const struct view *view, size_t level)
+{
+    return view->levels[level].tokens_per_s;
+}
+
+static inline double load(const struct view *view, size_t level)
+{
+    return view->levels[level].load;
+}
+
+static inline size_t count_known(const struct view *view)
+{
+    size_t known = 0;
+
+    for (size_t i = 0; i < view->count; i++)
+        known += is_known(view, i);
+    return known;
+}
+
+/* The nearest sound level below, SEARCH_NONE if there is none. */
+static inline size_t sound_below(const struct view *view, size_t level)
+{
+    for (size_t i = level; i > 0; i--)
+        if (is_sound(view, i - 1))
+            return i - 1;
+    return SEARCH_NONE;
+}
+
+static inline size_t sound_above(const struct view *view, size_t level)
+{
+    for (size_t i = level + 1; i < view->count; i++)
+        if (is_sound(view, i))
+            return i;
+    return SEARCH_NONE;
+}
+
+static inline size_t lowest_sound(const struct view *view)
+{
+    return is_sound(view, 0) ? 0 : sound_above(view, 0);
+}
+
+static inline size_t known_above(const struct view *view, size_t level)
+{
+    for (size_t i = level + 1; i < view->count; i++)
+        if (is_known(view, i))
+            return i;
+    return SEARCH_NONE;
+}
+
+static inline size_t find_peak(const struct view *view)
+{
+    size_t peak = SEARCH_NONE;
+
+    for (size_t i = 0; i < view->count; i++)
+        if (is_sound(view, i) && (peak == SEARCH_NONE || tokens(view, i) > tokens(view, peak)))
+            peak = i;
+    return peak;
+}
+
+static inline size_t clamp(size_t level, size_t low, size_t high)
+{
+    return level < low ? low : level > high ? high : level;
+}
+
+static inline bool ask(struct search_step *out, size_t level)
+{
+    out->next = level;
+    return true;
+}
+
+/* Between two levels; nearer to the lower one after some lost levels: loads that break the server
+ * one after the other look as if it were down, and end the sweep. */
+static inline size_t middle_of(const struct view *view, size_t low, size_t high)
+{
+    size_t lost = 0, sound = 0, quarter = (high - low) / 4;
+
+    for (size_t i = 0; i < view->count; i++) {
+        lost += view->levels[i].state == LEVEL_LOST;
+        sound += is_sound(view, i);
+    }
+    if (lost <= sound)
+        return low + (high - low) / 2;
+    return low + (quarter > 0 ? quarter : 1);
+}
+
+/* ---- The limits: search_limits.c ------------------------------------------------------- */
+
+bool search_has_limits(const struct view *view);
+/* The greatest load known to meet them, and the nearest known above that does not. */
+void search_find_limit(const struct view *view, struct search_step *out);
+/* True with the level to be measured next; false where the limit is found. */
+bool search_ask_for_limit(const struct view *view, struct search_step *out);

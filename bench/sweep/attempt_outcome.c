@@ -1,0 +1,89 @@
+#include "bench/sweep/attempt_outcome.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ATTEMPTS_LIMIT 3 /* at one cell, as far as the witness rejects them */
+
+static void reject(struct sweep_work *work, const char *reason, struct cell_result *result)
+{
+    work->rejected++;
+    result->state = CELL_PENDING;
+    text_copy(result->reason, sizeof result->reason, reason);
+}
+
+/* Whatever it was that answered in the end, the figures are those of no one server. */
+static void fail(const char *reason, struct cell_result *result)
+{
+    result->state = CELL_FAILED;
+    result->measurement = (struct measurement){ 0 };
+    snprintf(result->reason, sizeof result->reason, "%d attempts: %.200s", ATTEMPTS_LIMIT, reason);
+}
+
+static void stop(struct sweep_work *work, const char *reason)
+{
+    work->cannot_go_on = true;
+    snprintf(work->stopped, sizeof work->stopped,
+             "%.170s: start a new sweep, or bring the old one back and sweep_resume", reason);
+}
+
+/* A sweep is of one model: the one that was served when it began. */
+static bool serves_another(struct subject *subject, const struct testimony *testimony,
+                           char reason[256])
+{
+    if (subject->served[0] == '\0')
+        text_copy(subject->served, sizeof subject->served, testimony->served);
+    if (testimony->verdict == TESTIMONY_OTHER_MODEL)
+        text_copy(reason, 256, testimony->reason);
+    else if (testimony->served[0] != '\0' && strcmp(testimony->served, subject->served) != 0)
+        snprintf(reason, 256,
+                 "the deployment serves another model than when the sweep began: "
+                 "%.80s, then %.80s",
+                 subject->served, testimony->served);
+    else
+        return false;
+    return true;
+}
+
+void judge_attempt(struct sweep_work *work, struct subject *subject,
+                   const struct testimony *testimony, struct cell_result *result)
+{
+    bool again = work->rejected + 1 < ATTEMPTS_LIMIT;
+    char reason[256];
+
+    if (serves_another(subject, testimony, reason)) {
+        reject(work, reason, result);
+        stop(work, reason);
+    } else if (testimony->verdict == TESTIMONY_RESTARTED) {
+        if (again)
+            reject(work, testimony->reason, result);
+        else
+            fail(testimony->reason, result);
+    } else if (testimony->verdict == TESTIMONY_CONTAMINATED && result->state == CELL_MEASURED) {
+        if (again)
+            reject(work, testimony->reason, result);
+        else
+            result->measurement.contaminated = true;
+    }
+}
+
+static void look_at_scrapes(const struct testimony *testimony, struct cell_result *result)
+{
+    if (result->measurement.uneven || !(testimony->gap_s > 0))
+        return;
+    result->measurement.uneven = true;
+    snprintf(result->reason, sizeof result->reason,
+             "the server did not tell its metrics for %.1f s in the middle", testimony->gap_s);
+}
+
+void judge_evenness(struct sweep_work *work, const struct testimony *testimony,
+                    struct cell_result *result)
+{
+    if (result->state != CELL_MEASURED)
+        return;
+    look_at_scrapes(testimony, result);
+    if (!result->measurement.uneven || work->rejected > 0)
+        return;
+    work->rejected++;
+    result->state = CELL_PENDING;
+}

@@ -1,0 +1,351 @@
+#include "bench/sweep/sweep_private.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "base/net/outbound.h"
+#include "bench/plan/plan_workload.h"
+#include "bench/sweep/fingerprint.h"
+#include "bench/workload/prompt_calibration.h"
+
+#define STORE_RETRY_MS 1000
+#define RUNS_LOOKED_AT 100 /* of a deployment; their fingerprints are one */
+/* ---- Stopping, and the store ----------------------------------------------------------------- */
+
+double sweep_elapsed_s(const struct sweep_work *work)
+{
+    return (double)(clock_monotonic_ns() - work->begun_ns) / 1e9;
+}
+
+bool sweep_is_stopped(void *context)
+{
+    const struct sweep_work *work = context;
+
+    return job_run_stop(work->run) != JOB_STOP_NO;
+}
+
+bool sweep_wait_for_store(struct sweep_work *work, const struct error *error)
+{
+    TEXT_AUTO message = { 0 };
+
+    if (error->kind == ERROR_CONFLICT)
+        return false;
+    text_addf(&message, "waiting for the store: %s", error->message);
+    job_run_progress(work->run, (double)work->done, (double)work->count, message.data);
+    return job_run_wait(work->run, STORE_RETRY_MS) == JOB_STOP_NO;
+}
+
+/* ---- Before the first cell ------------------------------------------------------------------- */
+
+static bool read_plan(struct sweep_work *work, struct error *error)
+{
+    json_auto_t *json = NULL;
+
+    return json_parse(work->row.plan, strlen(work->row.plan), &json, error)
+           && plan_read(json, &work->plan, error);
+}
+
+static bool find_subjects(struct sweep_work *work, struct error *error)
+{
+    work->subject_count = work->row.subject_count;
+    for (size_t i = 0; i < work->subject_count; i++)
+        if (!deployment_find_revision(work->run->store, work->row.subjects[i].deployment_id,
+                                      work->row.subjects[i].revision, &work->subjects[i].deployment,
+                                      error))
+            return false;
+    return true;
+}
+
+static bool load_dataset(struct sweep_work *work, struct error *error)
+{
+    struct dataset_entry entry;
+    FREE_AUTO void *packed = NULL;
+    size_t length;
+    bool same;
+
+    if (work->plan.dataset[0] == '\0')
+        return true;
+    if (!dataset_entry_find(work->run->store, work->plan.dataset, &entry, &packed, &length, error))
+        return false;
+    same = strcmp(entry.digest, work->plan.dataset_digest) == 0;
+    dataset_entry_finish(&entry);
+    if (!same)
+        return error_set(error, ERROR_CONFLICT, "the dataset %s is not the one that was planned",
+                         work->plan.dataset);
+    return dataset_unpack(packed, length, &work->dataset, error);
+}
+
+static bool load(struct sweep_work *work, struct error *error)
+{
+    struct store *store = work->run->store;
+
+    if (!sweep_find(store, work->run->job.subject, &work->row, error) || !read_plan(work, error)
+        || !load_dataset(work, error) || !find_subjects(work, error)
+        || !cell_list(store, work->row.id, NULL, &work->cells, &work->count, error))
+        return false;
+    for (size_t i = 0; i < work->count; i++)
+        work->done += work->cells[i].state != CELL_PENDING;
+    return true;
+}
+
+bool sweep_resolve(struct sweep_work *work, struct subject *subject, struct error *error)
+{
+    const struct sweep_host *host = work->sweep->host;
+    struct endpoint *endpoint = &subject->endpoint;
+
+    if (!host->resolve(host->context, &subject->deployment, endpoint, error))
+        return false;
+    if (endpoint->model[0] == '\0')
+        text_copy(endpoint->model, sizeof endpoint->model, subject->facts.model);
+    return true;
+}
+
+static bool find_servers(struct sweep_work *work, struct error *error)
+{
+    for (size_t i = 0; i < work->subject_count; i++) {
+        struct subject *subject = &work->subjects[i];
+
+        if (!sweep_resolve(work, subject, error)
+            || !endpoint_name(subject->endpoint.url, subject->server, error))
+            return false;
+    }
+    return true;
+}
+
+static bool discover(struct sweep_work *work, struct subject *subject, struct error *error)
+{
+    const struct sweep_host *host = work->sweep->host;
+    struct model_facts *facts = &subject->facts;
+
+    job_run_progress(work->run, (double)work->done, (double)work->count, "asking the server");
+    if (!host->discover(host->context, &subject->deployment, &subject->endpoint, facts, error)
+        || !sweep_resolve(work, subject, error))
+        return false;
+    facts->observed_ms = clock_utc_ms();
+    return model_facts_note(work->run->store, facts, error);
+}
+
+/* A sweep that is taken up again goes on with the model it began with, else its runs would be of
+ * two. */
+static bool finds_the_same(struct sweep_work *work, const struct subject *subject,
+                           struct error *error)
+{
+    struct run_row *runs;
+    size_t count;
+    bool same = true;
+
+    if (!run_list(work->run->store, subject->deployment.name, work->row.id, 0, RUNS_LOOKED_AT,
+                  &runs, &count, error))
+        return false;
+    for (size_t i = 0; i < count && same; i++)
+        if (runs[i].fingerprint_document != NULL)
+            same = fingerprint_agrees(runs[i].fingerprint_document, &subject->facts, error);
+    run_rows_free(runs, count);
+    return same;
+}
+
+/* A sweep that is taken up again goes on with the workload it began with. */
+static bool find_workload(struct sweep_work *work, struct subject *subject, const char *stored,
+                          struct error *error)
+{
+    const struct asker asker = {
+        .endpoint = &subject->endpoint,
+        .stopped = sweep_is_stopped,
+        .context = work,
+        .silence_limit_ms =
+            (int64_t)(fmax(work->plan.ttft_timeout_s, work->plan.idle_timeout_s) * 1e3),
+    };
+    TEXT_AUTO sampling = { 0 };
+    json_auto_t *kept = NULL;
+    struct error ignored;
+
+    if (json_parse(stored, strlen(stored), &kept, &ignored)
+        && workload_from_json(kept, &subject->workload, &ignored)
+        && subject->workload.api == work->plan.api) {
+        workload_take_plan(&subject->workload, &work->plan);
+        return true;
+    }
+    job_run_progress(work->run, (double)work->done, (double)work->count,
+                     "finding out how prompts are made for this server");
+    if (work->plan.temperature > 0)
+        plan_sampling(&work->plan, &sampling);
+    return learn_workload(&asker, work->plan.api, text_string(&sampling), &subject->workload, error)
+           && learn_sampling(&asker, &work->plan, &subject->workload, error);
+}
+
+static bool keep(struct sweep_work *work, const struct subject *subject, struct error *error)
+{
+    json_auto_t *json = workload_to_json(&subject->workload);
+    FREE_AUTO char *written = json_write(json);
+    FREE_AUTO char *fingerprint =
+        fingerprint_write(&subject->deployment, &subject->facts, &subject->workload, &work->plan);
+    struct job_run *run = work->run;
+    int64_t id = subject->deployment.id;
+
+    return sweep_workload_keep(run->store, &run->claim, work->row.id, id, written, error)
+           && run_fingerprint_set(run->store, &run->claim, work->row.id, id, fingerprint, error);
+}
+
+static bool prepare_subject(struct sweep_work *work, size_t which, struct error *error)
+{
+    struct subject *subject = &work->subjects[which];
+
+    return discover(work, subject, error) && finds_the_same(work, subject, error)
+           && find_workload(work, subject, work->row.subjects[which].workload, error)
+           && keep(work, subject, error);
+}
+
+/* Without the ceiling cells still tell by their lag and CPU whether the client was the limit. */
+static bool calibrate(struct sweep_work *work, struct error *error)
+{
+    struct calibration *calibration = work->sweep->calibration;
+
+    if (calibration == NULL)
+        return true;
+    job_run_progress(work->run, (double)work->done, (double)work->count,
+                     "finding this machine's own ceiling");
+    if (calibration_get(calibration, sweep_is_stopped, work, &work->ceiling, error))
+        return true;
+    if (error->kind != ERROR_CANCELLED)
+        log_warning("%s", error->message);
+    return error->kind != ERROR_CANCELLED;
+}
+
+static bool prepare(struct sweep_work *work, struct error *error)
+{
+    struct job_run *run = work->run;
+
+    if (!load(work, error) || !find_servers(work, error))
+        return false;
+    work->begun_ns = clock_monotonic_ns();
+    if (!calibrate(work, error))
+        return false;
+    for (size_t i = 0; i < work->subject_count; i++)
+        if (!prepare_subject(work, i, error))
+            return false;
+    return sweep_begin(run->store, &run->claim, work->row.id, clock_utc_ms(), error);
+}
+
+/* ---- The end --------------------------------------------------------------------------------- */
+
+static char *write_outcome(const struct sweep_work *work, const char *state, const char *reason)
+{
+    json_auto_t *outcome = json_pack("{s:s, s:s}", "sweep", work->row.id, "state", state);
+
+    for (enum cell_state of = CELL_PENDING; of < CELL_STATES; of++) {
+        json_int_t count = 0;
+
+        for (size_t i = 0; i < work->count; i++)
+            count += work->cells[i].state == of;
+        json_object_set_new(outcome, cell_state_name(of), json_integer(count));
+    }
+    json_object_set_new(outcome, "seconds", json_real(round(sweep_elapsed_s(work))));
+    if (reason[0] != '\0')
+        json_object_set_new(outcome, "reason", json_string(reason));
+    return json_write(outcome);
+}
+
+/* Nothing was measured, and not because it could not be: the first reason. */
+static const char *why_all_failed(const struct sweep_work *work)
+{
+    const char *reason = NULL;
+
+    for (size_t i = 0; i < work->count; i++) {
+        if (work->cells[i].state == CELL_MEASURED)
+            return NULL;
+        if (reason == NULL && work->cells[i].state == CELL_FAILED)
+            reason = work->cells[i].reason;
+    }
+    return reason;
+}
+
+static enum job_end end_sweep(struct sweep_work *work, enum job_end end, const char *state,
+                              const char *reason, char **outcome, struct error *error)
+{
+    struct job_run *run = work->run;
+    struct error stored;
+    char message[64];
+
+    snprintf(message, sizeof message, "%zu of %zu cells done", work->done, work->count);
+    job_run_progress(run, (double)work->done, (double)work->count, message);
+    while (
+        !sweep_end(run->store, &run->claim, work->row.id, state, reason, clock_utc_ms(), &stored))
+        if (!sweep_wait_for_store(work, &stored))
+            return JOB_END_YIELDED; /* what is left to do is to end it */
+    if (end == JOB_END_FAILED)
+        error_set(error, ERROR_UPSTREAM, "%s", reason);
+    else
+        *outcome = write_outcome(work, state, reason);
+    return end;
+}
+
+static enum job_end end_of_cells(struct sweep_work *work, char **outcome, struct error *error)
+{
+    const char *failed = why_all_failed(work);
+
+    if (work->cannot_go_on)
+        return end_sweep(work, JOB_END_FAILED, "stopped", work->stopped, outcome, error);
+    if (work->stopped[0] != '\0')
+        return end_sweep(work, JOB_END_COMPLETED, "stopped", work->stopped, outcome, error);
+    if (failed != NULL)
+        return end_sweep(work, JOB_END_FAILED, "failed", failed, outcome, error);
+    return end_sweep(work, JOB_END_COMPLETED, "completed", "", outcome, error);
+}
+
+/* It could not begin, or the store failed: the sweep says why, the job too. */
+static enum job_end end_in_error(struct sweep_work *work, struct error *error)
+{
+    struct job_run *run = work->run;
+    struct error stored;
+
+    if (work->row.id[0] != '\0'
+        && !sweep_end(run->store, &run->claim, work->row.id, "failed", error->message,
+                      clock_utc_ms(), &stored))
+        return stored.kind == ERROR_CONFLICT ? JOB_END_FAILED : JOB_END_YIELDED;
+    return JOB_END_FAILED;
+}
+
+static enum job_end finish(struct sweep_work *work, bool done, char **outcome, struct error *error)
+{
+    enum job_stop stop = job_run_stop(work->run);
+
+    if (done && work->done == work->count && stop != JOB_STOP_LOST)
+        return end_of_cells(work, outcome, error);
+    switch (stop) {
+    case JOB_STOP_CANCEL:
+        return end_sweep(work, JOB_END_CANCELLED, "cancelled", "cancelled", outcome, error);
+    case JOB_STOP_YIELD:
+    case JOB_STOP_LOST:
+        return JOB_END_YIELDED;
+    case JOB_STOP_NO:
+        break;
+    }
+    return done ? end_of_cells(work, outcome, error) : end_in_error(work, error);
+}
+
+enum job_end sweep_job_run(const struct sweep_job *sweep, struct job_run *run, char **outcome_json,
+                           struct error *error)
+{
+    struct sweep_work *work = memory_zeroed(1, sizeof *work);
+    enum job_end end;
+    bool done;
+
+    work->sweep = sweep;
+    work->run = run;
+    work->begun_ns = clock_monotonic_ns();
+    done = prepare(work, error) && sweep_cells_run(work, error);
+    end = finish(work, done, outcome_json, error);
+    cell_rows_free(work->cells, work->count);
+    sweep_row_finish(&work->row);
+    dataset_finish(&work->dataset);
+    explicit_bzero(work, sizeof *work);
+    free(work);
+    return end;
+}

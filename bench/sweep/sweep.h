@@ -1,0 +1,39 @@
+/* The job kind `sweep`: takes a plan cell by cell through the load generator into the store. */
+#pragma once
+
+#include "base/net/endpoint.h"
+#include "bench/cell/calibration.h"
+#include "jobs/job_pool.h"
+#include "store/ledger/deployments.h"
+#include "store/ledger/sweeps.h"
+
+/* What a sweep needs of the rooms beside it; handlers/ hands it in. Each may be called from the
+ * sweep's thread. */
+struct sweep_host {
+    void *context;
+    /* Address, model and credential of a revision, resolved now. */
+    bool (*resolve)(void *context, const struct deployment *deployment, struct endpoint *out,
+                    struct error *error);
+    /* What the server says of itself now. */
+    bool (*discover)(void *context, const struct deployment *deployment,
+                     const struct endpoint *endpoint, struct model_facts *out, struct error *error);
+    /* The second witness of an attempt (base/measure/cross_check.h): begin waits for the server to
+     * be idle, at most a while, and watches its metrics until end, which holds them against what
+     * was sent. Both ask `watch` whether to stop. End's result is NULL where the attempt was
+     * interrupted. */
+    void *(*witness_begin)(void *context, const struct deployment *deployment,
+                           const struct endpoint *endpoint, const struct witness_watch *watch);
+    void (*witness_end)(void *context, void *witness, const struct cell_result *result,
+                        struct testimony *out);
+};
+
+struct sweep_job {
+    const struct sweep_host *host;
+    unsigned shards;                 /* load threads per cell at most */
+    struct calibration *calibration; /* of this process; NULL: cells are not held against it */
+};
+
+/* job_kind.run of kind "sweep"; run->services points to `struct sweep_job` by way of the member
+ * that `jobs_create` got: handlers/ wraps this with its own services. */
+enum job_end sweep_job_run(const struct sweep_job *sweep, struct job_run *run, char **outcome_json,
+                           struct error *error);

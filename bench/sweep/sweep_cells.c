@@ -1,0 +1,466 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/core/digest.h"
+#include "base/core/text.h"
+#include "bench/cell/cell.h"
+#include "bench/sweep/attempt_outcome.h"
+#include "bench/sweep/sweep_private.h"
+
+#define FAILED_CELLS_LIMIT 3 /* so many in a row: the deployment fails steadily */
+#define TELL_EVERY_NS 1000000000
+#define SEARCH_FIRST_SHARE 0.25 /* of the cells, for the first guess of an adaptive search */
+#define TROUBLE_S 10.0          /* at most, before a level that was lost is measured again */
+#define CELL_OVERHEAD_S 5.0     /* probe and drain, for the first guess of a cell's time */
+
+/* ---- Progress and stopping ------------------------------------------------------------------- */
+
+static double expected_cell_s(const struct sweep_work *work)
+{
+    if (work->cells_run == 0)
+        return work->plan.window_s + work->plan.warmup_limit_s / 2 + CELL_OVERHEAD_S;
+    return work->cells_s / (double)work->cells_run;
+}
+
+static size_t count_inferred(const struct sweep_work *work)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < work->count; i++)
+        count += work->cells[i].state == CELL_INFERRED;
+    return count;
+}
+
+/* Cells that will still be measured: the same share as until now. */
+static double expected_cells(const struct sweep_work *work)
+{
+    double left = (double)(work->count - work->done), inferred = (double)count_inferred(work);
+
+    if (work->plan.search == SEARCH_FULL)
+        return left;
+    if (inferred == 0)
+        return left * SEARCH_FIRST_SHARE;
+    return left * (1 - inferred / (double)work->done);
+}
+
+static void write_time_left(const struct sweep_work *work, double elapsed_s, struct text *out)
+{
+    double left_s = expected_cell_s(work) * expected_cells(work) - elapsed_s;
+
+    if (work->cells_run == 0 || left_s <= 0)
+        return;
+    if (left_s < 90)
+        text_addf(out, "; %.0f s left", left_s);
+    else
+        text_addf(out, "; %.0f min left", left_s / 60);
+}
+
+static struct subject *subject_of(struct sweep_work *work, const struct cell_row *cell)
+{
+    for (size_t i = 1; i < work->subject_count; i++)
+        if (work->subjects[i].deployment.id == cell->deployment_id)
+            return &work->subjects[i];
+    return &work->subjects[0];
+}
+
+static void write_place(const struct sweep_work *work, struct text *out)
+{
+    size_t inferred = count_inferred(work);
+
+    if (work->plan.search == SEARCH_FULL)
+        text_addf(out, "cell %" PRId64 " of %zu: ", work->current->position + 1, work->count);
+    else
+        text_addf(out, "cell %zu, %zu of %zu inferred: ", work->done - inferred + 1, inferred,
+                  work->count);
+}
+
+/* "cell 12 of 156: 64 users x 1024 tokens, measuring; 3 min left" */
+static void tell(struct sweep_work *work, const char *doing, double elapsed_s)
+{
+    const struct cell_row *cell = work->current;
+    double share = fmin(elapsed_s / expected_cell_s(work), 0.95);
+    int64_t now_ns = clock_monotonic_ns();
+    char load[CELL_LOAD_SIZE];
+    TEXT_AUTO message = { 0 };
+
+    write_place(work, &message);
+    text_addf(&message, "%s x %" PRId64 " tokens",
+              cell_load_text(cell->concurrency, cell->request_rate, load), cell->input_tokens);
+    if (work->subject_count > 1)
+        text_addf(&message, " on %s", cell->deployment);
+    text_addf(&message, ", %s", doing);
+    if (now_ns - work->told_ns < TELL_EVERY_NS
+        && strncmp(message.data, work->told, message.length) == 0)
+        return;
+    text_copy(work->told, sizeof work->told, message.data);
+    work->told_ns = now_ns;
+    write_time_left(work, elapsed_s, &message);
+    job_run_progress(work->run, (double)work->done + share, (double)work->count, message.data);
+}
+
+static bool is_out_of_time(struct sweep_work *work)
+{
+    if (sweep_elapsed_s(work) < work->plan.time_limit_s)
+        return false;
+    snprintf(work->stopped, sizeof work->stopped,
+             "the time limit of %.0f s passed; sweep_resume measures the cells that are left",
+             work->plan.time_limit_s);
+    return true;
+}
+
+/* Of a cell: whether to stop. */
+static bool cell_is_stopped(void *context, const char *doing, double elapsed_s)
+{
+    struct sweep_work *work = context;
+
+    tell(work, doing, elapsed_s);
+    return job_run_stop(work->run) != JOB_STOP_NO || is_out_of_time(work);
+}
+
+/* ---- Cells ----------------------------------------------------------------------------------- */
+
+static bool same_shape(const struct cell_row *a, const struct cell_row *b)
+{
+    return a->deployment_id == b->deployment_id && a->input_tokens == b->input_tokens
+           && a->output_tokens == b->output_tokens;
+}
+
+/* A cell of the same shape and server that ended so; NULL if there is none. The latest one. */
+static const struct cell_row *find_sibling(const struct sweep_work *work, enum cell_state state)
+{
+    for (size_t i = work->count; i > 0; i--)
+        if (work->cells[i - 1].state == state && same_shape(&work->cells[i - 1], work->current))
+            return &work->cells[i - 1];
+    return NULL;
+}
+
+static double load_of(const struct cell_row *cell)
+{
+    return cell->request_rate > 0 ? cell->request_rate : (double)cell->concurrency;
+}
+
+/* Says more of a load than another does: the greatest that is not above it, else the smallest. */
+static bool is_nearer(double at, double load, double other)
+{
+    if (load <= at)
+        return other > at || load >= other;
+    return load < other && other > at;
+}
+
+/* How long a request takes, roughly: as at the nearest load of the same shape, in whichever order
+ * they are measured. 0: nothing is known. */
+static double expected_e2e_s(const struct sweep_work *work)
+{
+    const struct cell_row *nearest = NULL;
+
+    for (size_t i = 0; i < work->count; i++) {
+        const struct cell_row *cell = &work->cells[i];
+
+        if (cell->state == CELL_MEASURED && same_shape(cell, work->current)
+            && (nearest == NULL
+                || is_nearer(load_of(work->current), load_of(cell), load_of(nearest))))
+            nearest = cell;
+    }
+    return nearest == NULL ? 0 : nearest->measurement.latency[METRIC_E2E].mean_ms / 1e3;
+}
+
+static uint64_t nonce_of(const struct sweep_work *work, int64_t attempt_id)
+{
+    char name[128];
+    uint8_t digest[DIGEST_BYTES];
+    uint64_t nonce;
+    int length = snprintf(name, sizeof name, "%s attempt %" PRId64, work->row.id, attempt_id);
+
+    digest_sha256(name, (size_t)length, digest);
+    memcpy(&nonce, digest, sizeof nonce);
+    return nonce;
+}
+
+/* Of a witness: whether to stop. */
+static bool witness_is_stopped(void *context, const char *doing)
+{
+    return cell_is_stopped(context, doing, 0);
+}
+
+static void *begin_witness(struct sweep_work *work)
+{
+    const struct sweep_host *host = work->sweep->host;
+    const struct subject *subject = subject_of(work, work->current);
+    const struct witness_watch watch = { witness_is_stopped, work };
+
+    if (host->witness_begin == NULL)
+        return NULL;
+    return host->witness_begin(host->context, &subject->deployment, &subject->endpoint, &watch);
+}
+
+/* `measured`: else the attempt was stopped, and nothing is told of it. */
+static void end_witness(struct sweep_work *work, void *witness, bool measured,
+                        struct cell_result *result, struct testimony *testimony)
+{
+    const struct sweep_host *host = work->sweep->host;
+
+    if (host->witness_end == NULL)
+        return;
+    host->witness_end(host->context, witness, measured ? result : NULL, testimony);
+    result->witness_json = testimony->json;
+    result->series = testimony->series;
+    result->series_length = testimony->series_length;
+    result->series_scrapes = testimony->series_scrapes;
+    if (measured)
+        judge_attempt(work, subject_of(work, work->current), testimony, result);
+}
+
+/* Was this server measured in the sweep before, as this deployment or as the other? */
+static bool find_begun(struct sweep_work *work)
+{
+    const char *server = subject_of(work, work->current)->server;
+
+    for (size_t i = 0; i < work->count; i++) {
+        const struct cell_row *cell = &work->cells[i];
+
+        if ((cell->state == CELL_MEASURED || cell->state == CELL_FAILED)
+            && strcmp(subject_of(work, cell)->server, server) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Of all deployments, so that the same lengths are drawn for each; 0: nobody tells. */
+static int64_t least_context(const struct sweep_work *work)
+{
+    int64_t least = 0;
+
+    for (size_t i = 0; i < work->subject_count; i++) {
+        int64_t context = work->subjects[i].facts.context_tokens;
+
+        if (context > 0 && (least == 0 || context < least))
+            least = context;
+    }
+    return least;
+}
+
+/* Of all deployments, for the same reason. */
+static struct workload_room widest_room(const struct sweep_work *work)
+{
+    struct workload_room room = { 0 };
+
+    for (size_t i = 0; i < work->subject_count; i++)
+        workload_room_widen(&room, &work->subjects[i].workload);
+    return room;
+}
+
+static bool measure(struct sweep_work *work, int64_t attempt_id, struct cell_result *out,
+                    struct testimony *testimony, struct error *error)
+{
+    const struct cell_row *cell = work->current;
+    const struct cell_row *sibling = find_sibling(work, CELL_MEASURED);
+    struct subject *subject = subject_of(work, cell);
+    const struct cell_order order = {
+        .endpoint = &subject->endpoint,
+        .workload = &subject->workload,
+        .plan = &work->plan,
+        .concurrency = cell->concurrency,
+        .input_tokens = cell->input_tokens,
+        .output_tokens = cell->output_tokens,
+        .request_rate = cell->request_rate,
+        .repetition = cell->repetition,
+        .context_tokens = least_context(work),
+        .room = widest_room(work),
+        .dataset = work->dataset.count > 0 ? &work->dataset : NULL,
+        .dataset_sent =
+            find_begun(work) || work->rejected > 0 || cell->attempts > 0 || work->lost[0] != '\0',
+        .nonce = nonce_of(work, attempt_id),
+        .probe = sibling == NULL || subject->failed_in_a_row > 0 || work->rejected > 0
+                 || work->lost[0] != '\0',
+        .shards = work->sweep->shards,
+        .ceiling_chunks_s = work->ceiling.chunks_per_s,
+        .stagger_s = expected_e2e_s(work),
+        .reuse = &subject->reuse,
+        .stopped = cell_is_stopped,
+        .context = work,
+    };
+    void *witness = begin_witness(work);
+    bool done = cell_measure(&order, out, error);
+
+    end_witness(work, witness, done, out, testimony);
+    if (done)
+        judge_evenness(work, testimony, out);
+    return done;
+}
+
+/* What the server refused for this shape, it refuses for any number of users. */
+static bool take_from_sibling(const struct sweep_work *work, struct cell_result *out)
+{
+    const struct cell_row *sibling = find_sibling(work, CELL_INFEASIBLE);
+
+    if (sibling == NULL)
+        return false;
+    out->state = CELL_INFEASIBLE;
+    text_copy(out->reason, sizeof out->reason, sibling->reason);
+    return true;
+}
+
+static void write_loss(const struct cell_result *result, char *out, size_t size)
+{
+    const struct measurement *measurement = &result->measurement;
+
+    snprintf(out, size, "%" PRId64 " of %" PRId64 " requests failed, the first with: %.100s",
+             measurement->attempted - measurement->succeeded, measurement->attempted,
+             result->reason[0] != '\0' ? result->reason : measurement->first_error);
+}
+
+/* Levels that were not measured follow from one that was lost: it is measured once more before it
+ * is believed, and the cell tells of both. */
+static void doubt(struct sweep_work *work, struct cell_result *result)
+{
+    TEXT_AUTO reason = { 0 };
+
+    if (result->state == CELL_PENDING)
+        return;
+    if (work->lost[0] != '\0') {
+        text_addf(&reason, "%s%smeasured again after %s", result->reason,
+                  result->reason[0] != '\0' ? "; " : "", work->lost);
+    } else if (sweep_search_doubts(work, result)) {
+        write_loss(result, work->lost, sizeof work->lost);
+        result->state = CELL_PENDING;
+        text_addf(&reason, "measured again: %s", work->lost);
+    }
+    if (reason.length > 0)
+        text_copy(result->reason, sizeof result->reason, reason.data);
+}
+
+static void note_result(struct sweep_work *work, const struct cell_result *result)
+{
+    struct cell_row *cell = work->current;
+    struct subject *subject = subject_of(work, cell);
+
+    if (result->state == CELL_PENDING) /* this attempt was rejected */
+        return;
+    cell->state = result->state;
+    cell->measurement = result->measurement;
+    text_copy(cell->reason, sizeof cell->reason, result->reason);
+    work->done++;
+    subject->failed_in_a_row = result->state == CELL_FAILED ? subject->failed_in_a_row + 1 : 0;
+    if (subject->failed_in_a_row < FAILED_CELLS_LIMIT)
+        return;
+    work->cannot_go_on = true;
+    snprintf(work->stopped, sizeof work->stopped,
+             "%d cells in a row failed on %s, the last with %.60s%s", subject->failed_in_a_row,
+             subject->deployment.name, cell->reason,
+             work->done < work->count ? "; sweep_resume with retry_failed goes on, and tries those "
+                                        "of unfinished runs again"
+                                      : "");
+}
+
+static bool store_result(struct sweep_work *work, int64_t attempt_id,
+                         const struct cell_result *result, struct error *error)
+{
+    struct job_run *run = work->run;
+
+    while (!attempt_accept(run->store, &run->claim, attempt_id, result, clock_utc_ms(), error))
+        if (!sweep_wait_for_store(work, error))
+            return false;
+    note_result(work, result);
+    return true;
+}
+
+static const char *why_interrupted(const struct sweep_work *work)
+{
+    switch (job_run_stop(work->run)) {
+    case JOB_STOP_CANCEL:
+        return "cancelled";
+    case JOB_STOP_YIELD:
+        return "opsbrain was shut down";
+    case JOB_STOP_NO:
+    case JOB_STOP_LOST:
+        break;
+    }
+    return work->stopped;
+}
+
+/* False with the attempt interrupted where it was stopped, and where the store failed. */
+static bool attempt(struct sweep_work *work, int64_t attempt_id, struct error *error)
+{
+    struct cell_result result = { 0 };
+    struct job_run *run = work->run;
+    struct error ignored;
+    TESTIMONY_AUTO testimony = { 0 };
+    bool done;
+
+    done = sweep_resolve(work, subject_of(work, work->current), error)
+           && (take_from_sibling(work, &result)
+               || measure(work, attempt_id, &result, &testimony, error));
+    if (done)
+        doubt(work, &result);
+    if (done)
+        done = store_result(work, attempt_id, &result, error);
+    else
+        attempt_interrupt(run->store, &run->claim, attempt_id,
+                          error->kind == ERROR_CANCELLED ? why_interrupted(work) : error->message,
+                          clock_utc_ms(), &ignored);
+    cell_result_finish(&result);
+    return done;
+}
+
+static bool run_attempt(struct sweep_work *work, struct error *error)
+{
+    struct job_run *run = work->run;
+    int64_t attempt_id;
+
+    while (!attempt_begin(run->store, &run->claim, work->current->id, clock_utc_ms(), &attempt_id,
+                          error))
+        if (!sweep_wait_for_store(work, error))
+            return false;
+    return attempt(work, attempt_id, error);
+}
+
+static bool is_to_end(struct sweep_work *work)
+{
+    return sweep_is_stopped(work) || is_out_of_time(work) || work->stopped[0] != '\0';
+}
+
+/* What troubles the server may need a moment to pass. */
+static bool is_to_repeat(struct sweep_work *work, const struct cell_row *cell)
+{
+    if (cell->state == CELL_PENDING && work->lost[0] != '\0' && !is_to_end(work))
+        job_run_wait(work->run, (int64_t)(1e3 * fmin(work->plan.window_s, TROUBLE_S)));
+    return cell->state == CELL_PENDING && !is_to_end(work);
+}
+
+/* An attempt that is rejected leaves the cell as it was: it is measured again. */
+static bool run_cell(struct sweep_work *work, struct cell_row *cell, struct error *error)
+{
+    int64_t begun_ns = clock_monotonic_ns();
+
+    work->current = cell;
+    work->rejected = 0;
+    work->lost[0] = '\0';
+    do
+        if (!run_attempt(work, error))
+            return false;
+    while (is_to_repeat(work, cell));
+    if (cell->state == CELL_MEASURED) {
+        work->cells_s += (double)(clock_monotonic_ns() - begun_ns) / 1e9;
+        work->cells_run++;
+    }
+    return true;
+}
+
+bool sweep_cells_run(struct sweep_work *work, struct error *error)
+{
+    struct cell_row *next = NULL;
+
+    while (!is_to_end(work)) {
+        if (!sweep_search_next(work, &next, error))
+            return false;
+        if (next == NULL)
+            return true;
+        if (!run_cell(work, next, error))
+            return error->kind == ERROR_CANCELLED;
+    }
+    return true;
+}

@@ -1,0 +1,66 @@
+/* A sweep while its job runs. Private to sweep.c, which begins and ends it,
+ * sweep_cells.c, which takes its cells one by one, and sweep_search.c, which says
+ * which.
+ */
+#pragma once
+
+#include "base/net/outbound.h"
+#include "bench/load/connection_reuse.h"
+#include "bench/sweep/sweep.h"
+#include "bench/workload/dataset.h"
+#include "bench/workload/workload.h"
+#include "store/ledger/sweeps.h"
+
+/* One of the deployments that the sweep takes turns at. */
+struct subject {
+    struct deployment deployment;
+    struct endpoint endpoint;
+    char server[ENDPOINT_NAME_SIZE];
+    struct model_facts facts;
+    struct workload workload;
+    struct reuse reuse;
+    int failed_in_a_row;
+    char served[256]; /* the model, as the witness first told it; "" before */
+};
+
+/* One run of the job, from its claim to its end. */
+struct sweep_work {
+    const struct sweep_job *sweep;
+    struct job_run *run;
+    struct sweep_row row;
+    struct plan plan;
+    struct dataset dataset; /* of the plan; no rows: none */
+    struct subject subjects[SWEEP_SUBJECTS_MAX];
+    size_t subject_count;
+    struct cell_row *cells;
+    size_t count, done; /* cells, and those no longer pending */
+    struct ceiling ceiling;
+    int64_t begun_ns;
+    double cells_s; /* what the cells of this run took, */
+    int64_t cells_run;
+    struct cell_row *current;
+    int64_t told_ns;
+    char told[256];
+    int rejected;      /* attempts at the current cell, by the witness */
+    char lost[160];    /* how the current cell's attempt was lost that was not believed; "": none */
+    char stopped[320]; /* why the sweep stops early; "" while it does not */
+    bool cannot_go_on; /* and not because its time is over */
+};
+
+/* Measures all cells that are pending, until the job is to stop or `stopped` says why not to go on.
+ * False where an attempt could not be stored, or could not be begun. */
+bool sweep_cells_run(struct sweep_work *work, struct error *error);
+/* The cell to be measured next; NULL where none is left. Marks what an adaptive search need not
+ * measure. False where that could not be stored. */
+bool sweep_search_next(struct sweep_work *work, struct cell_row **next, struct error *error);
+/* Whether an attempt at the current cell looks as if the load were too much, in a search that would
+ * infer other levels from that, though it may have been a passing trouble of the server's. */
+bool sweep_search_doubts(const struct sweep_work *work, const struct cell_result *result);
+/* The endpoint as it is now: tokens run out, so each cell asks again. */
+bool sweep_resolve(struct sweep_work *work, struct subject *subject, struct error *error);
+/* Is the job to stop? `context` is the struct sweep_work. */
+bool sweep_is_stopped(void *context);
+/* The store does not take something (a full disk, say): waits a moment. False where the claim is
+ * lost, or the job is to stop. */
+bool sweep_wait_for_store(struct sweep_work *work, const struct error *error);
+double sweep_elapsed_s(const struct sweep_work *work); /* since the job got its endpoint */

@@ -1,8 +1,0 @@
-/* Token ids that are safe to put into prompts: those that the server's own tokenizer makes of plain
- * words, never special ones. */
-#pragma once
-
-#include "bench/ask.h"
-
-/* Fills the workload's pieces and source. False (NOT_FOUND) where the server has no way to ask. */
-bool tokenize_words(const struct asker *asker, struct workload *workload, struct error *error);

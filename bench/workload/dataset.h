@@ -1,0 +1,63 @@
+/* Prompts, or lengths of them, that people bring: what a cell sends instead of made-up ones. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/core/digest.h"
+#include "base/core/error.h"
+#include "base/core/text.h"
+
+#define DATASET_ROWS_MAX 500000
+#define DATASET_PROMPT_MAX_BYTES 1048576
+#define DATASET_TOKENS_MAX 1000000
+#define DATASET_LIMIT_BYTES 67108864 /* of a file, and of its texts together */
+
+enum dataset_kind { DATASET_PROMPTS, DATASET_LENGTHS };
+
+struct dataset_row {
+    uint32_t offset, length; /* of the prompt within the texts; length 0: there is none */
+    int32_t input_tokens;    /* -1: not said */
+    int32_t output_tokens;   /* -1: not said */
+    uint32_t output_bytes;   /* of the answer that stands there; 0: none */
+};
+
+struct dataset {
+    enum dataset_kind kind;
+    struct text texts; /* as they stand in a JSON string: escaped */
+    struct dataset_row *rows;
+    size_t count, capacity;
+    size_t skipped; /* records that were neither */
+};
+
+#define DATASET_AUTO __attribute__((cleanup(dataset_finish))) struct dataset
+void dataset_finish(struct dataset *dataset);
+
+/* Reads a file of ShareGPT's form (a list of {"conversations": [{"from": "human", "value": ...},
+ * ...]}), of chat messages or prompts ({"messages": [...]}, {"prompt": ...}), as one list or one
+ * object per line; or of lengths: CSV or JSON lines with columns such as input_tokens and
+ * output_tokens (and the names in traces of BurstGPT, Azure and Mooncake). INVALID says what is
+ * wrong. *out needs dataset_finish. */
+bool dataset_read(const char *bytes, size_t length, struct dataset *out, struct error *error);
+
+/* Its kept form, compressed; heap. */
+bool dataset_pack(const struct dataset *dataset, void **out, size_t *length, struct error *error);
+bool dataset_unpack(const void *data, size_t length, struct dataset *out, struct error *error);
+/* Of all that would be sent, whatever file it came from. */
+void dataset_digest(const struct dataset *dataset, char out[DIGEST_TEXT_SIZE]);
+
+/* Tokens of a row; where only a text is there, by the bytes of a token. -1: nothing to go by. */
+int64_t dataset_input_tokens(const struct dataset_row *row, double tokens_per_byte);
+int64_t dataset_output_tokens(const struct dataset_row *row, double tokens_per_byte);
+#define DATASET_TOKENS_PER_BYTE 0.25 /* of English, roughly */
+
+struct dataset_range {
+    size_t count; /* rows that tell */
+    int64_t low, median, high;
+    double mean; /* NaN: none tells */
+};
+/* In tokens, estimated where there are only texts. */
+void dataset_lengths(const struct dataset *dataset, struct dataset_range *input,
+                     struct dataset_range *output);
+/* Rows whose prompt stood before in the file. */
+size_t dataset_repeated(const struct dataset *dataset);

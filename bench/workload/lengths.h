@@ -1,0 +1,19 @@
+/* Lengths drawn from a distribution, in tokens. */
+#pragma once
+
+#include "base/core/random.h"
+#include "bench/plan/plan.h"
+
+struct lengths {
+    enum distribution distribution;
+    int64_t mean;
+    double spread; /* as in struct plan */
+};
+
+/* One length, at least 1 unless it is fixed. Uniform: from mean x (1 - spread) to mean x (1 +
+ * spread). Lognormal: of this mean and of the deviation spread x mean, cut at LENGTHS_LONGEST x the
+ * mean. */
+#define LENGTHS_LONGEST 10
+int64_t lengths_draw(const struct lengths *lengths, struct generator *generator);
+/* The longest that can come. */
+int64_t lengths_longest(const struct lengths *lengths);

@@ -1,0 +1,282 @@
+#include "bench/workload/probe_request.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/core/clock.h"
+#include "base/json/json.h"
+#include "base/llm/completion_stream.h"
+#include "base/net/mask.h"
+
+#define TIMEOUT_MS 300000 /* a server that scales to zero loads its model first */
+#define STREAM_PIECES 8
+#define STREAM_TOKENS 2
+#define SHAPE_TOKENS 24
+#define WAIT_LIMIT_S 120 /* of one call, for a server that says when to come again */
+#define WAIT_PIECE_NS 100000000L
+
+/* What a call's callbacks need. */
+struct call {
+    const struct asker *asker;
+    struct completion_stream *stream; /* NULL: the answer is kept */
+    bool broken, silent, tells_usage, told_error, ended_by_model;
+    int64_t event_ns; /* the latest, or the call's begin; monotonic */
+    int64_t waited_s; /* because the server asked for it */
+    int64_t events, chunks, told_chunks, tokens;
+    char said[240];
+};
+
+static bool is_stopped(void *context)
+{
+    const struct call *call = context;
+
+    return call->asker->stopped(call->asker->context);
+}
+
+static void on_event(void *context, const struct completion_event *event)
+{
+    struct call *call = context;
+    TEXT_AUTO said = { 0 };
+
+    call->events++;
+    call->event_ns = clock_monotonic_ns();
+    if (event->has_usage && event->completion_tokens > 0) {
+        call->tells_usage = true;
+        call->tokens = event->completion_tokens;
+    }
+    if (event->has_finish)
+        call->ended_by_model = strcmp(event->finish, "length") != 0;
+    if (completion_event_has_output(event)) {
+        call->chunks++;
+        call->told_chunks += event->token_ids > 0 || event->completion_tokens > 0;
+    }
+    if (!event->error || call->told_error)
+        return;
+    call->told_error = true;
+    text_add_printable(&said, event->text, event->text_length, sizeof call->said - 1);
+    text_copy(call->said, sizeof call->said, text_string(&said));
+}
+
+static bool on_bytes(void *context, const char *bytes, size_t length)
+{
+    struct call *call = context;
+
+    int64_t limit_ns = call->asker->silence_limit_ms * 1000000;
+
+    call->broken = !completion_stream_feed(call->stream, bytes, length, on_event, call);
+    call->silent = limit_ns > 0 && clock_monotonic_ns() - call->event_ns > limit_ns;
+    return !call->broken && !call->silent;
+}
+
+/* True where the server asked to be asked again, that time came, and no more was waited than
+ * WAIT_LIMIT_S; a stop ends the wait as it ends a call. */
+static bool wait_to_repeat(struct call *call, const struct outbound_response *response,
+                           struct error *error)
+{
+    const struct timespec piece = { .tv_nsec = WAIT_PIECE_NS };
+    int64_t wait_s = response->retry_after_s > 0 ? response->retry_after_s : 1;
+    int64_t until_ns;
+
+    if ((response->status != 429 && response->status != 503) || response->retry_after_s < 0
+        || wait_s > WAIT_LIMIT_S - call->waited_s)
+        return false;
+    call->waited_s += wait_s;
+    until_ns = clock_monotonic_ns() + wait_s * 1000000000;
+    while (clock_monotonic_ns() < until_ns) {
+        if (is_stopped(call))
+            return error_set(error, ERROR_CANCELLED, "cancelled while the server asked to wait");
+        nanosleep(&piece, NULL);
+    }
+    return true;
+}
+
+static bool perform_once(struct call *call, const char *path, const struct text *body,
+                         struct outbound_response *response, struct error *error)
+{
+    const struct endpoint *endpoint = call->asker->endpoint;
+    TEXT_AUTO url = { 0 };
+
+    text_addf(&url, "%s%s", endpoint->url, path);
+    const struct outbound_request request = {
+        .url = url.data,
+        .bearer = endpoint->bearer[0] != '\0' ? endpoint->bearer : NULL,
+        .servers = endpoint->servers,
+        .body = body->data,
+        .body_length = body->length,
+        .accept = call->stream != NULL ? "text/event-stream" : NULL,
+        .total_timeout_ms = TIMEOUT_MS,
+        .idle_timeout_ms = call->stream != NULL ? call->asker->silence_limit_ms : 0,
+        .cancelled = is_stopped,
+        .on_bytes = call->stream != NULL ? on_bytes : NULL,
+        .context = call,
+    };
+    call->event_ns = clock_monotonic_ns();
+    return outbound_perform(&request, response, error);
+}
+
+/* Gateways that limit rates count the few requests of learning, too. */
+static bool perform(struct call *call, const char *path, const struct text *body,
+                    struct outbound_response *response, struct error *error)
+{
+    while (!perform_once(call, path, body, response, error)) {
+        if (!wait_to_repeat(call, response, error))
+            return false;
+        outbound_response_finish(response);
+    }
+    return true;
+}
+
+bool ask_post(const struct asker *asker, const char *path, const struct text *body,
+              struct outbound_response *response, struct error *error)
+{
+    struct call call = { .asker = asker };
+
+    return perform(&call, path, body, response, error);
+}
+
+static void write_request(const struct asker *asker, const struct workload *workload,
+                          const size_t *which, size_t count, int64_t output_tokens, bool stream,
+                          struct text *out)
+{
+    char limits[WORKLOAD_LIMITS_SIZE];
+
+    workload_open(workload, asker->endpoint->model, stream, out);
+    text_add_bytes(out, limits, workload_limits(workload, output_tokens, 1, limits));
+    text_add(out, workload_lead(workload));
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 || workload->form == PROMPT_WORDS)
+            text_add_char(out, workload_separator(workload));
+        text_add(out, workload->pieces[which != NULL ? which[i] : i % workload->piece_count]);
+    }
+    text_add(out, workload_close(workload));
+}
+
+static void on_counted(void *context, const struct completion_event *event)
+{
+    int64_t *tokens = context;
+
+    if (event->has_usage && event->prompt_tokens > 0)
+        *tokens = event->prompt_tokens;
+}
+
+/* Some servers stream whether they are asked to or not. */
+static bool read_streamed_count(const struct text *body, int64_t *tokens)
+{
+    struct completion_stream *stream = completion_stream_create(true);
+    bool read = completion_stream_feed(stream, body->data, body->length, on_counted, tokens)
+                && completion_stream_end(stream, on_counted, tokens);
+
+    completion_stream_destroy(stream);
+    return read;
+}
+
+static bool read_count(const struct outbound_response *response, int64_t *tokens,
+                       struct error *error)
+{
+    json_auto_t *json = NULL;
+    const json_t *usage;
+
+    *tokens = -1;
+    if (completion_stream_begins(response->body.data, response->body.length)
+        && read_streamed_count(&response->body, tokens))
+        return true;
+    if (!json_parse(text_string(&response->body), response->body.length, &json, error))
+        return error_set(error, ERROR_UPSTREAM, "the server's answer to a completion: %s",
+                         error->message);
+    usage = json_object_get(json, "usage");
+    if (json_get_integer(usage, "prompt_tokens", 0) > 0)
+        *tokens = json_get_integer(usage, "prompt_tokens", -1);
+    return true;
+}
+
+bool ask_count(const struct asker *asker, const struct workload *workload, const size_t *which,
+               size_t count, int64_t *tokens, long *status, struct error *error)
+{
+    struct outbound_response response = { 0 };
+    TEXT_AUTO body = { 0 };
+    bool done;
+
+    write_request(asker, workload, which, count, 1, false, &body);
+    done = ask_post(asker, workload_path(workload->api), &body, &response, error);
+    *status = response.status;
+    done = done && read_count(&response, tokens, error);
+    outbound_response_finish(&response);
+    return done;
+}
+
+/* False with the sentence where it was no stream of events after all. */
+static bool judge_stream(const struct call *call, const struct outbound_response *response,
+                         struct error *error)
+{
+    if (call->told_error)
+        return error_set(error, ERROR_UPSTREAM, "the server sent an error inside its stream: %s",
+                         call->said);
+    if (call->silent)
+        return error_set(error, ERROR_TIMEOUT,
+                         "the server's stream went silent but for comments after %ld events",
+                         call->events);
+    if (call->broken || call->events == 0)
+        return error_set(error, ERROR_UPSTREAM,
+                         "the server does not stream: it answered a request for a stream with "
+                         "'%s', where text/event-stream is needed",
+                         response->content_type);
+    return true;
+}
+
+/* Of so many tokens, to a prompt of so many pieces; what came is in the call. */
+static bool stream(struct call *call, const struct workload *workload, size_t pieces,
+                   int64_t output_tokens, long *status, struct error *error)
+{
+    const struct asker *asker = call->asker;
+    MASK_AUTO mask = mask_create(asker->endpoint->bearer);
+    struct outbound_response response = { 0 };
+    TEXT_AUTO body = { 0 };
+    bool done;
+
+    call->stream = completion_stream_create(false);
+    write_request(asker, workload, NULL, pieces, output_tokens, true, &body);
+    done = perform(call, workload_path(workload->api), &body, &response, error) || call->broken
+           || call->silent;
+    *status = response.status;
+    mask_string(mask, MASK_FAILURE, call->said, sizeof call->said);
+    done = done && judge_stream(call, &response, error);
+    completion_stream_destroy(call->stream);
+    outbound_response_finish(&response);
+    return done;
+}
+
+bool ask_stream(const struct asker *asker, const struct workload *workload, bool *tells_usage,
+                long *status, struct error *error)
+{
+    struct call call = { .asker = asker };
+
+    if (!stream(&call, workload, STREAM_PIECES, STREAM_TOKENS, status, error))
+        return false;
+    *tells_usage = call.tells_usage;
+    return true;
+}
+
+bool ask_shape(const struct asker *asker, const struct workload *workload, struct stream_shape *out,
+               long *status, struct error *error)
+{
+    struct call call = { .asker = asker, .tokens = -1 };
+
+    if (!stream(&call, workload, STREAM_PIECES, SHAPE_TOKENS, status, error))
+        return false;
+    *out = (struct stream_shape){ .chunks = call.chunks,
+                                  .tokens = call.tokens,
+                                  .tells_chunks = call.told_chunks == call.chunks };
+    return true;
+}
+
+bool ask_ending(const struct asker *asker, const struct workload *workload, size_t pieces,
+                int64_t output_tokens, struct stream_ending *out, long *status, struct error *error)
+{
+    struct call call = { .asker = asker, .tokens = -1 };
+
+    if (!stream(&call, workload, pieces, output_tokens, status, error))
+        return false;
+    *out = (struct stream_ending){ .tokens = call.tokens >= 0 ? call.tokens : call.chunks,
+                                   .by_model = call.ended_by_model };
+    return true;
+}

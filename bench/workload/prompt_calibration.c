@@ -1,0 +1,433 @@
+#include "bench/workload/prompt_calibration.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/core/random.h"
+#include "bench/plan/plan_workload.h"
+#include "bench/workload/tokenize.h"
+#include "bench/workload/words.h"
+
+#define SHORT_PIECES 8
+#define LONG_PIECES 40
+#define FEWEST_PER_WORD 0.1 /* tokens, on average; real tokenizers have one or more */
+#define FEWEST_WORDS 16     /* in a prompt's head they still make more prompts than are ever sent */
+#define LETTERS 26
+#define SMALLEST_GROUP 8
+#define QUESTIONS_LIMIT 32
+#define TRIAL_TOKENS 1024 /* a longer answer is not waited for before the first cell */
+
+/* 413: longer than its context; 500: servers made by hand that fall over what they do not know. */
+static bool is_refusal(long status)
+{
+    return status == 400 || status == 413 || status == 422 || status == 500 || status == 501;
+}
+
+/* Of a path, or of the model: the server's words tell which. */
+static bool explain_missing(enum bench_api api, struct error *error)
+{
+    struct error said = *error;
+
+    return error_set(error, ERROR_UPSTREAM,
+                     "%s cannot be measured; where a server has only the other API, sweep with "
+                     "\"api\": \"%s\" (%.300s)",
+                     workload_path(api), api == BENCH_CHAT ? "completions" : "chat", said.message);
+}
+
+/* ---- Prompts of token ids -------------------------------------------------------------------- */
+
+/* True where the server counts each id as one token, besides a constant overhead. */
+static bool verify_ids(const struct asker *asker, struct workload *workload, struct error *error)
+{
+    int64_t few, many;
+    long status;
+
+    if (!ask_count(asker, workload, NULL, SHORT_PIECES, &few, &status, error)
+        || !ask_count(asker, workload, NULL, LONG_PIECES, &many, &status, error))
+        return false;
+    if (few < 0) { /* it does not count: ids are tokens all the same */
+        workload->overhead_tokens = 0;
+        return true;
+    }
+    workload->overhead_tokens = few - SHORT_PIECES;
+    return few >= SHORT_PIECES && many - few == LONG_PIECES - SHORT_PIECES;
+}
+
+static bool learn_ids(const struct asker *asker, struct workload *workload, struct error *error)
+{
+    struct workload ids = *workload;
+
+    ids.form = PROMPT_IDS;
+    ids.tokens_per_piece = 1;
+    if (!tokenize_words(asker, &ids, error) || !verify_ids(asker, &ids, error))
+        return false;
+    *workload = ids;
+    return true;
+}
+
+/* ---- Prompts of words ------------------------------------------------------------------------ */
+
+/* Which words are one token is found by asking for the count of groups. */
+struct word_search {
+    const struct asker *asker;
+    struct workload *workload; /* with all words as pieces */
+    size_t good[WORDS_COUNT], good_count;
+    int questions;
+};
+
+static bool count_group(struct word_search *search, size_t first, size_t count, int64_t *tokens,
+                        struct error *error)
+{
+    size_t which[WORDS_COUNT];
+    long status;
+
+    for (size_t i = 0; i < count; i++)
+        which[i] = first + i;
+    search->questions++;
+    if (!ask_count(search->asker, search->workload, which, count, tokens, &status, error))
+        return false;
+    *tokens -= search->workload->overhead_tokens;
+    return true;
+}
+
+/* `tokens` is the group's count. Halves it until a group has as many tokens as words. */
+static bool search_group(struct word_search *search, size_t first, size_t count, int64_t tokens,
+                         struct error *error)
+{
+    size_t half = count / 2;
+    int64_t left;
+
+    if (tokens == (int64_t)count) {
+        for (size_t i = 0; i < count; i++)
+            search->good[search->good_count++] = first + i;
+        return true;
+    }
+    if (count <= SMALLEST_GROUP || search->questions >= QUESTIONS_LIMIT)
+        return true;
+    return count_group(search, first, half, &left, error)
+           && search_group(search, first, half, left, error)
+           && search_group(search, first + half, count - half, tokens - left, error);
+}
+
+static void keep_words(struct workload *workload, const size_t *which, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        memmove(workload->pieces[i], workload->pieces[which[i]], WORKLOAD_PIECE_SIZE);
+    workload->piece_count = count;
+}
+
+static void take_words(struct workload *workload, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        text_copy(workload->pieces[i], WORKLOAD_PIECE_SIZE, words[i]);
+    workload->piece_count = count;
+    workload->form = PROMPT_WORDS;
+    workload->tokens_per_piece = 1;
+}
+
+/* A prompt in another order has the count that was found? */
+static bool verify_words(const struct asker *asker, const struct workload *workload, bool *right,
+                         struct error *error)
+{
+    size_t which[LONG_PIECES];
+    struct generator generator;
+    int64_t tokens;
+    long status;
+
+    generator_init(&generator, 1);
+    for (size_t i = 0; i < LONG_PIECES; i++)
+        which[i] = generator_below(&generator, workload->piece_count);
+    if (!ask_count(asker, workload, which, LONG_PIECES, &tokens, &status, error))
+        return false;
+    *right = tokens == workload->overhead_tokens + LONG_PIECES;
+    return true;
+}
+
+/* A tokenizer that splits words has at least a token for each letter behind a blank. */
+static bool choose_letters(const struct asker *asker, struct workload *workload, bool *right,
+                           struct error *error)
+{
+    struct workload letters = *workload;
+    int64_t tokens;
+    long status;
+
+    for (size_t i = 0; i < LETTERS; i++)
+        snprintf(letters.pieces[i], WORKLOAD_PIECE_SIZE, "%c", (char)('a' + i));
+    letters.piece_count = LETTERS;
+    text_copy(letters.source, sizeof letters.source, "letters of one token");
+    if (!ask_count(asker, &letters, NULL, LETTERS, &tokens, &status, error))
+        return false;
+    *right = tokens == workload->overhead_tokens + LETTERS;
+    if (*right && !verify_words(asker, &letters, right, error))
+        return false;
+    if (*right)
+        *workload = letters;
+    return true;
+}
+
+static bool choose_words(const struct asker *asker, struct workload *workload, int64_t all_tokens,
+                         struct error *error)
+{
+    struct word_search search = { .asker = asker, .workload = workload };
+    struct workload chosen = *workload;
+    bool right = false;
+
+    if (!search_group(&search, 0, workload->piece_count, all_tokens, error))
+        return false;
+    keep_words(&chosen, search.good, search.good_count);
+    if (search.good_count >= FEWEST_WORDS && !verify_words(asker, &chosen, &right, error))
+        return false;
+    if (right) {
+        text_copy(chosen.source, sizeof chosen.source, "words of one token");
+        *workload = chosen;
+        return true;
+    }
+    if (!choose_letters(asker, workload, &right, error))
+        return false;
+    if (right)
+        return true;
+    workload->tokens_per_piece = (double)all_tokens / (double)workload->piece_count;
+    if (workload->tokens_per_piece < FEWEST_PER_WORD)
+        return error_set(error, ERROR_UPSTREAM,
+                         "the server counts %ld tokens in %zu words, which cannot be: no prompt of "
+                         "a known length can be made for it",
+                         (long)all_tokens, workload->piece_count);
+    text_copy(workload->source, sizeof workload->source, "words by average");
+    return true;
+}
+
+/* All words together; fewer, where that is longer than a small context. */
+static bool count_words(const struct asker *asker, struct workload *workload, int64_t *tokens,
+                        struct error *error)
+{
+    long status;
+
+    for (size_t count = WORDS_COUNT; count >= FEWEST_WORDS; count /= 2) {
+        take_words(workload, count);
+        if (ask_count(asker, workload, NULL, count, tokens, &status, error))
+            return true;
+        if (!is_refusal(status))
+            return false;
+    }
+    return false;
+}
+
+/* The first word of every prompt is "a": with it, the template and the like are the overhead. */
+static bool learn_words(const struct asker *asker, struct workload *workload, struct error *error)
+{
+    int64_t none, all;
+    long status;
+
+    if (!count_words(asker, workload, &all, error)
+        || !ask_count(asker, workload, NULL, 0, &none, &status, error))
+        return false;
+    if (none < 0 || all <= none) {
+        workload->overhead_tokens = 1;
+        text_copy(workload->source, sizeof workload->source, "words, tokens not told");
+        return true;
+    }
+    workload->overhead_tokens = none;
+    return choose_words(asker, workload, all - none, error);
+}
+
+/* ---- Fields ---------------------------------------------------------------------------------- */
+
+/* Whether the server has not this API, by its status or its words: vLLM says of a model that it
+ * "does not support Chat Completions API", or that there is no chat template, with a 400. */
+static bool is_missing(long status, const struct error *error)
+{
+    static const char *const words_for_it[] = { "not support", "unsupported", "not implemented",
+                                                "not available", "chat template" };
+
+    if (status == 404 || status == 405 || status == 501)
+        return true;
+    if (!is_refusal(status) || strcasestr(error->message, "max_") != NULL
+        || strcasestr(error->message, "temperature") != NULL)
+        return false;
+    for (size_t i = 0; i < sizeof words_for_it / sizeof *words_for_it; i++)
+        if (strcasestr(error->message, words_for_it[i]) != NULL)
+            return strcasestr(error->message, "completion") != NULL
+                   || strcasestr(error->message, "chat") != NULL;
+    return false;
+}
+
+/* The one field that a request cannot do without: the limit of its output. */
+static bool learn_limit(const struct asker *asker, struct workload *workload, struct error *error)
+{
+    int64_t tokens;
+    long status;
+
+    take_words(workload, WORDS_COUNT);
+    workload->fields = FIELD_MAX_TOKENS;
+    if (ask_count(asker, workload, NULL, SHORT_PIECES, &tokens, &status, error))
+        return true;
+    if (is_missing(status, error))
+        return explain_missing(workload->api, error);
+    if (!is_refusal(status) || workload->api != BENCH_CHAT)
+        return false;
+    workload->fields = FIELD_MAX_COMPLETION_TOKENS;
+    return ask_count(asker, workload, NULL, SHORT_PIECES, &tokens, &status, error);
+}
+
+/* Some servers refuse a temperature of 0, which is what is asked with where nothing else is. */
+static bool learn_to_ask(const struct asker *asker, const char *sampling, struct workload *workload,
+                         struct error *error)
+{
+    struct error said;
+
+    if (learn_limit(asker, workload, error))
+        return true;
+    if (strstr(error->message, "temperature") == NULL)
+        return false;
+    said = *error;
+    if (sampling[0] == '\0')
+        return error_set(error, ERROR_UPSTREAM, "plan another \"temperature\" than 0 (%.300s)",
+                         said.message);
+    text_copy(workload->sampling, sizeof workload->sampling, sampling);
+    return learn_limit(asker, workload, error);
+}
+
+/* All that are wanted; where the server refuses that, one by one those it takes. */
+static bool learn_fields(const struct asker *asker, struct workload *workload, struct error *error)
+{
+    static const enum request_field wanted[] = { FIELD_STREAM_USAGE, FIELD_IGNORE_EOS,
+                                                 FIELD_MIN_TOKENS, FIELD_MAX_COMPLETION_TOKENS };
+    size_t count = workload->api == BENCH_CHAT ? 4 : 3;
+    unsigned fewest = workload->fields;
+    long status;
+
+    for (size_t i = 0; i < count; i++)
+        workload->fields |= wanted[i];
+    if (ask_stream(asker, workload, &workload->tells_usage, &status, error))
+        return true;
+    workload->fields = fewest;
+    if (!is_refusal(status))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        workload->fields |= wanted[i];
+        if (ask_stream(asker, workload, &workload->tells_usage, &status, error))
+            continue;
+        if (!is_refusal(status))
+            return false;
+        workload->fields &= ~(unsigned)wanted[i];
+    }
+    return ask_stream(asker, workload, &workload->tells_usage, &status, error);
+}
+
+/* Which chunks carry several tokens may depend on the load, so that one answer on an idle server
+ * does not tell: usage in every chunk is asked for wherever the server tells it then. What a server
+ * cannot do here is no reason not to measure it. */
+static bool learn_chunks(const struct asker *asker, struct workload *workload, struct error *error)
+{
+    struct stream_shape shape;
+    long status;
+
+    if (!workload->tells_usage || (workload->fields & FIELD_STREAM_USAGE) == 0)
+        return true;
+    if (!ask_shape(asker, workload, &shape, &status, error))
+        return error->kind != ERROR_CANCELLED;
+    if (shape.tells_chunks)
+        return true;
+    workload->fields |= FIELD_CHUNK_USAGE;
+    shape.tells_chunks = false;
+    if (!ask_shape(asker, workload, &shape, &status, error) && error->kind == ERROR_CANCELLED)
+        return false;
+    if (!shape.tells_chunks)
+        workload->fields &= ~(unsigned)FIELD_CHUNK_USAGE;
+    return true;
+}
+
+bool learn_workload(const struct asker *asker, enum bench_api api, const char *sampling,
+                    struct workload *out, struct error *error)
+{
+    struct workload workload = { .api = api };
+
+    if (!learn_to_ask(asker, sampling, &workload, error))
+        return false;
+    if (api == BENCH_CHAT || !learn_ids(asker, &workload, error)) {
+        if (api != BENCH_CHAT && error->kind == ERROR_CANCELLED)
+            return false;
+        if (!learn_words(asker, &workload, error))
+            return false;
+    }
+    if (!learn_fields(asker, &workload, error) || !learn_chunks(asker, &workload, error))
+        return false;
+    *out = workload;
+    return true;
+}
+
+/* ---- Sampling -------------------------------------------------------------------------------- */
+
+/* Sampling that is not greedy is repeated by a seed, where the server takes one. */
+static bool learn_seed(const struct asker *asker, struct workload *workload, struct error *error)
+{
+    long status;
+
+    workload->fields |= FIELD_SEED;
+    if (ask_stream(asker, workload, &workload->tells_usage, &status, error))
+        return true;
+    workload->fields &= ~(unsigned)FIELD_SEED;
+    return is_refusal(status);
+}
+
+static bool try_sampling(const struct asker *asker, struct workload *workload, struct error *error)
+{
+    struct error said;
+    long status;
+
+    if (ask_stream(asker, workload, &workload->tells_usage, &status, &said))
+        return true;
+    if (!is_refusal(status)) {
+        *error = said;
+        return false;
+    }
+    return error_set(error, ERROR_INVALID, "the server refuses the plan's sampling (%.160s): %s",
+                     workload->sampling, said.message);
+}
+
+/* ---- Lengths --------------------------------------------------------------------------------- */
+
+/* What the server does not answer here tells nothing of lengths; the cells will tell why. */
+static bool ends_early(const struct asker *asker, const struct workload *workload, size_t pieces,
+                       int64_t wanted, int64_t *got, struct error *error)
+{
+    struct stream_ending ending;
+    long status;
+
+    if (!ask_ending(asker, workload, pieces, wanted, &ending, &status, error))
+        return false;
+    *got = ending.tokens;
+    return ending.by_model && ending.tokens < wanted;
+}
+
+/* Engines that take neither field end answers where the model does, and most leave out what they
+ * do not know without a word: only an answer shows it. One may be chance, so that two must. */
+static bool check_lengths(const struct asker *asker, const struct plan *plan,
+                          const struct workload *workload, struct error *error)
+{
+    int64_t longest = plan->output_tokens[plan->output_count - 1], first, second;
+    int64_t wanted = longest < TRIAL_TOKENS ? longest : TRIAL_TOKENS;
+
+    *error = (struct error){ 0 };
+    if (plan->natural_output || !ends_early(asker, workload, SHORT_PIECES, wanted, &first, error)
+        || !ends_early(asker, workload, LONG_PIECES, wanted, &second, error))
+        return error->kind != ERROR_CANCELLED;
+    return error_set(
+        error, ERROR_INVALID,
+        "the model ended two trial answers after %ld and %ld of %ld output tokens: the "
+        "server heeds neither ignore_eos nor min_tokens, so that answers are shorter "
+        "than planned; give natural_output true to measure them as the model ends "
+        "them",
+        first, second, wanted);
+}
+
+bool learn_sampling(const struct asker *asker, const struct plan *plan, struct workload *workload,
+                    struct error *error)
+{
+    workload_take_plan(workload, plan);
+    if (plan_has_sampling(plan) && !try_sampling(asker, workload, error))
+        return false;
+    if (plan->temperature != 0 && !learn_seed(asker, workload, error))
+        return false;
+    return check_lengths(asker, plan, workload, error);
+}

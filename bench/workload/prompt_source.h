@@ -1,0 +1,69 @@
+/* The prompts of a cell: of the lengths that the plan wants, each with a head that no other request
+ * has, and a body out of one arena of random pieces that all share without a copy. Where the plan
+ * shares prefixes, one of them stands before the head.
+ *
+ * Request `index` has the same lengths in every attempt and repetition and on every server: they
+ * are drawn by the plan's seed alone, and what fits is judged by the strictest of the servers that
+ * are compared, so that these had the same work to do. Words,
+ * heads and prefixes are by the attempt's nonce: nothing that was sent before comes again. */
+#pragma once
+
+#include "base/core/digest.h"
+#include "bench/workload/dataset.h"
+#include "bench/workload/workload.h"
+
+#define PROMPT_HEAD_PIECES 32 /* two blocks of vLLM's prefix cache */
+#define PROMPT_PARTS 7
+
+struct prompts; /* immutable once created: any thread may use it */
+
+struct prompts_order {
+    const struct workload *workload; /* borrowed */
+    const struct plan *plan;         /* distributions, prefixes and seed */
+    const char *model;
+    int64_t input_tokens, output_tokens; /* of every request, or the mean */
+    int64_t context_tokens;              /* drawn lengths are cut to it; 0: not known */
+    struct workload_room room;           /* of the servers it is compared with; zero: of none */
+    uint64_t nonce;                      /* of the attempt */
+    const struct dataset *dataset;       /* what is sent; borrowed; NULL: made-up prompts */
+    bool dataset_sent;                   /* the server had its prompts before */
+};
+
+/* INVALID where prompts of this length cannot be made, or do not fit the context. Free with
+ * prompts_destroy. */
+bool prompts_create(const struct prompts_order *order, struct prompts **out, struct error *error);
+void prompts_destroy(struct prompts *prompts);
+/* Prompts of the dataset that do not fit the context, or have no lengths to go by. */
+size_t prompts_left_out(const struct prompts *prompts);
+
+/* SHA-256 of specification, seed, shape and arena: of all that is random but for heads and
+ * prefixes. */
+void prompts_digest(const struct prompts *prompts, char out[DIGEST_TEXT_SIZE]);
+
+/* What a request asks for. */
+struct wanted {
+    int64_t input_tokens, output_tokens; /* input -1: a text, whose tokens the server will tell */
+    int64_t shared_tokens;               /* of the input: others begin with the same */
+    bool may_stop;                       /* the answer may be shorter */
+    bool repeated;                       /* the same prompt was sent before */
+    bool cut; /* a drawn length did not fit the context, or what is shared */
+};
+
+struct prompt_part {
+    const char *bytes;
+    size_t length;
+};
+
+/* One request's body: `parts` one after the other. Valid as long as `prompts`. */
+struct prompt {
+    struct wanted wanted;
+    struct prompt_part parts[PROMPT_PARTS];
+    size_t length;
+    size_t part, offset; /* how far it was read */
+    char limits[WORKLOAD_LIMITS_SIZE];
+    char head[PROMPT_HEAD_PIECES * WORKLOAD_PIECE_SIZE];
+};
+
+void prompt_make(const struct prompts *prompts, uint64_t index, struct prompt *out);
+size_t prompt_read(struct prompt *prompt, char *out, size_t size); /* 0 at the end */
+void prompt_rewind(struct prompt *prompt);

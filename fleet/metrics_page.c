@@ -1,0 +1,112 @@
+#include "fleet/metrics_page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "base/formats/promtext.h"
+
+static bool ends_with(const struct prom_sample *sample, const char *suffix)
+{
+    size_t length = strlen(suffix);
+
+    return sample->name_length >= length
+           && memcmp(sample->name + sample->name_length - length, suffix, length) == 0;
+}
+
+/* Whether it only grows. Servers that do not say their types name counters as is the custom. */
+static bool is_counter(const struct prom_sample *sample)
+{
+    switch (sample->type) {
+    case PROM_COUNTER:
+    case PROM_HISTOGRAM:
+        return true;
+    case PROM_GAUGE:
+        return false;
+    case PROM_SUMMARY:
+        return ends_with(sample, "_sum") || ends_with(sample, "_count");
+    case PROM_UNTYPED:
+        break;
+    }
+    return ends_with(sample, "_total") || ends_with(sample, "_sum") || ends_with(sample, "_count")
+           || ends_with(sample, "_bucket");
+}
+
+struct reading {
+    struct page *page;
+    char *end; /* of the letters so far */
+};
+
+static const char *keep(struct reading *reading, const char *bytes, size_t length)
+{
+    char *start = reading->end;
+
+    if (length > 0)
+        memcpy(start, bytes, length);
+    start[length] = '\0';
+    reading->end += length + 1;
+    return start;
+}
+
+static bool read_sample(void *context, const struct prom_sample *sample)
+{
+    struct reading *reading = context;
+    struct page *page = reading->page;
+
+    if (!isfinite(sample->value))
+        return true;
+    if (page->count == PAGE_SERIES_LIMIT) {
+        page->left_out++;
+        return true;
+    }
+    page->values[page->count++] = (struct scrape_value){
+        .name = keep(reading, sample->name, sample->name_length),
+        .labels = keep(reading, sample->labels, sample->labels_length),
+        .type = is_counter(sample) ? "counter" : "gauge",
+        .value = sample->value,
+    };
+    return true;
+}
+
+void page_read(const struct text *body, size_t more, struct page *out)
+{
+    struct reading reading = { .page = out };
+
+    *out = (struct page){
+        .values = memory_zeroed(PAGE_SERIES_LIMIT + more, sizeof *out->values),
+        .letters = memory_zeroed(body->length + (size_t)2 * PAGE_SERIES_LIMIT + 2, 1),
+    };
+    reading.end = out->letters;
+    prom_read(text_string(body), body->length, read_sample, &reading, NULL);
+}
+
+void page_finish(struct page *page)
+{
+    free(page->values);
+    free(page->letters);
+    *page = (struct page){ 0 };
+}
+
+void left_out_tell(const struct scrape_left_out *left_out, struct text *out)
+{
+    size_t all = left_out->by_page + left_out->by_deployment + left_out->by_length;
+    const char *before = ": ";
+
+    if (all == 0)
+        return;
+    text_addf(out, "%zu series of a scrape are not stored", all);
+    if (left_out->by_page > 0) {
+        text_addf(out, "%s%zu beyond the first %d of its page", before, left_out->by_page,
+                  PAGE_SERIES_LIMIT);
+        before = ", ";
+    }
+    if (left_out->by_deployment > 0) {
+        text_addf(out, "%s%zu new ones beyond the %d of a deployment", before,
+                  left_out->by_deployment, SCRAPE_SERIES_LIMIT);
+        before = ", ";
+    }
+    if (left_out->by_length > 0)
+        text_addf(out, "%s%zu with a name longer than %d or labels longer than %d bytes", before,
+                  left_out->by_length, SCRAPE_NAME_SIZE - 1, SCRAPE_LABELS_SIZE - 1);
+}

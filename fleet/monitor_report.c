@@ -1,0 +1,345 @@
+#include "fleet/monitor_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json/json.h"
+
+#define CROWD_SCRAPES 3 /* fewer are chance */
+#define CROWD_SHARE 1.05
+#define CROWD_LEAST 1.0 /* what has just ended may still be counted as running */
+
+/* What is known of an attempt, once. */
+struct telling {
+    const struct sight *sight;
+    const struct cell_result *result;
+    struct reconciliation counts;
+    const char *state; /* full, partial, absent */
+    char why[256];     /* why it is not full */
+    struct testimony *out;
+};
+
+/* ---- The verdict ----------------------------------------------------------------------------- */
+
+static bool had_failures(const struct cell_result *result)
+{
+    return result->state == CELL_FAILED || result->measurement.success_rate < 1;
+}
+
+static void say(struct telling *telling, enum testimony_verdict verdict, const char *sentence)
+{
+    telling->out->verdict = verdict;
+    text_copy(telling->out->reason, sizeof telling->out->reason, sentence);
+}
+
+static void be(struct telling *telling, const char *state, const char *why)
+{
+    telling->state = state;
+    text_copy(telling->why, sizeof telling->why, why);
+}
+
+static bool differ(const char *a, const char *b)
+{
+    return a[0] != '\0' && b[0] != '\0' && strcmp(a, b) != 0;
+}
+
+static bool serves_another(struct telling *telling)
+{
+    const struct sight *sight = telling->sight;
+    const char *from = sight->served_first, *to = sight->served_last;
+    char sentence[256];
+
+    if (!differ(from, to)) {
+        from = sight->log.first.model;
+        to = sight->log.instances.latest.model;
+    }
+    if (!differ(from, to))
+        return false;
+    snprintf(sentence, sizeof sentence, "the model changed in the middle: %.90s, then %.90s", from,
+             to);
+    say(telling, TESTIMONY_OTHER_MODEL, sentence);
+    be(telling, "partial", sentence);
+    return true;
+}
+
+/* Its metrics were told before the first request, and not after the last one. */
+static void judge_silence(struct telling *telling)
+{
+    char sentence[256];
+
+    if (had_failures(telling->result)) {
+        snprintf(sentence, sizeof sentence, "the server went away in the middle: %.200s",
+                 telling->sight->silent);
+        say(telling, TESTIMONY_RESTARTED, sentence);
+        be(telling, "partial", sentence);
+        return;
+    }
+    be(telling, "absent", telling->sight->silent);
+}
+
+static int64_t window_end_ms(const struct measurement *measurement)
+{
+    return measurement->window_start_ms + (int64_t)(measurement->window_s * 1000);
+}
+
+static bool find_window(const struct telling *telling, const struct metrics_snapshot **first,
+                        const struct metrics_snapshot **last)
+{
+    const struct measurement *measurement = &telling->result->measurement;
+
+    return measurement->window_s > 0
+           && witness_log_within(&telling->sight->log, measurement->window_start_ms,
+                                 window_end_ms(measurement), first, last);
+}
+
+/* Requests that ran or waited on the server, on average over the window; NaN: too few scrapes. */
+static double mean_present(const struct telling *telling)
+{
+    const struct metrics_snapshot *first, *last;
+    double sum = 0;
+
+    if (!find_window(telling, &first, &last) || last - first + 1 < CROWD_SCRAPES)
+        return NAN;
+    for (const struct metrics_snapshot *row = first; row <= last; row++)
+        sum += row->requests_running + (isnan(row->requests_waiting) ? 0 : row->requests_waiting);
+    return sum / (double)(last - first + 1);
+}
+
+/* More at once than we ever had under way. What had failed may run on there, so it tells only where
+ * nothing did; it is what is left where many requests are cut at the end, and the counts may be
+ * theirs. */
+static bool is_crowded(const struct telling *telling)
+{
+    double ours = (double)telling->result->measurement.concurrency_max;
+
+    return !had_failures(telling->result)
+           && mean_present(telling) > CROWD_SHARE * ours + CROWD_LEAST;
+}
+
+static void judge_foreign(struct telling *telling)
+{
+    TEXT_AUTO sentence = { 0 };
+
+    text_add(&sentence, "the server worked for others too: ");
+    if (telling->counts.foreign) {
+        reconcile_describe(&telling->counts, &sentence);
+        text_add(&sentence, " more by its own count than were sent");
+    } else if (is_crowded(telling)) {
+        text_addf(&sentence,
+                  "%.1f requests ran or waited there on average, and never more than %" PRId64
+                  " were ours",
+                  mean_present(telling), telling->result->measurement.concurrency_max);
+    } else {
+        text_addf(&sentence, "it was not idle %s, within the time that is waited for it",
+                  telling->sight->begin == POINT_BUSY ? "before the first request"
+                                                      : "after the last request");
+    }
+    say(telling, TESTIMONY_CONTAMINATED, text_string(&sentence));
+}
+
+static void judge_counts(struct telling *telling)
+{
+    const struct sight *sight = telling->sight;
+    bool foreign = telling->counts.foreign || is_crowded(telling) || sight->begin == POINT_BUSY
+                   || sight->end == POINT_BUSY;
+
+    if (sight->instances > 1 && sight->counted < sight->instances
+        && (foreign || telling->counts.short_))
+        be(telling, "partial",
+           "the deployment has several instances, and the counters are not those of all of them");
+    else if (foreign)
+        judge_foreign(telling);
+    else if (telling->counts.short_)
+        be(telling, "partial",
+           "the server counted by far fewer requests than it answered: several instances behind "
+           "one address, or metrics of something else");
+}
+
+static void judge(struct telling *telling)
+{
+    const struct sight *sight = telling->sight;
+
+    if (serves_another(telling))
+        return;
+    if (sight->begin == POINT_SILENT || sight->begin == POINT_STOPPED)
+        be(telling, "absent", sight->silent);
+    else if (instances_are_several(&sight->log.instances) && sight->counted == 0)
+        be(telling, "partial",
+           "several instances answer in turns: what their counters say is not of all requests");
+    else if (sight->end == POINT_SILENT || sight->end == POINT_STOPPED)
+        judge_silence(telling);
+    else if (instances_have_restarted(&sight->log.instances)) {
+        say(telling, TESTIMONY_RESTARTED,
+            "the server restarted in the middle: its counters began anew");
+        be(telling, "partial", telling->out->reason);
+    } else
+        judge_counts(telling);
+}
+
+/* ---- What it tells --------------------------------------------------------------------------- */
+
+static void set_number(json_t *object, const char *name, double value)
+{
+    if (isfinite(value))
+        json_object_set_new(object, name, json_number_or_null(value));
+}
+
+struct gauge {
+    const char *mean, *max; /* names */
+    size_t offset;
+};
+
+#define GAUGE(member)                                                                              \
+    {                                                                                              \
+#member "_mean", #member "_max", offsetof(struct metrics_snapshot, member)                 \
+    }
+static const struct gauge gauges[] = {
+    GAUGE(requests_running),
+    GAUGE(requests_waiting),
+    GAUGE(kv_cache_use),
+};
+
+static double value_at(const struct metrics_snapshot *row, size_t offset)
+{
+    return *(const double *)(const void *)((const char *)row + offset);
+}
+
+/* Over the scrapes from `first` to `last`. */
+static void add_gauge(const struct gauge *gauge, const struct metrics_snapshot *first,
+                      const struct metrics_snapshot *last, json_t *out)
+{
+    double sum = 0, most = -INFINITY;
+    int64_t count = 0;
+
+    for (const struct metrics_snapshot *row = first; row <= last; row++) {
+        double value = value_at(row, gauge->offset);
+
+        if (isnan(value))
+            continue;
+        sum += value;
+        most = fmax(most, value);
+        count++;
+    }
+    set_number(out, gauge->mean, sum / (double)count);
+    set_number(out, gauge->max, most);
+}
+
+static void add_speculation(const struct metrics_snapshot *first,
+                            const struct metrics_snapshot *last, json_t *out)
+{
+    double drafts = metrics_growth(first->drafts_total, last->drafts_total);
+    json_t *positions = json_array();
+
+    set_number(out, "drafts", drafts);
+    set_number(out, "drafted_tokens",
+               metrics_growth(first->draft_tokens_total, last->draft_tokens_total));
+    set_number(out, "accepted_tokens",
+               metrics_growth(first->accepted_tokens_total, last->accepted_tokens_total));
+    if (json_object_get(out, "acceptance_length") == NULL) /* a server that tells it itself */
+        set_number(out, "acceptance_length", last->acceptance_length);
+    if (json_object_get(out, "acceptance_rate") == NULL)
+        set_number(out, "acceptance_rate", last->acceptance_rate);
+    for (size_t i = 0; i < METRICS_POSITIONS; i++) {
+        double accepted = metrics_growth(first->accepted_at[i], last->accepted_at[i]);
+
+        if (!isfinite(accepted / drafts))
+            break;
+        json_array_append_new(positions, json_number_or_null(accepted / drafts));
+    }
+    if (json_array_size(positions) > 0)
+        json_object_set(out, "acceptance_by_position", positions);
+    json_decref(positions);
+}
+
+/* What the client measured longer than the server: the network, and the client. */
+static void add_differences(const struct telling *telling, json_t *out)
+{
+    static const struct {
+        const char *server, *name;
+        enum metric metric;
+    } pairs[] = {
+        { "mean_ttft_ms", "client_more_ttft_ms", METRIC_TTFT },
+        { "mean_itl_ms", "client_more_itl_ms", METRIC_ICL }, /* servers time steps */
+        { "mean_e2e_ms", "client_more_e2e_ms", METRIC_E2E },
+    };
+    const struct latency_summary *latency = telling->result->measurement.latency;
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (latency[pairs[i].metric].count > 0)
+            set_number(out, pairs[i].name,
+                       latency[pairs[i].metric].mean_ms
+                           - json_get_number(out, pairs[i].server, NAN));
+}
+
+/* The scrapes within the window; where it was too short for two, the whole attempt. */
+static json_t *derive(const struct telling *telling)
+{
+    const struct sight *sight = telling->sight;
+    const struct metrics_snapshot *first, *last;
+    bool in_window = find_window(telling, &first, &last);
+    json_t *out;
+
+    if (!in_window && !witness_log_within(&sight->log, 0, INT64_MAX, &first, &last))
+        return json_object();
+    out = metrics_between(first, last);
+    json_object_set_new(out, "of", json_string(in_window ? "window" : "attempt"));
+    json_object_set_new(out, "scrapes", json_integer(last - first + 1));
+    for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++)
+        add_gauge(&gauges[i], first, last, out);
+    add_speculation(first, last, out);
+    add_differences(telling, out);
+    return out;
+}
+
+/* Of instances in turns, nothing that is counted means anything. */
+static json_t *figures(const struct telling *telling)
+{
+    const struct witness_log *log = &telling->sight->log;
+
+    if (log->instances.scrapes == 0 || log->instances.falls > 0)
+        return json_object();
+    return derive(telling);
+}
+
+static char *write(const struct telling *telling)
+{
+    const struct testimony *out = telling->out;
+    json_auto_t *json = json_pack("{s:s}", "state", telling->state), *more = figures(telling);
+
+    if (telling->why[0] != '\0')
+        json_object_set_new(json, "why", json_string(telling->why));
+    if (out->reason[0] != '\0')
+        json_object_set_new(json, "finding", json_string(out->reason));
+    json_object_set_new(json, "contaminated", json_boolean(out->verdict == TESTIMONY_CONTAMINATED));
+    json_object_update(json, more);
+    json_object_set_new(json, "restarted", json_boolean(out->verdict == TESTIMONY_RESTARTED));
+    if (telling->sight->counted > 0)
+        json_object_set_new(json, "instances", json_integer(telling->sight->counted));
+    if (out->served[0] != '\0')
+        json_object_set_new(json, "model", json_string(out->served));
+    if (strcmp(telling->state, "full") == 0)
+        json_object_set_new(json, "counts", reconcile_to_json(&telling->counts));
+    return json_write(json);
+}
+
+void witness_tell(const struct sight *sight, const struct cell_result *result,
+                  struct testimony *out)
+{
+    struct telling telling = { .sight = sight, .result = result, .state = "full", .out = out };
+
+    *out = (struct testimony){ 0 };
+    text_copy(out->served, sizeof out->served, sight->served_last);
+    if (sight->begin == POINT_IDLE || sight->begin == POINT_BUSY)
+        reconcile(&sight->first, &sight->last, &result->sent, &telling.counts);
+    judge(&telling);
+    out->gap_s = witness_log_gap_s(&sight->log, result->measurement.window_start_ms,
+                                   window_end_ms(&result->measurement));
+    out->json = write(&telling);
+    if (sight->log.count > 0) {
+        json_auto_t *columns = witness_log_columns(&sight->log);
+
+        testimony_set_series(out, columns, (int64_t)sight->log.count);
+    }
+}

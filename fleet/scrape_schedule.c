@@ -1,0 +1,86 @@
+#include "fleet/scrape_schedule.h"
+
+#include <stdlib.h>
+
+#include "base/core/memory.h"
+#include "base/core/text.h"
+
+static struct due *find(const struct schedule *schedule, int64_t deployment_id)
+{
+    for (size_t i = 0; i < schedule->count; i++)
+        if (schedule->rows[i].deployment_id == deployment_id)
+            return &schedule->rows[i];
+    return NULL;
+}
+
+void schedule_set(struct schedule *schedule, int64_t deployment_id, const char *name,
+                  int64_t interval_ns, int64_t now_ns)
+{
+    struct due *row = find(schedule, deployment_id);
+
+    if (row == NULL) {
+        schedule->rows = memory_resize(schedule->rows, schedule->count + 1, sizeof *schedule->rows);
+        row = &schedule->rows[schedule->count++];
+        *row = (struct due){ .deployment_id = deployment_id };
+    }
+    if (row->interval_ns != interval_ns)
+        row->due_ns = now_ns;
+    row->interval_ns = interval_ns;
+    text_copy(row->name, sizeof row->name, name);
+    row->listed = true;
+}
+
+void schedule_begin(struct schedule *schedule)
+{
+    for (size_t i = 0; i < schedule->count; i++)
+        schedule->rows[i].listed = false;
+}
+
+void schedule_end(struct schedule *schedule)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < schedule->count; i++)
+        if (schedule->rows[i].listed)
+            schedule->rows[kept++] = schedule->rows[i];
+    schedule->count = kept;
+}
+
+bool schedule_take(struct schedule *schedule, int64_t now_ns, struct due *out)
+{
+    for (size_t i = 0; i < schedule->count; i++) {
+        struct due *row = &schedule->rows[i];
+
+        if (row->busy || row->due_ns > now_ns)
+            continue;
+        row->busy = true;
+        row->due_ns += ((now_ns - row->due_ns) / row->interval_ns + 1) * row->interval_ns;
+        *out = *row;
+        return true;
+    }
+    return false;
+}
+
+void schedule_done(struct schedule *schedule, int64_t deployment_id)
+{
+    struct due *row = find(schedule, deployment_id);
+
+    if (row != NULL)
+        row->busy = false;
+}
+
+int64_t schedule_next(const struct schedule *schedule)
+{
+    int64_t next = INT64_MAX;
+
+    for (size_t i = 0; i < schedule->count; i++)
+        if (!schedule->rows[i].busy && schedule->rows[i].due_ns < next)
+            next = schedule->rows[i].due_ns;
+    return next;
+}
+
+void schedule_finish(struct schedule *schedule)
+{
+    free(schedule->rows);
+    *schedule = (struct schedule){ 0 };
+}

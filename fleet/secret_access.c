@@ -1,0 +1,207 @@
+#include "fleet/secret_access.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "base/core/text.h"
+#include "base/net/mask.h"
+#include "store/audit/audit_log.h"
+#include "store/ledger/secret_origins.h"
+
+/* ---- Where a secret may be sent ---- */
+
+static bool read_bound(struct store *store, const char *secret, struct secret_access *out,
+                       struct error *error)
+{
+    FREE_AUTO struct secret_origin *rows = NULL;
+    size_t count;
+
+    if (!secret_origin_list(store, secret, &rows, &count, error))
+        return false;
+    *out = (struct secret_access){ .origins = memory_zeroed(count + 1, sizeof *out->origins),
+                                   .count = count };
+    for (size_t i = 0; i < count; i++)
+        text_copy(out->origins[i], sizeof out->origins[i], rows[i].origin);
+    return true;
+}
+
+bool secret_access_read(const struct access *access, const char *secret, struct secret_access *out,
+                        struct error *error)
+{
+    struct secret_access found = { 0 };
+
+    if (!secret_origins_read(access->secrets_folder, secret, &found.origins, &found.count,
+                             &found.by_file, error))
+        return false;
+    if (!found.by_file)
+        return read_bound(access->store, secret, out, error);
+    *out = found;
+    return true;
+}
+
+void secret_access_finish(struct secret_access *found)
+{
+    free(found->origins);
+    *found = (struct secret_access){ 0 };
+}
+
+static bool has(const struct secret_access *access, const char *origin)
+{
+    for (size_t i = 0; i < access->count; i++)
+        if (strcmp(access->origins[i], origin) == 0)
+            return true;
+    return false;
+}
+
+/* *allowed, and by whom it is for the origin of the URL. */
+static bool look(const struct access *access, const char *secret, const char *url,
+                 char origin[ORIGIN_SIZE], bool *allowed, bool *by_file, struct error *error)
+{
+    struct secret_access found;
+
+    if (!secret_name_check(secret, error) || !url_origin(url, origin, error)
+        || !secret_access_read(access, secret, &found, error))
+        return false;
+    *allowed = has(&found, origin);
+    *by_file = found.by_file;
+    secret_access_finish(&found);
+    return true;
+}
+
+static bool refuse_by_file(const char *secret, const char *origin, struct error *error)
+{
+    return error_set(error, ERROR_FORBIDDEN,
+                     "the secret %s is not to be sent to %s: the file %s.origins in the secrets "
+                     "folder lists all origins it may be sent to",
+                     secret, origin, secret);
+}
+
+bool secret_access_check(const struct access *access, const char *secret, const char *url,
+                         struct error *error)
+{
+    char origin[ORIGIN_SIZE];
+    bool allowed, by_file;
+
+    if (!look(access, secret, url, origin, &allowed, &by_file, error))
+        return false;
+    if (allowed)
+        return true;
+    if (by_file)
+        return refuse_by_file(secret, origin, error);
+    return error_set(error, ERROR_FORBIDDEN,
+                     "the secret %s is not bound to %s: an admin allows it with secret_bind "
+                     "{\"secret\": \"%s\", \"origin\": \"%s\"}",
+                     secret, origin, secret, origin);
+}
+
+bool secret_access_missing(const struct access *access, const char *secret, const char *url,
+                           char origin[ORIGIN_SIZE], struct error *error)
+{
+    bool allowed, by_file;
+
+    if (!look(access, secret, url, origin, &allowed, &by_file, error))
+        return false;
+    if (!allowed && by_file)
+        return refuse_by_file(secret, origin, error);
+    if (allowed)
+        origin[0] = '\0';
+    return true;
+}
+
+bool secret_access_bind(const struct access *access, const char *secret, const char *url,
+                        bool bound, struct change *change, char origin[ORIGIN_SIZE], bool *changed,
+                        struct error *error)
+{
+    bool allowed, by_file;
+
+    if (!look(access, secret, url, origin, &allowed, &by_file, error))
+        return false;
+    if (by_file)
+        return error_set(error, ERROR_FORBIDDEN,
+                         "the file %s.origins in the secrets folder lists all origins that %s may "
+                         "be sent to: change it there",
+                         secret, secret);
+    return bound ? secret_origin_add(access->store, secret, origin, clock_utc_ms(), change, changed,
+                                     error)
+                 : secret_origin_remove(access->store, secret, origin, change, changed, error);
+}
+
+bool secret_access_is_weak(const struct access *access, const char *secret)
+{
+    char value[SECRET_VALUE_SIZE] = "";
+    struct error ignored;
+    bool weak =
+        secret_read(access->secrets_folder, secret, value, &ignored) && secret_is_weak(value);
+
+    explicit_bzero(value, sizeof value);
+    return weak;
+}
+
+/* ---- What is called ---- */
+
+bool access_check_url(const struct access *access, const char *url, struct error *error)
+{
+    char host[URL_HOST_SIZE];
+    int port;
+
+    if (!url_check(url, host, &port, error))
+        return false;
+    if (access->servers == NULL || server_list_may_have(access->servers, host))
+        return true;
+    return error_set(error, ERROR_FORBIDDEN,
+                     "%s is not among the servers that the setting allowed_servers names", host);
+}
+
+/* A server that is in the list by its name may have any address. */
+static const struct server_list *list_of(const struct access *access, const char *url)
+{
+    char host[URL_HOST_SIZE];
+    struct error ignored;
+    int port;
+
+    if (access->servers != NULL && url_check(url, host, &port, &ignored)
+        && server_list_has_name(access->servers, host))
+        return NULL;
+    return access->servers;
+}
+
+/* Of a secret and an origin, once and then how often in an hour. */
+static void note_use(const struct access *access, const char *secret, const char *url)
+{
+    const struct change change = { .actor = { .principal = AUDIT_SERVER }, .tool = "secret_use" };
+    char origin[ORIGIN_SIZE], subject[SECRET_NAME_SIZE + ORIGIN_SIZE + 4];
+    const struct audit_event event = { AUDIT_SECRET, &change, "ok", "", subject };
+    struct error error;
+
+    if (!url_origin(url, origin, &error))
+        return;
+    snprintf(subject, sizeof subject, "%s to %s", secret, origin);
+    if (!audit_count(access->store, &event, &error))
+        log_warning("the audit does not say that %s was used: %s", secret, error.message);
+}
+
+bool endpoint_resolve(const struct access *access, const struct deployment *deployment,
+                      struct endpoint *out, struct error *error)
+{
+    const char *secret = deployment->secret;
+    char bearer[SECRET_VALUE_SIZE] = "";
+
+    if (!access_check_url(access, deployment->url, error))
+        return false;
+    if (secret[0] != '\0'
+        && (!secret_access_check(access, secret, deployment->url, error)
+            || !secret_read(access->secrets_folder, secret, bearer, error)))
+        return false;
+    if (secret[0] != '\0')
+        note_use(access, secret, deployment->url);
+    text_copy(out->url, sizeof out->url, deployment->url);
+    text_copy(out->model, sizeof out->model, deployment->model);
+    memcpy(out->bearer, bearer, sizeof bearer);
+    out->servers = list_of(access, deployment->url);
+    explicit_bzero(bearer, sizeof bearer);
+    return true;
+}

@@ -1,0 +1,418 @@
+#include "fleet/server_monitor.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/core/clock.h"
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "fleet/census.h"
+#include "fleet/metrics_map.h"
+#include "fleet/monitor_report.h"
+
+#define INTERVAL_NS 500000000 /* at least once a second, though one scrape may be late */
+#define TIMEOUT_MS 5000
+#define PAUSE_NS 100000000   /* between looks for an idle point: servers' gauges lag a little */
+#define IDLE_LIMIT_S 10.0    /* so long may others keep it busy, */
+#define STILL_S 3.0          /* with counters that move: some servers' gauges stay behind */
+#define COUNTING_LIMIT_S 2.0 /* so long may it take to count what it has answered */
+#define BROKEN_LIMIT_S 2.0   /* so long may its metrics be out of reach, */
+#define RETURN_LIMIT_S 60.0  /* and so long where its answers failed too */
+#define CONFIRM_SCRAPES 8    /* to see whether others answer under the same address */
+#define CONFIRM_PAUSE_NS 25000000
+#define CENSUS_PAUSE_NS 5000000
+
+struct witness {
+    struct endpoint endpoint;
+    struct witness_watch watch;
+    struct sight sight;
+    struct census census; /* before the first request */
+    pthread_t thread;
+    bool has_thread;
+    atomic_bool stopping;
+    pthread_mutex_t lock;
+    pthread_cond_t stopped;
+};
+
+static double seconds_since(int64_t from_ns)
+{
+    return (double)(clock_monotonic_ns() - from_ns) / 1e9;
+}
+
+static void pause_ns(long ns)
+{
+    const struct timespec pause = { .tv_nsec = ns };
+
+    nanosleep(&pause, NULL);
+}
+
+/* ---- One question to the server -------------------------------------------------------------- */
+
+struct asking {
+    const struct witness_watch *watch;
+    const char *doing;
+};
+
+static bool watch_stops(void *context)
+{
+    const struct asking *asking = context;
+
+    return asking->watch->stopped(asking->watch->context, asking->doing);
+}
+
+static bool scrape(struct witness *witness, struct asking *asking, struct metrics_snapshot *out)
+{
+    struct ask ask = ask_begin(&witness->endpoint, TIMEOUT_MS);
+    struct error error;
+
+    ask.cancelled = watch_stops;
+    ask.context = asking;
+    if (metrics_ask(&ask, out, &error)) {
+        witness_log_add(&witness->sight.log, out);
+        return true;
+    }
+    text_copy(witness->sight.silent, sizeof witness->sight.silent, error.message);
+    return false;
+}
+
+/* A server with one model may list it under another name than it is asked for. */
+static const json_t *find_model(const json_t *models, const char *id)
+{
+    const json_t *model;
+    size_t i;
+
+    json_array_foreach(models, i,
+                       model) if (strcmp(json_get_text(model, "id", ""), id) == 0) return model;
+    return json_array_size(models) == 1 ? json_array_get(models, 0) : NULL;
+}
+
+/* The model, with what tells it from another under the same name: its files and its context. */
+static void describe_model(const json_t *model, char out[256])
+{
+    const char *id = json_get_text(model, "id", ""), *root = json_get_text(model, "root", id);
+    int64_t context = json_get_integer(model, "max_model_len", 0);
+    TEXT_AUTO words = { 0 }, shown = { 0 };
+
+    text_addf(&words, "%s", id);
+    if (strcmp(root, id) != 0)
+        text_addf(&words, " from %s", root);
+    if (context > 0)
+        text_addf(&words, " (context %lld)", (long long)context);
+    text_add_printable(&shown, text_string(&words), words.length, 255);
+    text_copy(out, 256, text_string(&shown));
+}
+
+/* "" where it does not say. */
+static void ask_served(struct witness *witness, struct asking *asking, char out[256])
+{
+    struct ask ask = ask_begin(&witness->endpoint, TIMEOUT_MS);
+    json_auto_t *answer = NULL;
+    enum failure failure;
+    struct error ignored;
+    const json_t *model;
+
+    ask.cancelled = watch_stops;
+    ask.context = asking;
+    out[0] = '\0';
+    if (!ask_json(&ask, "/v1/models", NULL, &answer, &failure, &ignored))
+        return;
+    model = find_model(json_object_get(answer, "data"), witness->endpoint.model);
+    if (model != NULL)
+        describe_model(model, out);
+    else
+        snprintf(out, 256, "%.200s (not listed)", witness->endpoint.model);
+}
+
+/* ---- Idle points ----------------------------------------------------------------------------- */
+
+static bool is_quiet(const struct metrics_snapshot *snapshot)
+{
+    return !(snapshot->requests_running > 0) && !(snapshot->requests_waiting > 0);
+}
+
+static bool grew(double a, double b)
+{
+    return fabs(metrics_growth(a, b)) > 1e-9; /* false where it is not told any more */
+}
+
+static bool has_moved(const struct metrics_snapshot *from, const struct metrics_snapshot *to)
+{
+    return grew(from->requests_total, to->requests_total)
+           || grew(from->prompt_tokens_total, to->prompt_tokens_total)
+           || grew(from->generation_tokens_total, to->generation_tokens_total);
+}
+
+/* Has the server counted what it answered? */
+static bool has_counted(const struct metrics_snapshot *first, const struct metrics_snapshot *last,
+                        const struct sent *sent)
+{
+    return !(metrics_growth(first->requests_total, last->requests_total) < (double)sent->requests)
+           && !(metrics_growth(first->generation_tokens_total, last->generation_tokens_total)
+                < (double)sent->output_tokens);
+}
+
+struct waiting {
+    struct asking asking;
+    double silent_limit_s;   /* how long it may be out of reach */
+    const struct sent *sent; /* what it is to have counted; NULL: nothing */
+    int64_t begun_ns, told_ns, moved_ns;
+    struct metrics_snapshot before;
+};
+
+/* One look; true: `*point` says how it ended. */
+static bool look(struct witness *witness, struct waiting *waiting, struct metrics_snapshot *out,
+                 enum point *point)
+{
+    struct metrics_snapshot now;
+    bool first = waiting->told_ns == 0, still;
+
+    if (!scrape(witness, &waiting->asking, &now)) {
+        *point = POINT_SILENT;
+        return seconds_since(waiting->begun_ns) >= waiting->silent_limit_s;
+    }
+    if (first)
+        waiting->told_ns = clock_monotonic_ns();
+    still = !first && !has_moved(&waiting->before, &now);
+    if (!still)
+        waiting->moved_ns = clock_monotonic_ns();
+    *out = waiting->before = now;
+    *point = POINT_IDLE;
+    if (instances_are_several(
+            &witness->sight.log.instances)) /* there is no point that is idle for all */
+        return true;
+    if (still && (is_quiet(&now) || seconds_since(waiting->moved_ns) >= STILL_S)
+        && (waiting->sent == NULL || has_counted(&witness->sight.first, &now, waiting->sent)
+            || seconds_since(waiting->told_ns) >= COUNTING_LIMIT_S))
+        return true;
+    *point = POINT_BUSY;
+    return seconds_since(waiting->told_ns) >= IDLE_LIMIT_S;
+}
+
+/* Idle: nothing runs or waits, and between two looks nothing was counted. */
+static enum point reach_idle(struct witness *witness, struct waiting *waiting,
+                             struct metrics_snapshot *out)
+{
+    enum point point;
+
+    waiting->begun_ns = clock_monotonic_ns();
+    while (!look(witness, waiting, out, &point)) {
+        if (watch_stops(&waiting->asking))
+            return POINT_STOPPED;
+        pause_ns(PAUSE_NS);
+    }
+    return point;
+}
+
+/* Before anything is said against the server: is it one? */
+static void confirm(struct witness *witness, struct asking *asking)
+{
+    struct metrics_snapshot ignored;
+
+    for (int i = 0; i < CONFIRM_SCRAPES && !instances_are_several(&witness->sight.log.instances);
+         i++) {
+        pause_ns(CONFIRM_PAUSE_NS);
+        if (watch_stops(asking) || !scrape(witness, asking, &ignored))
+            return;
+    }
+}
+
+static void take_census(struct witness *witness, struct asking *asking, struct census *out)
+{
+    struct metrics_snapshot snapshot;
+
+    *out = (struct census){ 0 };
+    while (!census_is_over(out) && !watch_stops(asking) && scrape(witness, asking, &snapshot)) {
+        census_note(out, &snapshot);
+        pause_ns(CENSUS_PAUSE_NS);
+    }
+}
+
+/* Of several, once all of them are idle, or it has taken too long. */
+static void await_census(struct witness *witness, struct asking *asking, struct census *out)
+{
+    const struct instances *instances = &witness->sight.log.instances;
+    int64_t begun_ns = clock_monotonic_ns();
+
+    do
+        take_census(witness, asking, out);
+    while (instances_are_several(instances) && !census_is_whole(out)
+           && seconds_since(begun_ns) < IDLE_LIMIT_S && !watch_stops(asking));
+}
+
+/* Of several that answer in turns: what all of them counted together. */
+static void count_all(struct witness *witness, struct asking *asking, const struct sent *sent)
+{
+    int64_t begun_ns = clock_monotonic_ns();
+    struct sight *sight = &witness->sight;
+    struct metrics_snapshot growth;
+    struct census census;
+
+    do {
+        await_census(witness, asking, &census);
+        if (!census_growth(&witness->census, &census, &growth))
+            return;
+        sight->counted = (int64_t)census.count;
+        metrics_clear(&sight->first);
+        sight->last = growth;
+    } while (!has_counted(&sight->first, &sight->last, sent)
+             && seconds_since(begun_ns) < COUNTING_LIMIT_S && !watch_stops(asking));
+}
+
+/* ---- Inside ---------------------------------------------------------------------------------- */
+
+static bool is_stopping(void *context, const char *doing)
+{
+    struct witness *witness = context;
+
+    (void)doing;
+    return atomic_load(&witness->stopping);
+}
+
+static void wait_until(struct witness *witness, int64_t at_ns)
+{
+    const struct timespec until = { at_ns / 1000000000, at_ns % 1000000000 };
+
+    pthread_mutex_lock(&witness->lock);
+    while (!atomic_load(&witness->stopping) && clock_monotonic_ns() < at_ns)
+        pthread_cond_timedwait(&witness->stopped, &witness->lock, &until);
+    pthread_mutex_unlock(&witness->lock);
+}
+
+static void *run(void *context)
+{
+    struct witness *witness = context;
+    const struct witness_watch watch = { is_stopping, witness };
+    struct asking asking = { &watch, "" };
+    struct metrics_snapshot ignored;
+    int64_t at_ns = clock_monotonic_ns();
+
+    while (!atomic_load(&witness->stopping)) {
+        int64_t now_ns = clock_monotonic_ns();
+
+        at_ns = at_ns + INTERVAL_NS > now_ns ? at_ns + INTERVAL_NS : now_ns;
+        wait_until(witness, at_ns);
+        if (!atomic_load(&witness->stopping))
+            scrape(witness, &asking, &ignored);
+    }
+    return NULL;
+}
+
+static void start_thread(struct witness *witness)
+{
+    int failed = pthread_create(&witness->thread, NULL, run, witness);
+
+    if (failed != 0) {
+        log_warning("a cell is watched at its ends alone: no thread (%s)", strerror(failed));
+        return;
+    }
+    pthread_setname_np(witness->thread, "witness");
+    witness->has_thread = true;
+}
+
+static void stop_thread(struct witness *witness)
+{
+    pthread_mutex_lock(&witness->lock);
+    atomic_store(&witness->stopping, true);
+    pthread_cond_signal(&witness->stopped);
+    pthread_mutex_unlock(&witness->lock);
+    if (witness->has_thread)
+        pthread_join(witness->thread, NULL);
+    witness->has_thread = false;
+}
+
+/* ---- From outside ---------------------------------------------------------------------------- */
+
+static struct witness *create(const struct endpoint *endpoint, int64_t instances,
+                              const struct witness_watch *watch)
+{
+    struct witness *witness = memory_zeroed(1, sizeof *witness);
+    pthread_condattr_t monotonic;
+
+    witness->endpoint = *endpoint;
+    witness->watch = *watch;
+    witness->sight.instances = instances;
+    pthread_mutex_init(&witness->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&witness->stopped, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    return witness;
+}
+
+static void destroy(struct witness *witness)
+{
+    stop_thread(witness);
+    pthread_cond_destroy(&witness->stopped);
+    pthread_mutex_destroy(&witness->lock);
+    witness_log_finish(&witness->sight.log);
+    explicit_bzero(witness, sizeof *witness);
+    free(witness);
+}
+
+struct witness *witness_begin(const struct endpoint *endpoint, int64_t instances,
+                              const struct witness_watch *watch)
+{
+    struct witness *witness = create(endpoint, instances, watch);
+    struct waiting waiting = { .asking = { watch, "waiting for the server to be idle" },
+                               .silent_limit_s = 0 };
+    struct sight *sight = &witness->sight;
+
+    ask_served(witness, &waiting.asking, sight->served_first);
+    sight->begin = reach_idle(witness, &waiting, &sight->first);
+    if (sight->begin == POINT_IDLE)
+        await_census(witness, &waiting.asking, &witness->census);
+    if (sight->begin == POINT_IDLE || sight->begin == POINT_BUSY)
+        start_thread(witness);
+    return witness;
+}
+
+static bool had_failures(const struct cell_result *result)
+{
+    return result->state == CELL_FAILED || result->measurement.success_rate < 1;
+}
+
+static bool is_odd(const struct sight *sight, const struct cell_result *result)
+{
+    struct reconciliation counts;
+
+    reconcile(&sight->first, &sight->last, &result->sent, &counts);
+    return counts.foreign || instances_have_restarted(&sight->log.instances);
+}
+
+static void look_at_the_end(struct witness *witness, const struct cell_result *result)
+{
+    struct sight *sight = &witness->sight;
+    struct waiting waiting = {
+        .asking = { &witness->watch, "waiting for the server to be idle again" },
+        .silent_limit_s = had_failures(result) ? RETURN_LIMIT_S : BROKEN_LIMIT_S,
+        .sent = &result->sent,
+    };
+
+    sight->end = reach_idle(witness, &waiting, &sight->last);
+    if (sight->end == POINT_IDLE && is_odd(sight, result))
+        confirm(witness, &waiting.asking);
+    if (sight->end == POINT_IDLE && instances_are_several(&sight->log.instances))
+        count_all(witness, &waiting.asking, &result->sent);
+}
+
+void witness_end(struct witness *witness, const struct cell_result *result, struct testimony *out)
+{
+    struct sight *sight = &witness->sight;
+    struct asking asking = { &witness->watch, "asking the server what it serves" };
+
+    stop_thread(witness);
+    *out = (struct testimony){ 0 };
+    if (result != NULL) {
+        if (sight->begin == POINT_IDLE || sight->begin == POINT_BUSY)
+            look_at_the_end(witness, result);
+        ask_served(witness, &asking, sight->served_last);
+        witness_tell(sight, result, out);
+    }
+    destroy(witness);
+}

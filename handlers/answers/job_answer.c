@@ -1,0 +1,125 @@
+#include "handlers/answers/job_answer.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/json/json.h"
+#include "store/ledger/sweeps.h"
+
+const struct field job_fields[] = {
+    { "id", VALUE_TEXT, .help = "Id of the job." },
+    { "kind", VALUE_TEXT, .help = "What it does: sweep." },
+    { "subject", VALUE_TEXT, .help = "What it works on: the sweep's id." },
+    { "state", VALUE_TEXT,
+      .help = "queued, waiting (for an answer), running, completed, failed or "
+              "cancelled." },
+    { "principal", VALUE_TEXT, .help = "Who started it." },
+    { "progress", VALUE_NUMBER, .help = "How much is done, of progress_total." },
+    { "progress_total", VALUE_NUMBER, .help = "How much there is; 0: not known yet." },
+    { "message", VALUE_TEXT, .optional = true, .help = "What it is doing; none when it ended." },
+    { "cancel_requested", VALUE_BOOLEAN, .sparse = true, .told = TOLD_ALONE,
+      .help = "Was it asked to stop?" },
+    { "created_at", VALUE_TEXT, .optional = true, .help = "When it was asked for, UTC." },
+    { "started_at", VALUE_TEXT, .told = TOLD_IN_DETAIL, .optional = true,
+      .help = "When it was first taken up, UTC." },
+    { "finished_at", VALUE_TEXT, .told = TOLD_ALONE, .optional = true,
+      .help = "When it ended, UTC; missing: not yet." },
+    { "outcome", VALUE_OBJECT, .sparse = true, .told = TOLD_ALONE,
+      .help = "What came of it; of a failed job {\"error\": ...}." },
+    { 0 },
+};
+
+/* What it says of the sweep that the job is of, and counts of nothing, are left out. */
+static json_t *outcome_json(const struct job *job)
+{
+    json_t *outcome = json_stored(job->outcome);
+
+    json_object_del(outcome, "sweep");
+    json_drop_blank(outcome);
+    return outcome;
+}
+
+/* What is done in part counts for nothing: a sweep's cells are counted in the same way. */
+json_t *job_json(const struct job *job)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:o, s:b, s:o, s:o, s:o, s:o}", "id",
+                     job->id, "kind", job->kind, "subject", job->subject, "state",
+                     job_state_name(job->state), "principal", job->principal, "progress",
+                     floor(job->progress), "progress_total", job->progress_total, "message",
+                     json_text_or_null(job_is_over(job) ? "" : job->message), "cancel_requested",
+                     job->cancel_requested_ms != 0, "created_at", json_time(job->created_ms),
+                     "started_at", json_time(job->started_ms), "finished_at",
+                     json_time(job->finished_ms), "outcome", outcome_json(job));
+}
+
+static void add_news(const char *news, struct text *out)
+{
+    if (news[0] == '\0')
+        return;
+    text_add(out, ": ");
+    text_add_printable(out, news, strlen(news), 480);
+}
+
+void job_describe(const struct job *job, struct text *out)
+{
+    json_auto_t *outcome = json_stored(job->outcome);
+    char time[TIME_SHOWN_SIZE];
+
+    text_addf(out, "%s (%s %s, by %s, asked for %s", job->id, job->kind, job->subject,
+              job->principal, time_show(job->created_ms, time));
+    if (job->finished_ms != 0)
+        text_addf(out, ", over %s", time_show(job->finished_ms, time));
+    text_addf(out, ") is %s", job_state_name(job->state));
+    if (job->progress_total > 0)
+        text_addf(out, ", %.0f of %.0f", floor(job->progress), job->progress_total);
+    if (strcmp(json_get_text(outcome, "state", ""), "stopped") == 0)
+        text_add(out, ", stopped");
+    if (job->cancel_requested_ms != 0 && !job_is_over(job))
+        text_add(out, ", asked to stop");
+    if (!job_is_over(job))
+        add_news(job->message, out);
+    else if (job->state == JOB_FAILED)
+        add_news(json_get_text(outcome, "error", ""), out);
+    else
+        add_news(json_get_text(outcome, "reason", ""), out);
+    text_add_char(out, '\n');
+}
+
+bool job_of(const struct call *call, char out[ID_SIZE], struct error *error)
+{
+    const char *id = call_text(call, "job");
+    struct sweep_row sweep;
+
+    if (strncmp(id, "swp_", 4) != 0) {
+        text_copy(out, ID_SIZE, id);
+        return true;
+    }
+    if (!sweep_find(call->services->store, id, &sweep, error))
+        return false;
+    text_copy(out, ID_SIZE, sweep.job_id);
+    sweep_row_finish(&sweep);
+    return true;
+}
+
+bool job_owner_check(const struct call *call, const char *what, const char *principal,
+                     const char *act, struct error *error)
+{
+    if (call->principal.role >= ROLE_ADMIN || strcmp(call->principal.name, principal) == 0)
+        return true;
+    return error_set(error, ERROR_FORBIDDEN, "%s was started by %s: only %s or an admin may %s",
+                     what, principal, principal, act);
+}
+
+const char *job_next_step(const struct job *job)
+{
+    if (job->state == JOB_WAITING)
+        return "answer what it asks (tasks/update, for clients that know tasks), or job_cancel";
+    if (!job_is_over(job))
+        return "job_show again with wait_s; sweep_show tells the cells measured so far";
+    if (strcmp(job->kind, "sweep") != 0)
+        return "nothing: it has ended";
+    return job->state == JOB_COMPLETED
+               ? "run_report with this sweep"
+               : "sweep_show tells what is there; sweep_resume measures what is missing";
+}

@@ -1,0 +1,22 @@
+/* How jobs are told, and whose they are. */
+#pragma once
+
+#include "handlers/answer.h"
+#include "store/ledger/jobs.h"
+
+#define PARAM_JOB                                                                                  \
+    {                                                                                              \
+        "job", VALUE_TEXT, .required = true, .low = 1, .high = 39,                                 \
+                           .help = "Its id (job_...), or its sweep's (swp_...)."                   \
+    }
+
+extern const struct field job_fields[];
+json_t *job_json(const struct job *job);                    /* new reference */
+void job_describe(const struct job *job, struct text *out); /* one line */
+
+/* The job's id that the argument `job` means. */
+bool job_of(const struct call *call, char out[ID_SIZE], struct error *error);
+/* Operators act on what is their own, admins on everything; `act` is "stop it", say. */
+bool job_owner_check(const struct call *call, const char *what, const char *principal,
+                     const char *act, struct error *error);
+const char *job_next_step(const struct job *job); /* what to call after it was shown */

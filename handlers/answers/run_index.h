@@ -1,0 +1,26 @@
+/* Runs in one list: those measured here, and those imported. */
+#pragma once
+
+#include "store/ledger/imports.h"
+#include "store/ledger/sweeps.h"
+
+struct any_run { /* one of the two */
+    const struct run_row *run;
+    const struct import_row *import;
+    const char *id;
+    int64_t created_ms;
+};
+
+struct all_runs {
+    struct any_run *rows; /* newest first */
+    size_t count;
+    /* what they point at */
+    struct run_row *runs;
+    struct import_row *imports;
+    size_t run_count, import_count;
+};
+
+/* At most `limit` of each kind; with a sweep only its own. Free with all_runs_finish. */
+bool all_runs_list(struct store *store, const char *deployment, const char *sweep,
+                   int64_t before_ms, size_t limit, struct all_runs *out, struct error *error);
+void all_runs_finish(struct all_runs *all);

@@ -1,0 +1,103 @@
+#include "handlers/audit/audit_answer.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/formats/table.h"
+#include "base/json/json.h"
+#include "handlers/answer.h"
+
+#define DETAIL_SHOWN 300
+
+const struct field audit_row_fields[] = {
+    { "id", VALUE_INTEGER, .told = TOLD_IN_DETAIL, .help = "Number of the row, ascending." },
+    { "at", VALUE_TEXT, .help = "When, UTC." },
+    { "principal", VALUE_TEXT, .help = "Who." },
+    { "role", VALUE_TEXT, .told = TOLD_IN_DETAIL, .help = "With which role." },
+    { "client", VALUE_TEXT, .optional = true, .help = "With which client program." },
+    { "tool", VALUE_TEXT, .help = "Called what." },
+    { "arguments", VALUE_OBJECT, .told = TOLD_IN_DETAIL,
+      .help = "With which arguments, credentials left out." },
+    { "phase", VALUE_TEXT, .told = TOLD_IN_DETAIL, .help = "intent, or outcome." },
+    { "outcome", VALUE_TEXT, .optional = true,
+      .help = "ok, or the kind of the error; missing: what came of it is not known (yet)." },
+    { "times", VALUE_INTEGER, .help = "Calls that the row stands for." },
+    { "detail", VALUE_TEXT, .optional = true, .help = "The error's sentence, or what changed." },
+    { "subject", VALUE_TEXT, .optional = true, .help = "What it changed." },
+    { "changed", VALUE_OBJECT, .sparse = true, .help = "By member: [before, after]." },
+    { "request_id", VALUE_TEXT, .told = TOLD_IN_DETAIL,
+      .help = "Finds the request in the server's log." },
+    { 0 },
+};
+
+json_t *audit_row_json(const struct audit_row *row)
+{
+    return json_pack("{s:I, s:o, s:s, s:s, s:o, s:s, s:o, s:s, s:o, s:I, s:o, s:o, s:o, s:s}", "id",
+                     (json_int_t)row->id, "at", json_time(row->at_ms), "principal", row->principal,
+                     "role", row->role, "client", json_text_or_null(row->client), "tool", row->tool,
+                     "arguments", json_stored(row->arguments), "phase", row->phase, "outcome",
+                     json_text_or_null(row->outcome), "times", (json_int_t)row->times, "detail",
+                     json_text_or_null(row->detail), "subject", json_text_or_null(row->subject),
+                     "changed", json_stored(row->changed), "request_id", row->request_id);
+}
+
+/* "chips 2 -> 4, region "a" -> "b"" */
+static void add_changes(const char *changed, struct text *out)
+{
+    json_auto_t *members = json_stored(changed);
+    const char *name;
+    json_t *pair;
+
+    json_object_foreach(members, name, pair)
+    {
+        text_addf(out, "%s%s ", out->length > 0 ? ", " : "", name);
+        json_add(out, json_array_get(pair, 0));
+        text_add(out, " -> ");
+        json_add(out, json_array_get(pair, 1));
+    }
+}
+
+static void add_detail(struct table *table, const struct audit_row *row)
+{
+    TEXT_AUTO whole = { 0 };
+    TEXT_AUTO shown = { 0 };
+
+    text_add_bytes(&whole, row->detail, strcspn(row->detail, "\n"));
+    add_changes(row->changed, &whole);
+    text_add_printable(&shown, text_string(&whole), whole.length, DETAIL_SHOWN);
+    table_cell(table, "%s", text_string(&shown));
+}
+
+static void add_outcome(struct table *table, const struct audit_row *row)
+{
+    const char *outcome = row->outcome[0] != '\0' ? row->outcome : "not known";
+
+    if (row->times == 1)
+        table_cell(table, "%s", outcome);
+    else
+        table_cell(table, "%s x %" PRId64, outcome, row->times);
+}
+
+void audit_rows_text(const struct audit_row *rows, size_t count, struct text *out)
+{
+    static const char *const headings[] = { "At (UTC)", "Who",     "Client", "Tool",
+                                            "Outcome",  "Subject", "Detail" };
+    struct table *table = table_create();
+    char time[TIME_SHOWN_SIZE];
+
+    for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
+        table_column(table, headings[i], false);
+    for (size_t i = 0; i < count; i++) {
+        const struct audit_row *row = &rows[i];
+
+        table_cell(table, "%s", time_show(row->at_ms, time));
+        table_cell(table, "%s", row->principal);
+        table_cell(table, "%.30s", row->client);
+        table_cell(table, "%s", row->tool);
+        add_outcome(table, row);
+        table_cell(table, "%.40s", row->subject);
+        add_detail(table, row);
+    }
+    table_render(table, out);
+    table_destroy(table);
+}

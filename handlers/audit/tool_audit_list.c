@@ -1,0 +1,112 @@
+/* audit_list: who called what, and what came of it. */
+
+#include "base/core/clock.h"
+#include "base/json/json.h"
+#include "handlers/answer.h"
+#include "handlers/audit/audit_answer.h"
+#include "handlers/period.h"
+#include "store/audit/audit_verify.h"
+
+static const struct param params[] = {
+    { "principal", VALUE_TEXT, .low = 1, .high = 63, .help = "Only calls of this one." },
+    { "tool", VALUE_TEXT, .low = 1, .high = 63, .help = "Only calls of this tool." },
+    { "subject", VALUE_TEXT, .low = 1, .high = 128,
+      .help = "Only what changed this: a name or an id." },
+    PARAMS_PERIOD,
+    { "check", VALUE_BOOLEAN, .initial = "false",
+      .help = "Check all of it for changes by others (admins)." },
+    PARAM_LIMIT,
+    PARAM_CURSOR,
+    PARAM_DETAIL,
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "rows", VALUE_LIST, .help = "Newest first.", .fields = audit_row_fields },
+    { "check", VALUE_TEXT, .optional = true,
+      .help = "What the latest check of all found, with `check`, `detail` or where it found a "
+              "change." },
+    FIELD_NEXT_CURSOR,
+    { 0 },
+};
+
+/* All of it is read for that: whoever may not stop others may not ask for it. */
+static bool check(struct call *call, struct error *error)
+{
+    struct audit_verdict verdict;
+
+    if (!call_boolean(call, "check", false))
+        return true;
+    if (call->principal.role < ROLE_ADMIN)
+        return error_set(error, ERROR_FORBIDDEN,
+                         "check needs the role admin; without it, `detail` tells what the latest "
+                         "check found");
+    return audit_verify(call->services->store, NULL, NULL, &verdict, error);
+}
+
+static void add_check(const struct call *call, struct answer *answer)
+{
+    struct audit_verdict verdict;
+    TEXT_AUTO words = { 0 };
+    char at[CLOCK_TEXT_SIZE];
+
+    if (!audit_last_verdict(call->services->store, &verdict)
+        || (verdict.whole && !call_boolean(call, "check", false)
+            && !call_boolean(call, "detail", false)))
+        return;
+    text_addf(&words, "%s: ", clock_format_utc(verdict.at_ms, at));
+    audit_verdict_tell(&verdict, &words);
+    text_addf(&answer->text, "Check at %s\n", text_string(&words));
+    json_object_set_new(answer->structured, "check", json_string(text_string(&words)));
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    struct audit_filter filter = {
+        .principal = call_text(call, "principal"),
+        .tool = call_text(call, "tool"),
+        .subject = call_text(call, "subject"),
+    };
+    struct period period;
+    size_t limit = page_limit(call), count, shown;
+    struct audit_row *rows = NULL;
+    json_t *list;
+
+    if (!check(call, error) || !period_read(call, &period, error)
+        || !page_cursor(call, &filter.before_id, error))
+        return false;
+    filter.since_ms = period.since_ms;
+    filter.until_ms = period.until_ms;
+    if (!audit_list(call->services->store, &filter, limit + 1, &rows, &count, error))
+        return false;
+    shown = count > limit ? limit : count;
+    list = json_array();
+    for (size_t i = 0; i < shown; i++)
+        json_array_append_new(list, audit_row_json(&rows[i]));
+    answer->structured = json_pack("{s:o}", "rows", list);
+    if (shown == 0)
+        text_add(&answer->text, "No such row in the audit.\n");
+    else
+        audit_rows_text(rows, shown, &answer->text);
+    add_check(call, answer);
+    page_end_at(answer, count > shown, shown == 0 ? 0 : rows[shown - 1].id);
+    audit_rows_free(rows, count);
+    return true;
+}
+
+const struct tool tool_audit_list = {
+    .name = "audit_list",
+    .title = "List who did what",
+    .help = "Lists who did what, newest first: changes, and calls that were refused or failed.",
+    .more = "Each row says who, with which client and what came of it; with `detail` also the "
+            "arguments, credentials left out.",
+    .sets = SET_AUDIT,
+    .params = params,
+    .fields = fields,
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .read_only = true,
+    .idempotent = true,
+    .reads_noted = true,
+    .run = run,
+};

@@ -1,0 +1,91 @@
+#include "handlers/datasets/dataset_answer.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/json/json.h"
+
+static const struct field range_fields[] = {
+    { "count", VALUE_INTEGER, .told = TOLD_IN_DETAIL, .help = "How many tell it." },
+    { "mean", VALUE_NUMBER, .optional = true, .help = "Mean; missing: none tells." },
+    { "min", VALUE_INTEGER, .help = "Shortest." },
+    { "median", VALUE_INTEGER, .told = TOLD_IN_DETAIL, .help = "Median." },
+    { "max", VALUE_INTEGER, .help = "Longest." },
+    { 0 },
+};
+
+static const struct field lengths_fields[] = {
+    { "estimated", VALUE_BOOLEAN, .sparse = true,
+      .help = "True: of texts, at 4 bytes a token; a sweep has the server's count." },
+    { "repeated", VALUE_INTEGER, .sparse = true, .help = "Prompts that stand in it once more." },
+    { "input_tokens", VALUE_OBJECT, .help = "Of prompts.", .fields = range_fields },
+    { "output_tokens", VALUE_OBJECT, .help = "Of answers.", .fields = range_fields,
+      .told_in = "input_tokens" },
+    { 0 },
+};
+
+const struct field dataset_fields[] = {
+    { "name", VALUE_TEXT, .help = "Its name: `dataset` of sweep_plan and sweep_start." },
+    { "digest", VALUE_TEXT, .told = TOLD_ALONE,
+      .help = "SHA-256 of what would be sent; part of a run's fingerprint." },
+    { "kind", VALUE_TEXT, .help = "prompts, or lengths of prompts that opsbrain makes up." },
+    { "count", VALUE_INTEGER, .help = "How many." },
+    { "skipped", VALUE_INTEGER, .sparse = true,
+      .help = "Records of the file that could not be sent." },
+    { "file_bytes", VALUE_INTEGER, .told = TOLD_IN_DETAIL, .help = "Size of the file." },
+    { "lengths", VALUE_OBJECT, .help = "In tokens.", .fields = lengths_fields },
+    { "principal", VALUE_TEXT, .told = TOLD_IN_DETAIL, .help = "Who brought it." },
+    { "created_at", VALUE_TEXT, .told = TOLD_IN_DETAIL, .optional = true, .help = "When, UTC." },
+    { 0 },
+};
+
+json_t *dataset_json(const struct dataset_entry *entry)
+{
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:s, s:o}", "name", entry->name, "digest",
+                     entry->digest, "kind", entry->kind, "count", (json_int_t)entry->rows,
+                     "skipped", (json_int_t)entry->skipped, "file_bytes",
+                     (json_int_t)entry->file_bytes, "lengths", json_stored(entry->lengths),
+                     "principal", entry->principal, "created_at", json_time(entry->created_ms));
+}
+
+static json_t *range_json(const struct dataset_range *range)
+{
+    return json_pack("{s:I, s:o, s:I, s:I, s:I}", "count", (json_int_t)range->count, "mean",
+                     json_number_or_null(range->mean), "min", (json_int_t)range->low, "median",
+                     (json_int_t)range->median, "max", (json_int_t)range->high);
+}
+
+json_t *dataset_lengths_json(const struct dataset *dataset)
+{
+    struct dataset_range input, output;
+
+    dataset_lengths(dataset, &input, &output);
+    return json_pack("{s:b, s:I, s:o, s:o}", "estimated", dataset->kind == DATASET_PROMPTS,
+                     "repeated", (json_int_t)dataset_repeated(dataset), "input_tokens",
+                     range_json(&input), "output_tokens", range_json(&output));
+}
+
+static void add_range(struct text *out, const char *what, const json_t *range)
+{
+    if (json_get_integer(range, "count", 0) > 0)
+        text_addf(out, ", %s tokens %.0f on average (%" PRId64 " to %" PRId64 ")", what,
+                  json_get_number(range, "mean", 0), json_get_integer(range, "min", 0),
+                  json_get_integer(range, "max", 0));
+}
+
+void dataset_describe(const struct dataset_entry *entry, struct text *out)
+{
+    json_auto_t *lengths = json_stored(entry->lengths);
+
+    text_addf(out, "%s: %" PRId64 " %s", entry->name, entry->rows, entry->kind);
+    add_range(out, "input", json_object_get(lengths, "input_tokens"));
+    add_range(out, "output", json_object_get(lengths, "output_tokens"));
+    if (json_get_boolean(lengths, "estimated", false))
+        text_add(out, ", estimated at 4 bytes a token");
+    if (json_get_integer(lengths, "repeated", 0) > 0)
+        text_addf(out, "; %" PRId64 " prompts stand in it once more",
+                  json_get_integer(lengths, "repeated", 0));
+    if (entry->skipped > 0)
+        text_addf(out, "; %" PRId64 " records could not be sent and were skipped", entry->skipped);
+    text_add(out, ".\n");
+}

@@ -1,0 +1,51 @@
+/* dataset_list: which prompts there are to measure with. */
+
+#include "handlers/datasets/dataset_answer.h"
+
+static const struct param params[] = {
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "datasets", VALUE_LIST, .help = "By name.", .fields = dataset_fields },
+    FIELD_NEXT_STEP,
+    { 0 },
+};
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    struct dataset_entry *entries;
+    json_t *list = json_array();
+    size_t count;
+
+    if (!dataset_entry_list(call->services->store, &entries, &count, error)) {
+        json_decref(list);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        json_array_append_new(list, dataset_json(&entries[i]));
+        dataset_describe(&entries[i], &answer->text);
+    }
+    dataset_entries_free(entries, count);
+    answer->structured = json_pack("{s:o}", "datasets", list);
+    if (count == 0) {
+        text_add(&answer->text, "There is no dataset.\n");
+        answer_next(answer, "dataset_import; without one, sweeps make up their prompts");
+    }
+    return true;
+}
+
+const struct tool tool_dataset_list = {
+    .name = "dataset_list",
+    .title = "List the prompts to measure with",
+    .help = "Lists the datasets that sweeps can measure with, with counts and lengths.",
+    .more = "dataset_import brought them; sweep_plan and sweep_start take one by its name.",
+    .sets = SET_MEASURE,
+    .params = params,
+    .fields = fields,
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .read_only = true,
+    .idempotent = true,
+    .run = run,
+};

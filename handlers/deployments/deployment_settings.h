@@ -1,0 +1,51 @@
+/* The settings of a deployment as deployment_register and deployment_update take them. */
+#pragma once
+
+#include "handlers/tool.h"
+#include "store/ledger/deployments.h"
+
+#define URL_HELP "Base URL of the server, such as http://10.0.0.5:8000."
+#define URL_MORE "No user, query or fragment; a trailing /v1 is cut off."
+
+/* Rows shared by both tools. */
+#define PARAMS_DEPLOYMENT_SETTINGS                                                                 \
+    { "model", VALUE_TEXT, .high = 255,                                                            \
+      .help = "Id as requests name it; without: the server's first." },                            \
+        { "model_revision", VALUE_TEXT, .high = 95, .rare = true,                                  \
+          .help = "Commit or tag of the weights, which no server tells; part of what results are " \
+                  "compared by." },                                                                \
+        { "quantization", VALUE_TEXT, .high = 63, .rare = true,                                    \
+          .help = "Of the weights, such as w4a16, fp8 or none; compared by as well." },            \
+        { "engine", VALUE_TEXT, .high = 31, .rare = true,                                          \
+          .help = "Such as vllm, llama.cpp, sglang or ollama; without: as the server tells." },    \
+        { "hardware", VALUE_TEXT, .high = 127,                                                     \
+          .help = "Such as 1x NVIDIA L4; results are compared by it." },                           \
+        { "chips", VALUE_INTEGER, .high = 100000, .rare = true,                                    \
+          .help = "Accelerators that one instance of it uses; 0: unknown." },                      \
+        { "region", VALUE_TEXT, .high = 63, .rare = true,                                          \
+          .help = "Where it runs, such as us-central1." },                                         \
+        { "secret", VALUE_TEXT, .high = 63,                                                        \
+          .help = "NAME of the secret with its bearer token, never the token.",                    \
+          .more = "A-Z, 0-9 and _; read from OPSBRAIN_SECRET_<NAME> or the secrets folder, sent "  \
+                  "only where an admin allowed." },                                                \
+        { "labels",                                                                                \
+          VALUE_TEXT_MAP,                                                                          \
+          .high = 16,                                                                              \
+          .item_high = 120,                                                                        \
+          .help = "As [\"team=search\"]; replace the earlier ones.",                               \
+          .more = "At most 16; {} clears them." },                                                 \
+        { "max_instances", VALUE_INTEGER, .high = 100000, .rare = true,                            \
+          .help = "Instances behind the URL at most; 0: unknown." },                               \
+        { "container_concurrency", VALUE_INTEGER, .high = 1000000, .rare = true,                   \
+          .help = "Requests that the front door lets through to one instance at a time; 0: "       \
+                  "unknown." },                                                                    \
+    {                                                                                              \
+        "max_running", VALUE_INTEGER,                                                              \
+            .high = 1000000, .rare = true,                                                         \
+            .help = "Sequences that the engine runs at a time (vLLM: max_num_seqs); 0: unknown."   \
+    }
+
+/* Takes over what the call names (url too); what it does not name stays. Checks each value. */
+bool deployment_settings_read(const struct call *call, struct deployment *deployment,
+                              struct error *error);
+bool deployment_settings_same(const struct deployment *a, const struct deployment *b);

@@ -1,0 +1,92 @@
+#include "handlers/deployments/deployment_welcome.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "handlers/values.h"
+
+const struct field deployment_welcome_fields[] = {
+    { "deployment", VALUE_OBJECT, .help = "As it is stored now.", .fields = deployment_fields,
+      .told_in = "deployment_show" },
+    { "changed", VALUE_BOOLEAN,
+      .help = "False: it was stored like this already, nothing was written." },
+    { "reachable", VALUE_BOOLEAN, .help = "Did the server list its models just now?" },
+    { "problem", VALUE_TEXT, .foreign = true, .optional = true,
+      .help = "Why not; missing when it did." },
+    { "model", VALUE_TEXT, .optional = true, .help = "Model that requests will go to." },
+    { "context_tokens", VALUE_INTEGER, .optional = true,
+      .help = "Longest prompt plus answer, in tokens; missing: the server does not tell." },
+    { "engine", VALUE_TEXT, .optional = true, .help = "Engine as the server tells." },
+    { "engine_version", VALUE_TEXT, .optional = true, .help = "Its version, where it tells." },
+    { "bound", VALUE_TEXT, .optional = true, .help = "Where its secret may be sent from now on." },
+    { "warning", VALUE_TEXT, .optional = true, .help = "Of its secret." },
+    FIELD_NEXT_STEP,
+    { 0 },
+};
+
+static void add_found(const struct model_facts *facts, struct answer *answer)
+{
+    json_object_set_new(answer->structured, "model", json_text_or_null(facts->model));
+    if (facts->context_tokens > 0)
+        json_object_set_new(answer->structured, "context_tokens",
+                            json_integer(facts->context_tokens));
+    json_object_set_new(answer->structured, "engine", json_text_or_null(facts->engine));
+    json_object_set_new(answer->structured, "engine_version",
+                        json_text_or_null(facts->engine_version));
+    text_add(&answer->text, "It answers: ");
+    text_add_printable(&answer->text, facts->model, strlen(facts->model), 120);
+    text_add(&answer->text, " on ");
+    text_add_printable(&answer->text, facts->engine, strlen(facts->engine), 40);
+    text_add_char(&answer->text, ' ');
+    text_add_printable(&answer->text, facts->engine_version, strlen(facts->engine_version), 40);
+    if (facts->context_tokens > 0)
+        text_addf(&answer->text, ", context %" PRId64 " tokens", facts->context_tokens);
+    text_add(&answer->text, ".\n");
+}
+
+static void add_bound(const struct call *call, const struct deployment *deployment,
+                      const char *origin, struct answer *answer)
+{
+    TEXT_AUTO warning = { 0 };
+
+    json_object_set_new(answer->structured, "bound", json_text_or_null(origin));
+    if (origin[0] == '\0')
+        return;
+    text_addf(&answer->text, "The secret %s may now be sent to %s.\n", deployment->secret, origin);
+    if (!secret_access_is_weak(&call->services->access, deployment->secret))
+        return;
+    text_addf(&warning, SECRET_WEAK_WARNING, deployment->secret);
+    text_addf(&answer->text, "Warning: %s.\n", warning.data);
+    json_object_set_new(answer->structured, "warning", json_string(warning.data));
+}
+
+void deployment_welcome(const struct call *call, const struct deployment *deployment, bool changed,
+                        const char *bound, struct answer *answer)
+{
+    ENDPOINT_AUTO endpoint = { 0 };
+    struct model_facts facts = { 0 };
+    struct error problem = { 0 };
+    TEXT_AUTO sentence = { 0 };
+    bool reachable = deployment_discover(call->services, deployment, &endpoint, &facts, &problem);
+    const char *next = reachable ? "model_health; sweep_start alone finds where it saturates"
+                                 : "when it runs, model_health; deployment_update mends a wrong "
+                                   "URL, model or secret";
+
+    text_add_masked(&sentence, problem.message);
+    answer->structured = json_pack("{s:o, s:b, s:b, s:o}", "deployment",
+                                   deployment_json(deployment), "changed", changed, "reachable",
+                                   reachable, "problem", json_text_or_null(text_string(&sentence)));
+    text_addf(&answer->text, "%s is %s (revision %" PRId64 ") at %s: ", deployment->name,
+              changed ? "stored" : "stored like this already", deployment->revision,
+              deployment->url);
+    deployment_describe(deployment, &answer->text);
+    text_add(&answer->text, ".\n");
+    add_bound(call, deployment, bound, answer);
+    text_copy(answer->changed, sizeof answer->changed, changed ? deployment->name : "");
+    if (reachable)
+        add_found(&facts, answer);
+    else
+        text_addf(&answer->text, "It does not answer as it should now: %s\n",
+                  text_string(&sentence));
+    answer_next(answer, next);
+}

@@ -1,0 +1,146 @@
+#include "handlers/deployments/health_memory.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/core/clock.h"
+#include "base/core/memory.h"
+
+#define LOOK_NS (50 * 1000000) /* so often who waits looks whether his client is still there */
+#define SECOND_NS INT64_C(1000000000)
+
+struct remembered {
+    struct remembered *next;
+    int64_t deployment_id, revision;
+    bool asking;
+    int64_t asked_ns; /* 0: nothing is known */
+    json_t *structured;
+    struct text text;
+};
+
+struct health_memory {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct remembered *first;
+};
+
+struct health_memory *health_memory_create(void)
+{
+    struct health_memory *memory = memory_zeroed(1, sizeof *memory);
+    pthread_condattr_t monotonic;
+
+    pthread_mutex_init(&memory->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&memory->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    return memory;
+}
+
+static void forget(struct remembered **at)
+{
+    struct remembered *one = *at;
+
+    *at = one->next;
+    json_decref(one->structured);
+    text_finish(&one->text);
+    free(one);
+}
+
+void health_memory_destroy(struct health_memory *memory)
+{
+    if (memory == NULL)
+        return;
+    while (memory->first != NULL)
+        forget(&memory->first);
+    pthread_cond_destroy(&memory->changed);
+    pthread_mutex_destroy(&memory->lock);
+    free(memory);
+}
+
+static bool is_fresh(const struct remembered *one, int64_t now_ns)
+{
+    return one->asked_ns != 0 && now_ns - one->asked_ns < HEALTH_KEPT_S * SECOND_NS;
+}
+
+/* Adds it where it is new; what nobody needs any more goes. */
+static struct remembered *find(struct health_memory *memory, const struct deployment *deployment)
+{
+    struct remembered *found = NULL;
+    int64_t now_ns = clock_monotonic_ns();
+
+    for (struct remembered **at = &memory->first; *at != NULL;) {
+        if ((*at)->deployment_id == deployment->id && (*at)->revision == deployment->revision)
+            found = *at;
+        else if (!(*at)->asking && !is_fresh(*at, now_ns)) {
+            forget(at);
+            continue;
+        }
+        at = &(*at)->next;
+    }
+    if (found != NULL)
+        return found;
+    found = memory_zeroed(1, sizeof *found);
+    found->deployment_id = deployment->id;
+    found->revision = deployment->revision;
+    found->next = memory->first;
+    memory->first = found;
+    return found;
+}
+
+static void wait_a_little(struct health_memory *memory)
+{
+    int64_t until_ns = clock_monotonic_ns() + LOOK_NS;
+    const struct timespec until = { .tv_sec = until_ns / SECOND_NS,
+                                    .tv_nsec = until_ns % SECOND_NS };
+
+    pthread_cond_timedwait(&memory->changed, &memory->lock, &until);
+}
+
+enum health_turn health_memory_get(struct health_memory *memory,
+                                   const struct deployment *deployment,
+                                   bool (*cancelled)(void *context), void *context,
+                                   struct answer *answer, double *age_s)
+{
+    enum health_turn turn = HEALTH_ASK;
+    struct remembered *one;
+
+    pthread_mutex_lock(&memory->lock);
+    for (one = find(memory, deployment); one->asking; one = find(memory, deployment)) {
+        if (cancelled(context)) {
+            turn = HEALTH_LEFT;
+            break;
+        }
+        wait_a_little(memory);
+    }
+    if (turn == HEALTH_ASK && is_fresh(one, clock_monotonic_ns())) {
+        turn = HEALTH_KNOWN;
+        answer->structured = json_deep_copy(one->structured);
+        text_add_bytes(&answer->text, text_string(&one->text), one->text.length);
+        *age_s = (double)(clock_monotonic_ns() - one->asked_ns) / 1e9;
+    }
+    if (turn == HEALTH_ASK)
+        one->asking = true;
+    pthread_mutex_unlock(&memory->lock);
+    return turn;
+}
+
+void health_memory_set(struct health_memory *memory, const struct deployment *deployment,
+                       const struct answer *answer)
+{
+    struct remembered *one;
+
+    pthread_mutex_lock(&memory->lock);
+    one = find(memory, deployment);
+    one->asking = false;
+    if (answer->structured != NULL) {
+        one->asked_ns = clock_monotonic_ns();
+        json_decref(one->structured);
+        one->structured = json_deep_copy(answer->structured);
+        text_clear(&one->text);
+        text_add_bytes(&one->text, text_string(&answer->text), answer->text.length);
+    }
+    pthread_cond_broadcast(&memory->changed);
+    pthread_mutex_unlock(&memory->lock);
+}

@@ -1,0 +1,51 @@
+/* opsbrain://deployments/{name}: a deployment as it is registered, and what is known of it. */
+
+#include "handlers/answers/deployment_argument.h"
+#include "handlers/answers/sweep_answer.h"
+#include "handlers/resource_answer.h"
+
+static json_t *facts_json(const struct model_facts *facts)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "id", json_text_or_null(facts->model),
+                     "context_tokens",
+                     facts->context_tokens > 0 ? json_integer(facts->context_tokens) : json_null(),
+                     "engine", json_text_or_null(facts->engine), "engine_version",
+                     json_text_or_null(facts->engine_version), "details",
+                     json_stored(facts->details), "observed_at", json_time(facts->observed_ms));
+}
+
+static bool read(struct call *call, const char *value, struct text *out, struct error *error)
+{
+    struct store *store = call->services->store;
+    struct deployment deployment;
+    struct model_facts facts;
+    struct sweep_row *sweeps = NULL;
+    json_auto_t *json = NULL;
+    size_t count;
+    bool known;
+
+    if (!deployment_find(store, value, &deployment, error)
+        || !model_facts_latest(store, deployment.id, &facts, &known, error)
+        || !sweep_list(store, value, 0, 1, &sweeps, &count, error))
+        return false;
+    json = json_pack("{s:o, s:o, s:o}", "deployment", deployment_json(&deployment), "model",
+                     known ? facts_json(&facts) : json_null(), "last_sweep",
+                     count > 0 ? sweep_json(&sweeps[0]) : json_null());
+    sweep_rows_free(sweeps, count);
+    resource_add_json(json, out);
+    return true;
+}
+
+const struct resource resource_deployment = {
+    .name = "deployment",
+    .uri = "opsbrain://deployments/{name}",
+    .title = "Deployment",
+    .help = "A model server as it is registered, what it last said of its model and engine, and "
+            "its newest sweep. The server is not asked: the tool deployment_show tells how it is "
+            "now.",
+    .mime_type = "application/json",
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .instances = &deployment_instances,
+    .read = read,
+};

@@ -1,0 +1,93 @@
+/* deployment_list: the team's deployments. */
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "base/formats/table.h"
+#include "handlers/answers/deployment_argument.h"
+#include "handlers/values.h"
+
+static const struct param params[] = {
+    PARAM_LIMIT,
+    PARAM_CURSOR,
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "deployments", VALUE_LIST, .help = "In order of name.", .fields = deployment_fields,
+      .told_in = "deployment_show" },
+    FIELD_NEXT_CURSOR,
+    FIELD_NEXT_STEP,
+    { 0 },
+};
+
+static void write_table(const struct deployment *deployments, size_t count, struct text *out)
+{
+    struct table *table = table_create();
+
+    table_column(table, "Name", false);
+    table_column(table, "URL", false);
+    table_column(table, "Model", false);
+    table_column(table, "Hardware", false);
+    table_column(table, "Labels", false);
+    table_column(table, "Owner", false);
+    table_column(table, "Revision", true);
+    for (size_t i = 0; i < count; i++) {
+        const struct deployment *deployment = &deployments[i];
+
+        table_cell(table, "%s", deployment->name);
+        table_cell(table, "%.60s", deployment->url);
+        table_cell(table, "%s", deployment->model[0] ? deployment->model : "(first)");
+        table_cell(table, "%s", deployment->hardware[0] ? deployment->hardware : "-");
+        table_cell(table, "%s", strcmp(deployment->labels, "{}") == 0 ? "-" : deployment->labels);
+        table_cell(table, "%s", deployment->owner);
+        table_cell(table, "%" PRId64, deployment->revision);
+    }
+    table_render(table, out);
+    table_destroy(table);
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    FREE_AUTO struct deployment *deployments = NULL;
+    const char *after = call_text(call, "cursor");
+    size_t limit = page_limit(call), count, shown;
+    json_t *list;
+
+    if (after != NULL && !text_is_name(after))
+        return error_set(error, ERROR_INVALID,
+                         "\"cursor\" is not one that deployment_list gave: leave it out to begin "
+                         "from the start");
+    if (!deployment_list(call->services->store, after == NULL ? "" : after, limit + 1, &deployments,
+                         &count, error))
+        return false;
+    shown = count > limit ? limit : count;
+    list = json_array();
+    for (size_t i = 0; i < shown; i++)
+        json_array_append_new(list, deployment_json(&deployments[i]));
+    answer->structured = json_pack("{s:o}", "deployments", list);
+    if (shown == 0) {
+        text_add(&answer->text, "No deployment is registered.\n");
+        answer_next(answer, "deployment_register");
+    } else
+        write_table(deployments, shown, &answer->text);
+    page_end(answer, count > shown ? deployments[shown - 1].name : NULL);
+    return true;
+}
+
+const struct tool tool_deployment_list = {
+    .name = "deployment_list",
+    .title = "List the deployments",
+    .help = "Lists the registered model servers. Begin here: other tools take these names.",
+    .more = "URL, model and hardware are as registered. It asks none of the servers: "
+            "deployment_show tells how one is now.",
+    .sets = SET_FLEET | SET_MEASURE,
+    .params = params,
+    .fields = fields,
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .read_only = true,
+    .idempotent = true,
+    .run = run,
+};

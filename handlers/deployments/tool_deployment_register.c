@@ -1,0 +1,86 @@
+/* deployment_register: a running model server gets a name. */
+
+#include "base/core/clock.h"
+#include "handlers/deployments/deployment_rights.h"
+#include "handlers/deployments/deployment_settings.h"
+#include "handlers/deployments/deployment_welcome.h"
+#include "handlers/values.h"
+#include "store/ledger/secret_origins.h"
+
+static const struct param params[] = {
+    { "name", VALUE_TEXT, .required = true, .low = 1, .high = 63,
+      .help = "Name to call it by from now on.",
+      .more = "Letters, digits, '.', '_' and '-', beginning with a letter or digit." },
+    { "url", VALUE_TEXT, .required = true, .low = 1, .high = 1024, .help = URL_HELP,
+      .more = URL_MORE },
+    PARAMS_DEPLOYMENT_SETTINGS,
+    PARAM_IDEMPOTENCY_KEY,
+    { 0 },
+};
+
+/* The same registration again is not an error: an agent that lost the answer asks again. */
+static bool is_registered(const struct call *call, const struct deployment *wanted,
+                          struct deployment *out)
+{
+    struct error ignored;
+
+    return deployment_find(call->services->store, wanted->name, out, &ignored)
+           && deployment_settings_same(wanted, out);
+}
+
+/* *changed false: it was so already. */
+static bool store(struct call *call, const struct deployment *wanted, struct deployment *stored,
+                  bool *changed, struct error *error)
+{
+    struct store *store = call->services->store;
+
+    *changed = !is_registered(call, wanted, stored);
+    if (*changed)
+        return deployment_add(store, wanted, clock_utc_ms(), &call->change, stored, error);
+    return wanted->binds[0] == '\0'
+           || secret_origin_add(store, wanted->secret, wanted->binds, clock_utc_ms(), &call->change,
+                                changed, error);
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    struct deployment wanted = { .provider = "endpoint", .labels = "{}", .limits = "{}" };
+    struct deployment stored;
+    char shown[VALUE_SHOWN_SIZE];
+    bool changed;
+
+    text_copy(wanted.name, sizeof wanted.name, call_text(call, "name"));
+    text_copy(wanted.created_by, sizeof wanted.created_by, call->principal.name);
+    if (!text_is_name(wanted.name))
+        return error_set(
+            error, ERROR_INVALID,
+            "\"name\" is %s: it may have letters, digits, '.', '_' and '-', and begins "
+            "with a letter or digit",
+            text_show(wanted.name, shown));
+    if (!deployment_settings_read(call, &wanted, error)
+        || !deployment_check_secret(call, NULL, &wanted, error)
+        || !store(call, &wanted, &stored, &changed, error))
+        return false;
+    deployment_welcome(call, &stored, changed, wanted.binds, answer);
+    return true;
+}
+
+const struct tool tool_deployment_register = {
+    .name = "deployment_register",
+    .title = "Register a model server",
+    .help = "Names a running OpenAI-compatible model server (vLLM, SGLang, llama.cpp, Ollama, ...) "
+            "for the other tools. It starts nothing.",
+    .more = "It asks the server which models it has; one that is down is stored all the same. "
+            "Never give a token here: name a secret of the server. Registering the same again "
+            "changes nothing. Next: model_health, then sweep_plan.",
+    .sets = SET_FLEET,
+    .params = params,
+    .fields = deployment_welcome_fields,
+    .role = ROLE_OPERATOR,
+    .placement = PLACE_WAITING,
+    .idempotent = true,
+    .open_world = true,
+    .changes_resources = true,
+    .grows = true,
+    .run = run,
+};

@@ -1,0 +1,91 @@
+/* deployment_remove: a deployment is retired; what was measured on it stays. */
+
+#include "base/core/clock.h"
+#include "base/core/log.h"
+#include "handlers/answers/deployment_argument.h"
+#include "handlers/consent.h"
+#include "handlers/deployments/deployment_rights.h"
+#include "store/series/scrapes.h"
+
+static const struct param params[] = {
+    { "deployment", VALUE_TEXT, .required = true, .low = 1, .high = 63,
+      .help = "Registered name." },
+    PARAM_CONFIRM("The same name again, to say that it is meant."),
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "name", VALUE_TEXT, .help = "The deployment that was retired." },
+    { "removed", VALUE_BOOLEAN, .help = "Always true." },
+    { 0 },
+};
+
+static bool is_meant(struct call *call, const struct deployment *deployment, struct error *error)
+{
+    TEXT_AUTO plan = { 0 };
+    TEXT_AUTO declined = { 0 };
+
+    text_addf(
+        &plan,
+        "Remove the deployment \"%s\" (%.60s) from the registry? Removed: its entry, and the "
+        "watching of its metrics. Kept: its server, which is not touched, its sweeps and runs, "
+        "and the entry's revisions: registering the name again brings it back.",
+        deployment->name, deployment->url);
+    text_addf(&declined, "%s stays registered", deployment->name);
+    const struct consent consent = { .name = deployment->name,
+                                     .key = "remove",
+                                     .title = "Remove it",
+                                     .plan = text_string(&plan),
+                                     .summary = text_string(&plan),
+                                     .declined = text_string(&declined) };
+    return consent_get(call, &consent, error);
+}
+
+/* ---- The removal ---- */
+
+static void stop_watching(const struct call *call, const struct deployment *deployment)
+{
+    struct error problem;
+
+    if (scrape_target_set(call->services->store, deployment->id, 0, NULL, &problem))
+        scraper_kick(call->services->scraper);
+    else
+        log_warning("%s is retired but still watched: %s", deployment->name, problem.message);
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    const char *name = call_text(call, "deployment");
+    struct deployment deployment;
+
+    if (!deployment_find(call->services->store, name, &deployment, error)
+        || !deployment_check_owner(call, &deployment, error)
+        || !deployment_check_idle(call->services->store, name, error)
+        || !is_meant(call, &deployment, error)
+        || !deployment_retire(call->services->store, name, clock_utc_ms(), &call->change, error))
+        return false;
+    stop_watching(call, &deployment);
+    text_copy(answer->changed, sizeof answer->changed, name);
+    answer->structured = json_pack("{s:s, s:b}", "name", name, "removed", true);
+    text_addf(&answer->text,
+              "%s is removed from the registry. Its server was not touched; its sweeps and runs "
+              "are kept. Registering the name again brings it back as a new revision.\n",
+              name);
+    return true;
+}
+
+const struct tool tool_deployment_remove = {
+    .name = "deployment_remove",
+    .title = "Remove a deployment from the registry",
+    .help = "Takes a deployment out of the registry; its server and everything measured stay.",
+    .more = "Its metrics are no longer watched. Only its owner and admins may, with consent, and "
+            "while no sweep is at work on it.",
+    .sets = SET_FLEET,
+    .params = params,
+    .fields = fields,
+    .role = ROLE_OPERATOR,
+    .placement = PLACE_WAITING,
+    .destructive = true,
+    .changes_resources = true,
+    .run = run,
+};

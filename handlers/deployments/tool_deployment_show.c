@@ -1,0 +1,383 @@
+/* deployment_show: a deployment at a glance: is it up, what serves it, what is going on there. */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "fleet/engine_metrics.h"
+#include "fleet/metrics_page.h"
+#include "handlers/answers/deployment_argument.h"
+#include "handlers/answers/sweep_answer.h"
+#include "handlers/values.h"
+#include "store/series/scrapes.h"
+
+static const struct param params[] = {
+    PARAM_DEPLOYMENT,
+    { 0 },
+};
+
+static const struct field health_fields[] = {
+    { "status", VALUE_TEXT, .help = "up: it lists its models; down: it does not." },
+    { "problem", VALUE_TEXT, .foreign = true, .optional = true, .help = "Why it is down." },
+    { "checked_at", VALUE_TEXT, .help = "When it was asked, UTC." },
+    { 0 },
+};
+
+static const struct field model_fields[] = {
+    { "id", VALUE_TEXT, .optional = true, .help = "Model that requests go to." },
+    { "context_tokens", VALUE_INTEGER, .optional = true, .help = "Longest prompt plus answer." },
+    { "engine", VALUE_TEXT, .optional = true, .help = "Engine as the server tells." },
+    { "engine_version", VALUE_TEXT, .optional = true, .help = "Its version." },
+    { "details", VALUE_OBJECT, .told = TOLD_IN_DETAIL, .help = "What else it tells of itself." },
+    { "observed_at", VALUE_TEXT, .told = TOLD_IN_DETAIL, .optional = true,
+      .help = "When it first said so, UTC." },
+    { 0 },
+};
+
+static const struct field load_fields[] = {
+    { "requests_running", VALUE_NUMBER, .optional = true, .help = "Sequences being generated." },
+    { "requests_waiting", VALUE_NUMBER, .optional = true, .help = "Requests in the queue." },
+    { "kv_cache_use", VALUE_NUMBER, .optional = true, .help = "KV cache in use, 0 to 1." },
+    { 0 },
+};
+
+static const struct field watch_fields[] = {
+    { "interval_s", VALUE_NUMBER, .sparse = true,
+      .help = "Seconds between stored scrapes; 0: not watched." },
+    { "last_at", VALUE_TEXT, .optional = true, .help = "Last scrape, UTC." },
+    { "last_error", VALUE_TEXT, .optional = true, .help = "Why the last one failed." },
+    { "left_out", VALUE_TEXT, .optional = true,
+      .help = "How many series of the last one are not stored, and beyond which limits." },
+    { 0 },
+};
+
+static const struct field lease_fields[] = {
+    { "job", VALUE_TEXT, .help = "Job that measures on its endpoint now." },
+    { "principal", VALUE_TEXT, .help = "Who started it." },
+    { "purpose", VALUE_TEXT, .help = "What for." },
+    { "waiting", VALUE_INTEGER, .help = "Jobs in line behind it." },
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "deployment", VALUE_OBJECT, .help = "As it is registered.", .fields = deployment_fields },
+    { "health", VALUE_OBJECT, .help = "Just asked.", .fields = health_fields },
+    { "model", VALUE_OBJECT, .optional = true,
+      .help = "What it serves, as far as it ever said; missing: it never did.",
+      .fields = model_fields },
+    { "load", VALUE_OBJECT, .optional = true,
+      .help = "From its metrics, now; missing: it tells none.", .fields = load_fields },
+    { "watch", VALUE_OBJECT, .help = "Are its metrics stored?", .fields = watch_fields },
+    { "lease", VALUE_OBJECT, .optional = true, .help = "Who measures on it; missing: nobody.",
+      .fields = lease_fields },
+    { "last_sweep", VALUE_OBJECT, .optional = true, .help = "Its newest sweep; missing: none.",
+      .fields = sweep_fields, .told_in = "sweep_show" },
+    FIELD_NEXT_STEP,
+    { 0 },
+};
+
+/* Everything one answer tells of a deployment, gathered before it is written. */
+struct view {
+    struct deployment deployment;
+    bool up, knows_facts, has_load, has_lease;
+    struct error problem;
+    struct model_facts facts;
+    struct metrics_snapshot load;
+    struct scrape_target watch;
+    struct scrape_left_out left_out; /* of its last scrape */
+    struct endpoint_lease lease;
+    int64_t waiting;
+    struct sweep_row *sweeps; /* the newest, or none */
+    size_t sweep_count;
+};
+
+static bool ask_server(const struct call *call, struct view *view, struct error *error)
+{
+    ENDPOINT_AUTO endpoint = { 0 };
+    struct error ignored;
+
+    view->up = deployment_discover(call->services, &view->deployment, &endpoint, &view->facts,
+                                   &view->problem);
+    view->knows_facts = view->up;
+    if (view->up) {
+        view->has_load = metrics_scrape(&endpoint, &view->load, &ignored);
+        return true;
+    }
+    return model_facts_latest(call->services->store, view->deployment.id, &view->facts,
+                              &view->knows_facts, error);
+}
+
+static bool find_watch(struct store *store, struct view *view, struct error *error)
+{
+    if (!scrape_target_find(store, view->deployment.id, &view->watch, error))
+        return false;
+    const struct scrape_range last = { view->deployment.id, NULL, view->watch.last_ms,
+                                       view->watch.last_ms + 1, 1 };
+    return scrape_left_out_read(store, &last, SCRAPE_RAW, &view->left_out, error);
+}
+
+static bool find_lease(struct store *store, struct view *view, struct error *error)
+{
+    FREE_AUTO struct endpoint_lease *leases = NULL;
+    char endpoint[ENDPOINT_NAME_SIZE];
+    size_t count;
+
+    if (!endpoint_name(view->deployment.url, endpoint, error)
+        || !endpoint_list(store, &leases, &count, error))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(leases[i].endpoint, endpoint) != 0)
+            continue;
+        if (leases[i].granted_ms == 0) {
+            view->waiting++;
+            continue;
+        }
+        view->has_lease = true;
+        view->lease = leases[i];
+    }
+    return true;
+}
+
+static bool view_read(const struct call *call, struct view *view, struct error *error)
+{
+    struct store *store = call->services->store;
+
+    return deployment_of(call, &view->deployment, error) && ask_server(call, view, error)
+           && find_watch(store, view, error) && find_lease(store, view, error)
+           && sweep_list(store, view->deployment.name, 0, 1, &view->sweeps, &view->sweep_count,
+                         error);
+}
+
+static const char *next_step(const struct view *view)
+{
+    if (!view->up)
+        return "model_health when it should be up; deployment_update mends a wrong URL, model or "
+               "secret";
+    if (view->sweep_count == 0)
+        return "model_health; sweep_start alone finds where it saturates";
+    if (sweep_is_active(&view->sweeps[0]))
+        return "job_show with the sweep and wait_s 600";
+    return "run_report for its newest sweep, or sweep_plan for another";
+}
+
+/* ---- Structured ---- */
+
+static json_t *model_json(const struct view *view)
+{
+    const struct model_facts *facts = &view->facts;
+
+    if (!view->knows_facts)
+        return json_null();
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "id", json_text_or_null(facts->model),
+                     "context_tokens",
+                     facts->context_tokens > 0 ? json_integer(facts->context_tokens) : json_null(),
+                     "engine", json_text_or_null(facts->engine), "engine_version",
+                     json_text_or_null(facts->engine_version), "details",
+                     json_stored(facts->details), "observed_at", json_time(facts->observed_ms));
+}
+
+static json_t *load_json(const struct view *view)
+{
+    if (!view->has_load)
+        return json_null();
+    return json_pack("{s:o, s:o, s:o}", "requests_running",
+                     json_number_or_null(view->load.requests_running), "requests_waiting",
+                     json_number_or_null(view->load.requests_waiting), "kv_cache_use",
+                     json_number_or_null(view->load.kv_cache_use));
+}
+
+static json_t *lease_json(const struct view *view)
+{
+    if (!view->has_lease)
+        return json_null();
+    return json_pack("{s:s, s:s, s:s, s:I}", "job", view->lease.job_id, "principal",
+                     view->lease.principal, "purpose", view->lease.purpose, "waiting",
+                     (json_int_t)view->waiting);
+}
+
+static json_t *health_json(const struct view *view)
+{
+    TEXT_AUTO problem = { 0 };
+
+    if (!view->up)
+        text_add_masked(&problem, view->problem.message);
+    return json_pack("{s:s, s:o, s:o}", "status", view->up ? "up" : "down", "problem",
+                     json_text_or_null(text_string(&problem)), "checked_at",
+                     json_time(clock_utc_ms()));
+}
+
+static json_t *watch_json(const struct view *view)
+{
+    TEXT_AUTO left_out = { 0 };
+
+    left_out_tell(&view->left_out, &left_out);
+    return json_pack("{s:f, s:o, s:o, s:o}", "interval_s", (double)view->watch.interval_ms / 1000,
+                     "last_at", json_time(view->watch.last_ms), "last_error",
+                     json_text_or_null(view->watch.last_error), "left_out",
+                     json_text_or_null(text_string(&left_out)));
+}
+
+static json_t *structured(const struct view *view)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "deployment",
+                     deployment_json(&view->deployment), "health", health_json(view), "model",
+                     model_json(view), "load", load_json(view), "watch", watch_json(view), "lease",
+                     lease_json(view), "last_sweep",
+                     view->sweep_count == 0 ? json_null() : sweep_json(&view->sweeps[0]));
+}
+
+/* ---- The dashboard ---- */
+
+static void add_line(struct text *out, const char *name, const char *value)
+{
+    text_addf(out, "%-10s ", name);
+    text_add_printable(out, value, strlen(value), 300);
+    text_add_char(out, '\n');
+}
+
+static void add_optional(struct text *out, const char *name, const char *value)
+{
+    if (value[0] != '\0' && strcmp(value, "{}") != 0)
+        add_line(out, name, value);
+}
+
+static void add_model(const struct view *view, struct text *out)
+{
+    TEXT_AUTO line = { 0 };
+
+    if (!view->knows_facts)
+        return;
+    text_addf(&line, "%s on %s %s", view->facts.model, view->facts.engine,
+              view->facts.engine_version);
+    if (view->facts.context_tokens > 0)
+        text_addf(&line, ", context %" PRId64 " tokens", view->facts.context_tokens);
+    add_line(out, "Model", text_string(&line));
+}
+
+static void add_load(const struct view *view, struct text *out)
+{
+    const struct metrics_snapshot *load = &view->load;
+    TEXT_AUTO line = { 0 };
+
+    if (!view->has_load)
+        return;
+    if (isfinite(load->requests_running))
+        text_addf(&line, "%.0f running", load->requests_running);
+    if (isfinite(load->requests_waiting))
+        text_addf(&line, ", %.0f waiting", load->requests_waiting);
+    if (isfinite(load->kv_cache_use))
+        text_addf(&line, ", KV cache %.0f %% in use", load->kv_cache_use * 100);
+    add_optional(out, "Load", text_string(&line));
+}
+
+static void add_watch(const struct view *view, struct text *out)
+{
+    char time[TIME_SHOWN_SIZE];
+    TEXT_AUTO line = { 0 };
+    TEXT_AUTO left_out = { 0 };
+
+    if (view->watch.interval_ms == 0) {
+        add_line(out, "Metrics", "not stored (metrics_watch)");
+        return;
+    }
+    text_addf(&line, "stored every %g s, last %s%s%s", (double)view->watch.interval_ms / 1000,
+              time_show(view->watch.last_ms, time),
+              view->watch.last_error[0] != '\0' ? ", failing: " : "", view->watch.last_error);
+    left_out_tell(&view->left_out, &left_out);
+    if (left_out.length > 0)
+        text_addf(&line, "; %s", left_out.data);
+    add_line(out, "Metrics", text_string(&line));
+}
+
+static void add_measuring(const struct view *view, struct text *out)
+{
+    TEXT_AUTO line = { 0 };
+
+    if (view->has_lease) {
+        text_addf(&line, "%s by %s, %" PRId64 " in line", view->lease.job_id, view->lease.principal,
+                  view->waiting);
+        add_line(out, "Measuring", text_string(&line));
+    }
+    if (view->sweep_count > 0) {
+        const struct sweep_row *sweep = &view->sweeps[0];
+
+        text_clear(&line);
+        text_addf(&line, "%s is %s, %" PRId64 " of %" PRId64 " cells", sweep->id, sweep->state,
+                  sweep->cells_done, sweep->cells_total);
+        add_line(out, "Last sweep", text_string(&line));
+    }
+}
+
+static void add_chips(int64_t chips, struct text *out)
+{
+    char shown[24];
+
+    snprintf(shown, sizeof shown, "%" PRId64, chips);
+    add_line(out, "Chips", shown);
+}
+
+static void write_dashboard(const struct view *view, struct text *out)
+{
+    const struct deployment *deployment = &view->deployment;
+    TEXT_AUTO health = { 0 };
+
+    if (!view->up) {
+        text_add(&health, "DOWN: ");
+        text_add_masked(&health, view->problem.message);
+    }
+    text_addf(out, "%s (revision %" PRId64 ")\n\n", deployment->name, deployment->revision);
+    add_line(out, "Health", view->up ? "up" : text_string(&health));
+    add_model(view, out);
+    add_load(view, out);
+    add_line(out, "URL", deployment->url);
+    add_optional(out, "Weights", deployment->model_revision);
+    add_optional(out, "Quantization", deployment->quantization);
+    add_optional(out, "Hardware", deployment->hardware);
+    if (deployment->chips > 0)
+        add_chips(deployment->chips, out);
+    add_optional(out, "Region", deployment->region);
+    add_optional(out, "Limits", deployment->limits);
+    add_optional(out, "Labels", deployment->labels);
+    add_optional(out, "Secret", deployment->secret);
+    add_optional(out, "Owner", deployment->owner);
+    add_watch(view, out);
+    add_measuring(view, out);
+    text_add_char(out, '\n');
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    struct view view = { 0 };
+    bool done = view_read(call, &view, error);
+
+    if (done) {
+        answer->structured = structured(&view);
+        write_dashboard(&view, &answer->text);
+        answer_next(answer, next_step(&view));
+    }
+    sweep_rows_free(view.sweeps, view.sweep_count);
+    return done;
+}
+
+const struct tool tool_deployment_show = {
+    .name = "deployment_show",
+    .title = "Show a deployment",
+    .help = "Dashboard of one deployment: up or down, model, engine, load, settings, newest sweep, "
+            "next step.",
+    .more = "Start here when something is wrong; model_health then tells whether the model really "
+            "answers. It also says whether its metrics are stored and who measures on it.",
+    .sets = SET_FLEET | SET_MEASURE,
+    .params = params,
+    .fields = fields,
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WAITING,
+    .read_only = true,
+    .idempotent = true,
+    .open_world = true,
+    .run = run,
+};

@@ -1,0 +1,165 @@
+/* deployment_update: what is known of a deployment changes, as a new revision. */
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "handlers/consent.h"
+#include "handlers/deployments/deployment_rights.h"
+#include "handlers/deployments/deployment_settings.h"
+#include "handlers/deployments/deployment_welcome.h"
+#include "handlers/values.h"
+#include "store/ledger/secret_origins.h"
+
+static const struct param params[] = {
+    PARAM_DEPLOYMENT,
+    { "revision", VALUE_INTEGER, .low = 1, .high = 1e9, .rare = true,
+      .help = "The revision you have seen: refused if someone changed it since." },
+    { "url", VALUE_TEXT, .low = 1, .high = 1024, .help = URL_HELP, .more = URL_MORE },
+    PARAMS_DEPLOYMENT_SETTINGS,
+    { "owner", VALUE_TEXT, .low = 1, .high = 63, .rare = true, .help = "For admins: who gets it." },
+    PARAM_CONFIRM("Its name, if the new URL is meant."),
+    PARAM_IDEMPOTENCY_KEY,
+    { 0 },
+};
+
+static bool check_revision(const struct call *call, const struct deployment *before,
+                           struct error *error)
+{
+    int64_t seen = call_integer(call, "revision", before->revision);
+
+    if (seen != before->revision)
+        return error_set(error, ERROR_CONFLICT,
+                         "%s is at revision %" PRId64 " by now, not %" PRId64
+                         ": look at it with deployment_show and decide again",
+                         before->name, before->revision, seen);
+    return true;
+}
+
+/* ---- Its owner ---- */
+
+static bool read_owner(const struct call *call, struct deployment *after, struct error *error)
+{
+    const char *owner = call_text(call, "owner");
+    char shown[VALUE_SHOWN_SIZE];
+    bool exists;
+
+    if (owner == NULL || strcmp(owner, after->owner) == 0)
+        return true;
+    if (call->principal.role < ROLE_ADMIN)
+        return error_set(error, ERROR_FORBIDDEN, "only an admin may hand %s over to another owner",
+                         after->name);
+    if (!principal_exists(call->services->store, owner, &exists, error))
+        return false;
+    if (!exists)
+        return error_set(error, ERROR_NOT_FOUND,
+                         "\"owner\" is %s: no principal has that name (opsbrain key list shows "
+                         "them)",
+                         text_show(owner, shown));
+    text_copy(after->owner, sizeof after->owner, owner);
+    return true;
+}
+
+/* ---- Where it points ---- */
+
+static bool is_meant(struct call *call, const struct deployment *before,
+                     const struct deployment *after, struct error *error)
+{
+    char from[ORIGIN_SIZE], to[ORIGIN_SIZE];
+    TEXT_AUTO plan = { 0 };
+    TEXT_AUTO summary = { 0 };
+    TEXT_AUTO declined = { 0 };
+
+    if (!url_origin(before->url, from, error) || !url_origin(after->url, to, error))
+        return false;
+    text_addf(&plan,
+              "Point the deployment \"%s\" of %s to %s, away from %s? From then on everybody's "
+              "prompts, benchmarks and metrics of it go there%s%s.",
+              before->name, before->owner, after->url, before->url,
+              after->secret[0] != '\0' ? ", with the secret " : "", after->secret);
+    text_addf(&summary, "This points \"%s\" to %s, away from %.60s, for everybody who uses it.",
+              before->name, to, from);
+    text_addf(&declined, "%s stays at %.200s", before->name, before->url);
+    const struct consent consent = { .name = before->name,
+                                     .key = "move",
+                                     .title = "Point it there",
+                                     .plan = text_string(&plan),
+                                     .summary = text_string(&summary),
+                                     .declined = text_string(&declined) };
+    return consent_get(call, &consent, error);
+}
+
+static bool check_move(struct call *call, const struct deployment *before, struct deployment *after,
+                       struct error *error)
+{
+    bool moves = strcmp(before->url, after->url) != 0;
+
+    if ((moves || strcmp(before->secret, after->secret) != 0)
+        && !deployment_check_owner(call, before, error))
+        return false;
+    if (!deployment_check_secret(call, before, after, error))
+        return false;
+    return !moves
+           || (check_revision(call, before, error)
+               && deployment_check_idle(call->services->store, before->name, error)
+               && is_meant(call, before, after, error));
+}
+
+/* ---- The change ---- */
+
+/* The same call again changes nothing. */
+static bool store(struct call *call, const struct deployment *before, struct deployment *after,
+                  bool *changed, struct error *error)
+{
+    struct store *store = call->services->store;
+    int64_t now_ms = clock_utc_ms();
+
+    *changed = !deployment_settings_same(before, after) || strcmp(before->owner, after->owner) != 0;
+    if (*changed)
+        return check_revision(call, before, error)
+               && deployment_change(store, after, now_ms, &call->change, after, error);
+    return after->binds[0] == '\0'
+           || secret_origin_add(store, after->secret, after->binds, now_ms, &call->change, changed,
+                                error);
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    char bound[ORIGIN_SIZE];
+    struct deployment before, after;
+    bool changed;
+
+    if (!deployment_of(call, &before, error))
+        return false;
+    after = before;
+    text_copy(after.created_by, sizeof after.created_by, call->principal.name);
+    if (!deployment_settings_read(call, &after, error) || !read_owner(call, &after, error)
+        || !check_move(call, &before, &after, error))
+        return false;
+    text_copy(bound, sizeof bound, after.binds);
+    if (!store(call, &before, &after, &changed, error))
+        return false;
+    deployment_welcome(call, changed ? &after : &before, changed, bound, answer);
+    return true;
+}
+
+const struct tool tool_deployment_update = {
+    .name = "deployment_update",
+    .title = "Change a deployment's settings",
+    .help = "Changes what is registered of a deployment; only what you name, \"\" clears a text.",
+    .more = "The server itself is not changed. The change is a new revision: results measured "
+            "before keep pointing at the old one. URL and secret are the owner's or an admin's to "
+            "change; a new URL takes consent, and no sweep at work. The settings are those of "
+            "deployment_register.",
+    .sets = SET_FLEET,
+    .params = params,
+    .params_told_in = "deployment_register",
+    .fields = deployment_welcome_fields,
+    .role = ROLE_OPERATOR,
+    .placement = PLACE_WAITING,
+    .idempotent = true,
+    .open_world = true,
+    .changes_resources = true,
+    .grows = true,
+    .run = run,
+};

@@ -1,0 +1,84 @@
+/* secret_bind: where secrets may be sent. */
+
+#include "base/json/json.h"
+#include "handlers/deployments/secret_answer.h"
+#include "handlers/values.h"
+
+static const struct param params[] = {
+    { "secret", VALUE_TEXT, .low = 1, .high = 63, .help = "Its name; without: only list." },
+    { "origin", VALUE_TEXT, .low = 1, .high = 1024,
+      .help = "Such as https://model.example.com:8443." },
+    { "unbind", VALUE_BOOLEAN, .initial = "false", .help = "True: no longer." },
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "changed", VALUE_BOOLEAN, .help = "False: nothing was written." },
+    { "warning", VALUE_TEXT, .optional = true, .help = "Of its value." },
+    { "secrets", VALUE_LIST, .help = "All there are.", .fields = secret_fields },
+    { "unbound", VALUE_LIST, .help = "Deployments that cannot be called.",
+      .fields = unbound_fields },
+    { 0 },
+};
+
+static bool bind_secret(struct call *call, bool *changed, struct text *out, struct error *error)
+{
+    const char *secret = call_text(call, "secret"), *url = call_text(call, "origin");
+    bool unbind = call_boolean(call, "unbind", false);
+    char origin[ORIGIN_SIZE];
+
+    *changed = false;
+    if (secret == NULL && url == NULL)
+        return true;
+    if (secret == NULL || url == NULL)
+        return error_set(error, ERROR_INVALID, "\"%s\" is missing: give both, or none to list",
+                         secret == NULL ? "secret" : "origin");
+    if (!secret_access_bind(&call->services->access, secret, url, !unbind, &call->change, origin,
+                            changed, error))
+        return false;
+    text_addf(out, "%s %s be sent to %s%s.\n\n", secret, unbind ? "may not" : "may", origin,
+              *changed ? " from now on" : ", as before");
+    return true;
+}
+
+static void warn(const struct call *call, struct answer *answer)
+{
+    const char *secret = call_text(call, "secret");
+    TEXT_AUTO warning = { 0 };
+
+    if (secret == NULL || call_boolean(call, "unbind", false)
+        || !secret_access_is_weak(&call->services->access, secret))
+        return;
+    text_addf(&warning, SECRET_WEAK_WARNING, secret);
+    text_addf(&answer->text, "\nWarning: %s.\n", warning.data);
+    json_object_set_new(answer->structured, "warning", json_string(warning.data));
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    bool changed;
+
+    if (!bind_secret(call, &changed, &answer->text, error)
+        || !secrets_json(&call->services->access, &answer->structured, error))
+        return false;
+    json_object_set_new(answer->structured, "changed", json_boolean(changed));
+    secrets_text(answer->structured, &answer->text);
+    warn(call, answer);
+    return true;
+}
+
+const struct tool tool_secret_bind = {
+    .name = "secret_bind",
+    .title = "Bind a secret to where it may be sent",
+    .help = "Lets a secret be sent to one more origin (scheme, host, port); without arguments "
+            "lists them.",
+    .more = "A secret is sent only to origins that it is bound to. The list also names the "
+            "deployments whose secret is not bound.",
+    .sets = SET_FLEET,
+    .params = params,
+    .fields = fields,
+    .role = ROLE_ADMIN,
+    .placement = PLACE_WORKER,
+    .idempotent = true,
+    .run = run,
+};

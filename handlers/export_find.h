@@ -1,8 +1,0 @@
-/* A run as it leaves: with what an audit finds about its cells marked. */
-#pragma once
-
-#include "analysis/export.h"
-#include "handlers/tool.h"
-
-/* NOT_FOUND names the id. Free with evidence_finish, also after failing. */
-bool export_find(struct call *call, const char *run, struct evidence *out, struct error *error);

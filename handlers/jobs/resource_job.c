@@ -1,0 +1,30 @@
+/* opsbrain://jobs/{id}: long work as it stands now. */
+
+#include "handlers/answers/job_answer.h"
+#include "handlers/resource_answer.h"
+
+static bool read(struct call *call, const char *value, struct text *out, struct error *error)
+{
+    json_auto_t *json = NULL;
+    struct job job;
+
+    if (!jobs_show(call->services->jobs, value, &job, error))
+        return false;
+    json = job_json(&job);
+    resource_add_json(json, out);
+    return true;
+}
+
+const struct resource resource_job = {
+    .name = "job",
+    .uri = "opsbrain://jobs/{id}",
+    .title = "Job",
+    .help =
+        "Long work: its state, its progress, what it is doing and what came of it. Subscribe to "
+        "follow it while it runs.",
+    .mime_type = "application/json",
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .instances = &job_instances,
+    .read = read,
+};

@@ -1,0 +1,71 @@
+#include "handlers/jobs/task_calls.h"
+
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "handlers/answers/job_answer.h"
+#include "handlers/call.h"
+#include "handlers/values.h"
+
+#define AUDITED_BYTES 80
+
+/* What is asked for as the audit keeps it. Heap memory. */
+static char *audited(const char *id)
+{
+    TEXT_AUTO masked = { 0 };
+    TEXT_AUTO shown = { 0 };
+    json_auto_t *kept = NULL;
+
+    text_add_masked(&masked, id);
+    text_add_printable(&shown, text_string(&masked), masked.length, AUDITED_BYTES);
+    kept = json_pack("{s:s}", "taskId", text_string(&shown));
+    return json_write(kept);
+}
+
+static bool check(const struct call *call, const char *id, const char *act, struct job *job,
+                  struct error *error)
+{
+    if (call->principal.role < ROLE_OPERATOR)
+        return error_set(error, ERROR_FORBIDDEN, "%s needs the role operator; %s has the role %s",
+                         call->change.tool, call->principal.name, role_name(call->principal.role));
+    return jobs_show(call->services->jobs, id, job, error)
+           && job_owner_check(call, id, job->principal, act, error);
+}
+
+static bool cancel(struct call *call, const char *id, struct error *error)
+{
+    struct job job;
+
+    if (!check(call, id, "stop it", &job, error))
+        return false;
+    return job_is_over(&job) || jobs_cancel(call->services->jobs, id, &call->change, &job, error)
+           || error->kind == ERROR_CONFLICT; /* it has just ended */
+}
+
+bool task_cancel(struct call *call, const char *id, struct error *error)
+{
+    FREE_AUTO char *arguments = audited(id);
+    bool done;
+
+    call_begin(call, "tasks/cancel", arguments);
+    done = cancel(call, id, error);
+    if (!done)
+        call_refused(call, error);
+    call->change.arguments = NULL;
+    return done;
+}
+
+bool task_update(struct call *call, const char *id, json_t *answers, struct error *error)
+{
+    FREE_AUTO char *arguments = audited(id);
+    struct job job;
+    size_t taken;
+    bool done;
+
+    call_begin(call, "tasks/update", arguments);
+    done = check(call, id, "answer it", &job, error)
+           && jobs_answer(call->services->jobs, id, answers, &call->change, &taken, error);
+    if (!done)
+        call_refused(call, error);
+    call->change.arguments = NULL;
+    return done;
+}

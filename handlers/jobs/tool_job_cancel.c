@@ -1,0 +1,44 @@
+/* job_cancel: a job is asked to stop. */
+
+#include "handlers/answers/job_answer.h"
+
+static const struct param params[] = {
+    PARAM_JOB,
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "job", VALUE_OBJECT, .help = "The job as it is now.", .fields = job_fields,
+      .told_in = "job_show" },
+    FIELD_NEXT_STEP,
+    { 0 },
+};
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    char id[ID_SIZE];
+    struct job job;
+
+    if (!job_of(call, id, error) || !jobs_show(call->services->jobs, id, &job, error)
+        || !job_owner_check(call, job.id, job.principal, "stop it", error)
+        || !jobs_cancel(call->services->jobs, id, &call->change, &job, error))
+        return false;
+    answer->structured = json_pack("{s:o}", "job", job_json(&job));
+    job_describe(&job, &answer->text);
+    if (!job_is_over(&job))
+        answer_next(answer, "job_show with wait_s: it stops as soon as it can");
+    return true;
+}
+
+const struct tool tool_job_cancel = {
+    .name = "job_cancel",
+    .title = "Cancel a job",
+    .help = "Stops a queued or running job. What is measured stays; sweep_resume goes on.",
+    .more = "Operators cancel their own jobs, admins any.",
+    .sets = SET_MEASURE,
+    .params = params,
+    .fields = fields,
+    .role = ROLE_OPERATOR,
+    .placement = PLACE_WORKER,
+    .run = run,
+};

@@ -1,0 +1,104 @@
+/* job_show: how a job stands, at once or when it has ended. */
+
+#include <math.h>
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "handlers/answers/job_answer.h"
+#include "handlers/answers/job_verdict.h"
+
+#define UNFOLLOWED_S 50 /* clients that hear nothing of a call give it up after a minute */
+#define TOLD_EVERY_MS 10000
+
+static const struct param params[] = {
+    PARAM_JOB,
+    { "wait_s", VALUE_NUMBER, .low = 0, .high = 3600, .initial = "0",
+      .help = "Seconds to wait for the end; clients without progress wait 50 at most.",
+      .more = "Where a longer wait was given up, ask for 50; the job goes on." },
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "job", VALUE_OBJECT, .help = "The job as it is now.", .fields = job_fields },
+    { "over", VALUE_BOOLEAN, .help = "True: it has ended." },
+    FIELDS_VERDICT,
+    FIELD_NEXT_STEP,
+    { 0 },
+};
+
+/* Progress must rise for a client to be told of it, but a job that waits in line has only news. */
+static void tell(struct call *call, const struct job *job, double *told)
+{
+    *told = job->progress > *told ? job->progress : *told + 0.001;
+    call->progress(call, *told, job->progress_total,
+                   job->message[0] != '\0' ? job->message : job_state_name(job->state));
+}
+
+/* What may still be waited; where others want the thread, no more than who hears nothing may. */
+static int64_t left_ms(const struct call *call, int64_t since_ns)
+{
+    int64_t waited_ms = (clock_monotonic_ns() - since_ns) / 1000000;
+    double wait_s = call_number(call, "wait_s", 0);
+
+    if (!call->is_followed
+        || (waited_ms >= UNFOLLOWED_S * 1000 && call->is_wanted != NULL
+            && call->is_wanted(call->host)))
+        wait_s = fmin(wait_s, UNFOLLOWED_S);
+    return (int64_t)(wait_s * 1000) - waited_ms;
+}
+
+/* Tells every move of the job while it waits, and that it waits. */
+static bool wait_for_end(struct call *call, struct job *job, struct error *error)
+{
+    int64_t since_ns = clock_monotonic_ns(), left;
+    double told = 0;
+
+    while (!job_is_over(job) && (left = left_ms(call, since_ns)) > 0) {
+        struct job seen = *job;
+
+        tell(call, job, &told);
+        if (!jobs_wait(call->services->jobs, job->id, &seen,
+                       left < TOLD_EVERY_MS ? left : TOLD_EVERY_MS, call->cancelled, call->host,
+                       job, error))
+            return false;
+        if (call->cancelled(call->host))
+            return error_set(error, ERROR_CANCELLED,
+                             "the wait for %s was cancelled; the job itself goes on", job->id);
+    }
+    return true;
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    char id[ID_SIZE];
+    struct job job;
+
+    if (!job_of(call, id, error) || !jobs_show(call->services->jobs, id, &job, error)
+        || !wait_for_end(call, &job, error))
+        return false;
+    answer->structured = json_pack("{s:o, s:b}", "job", job_json(&job), "over", job_is_over(&job));
+    job_describe(&job, &answer->text);
+    if (!job_verdict_add(call->services, &job, answer, error))
+        return false;
+    answer_next(answer, job_next_step(&job));
+    return true;
+}
+
+const struct tool tool_job_show = {
+    .name = "job_show",
+    .title = "Show a job, or wait for it",
+    .help =
+        "State of long work; of a sweep that is over where it saturates. With wait_s it waits for "
+        "the end: call again until `over`.",
+    .more = "This is the way to wait for a sweep; progress is sent meanwhile. It tells state, "
+            "progress, what the job is doing and what came of it; of a sweep that is over its "
+            "verdict, takeaways and page.",
+    .sets = SET_MEASURE,
+    .params = params,
+    .fields = fields,
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WAITING,
+    .read_only = true,
+    .idempotent = true,
+    .run = run,
+};

@@ -1,0 +1,121 @@
+/* lease_list: who measures on which endpoint, and who waits in line. */
+
+#include "base/core/memory.h"
+#include "base/formats/table.h"
+#include "handlers/answer.h"
+#include "store/ledger/jobs.h"
+
+static const struct param params[] = {
+    { "limit", VALUE_INTEGER, .low = 1, .high = 500, .initial = "20",
+      .help = "Listed in line per endpoint." },
+    { 0 },
+};
+
+static const struct field lease_fields[] = {
+    { "endpoint", VALUE_TEXT, .help = "Host and port." },
+    { "held", VALUE_BOOLEAN, .help = "True: holds it; false: waits in line." },
+    { "place", VALUE_INTEGER, .optional = true, .help = "In line, from 1; missing: holds it." },
+    { "job", VALUE_TEXT, .help = "Its job." },
+    { "principal", VALUE_TEXT, .help = "Who started it." },
+    { "purpose", VALUE_TEXT, .help = "What for." },
+    { "asked_at", VALUE_TEXT, .optional = true, .help = "In line since, UTC." },
+    { "granted_at", VALUE_TEXT, .optional = true, .help = "Held since, UTC; missing: waits." },
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "leases", VALUE_LIST, .help = "By endpoint: its holder, then the line.",
+      .fields = lease_fields },
+    { "unlisted", VALUE_INTEGER, .help = "How many more wait." },
+    { 0 },
+};
+
+static json_t *lease_json(const struct endpoint_lease *lease)
+{
+    return json_pack("{s:s, s:b, s:o, s:s, s:s, s:s, s:o, s:o}", "endpoint", lease->endpoint,
+                     "held", lease->place == 0, "place",
+                     lease->place == 0 ? json_null() : json_integer((json_int_t)lease->place),
+                     "job", lease->job_id, "principal", lease->principal, "purpose", lease->purpose,
+                     "asked_at", json_time(lease->asked_ms), "granted_at",
+                     json_time(lease->granted_ms));
+}
+
+static struct table *begin_table(void)
+{
+    struct table *table = table_create();
+
+    table_column(table, "Endpoint", false);
+    table_column(table, "Place", false);
+    table_column(table, "Job", false);
+    table_column(table, "By", false);
+    table_column(table, "Purpose", false);
+    table_column(table, "Since (UTC)", false);
+    return table;
+}
+
+static void add_row(struct table *table, const struct endpoint_lease *lease)
+{
+    bool held = lease->place == 0;
+    char time[TIME_SHOWN_SIZE];
+
+    table_cell(table, "%s", lease->endpoint);
+    if (held)
+        table_cell(table, "holds");
+    else
+        table_cell(table, "waits, %zu", lease->place);
+    table_cell(table, "%s", lease->job_id);
+    table_cell(table, "%s", lease->principal);
+    table_cell(table, "%s", lease->purpose);
+    table_cell(table, "%s", time_show(held ? lease->granted_ms : lease->asked_ms, time));
+}
+
+static void write_answer(const struct endpoint_lease *leases, size_t count, size_t limit,
+                         struct answer *answer)
+{
+    struct table *table = begin_table();
+    json_t *list = json_array();
+    size_t unlisted = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (leases[i].place > limit) {
+            unlisted++;
+            continue;
+        }
+        json_array_append_new(list, lease_json(&leases[i]));
+        add_row(table, &leases[i]);
+    }
+    answer->structured = json_pack("{s:o, s:I}", "leases", list, "unlisted", (json_int_t)unlisted);
+    if (count == 0)
+        text_add(&answer->text, "Nobody measures on any endpoint now.\n");
+    else
+        table_render(table, &answer->text);
+    if (unlisted > 0)
+        text_addf(&answer->text, "... and %zu more wait\n", unlisted);
+    table_destroy(table);
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    FREE_AUTO struct endpoint_lease *leases = NULL;
+    size_t count;
+
+    if (!endpoint_list(call->services->store, &leases, &count, error))
+        return false;
+    write_answer(leases, count, (size_t)call_integer(call, "limit", 0), answer);
+    return true;
+}
+
+const struct tool tool_lease_list = {
+    .name = "lease_list",
+    .title = "List who measures where",
+    .help = "Lists who measures on which server and who waits in line. See why a sweep is queued.",
+    .more = "Only one sweep measures on an endpoint at a time.",
+    .sets = SET_MEASURE,
+    .params = params,
+    .fields = fields,
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .read_only = true,
+    .idempotent = true,
+    .run = run,
+};

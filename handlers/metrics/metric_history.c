@@ -1,0 +1,428 @@
+#include "handlers/metrics/metric_history.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "base/core/text.h"
+#include "base/formats/promtext.h"
+#include "base/json/json.h"
+#include "fleet/engine_histograms.h"
+
+#define LABEL_SIZE 256
+#define NAMES_TOLD 8
+
+const char *const history_functions[] = { "value", "mean",     "min",        "max",
+                                          "rate",  "increase", "percentile", NULL };
+
+enum kind {
+    KIND_GAUGE,
+    KIND_COUNTER,
+    KIND_RATIO, /* growth of one counter per growth of another */
+    KIND_HISTOGRAM,
+};
+
+/* What can be asked of each kind; the first is what is told where nothing is asked for. */
+static const struct {
+    const char *told_as;
+    enum history_function functions[5];
+    size_t count;
+} kinds[] = {
+    [KIND_GAUGE] = { "a gauge", { HISTORY_MEAN, HISTORY_VALUE, HISTORY_MIN, HISTORY_MAX }, 4 },
+    [KIND_COUNTER] = { "a counter", { HISTORY_RATE, HISTORY_INCREASE, HISTORY_VALUE }, 3 },
+    [KIND_RATIO] = { "a mean already", { HISTORY_MEAN }, 1 },
+    [KIND_HISTOGRAM] = { "a histogram", { HISTORY_PERCENTILE, HISTORY_MEAN }, 2 },
+};
+
+struct figure {
+    enum kind kind;
+    const char *series, *per; /* names of stored series; `per` of RATIO and HISTOGRAM */
+    double scale;
+    const char *unit, *unit_increase;
+};
+
+const char *const history_names[] = {
+    "requests_running",
+    "requests_waiting",
+    "kv_cache_use",
+    "output_tokens_per_s",
+    "input_tokens_per_s",
+    "requests_per_s",
+    "mean_ttft_ms",
+    "mean_itl_ms",
+    "mean_e2e_ms",
+    "mean_queue_ms",
+    "prefill_tokens_per_s",
+    "preemptions_per_s",
+    "prefix_hit_rate",
+    "acceptance_rate",
+    "ttft_ms",
+    "itl_ms",
+    "e2e_ms",
+    "queue_ms",
+    NULL,
+};
+
+/* In the order of history_names. */
+static const struct figure figures[] = {
+    { KIND_GAUGE, "requests_running", NULL, 1, "requests", NULL },
+    { KIND_GAUGE, "requests_waiting", NULL, 1, "requests", NULL },
+    { KIND_GAUGE, "kv_cache_use", NULL, 1, "0 to 1", NULL },
+    { KIND_COUNTER, "generation_tokens_total", NULL, 1, "tokens/s", "tokens" },
+    { KIND_COUNTER, "prompt_tokens_total", NULL, 1, "tokens/s", "tokens" },
+    { KIND_COUNTER, "requests_total", NULL, 1, "requests/s", "requests" },
+    { KIND_RATIO, "ttft_sum_s", "ttft_count", 1000, "ms", NULL },
+    { KIND_RATIO, "itl_sum_s", "itl_count", 1000, "ms", NULL },
+    { KIND_RATIO, "e2e_sum_s", "e2e_count", 1000, "ms", NULL },
+    { KIND_RATIO, "queue_sum_s", "queue_count", 1000, "ms", NULL },
+    { KIND_RATIO, "prefill_tokens_total", "prefill_sum_s", 1, "tokens/s", NULL },
+    { KIND_COUNTER, "preemptions_total", NULL, 1, "1/s", "preemptions" },
+    { KIND_RATIO, "prefix_hits_total", "prefix_queries_total", 1, "0 to 1", NULL },
+    { KIND_RATIO, "accepted_tokens_total", "draft_tokens_total", 1, "0 to 1", NULL },
+    { KIND_HISTOGRAM, "ttft_sum_s", "ttft_count", 1000, "ms", NULL },
+    { KIND_HISTOGRAM, "itl_sum_s", "itl_count", 1000, "ms", NULL },
+    { KIND_HISTOGRAM, "e2e_sum_s", "e2e_count", 1000, "ms", NULL },
+    { KIND_HISTOGRAM, "queue_sum_s", "queue_count", 1000, "ms", NULL },
+};
+const size_t history_count = sizeof figures / sizeof figures[0];
+
+_Static_assert(sizeof figures / sizeof figures[0] + 1
+                   == sizeof history_names / sizeof history_names[0],
+               "a name for each figure");
+
+size_t history_steps(const struct history_ask *ask)
+{
+    return (size_t)((ask->to_ms - ask->from_ms) / ask->step_ms);
+}
+
+bool history_matches(const struct scrape_series *series, const json_t *labels)
+{
+    const struct prom_sample sample = { .labels = series->labels,
+                                        .labels_length = strlen(series->labels) };
+    char found[LABEL_SIZE];
+    const char *name;
+    json_t *value;
+
+    json_object_foreach(json_iterable(labels), name, value)
+    {
+        if (!prom_label(&sample, name, found, sizeof found)
+            || strcmp(found, json_string_value(value)) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* ---- One step of one series ---- */
+
+/* False: the step tells nothing. */
+static bool value_of(enum history_function function, const struct scrape_point *point,
+                     struct history_value *out)
+{
+    double seconds = point->covered_ms / 1000, value = point->last;
+    double low = point->min, high = point->max, weight = point->count;
+
+    if (function == HISTORY_VALUE)
+        low = high = value;
+    if (function == HISTORY_MEAN)
+        value = point->sum / point->count;
+    if (function == HISTORY_MIN)
+        value = point->min;
+    if (function == HISTORY_MAX)
+        value = point->max;
+    if (function == HISTORY_RATE || function == HISTORY_INCREASE) {
+        if (seconds <= 0)
+            return false;
+        value = low = high = function == HISTORY_RATE ? point->increase / seconds : point->increase;
+        weight = function == HISTORY_RATE ? seconds : 1;
+    }
+    *out = (struct history_value){ point->at_ms, value, low, high, weight };
+    return true;
+}
+
+/* ---- Steps as they fill up ---- */
+
+/* Label sets add up, and so do their bounds: the sum was never below the sum of the lowest. */
+static void add_value(struct history_value *sum, const struct history_value *more)
+{
+    if (sum->weight == 0) {
+        *sum = *more;
+        return;
+    }
+    sum->low += more->low;
+    sum->high += more->high;
+    sum->value += more->value;
+}
+
+/* Steps that are being filled. */
+struct filling {
+    const struct history_ask *ask;
+    enum history_function function;
+    struct history_value *steps;
+};
+
+static bool choose_series(void *context, const struct scrape_series *series, size_t *tag)
+{
+    const struct filling *filling = context;
+
+    *tag = 0; /* all fill the same steps */
+    return history_matches(series, filling->ask->labels);
+}
+
+static void take_point(void *context, size_t tag, const struct scrape_point *point)
+{
+    const struct filling *filling = context;
+    const struct history_ask *ask = filling->ask;
+    struct history_value value;
+
+    (void)tag;
+    if (value_of(filling->function, point, &value))
+        add_value(&filling->steps[(point->at_ms - ask->from_ms) / ask->step_ms], &value);
+}
+
+/* Keeps the steps that have a value. */
+static void take_steps(struct history_value *steps, size_t count, struct history *out)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (steps[i].weight > 0)
+            steps[kept++] = steps[i];
+    out->values = steps;
+    out->count = kept;
+}
+
+static struct scrape_range range_of(const struct history_ask *ask, const char *name)
+{
+    return (struct scrape_range){ ask->deployment_id, name, ask->from_ms, ask->to_ms,
+                                  ask->step_ms };
+}
+
+/* The function of the series of one name, step by step; steps is history_steps(ask) of zeros. */
+static bool read_steps(struct store *store, const struct history_ask *ask, const char *name,
+                       enum history_function function, struct history_value *steps,
+                       struct error *error)
+{
+    const struct scrape_range range = range_of(ask, name);
+    struct filling filling = { ask, function, steps };
+    const struct scrape_visitor visitor = { choose_series, take_point, &filling };
+
+    return scrape_visit(store, &range, ask->level, &visitor, error);
+}
+
+static bool read_plain(struct store *store, const struct history_ask *ask, const char *name,
+                       struct history *out, struct error *error)
+{
+    size_t count = history_steps(ask);
+    struct history_value *steps = memory_zeroed(count, sizeof *steps);
+
+    if (!read_steps(store, ask, name, out->function, steps, error)) {
+        free(steps);
+        return false;
+    }
+    take_steps(steps, count, out);
+    return true;
+}
+
+/* Growth of `series` per growth of `per`; a step in which nothing happened has no mean. */
+static bool read_ratio(struct store *store, const struct history_ask *ask, const char *series,
+                       const char *per, double scale, struct history *out, struct error *error)
+{
+    size_t count = history_steps(ask);
+    struct history_value *steps = memory_zeroed(count, sizeof *steps);
+    FREE_AUTO struct history_value *below = memory_zeroed(count, sizeof *below);
+
+    if (!read_steps(store, ask, series, HISTORY_INCREASE, steps, error)
+        || !read_steps(store, ask, per, HISTORY_INCREASE, below, error)) {
+        free(steps);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        double grown = below[i].weight > 0 ? below[i].value : 0;
+        double value = grown > 0 ? steps[i].value / grown * scale : 0;
+
+        steps[i] = (struct history_value){ steps[i].at_ms, value, value, value,
+                                           steps[i].weight > 0 ? grown : 0 };
+    }
+    take_steps(steps, count, out);
+    return true;
+}
+
+/* ---- A figure of ours ---- */
+
+static bool choose_function(const char *name, enum kind kind, int asked, enum history_function *out,
+                            struct error *error)
+{
+    TEXT_AUTO can = { 0 };
+
+    *out = asked < 0 ? kinds[kind].functions[0] : (enum history_function)asked;
+    for (size_t i = 0; i < kinds[kind].count; i++) {
+        if (kinds[kind].functions[i] == *out)
+            return true;
+        text_addf(&can, "%s\"%s\"", i == 0 ? "" : ", ",
+                  history_functions[kinds[kind].functions[i]]);
+    }
+    return error_set(
+        error, ERROR_INVALID, "\"function\" is \"%s\", but \"%.100s\" is %s: ask for %s%s",
+        history_functions[*out], name, kinds[kind].told_as, text_string(&can),
+        kind == KIND_RATIO ? " (percentiles: metric ttft_ms, itl_ms, e2e_ms, queue_ms)" : "");
+}
+
+static bool read_figure_percentile(struct store *store, const struct history_ask *ask,
+                                   struct history *out, struct error *error)
+{
+    const char *const *families = histogram_families(figures[ask->figure].per);
+    bool found = false;
+
+    for (size_t i = 0; families[i] != NULL && !found; i++)
+        if (!history_percentile(store, ask, families[i], figures[ask->figure].scale, out, &found,
+                                error))
+            return false;
+    return true;
+}
+
+static bool read_figure(struct store *store, const struct history_ask *ask, struct history *out,
+                        struct error *error)
+{
+    const struct figure *figure = &figures[ask->figure];
+
+    if (!choose_function(history_names[ask->figure], figure->kind, ask->function, &out->function,
+                         error))
+        return false;
+    out->unit = out->function == HISTORY_INCREASE || out->function == HISTORY_VALUE
+                    ? (figure->unit_increase != NULL ? figure->unit_increase : figure->unit)
+                    : figure->unit;
+    if (out->function == HISTORY_PERCENTILE)
+        return read_figure_percentile(store, ask, out, error);
+    if (figure->per != NULL)
+        return read_ratio(store, ask, figure->series, figure->per, figure->scale, out, error);
+    return read_plain(store, ask, figure->series, out, error);
+}
+
+/* ---- A stored series ---- */
+
+/* Names what there is: first what reads like what was asked for. */
+static bool refuse_series(struct store *store, const struct history_ask *ask, struct error *error)
+{
+    FREE_AUTO char(*names)[128] = NULL;
+    TEXT_AUTO told = { 0 };
+    size_t count, shown = 0;
+
+    if (!scrape_names(store, ask->deployment_id, &names, &count, error))
+        return false;
+    for (int alike = 1; alike >= 0; alike--)
+        for (size_t i = 0; i < count && shown < NAMES_TOLD; i++)
+            if ((strstr(names[i], ask->series) != NULL) == (alike == 1))
+                text_addf(&told, "%s%s", shown++ == 0 ? "" : ", ", names[i]);
+    return error_set(error, ERROR_NOT_FOUND,
+                     "no series \"%.100s\" was stored of this deployment; of %zu there are, e.g.: "
+                     "%s",
+                     ask->series, count,
+                     count == 0 ? "none (metrics_watch starts storing)" : told.data);
+}
+
+static const char *unit_of(const char *name, enum history_function function)
+{
+    static const struct {
+        const char *suffix, *unit, *rate;
+    } suffixes[] = {
+        { "_seconds", "s", "s" },
+        { "_seconds_sum", "s", "s/s" },
+        { "_bytes", "bytes", "bytes" },
+        { "_bytes_total", "bytes", "bytes/s" },
+        { "tokens_total", "tokens", "tokens/s" },
+        { "_seconds_total", "s", "s/s" },
+        { "_seconds_count", "", "1/s" },
+    };
+    size_t length = strlen(name);
+
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        size_t end = strlen(suffixes[i].suffix);
+
+        if (length >= end && strcmp(name + length - end, suffixes[i].suffix) == 0)
+            return function == HISTORY_RATE ? suffixes[i].rate : suffixes[i].unit;
+    }
+    return function == HISTORY_RATE ? "1/s" : "";
+}
+
+/* By the type of the series, or of the buckets of the histogram that is meant. */
+static bool find_kind(struct store *store, const struct history_ask *ask, enum kind *out,
+                      struct error *error)
+{
+    char type[16], bucket[160];
+
+    if (!scrape_type(store, ask->deployment_id, ask->series, type, error))
+        return false;
+    *out = strcmp(type, "counter") == 0 ? KIND_COUNTER : KIND_GAUGE;
+    if (type[0] != '\0')
+        return true;
+    snprintf(bucket, sizeof bucket, "%s_bucket", ask->series);
+    if (!scrape_type(store, ask->deployment_id, bucket, type, error))
+        return false;
+    *out = KIND_HISTOGRAM;
+    return type[0] != '\0' || refuse_series(store, ask, error);
+}
+
+static bool read_histogram(struct store *store, const struct history_ask *ask, struct history *out,
+                           struct error *error)
+{
+    char sum[160], per[160];
+    bool found;
+
+    snprintf(sum, sizeof sum, "%s_sum", ask->series);
+    snprintf(per, sizeof per, "%s_count", ask->series);
+    if (out->function == HISTORY_PERCENTILE)
+        return history_percentile(store, ask, ask->series, 1, out, &found, error);
+    return read_ratio(store, ask, sum, per, 1, out, error);
+}
+
+static bool read_series(struct store *store, const struct history_ask *ask, struct history *out,
+                        struct error *error)
+{
+    enum kind kind;
+
+    if (!find_kind(store, ask, &kind, error)
+        || !choose_function(ask->series, kind, ask->function, &out->function, error))
+        return false;
+    out->unit = unit_of(ask->series, out->function);
+    return kind == KIND_HISTOGRAM ? read_histogram(store, ask, out, error)
+                                  : read_plain(store, ask, ask->series, out, error);
+}
+
+bool history_read(struct store *store, const struct history_ask *ask, struct history *out,
+                  struct error *error)
+{
+    struct history history = { 0 };
+
+    if (ask->figure >= 0 ? !read_figure(store, ask, &history, error)
+                         : !read_series(store, ask, &history, error))
+        return false;
+    *out = history;
+    return true;
+}
+
+void history_finish(struct history *history)
+{
+    free(history->values);
+    *history = (struct history){ 0 };
+}
+
+void history_summarize(const struct history *history, struct history_summary *out)
+{
+    double sum = 0, weight = 0;
+
+    *out = (struct history_summary){ NAN, NAN, NAN, NAN };
+    for (size_t i = 0; i < history->count; i++) {
+        const struct history_value *value = &history->values[i];
+
+        out->low = fmin(out->low, value->low); /* fmin and fmax pass over NaN */
+        out->high = fmax(out->high, value->high);
+        out->latest = value->value;
+        if (isnan(value->value))
+            continue;
+        sum += value->value * value->weight;
+        weight += value->weight;
+    }
+    if (weight > 0)
+        out->mean = sum / weight;
+}

@@ -1,0 +1,179 @@
+/* Percentiles over time, from the buckets of histograms. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "base/formats/promtext.h"
+#include "handlers/metrics/metric_history.h"
+
+/* What grew up to one limit, step by step, and how many scrapes of all label sets told it. */
+struct bucket {
+    double limit;
+    double *grown, *scrapes;
+};
+
+struct buckets {
+    const struct history_ask *ask;
+    struct bucket *rows;
+    size_t count, steps;
+    bool any;        /* point */
+    const char *why; /* of the latest step that has no percentile; NULL: all have */
+};
+
+static bool limit_of(const struct scrape_series *series, double *out)
+{
+    const struct prom_sample sample = { .labels = series->labels,
+                                        .labels_length = strlen(series->labels) };
+    char text[64], *end;
+
+    if (!prom_label(&sample, "le", text, sizeof text))
+        return false;
+    *out = strtod(text, &end);
+    return end != text && *end == '\0' && !isnan(*out);
+}
+
+static size_t bucket_at(struct buckets *buckets, double limit)
+{
+    for (size_t i = 0; i < buckets->count; i++)
+        if (buckets->rows[i].limit == limit)
+            return i;
+    buckets->rows = memory_resize(buckets->rows, buckets->count + 1, sizeof *buckets->rows);
+    buckets->rows[buckets->count] =
+        (struct bucket){ limit, memory_zeroed(buckets->steps, sizeof(double)),
+                         memory_zeroed(buckets->steps, sizeof(double)) };
+    return buckets->count++;
+}
+
+/* Label sets of one limit (engines, replicas) are added up: the tag is the bucket's place. */
+static bool choose_series(void *context, const struct scrape_series *series, size_t *tag)
+{
+    struct buckets *buckets = context;
+    double limit;
+
+    if (!limit_of(series, &limit) || !history_matches(series, buckets->ask->labels))
+        return false;
+    *tag = bucket_at(buckets, limit);
+    return true;
+}
+
+static void take_point(void *context, size_t tag, const struct scrape_point *point)
+{
+    struct buckets *buckets = context;
+    const struct history_ask *ask = buckets->ask;
+    size_t step = (size_t)((point->at_ms - ask->from_ms) / ask->step_ms);
+
+    buckets->any = true;
+    buckets->rows[tag].grown[step] += point->increase;
+    buckets->rows[tag].scrapes[step] += point->count;
+}
+
+static int by_limit(const void *a, const void *b)
+{
+    const struct bucket *x = a, *y = b;
+
+    return x->limit < y->limit ? -1 : x->limit > y->limit;
+}
+
+/* Why the step's buckets tell no percentile; NULL: they do. Of one layout each limit was told by
+ * every scrape of every label set. */
+static const char *problem_of(const struct buckets *buckets, size_t step)
+{
+    const struct bucket *last = &buckets->rows[buckets->count - 1];
+    double scrapes = last->scrapes[step];
+    size_t told = 0;
+
+    if (!isinf(last->limit) || scrapes == 0)
+        return "the buckets of the histogram are not all stored: its +Inf is not there";
+    for (size_t i = 0; i < buckets->count; i++) {
+        const struct bucket *bucket = &buckets->rows[i];
+
+        if (bucket->scrapes[step] > 0 && bucket->scrapes[step] != scrapes)
+            return "its label sets have different buckets, or these changed within a step: "
+                   "`series` "
+                   "with the `labels` of one tells them apart";
+        told += bucket->scrapes[step] > 0;
+    }
+    return told > 1 ? NULL : "the histogram has no bucket but +Inf";
+}
+
+/* False: nothing was observed in the step. Buckets are cumulative; one scraped a moment before
+ * another may lag behind it, hence the running maximum. */
+static bool percentile_of(const struct buckets *buckets, size_t step, double share,
+                          struct history_value *out)
+{
+    double total = 0, below = 0, lower = 0, up_to = 0;
+    size_t i = 0;
+
+    for (size_t j = 0; j < buckets->count; j++)
+        total = fmax(total, buckets->rows[j].grown[step]);
+    if (total <= 0)
+        return false;
+    out->value = out->at_least = out->at_most = NAN;
+    if (problem_of(buckets, step) != NULL)
+        return true;
+    for (; i < buckets->count; i++) {
+        if (buckets->rows[i].scrapes[step] == 0)
+            continue; /* of another layout */
+        up_to = fmax(below, buckets->rows[i].grown[step]);
+        if (up_to >= share * total && up_to > below)
+            break;
+        below = up_to;
+        lower = buckets->rows[i].limit;
+    }
+    double limit = buckets->rows[i].limit;
+    if (lower == 0 && limit <= 0)
+        lower = limit;
+    out->at_least = lower;
+    out->at_most = limit;
+    out->value =
+        isinf(limit) ? lower : lower + (limit - lower) * (share * total - below) / (up_to - below);
+    return true;
+}
+
+static void take(struct buckets *buckets, const struct history_ask *ask, double scale,
+                 struct history *out)
+{
+    out->values = memory_zeroed(buckets->steps, sizeof *out->values);
+    for (size_t i = 0; i < buckets->steps; i++) {
+        struct history_value *value = &out->values[out->count];
+
+        if (!percentile_of(buckets, i, ask->percentile / 100, value))
+            continue;
+        if (isnan(value->value))
+            buckets->why = problem_of(buckets, i);
+        value->at_ms = ask->from_ms + (int64_t)i * ask->step_ms;
+        value->value *= scale;
+        value->at_least *= scale;
+        value->at_most *= scale;
+        value->low = value->high = value->value;
+        value->weight = 1;
+        out->count++;
+    }
+}
+
+bool history_percentile(struct store *store, const struct history_ask *ask, const char *family,
+                        double scale, struct history *out, bool *found, struct error *error)
+{
+    char name[160];
+    const struct scrape_range range = { ask->deployment_id, name, ask->from_ms, ask->to_ms,
+                                        ask->step_ms };
+    struct buckets buckets = { .ask = ask, .steps = history_steps(ask) };
+    const struct scrape_visitor visitor = { choose_series, take_point, &buckets };
+    bool ok;
+
+    snprintf(name, sizeof name, "%s_bucket", family);
+    ok = scrape_visit(store, &range, ask->level, &visitor, error);
+    if (buckets.count > 0)
+        qsort(buckets.rows, buckets.count, sizeof *buckets.rows, by_limit);
+    *found = buckets.any;
+    if (ok && buckets.any)
+        take(&buckets, ask, scale, out);
+    out->why = buckets.why;
+    for (size_t i = 0; i < buckets.count; i++) {
+        free(buckets.rows[i].grown);
+        free(buckets.rows[i].scrapes);
+    }
+    free(buckets.rows);
+    return ok;
+}

@@ -1,0 +1,512 @@
+/* metrics_history: how a server's figures went, from stored scrapes. */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/core/text.h"
+#include "base/formats/table.h"
+#include "base/json/json.h"
+#include "fleet/metrics_page.h"
+#include "handlers/answers/deployment_argument.h"
+#include "handlers/metrics/metric_history.h"
+
+#define MINUTES_MAX 1051200 /* two years */
+#define POINTS_INITIAL 60
+#define DEFAULT_PERCENTILE 99
+#define FUNCTION_SIZE 24
+
+static const struct param params[] = {
+    PARAM_DEPLOYMENT,
+    { "metric", VALUE_CHOICE, .choices = history_names,
+      .help = "One figure step by step; without: a summary of all." },
+    { "series", VALUE_TEXT, .low = 1, .high = 127,
+      .help = "Instead: a series by the server's own name, such as vllm:request_success_total.",
+      .more =
+          "A histogram too, such as vllm:request_prefill_time_seconds. Label sets are added up." },
+    { "labels", VALUE_TEXT_MAP, .low = 0, .high = 8, .item_low = 0, .item_high = 200, .rare = true,
+      .help = "Of `series`: only with these labels, as [\"finished_reason=abort\"]." },
+    { "function", VALUE_CHOICE, .choices = history_functions, .rare = true,
+      .help = "What each step tells.",
+      .more = "Gauges: mean (the default), value (the last), min, max. Counters: rate (per second, "
+              "the default), increase, value. Histograms (ttft_ms, itl_ms, e2e_ms, queue_ms): "
+              "percentile (the default), mean." },
+    { "percentile", VALUE_NUMBER, .low = 0, .high = 100, .initial = "99", .rare = true,
+      .help = "Of histograms: 50, 99, 99.9, ..." },
+    { "minutes", VALUE_NUMBER, .low = 1, .high = MINUTES_MAX, .initial = "60",
+      .help = "How far back: 1440 is a day, 10080 a week." },
+    { "until_minutes_ago", VALUE_NUMBER, .low = 0, .high = MINUTES_MAX, .initial = "0",
+      .rare = true, .help = "Ends so many minutes ago; 0: now." },
+    { "step_s", VALUE_INTEGER, .low = 1, .high = 31536000,
+      .help = "Seconds in a step; without: so that all fits." },
+    { "points", VALUE_INTEGER, .low = 2, .high = 500, .initial = "60", .rare = true,
+      .help = "Steps in an answer at most; of more the newest come first (see next_cursor)." },
+    PARAM_CURSOR,
+    { 0 },
+};
+
+static const struct field figure_fields[] = {
+    { "metric", VALUE_TEXT, .help = "Name of the figure or series." },
+    { "function", VALUE_TEXT, .help = "What is told of each step: mean, rate, p99, ..." },
+    { "unit", VALUE_TEXT, .help = "Its unit; empty where only the series' name tells." },
+    { "points", VALUE_INTEGER, .help = "How many steps the summary is of." },
+    { "latest", VALUE_NUMBER, .optional = true, .help = "Of the newest step." },
+    { "low", VALUE_NUMBER, .optional = true, .help = "The lowest." },
+    { "mean", VALUE_NUMBER, .optional = true, .help = "The mean over the time." },
+    { "high", VALUE_NUMBER, .optional = true, .help = "The highest." },
+    { 0 },
+};
+
+static const struct field point_fields[] = {
+    { "at", VALUE_TEXT, .help = "Start of the step, UTC." },
+    { "value", VALUE_NUMBER, .optional = true,
+      .help = "The value; missing: the histogram's buckets tell no percentile, `note` says why." },
+    { "at_least", VALUE_NUMBER, .optional = true,
+      .help =
+          "Of percentiles: the server's histogram only tells that the value is between at_least "
+          "and at_most; `value` takes observations as evenly spread in between." },
+    { "at_most", VALUE_NUMBER, .optional = true,
+      .help = "See at_least; missing: beyond the histogram's last limit, `value` is at_least." },
+    { "partial", VALUE_BOOLEAN, .optional = true,
+      .help = "true: the step is not over yet, its value will change." },
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "deployment", VALUE_TEXT, .help = "The deployment." },
+    { "from", VALUE_TEXT, .help = "Start, UTC." },
+    { "to", VALUE_TEXT, .help = "End, UTC." },
+    { "step_s", VALUE_INTEGER, .help = "Seconds in a step." },
+    { "resolution", VALUE_TEXT,
+      .help = "What it is made of: scrapes, or their rollups 10 s, 1 min, 1 h." },
+    { "figures", VALUE_LIST, .help = "A summary per figure that has values.",
+      .fields = figure_fields },
+    { "points", VALUE_LIST,
+      .help = "The steps of the figure that was asked for, ascending. Steps without scrapes are "
+              "left out: gaps are gaps.",
+      .fields = point_fields },
+    { "note", VALUE_TEXT, .optional = true,
+      .help = "Why the answer is not quite what was asked for, or nothing is there." },
+    FIELD_NEXT_CURSOR,
+    FIELD_NEXT_STEP,
+    { 0 },
+};
+
+static const char *const resolutions[SCRAPE_LEVELS] = { "scrapes", "10 s", "1 min", "1 h" };
+
+/* What is asked for, and the answer as it grows. */
+struct view {
+    const struct call *call;
+    struct deployment deployment;
+    struct history_ask ask;
+    int64_t now_ms, older_ms; /* older_ms: where the page before ends; 0: there is none */
+    struct text note;
+    bool is_watched; /* known where nothing is there */
+    json_t *summaries, *points;
+    struct table *table;
+};
+
+/* ---- Range and step ---- */
+
+/* The shortest pleasant step of which `points` are enough. */
+static int64_t pleasant_step_s(int64_t range_ms, int64_t points)
+{
+    static const int64_t steps_s[] = { 1,     2,     5,      10,     15,      30,     60,    120,
+                                       300,   600,   900,    1800,   3600,    7200,   10800, 21600,
+                                       43200, 86400, 172800, 604800, 1209600, 2592000 };
+    size_t i = 0;
+
+    while (i + 1 < sizeof steps_s / sizeof *steps_s && steps_s[i] * 1000 * points < range_ms)
+        i++;
+    return steps_s[i];
+}
+
+static int64_t rounded_up(int64_t value, int64_t to)
+{
+    return (value + to - 1) / to * to;
+}
+
+/* Finer ones may be kept no longer: then the step becomes what the level can tell. */
+static bool choose_level(struct view *view, int64_t from_ms, struct error *error)
+{
+    struct history_ask *ask = &view->ask;
+    int64_t level_ms;
+
+    if (!scrape_level_for(view->call->services->store, view->deployment.id, from_ms, ask->step_ms,
+                          &ask->level, error))
+        return false;
+    level_ms = scrape_level_ms(ask->level);
+    if (ask->step_ms % level_ms == 0)
+        return true;
+    text_addf(&view->note, "%sSteps of %" PRId64 " s are not kept that far back: ",
+              view->note.length > 0 ? " " : "", ask->step_ms / 1000);
+    ask->step_ms = rounded_up(ask->step_ms, level_ms);
+    text_addf(&view->note, "these are of %" PRId64 " s.", ask->step_ms / 1000);
+    return true;
+}
+
+static bool is_summary(const struct view *view)
+{
+    return call_text(view->call, "metric") == NULL && call_text(view->call, "series") == NULL;
+}
+
+/* A summary has no pages: where all of it does not fit, the steps are longer than asked for. */
+static void choose_step(struct view *view, int64_t range_ms, int64_t points)
+{
+    int64_t fitting_s = pleasant_step_s(range_ms, points);
+    int64_t step_s = call_integer(view->call, "step_s", fitting_s);
+
+    if (is_summary(view) && step_s < fitting_s && step_s * 1000 * points < range_ms) {
+        text_addf(&view->note,
+                  "Steps of %" PRId64 " s would be more than the %" PRId64
+                  " of \"points\": these are of %" PRId64 " s.",
+                  step_s, points, fitting_s);
+        step_s = fitting_s;
+    }
+    view->ask.step_ms = step_s * 1000;
+}
+
+static bool read_cursor(const struct call *call, int64_t now_ms, int64_t *to_ms,
+                        struct error *error)
+{
+    const char *cursor = call_text(call, "cursor");
+
+    return cursor == NULL || text_to_integer(cursor, 1, now_ms, to_ms)
+           || error_set(error, ERROR_INVALID,
+                        "\"cursor\" is \"%.40s\": it must be the next_cursor of an answer before",
+                        cursor);
+}
+
+/* The newest `points` steps of the range; without a metric all of it is one page. */
+static bool choose_range(struct view *view, struct error *error)
+{
+    const struct call *call = view->call;
+    struct history_ask *ask = &view->ask;
+    int64_t points = call_integer(call, "points", POINTS_INITIAL);
+    int64_t end_ms = view->now_ms - (int64_t)(call_number(call, "until_minutes_ago", 0) * 60000);
+    int64_t from_ms = end_ms - (int64_t)(call_number(call, "minutes", 60) * 60000), first_ms;
+
+    from_ms = from_ms > 0 ? from_ms : 0;
+    choose_step(view, end_ms - from_ms, points);
+    if (!choose_level(view, from_ms, error) || !read_cursor(call, view->now_ms, &end_ms, error))
+        return false;
+    from_ms -= from_ms % ask->step_ms;
+    ask->to_ms = rounded_up(end_ms, ask->step_ms);
+    first_ms = ask->to_ms - points * ask->step_ms;
+    ask->from_ms = first_ms > from_ms && !is_summary(view) ? first_ms : from_ms;
+    if (ask->to_ms <= ask->from_ms)
+        ask->to_ms = ask->from_ms + ask->step_ms;
+    /* one step more where the range begins and ends within steps */
+    if (ask->from_ms - from_ms == ask->step_ms && call_text(call, "step_s") == NULL)
+        ask->from_ms = from_ms;
+    view->older_ms = ask->from_ms > from_ms ? ask->from_ms : 0;
+    return true;
+}
+
+/* ---- The answer ---- */
+
+static const char *function_show(const struct history *history, double percentile,
+                                 char out[FUNCTION_SIZE])
+{
+    if (history->function == HISTORY_PERCENTILE)
+        snprintf(out, FUNCTION_SIZE, "p%g", percentile);
+    else
+        snprintf(out, FUNCTION_SIZE, "%s", history_functions[history->function]);
+    return out;
+}
+
+static void add_cell(struct table *table, double value)
+{
+    if (isnan(value))
+        table_cell(table, "-");
+    else
+        table_cell(table, "%.4g", value);
+}
+
+static void add_summary(struct view *view, const char *name, const struct history *history)
+{
+    struct history_summary summary;
+    char function[FUNCTION_SIZE];
+
+    history_summarize(history, &summary);
+    function_show(history, view->ask.percentile, function);
+    json_array_append_new(
+        view->summaries,
+        json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:o}", "metric", name, "function", function,
+                  "unit", history->unit, "points", (json_int_t)history->count, "latest",
+                  json_number_or_null(summary.latest), "low", json_number_or_null(summary.low),
+                  "mean", json_number_or_null(summary.mean), "high",
+                  json_number_or_null(summary.high)));
+    table_cell(view->table, "%s", name);
+    table_cell(view->table, "%s", function);
+    table_cell(view->table, "%s", history->unit);
+    add_cell(view->table, summary.latest);
+    add_cell(view->table, summary.low);
+    add_cell(view->table, summary.mean);
+    add_cell(view->table, summary.high);
+}
+
+/* What a percentile is known by. */
+static void add_limits(const struct history_value *value, json_t *point, struct table *table)
+{
+    json_object_set_new(point, "at_least", json_number_or_null(value->at_least));
+    json_object_set_new(point, "at_most", json_number_or_null(value->at_most));
+    if (isnan(value->value))
+        table_cell(table, "-");
+    else if (isinf(value->at_most))
+        table_cell(table, "above %.6g", value->at_least);
+    else
+        table_cell(table, "%.6g to %.6g", value->at_least, value->at_most);
+}
+
+static void add_points(struct view *view, const struct history *history, struct text *out)
+{
+    bool has_limits = history->function == HISTORY_PERCENTILE;
+    struct table *table = table_create();
+    char time[TIME_SHOWN_SIZE];
+
+    table_column(table, "From (UTC)", false);
+    table_column(table, "Value", true);
+    if (has_limits)
+        table_column(table, "Bucket", true);
+    table_column(table, "", false);
+    for (size_t i = 0; i < history->count; i++) {
+        const struct history_value *value = &history->values[i];
+        bool partial = value->at_ms + view->ask.step_ms > view->now_ms;
+        json_t *point = json_pack("{s:o, s:o}", "at", json_time(value->at_ms), "value",
+                                  json_number_or_null(value->value));
+
+        if (partial)
+            json_object_set_new(point, "partial", json_true());
+        json_array_append_new(view->points, point);
+        table_cell(table, "%s", time_show(value->at_ms, time));
+        if (isnan(value->value))
+            table_cell(table, "-");
+        else
+            table_cell(table, "%.6g", value->value);
+        if (has_limits)
+            add_limits(value, point, table);
+        table_cell(table, "%s", partial ? "not over yet" : "");
+    }
+    table_render(table, out);
+    table_destroy(table);
+    text_add_char(out, '\n');
+}
+
+static bool add_figure(struct view *view, int figure, struct text *points_text, struct error *error)
+{
+    struct history_ask *ask = &view->ask;
+    struct history history;
+
+    ask->figure = figure;
+    if (!history_read(view->call->services->store, ask, &history, error))
+        return false;
+    if (history.why != NULL)
+        text_addf(&view->note, "%sNo %s of some steps: %s.", view->note.length > 0 ? " " : "",
+                  figure < 0 ? ask->series : history_names[figure], history.why);
+    if (history.count > 0)
+        add_summary(view, figure < 0 ? ask->series : history_names[figure], &history);
+    if (history.count > 0 && points_text != NULL)
+        add_points(view, &history, points_text);
+    history_finish(&history);
+    return true;
+}
+
+static int place_of(const char *name, const char *const *names)
+{
+    for (int i = 0; name != NULL && names[i] != NULL; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+static bool note_left_out(struct view *view, struct error *error)
+{
+    const struct history_ask *ask = &view->ask;
+    const struct scrape_range range = { ask->deployment_id, NULL, ask->from_ms, ask->to_ms,
+                                        ask->step_ms };
+    struct scrape_left_out left_out;
+    TEXT_AUTO told = { 0 };
+
+    if (!scrape_left_out_read(view->call->services->store, &range, ask->level, &left_out, error))
+        return false;
+    left_out_tell(&left_out, &told);
+    if (told.length > 0)
+        text_addf(&view->note, "%s%s.", view->note.length > 0 ? " " : "", told.data);
+    return true;
+}
+
+static bool add_figures(struct view *view, struct text *out, struct error *error)
+{
+    if (!note_left_out(view, error))
+        return false;
+    if (!is_summary(view))
+        return add_figure(view, place_of(call_text(view->call, "metric"), history_names), out,
+                          error);
+    for (size_t i = 0; i < history_count; i++)
+        if (!add_figure(view, (int)i, NULL, error))
+            return false;
+    return true;
+}
+
+static struct table *summary_table(void)
+{
+    static const char *const headings[] = { "Latest", "Low", "Mean", "High" };
+    struct table *table = table_create();
+
+    table_column(table, "Figure", false);
+    table_column(table, "Of each step", false);
+    table_column(table, "Unit", false);
+    for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++)
+        table_column(table, headings[i], true);
+    return table;
+}
+
+/* Why nothing is there, as far as how it is watched tells. */
+static bool note_nothing(struct view *view, struct error *error)
+{
+    struct scrape_target target;
+    char time[TIME_SHOWN_SIZE];
+
+    if (!scrape_target_find(view->call->services->store, view->deployment.id, &target, error))
+        return false;
+    view->is_watched = target.interval_ms > 0;
+    text_add(&view->note, view->note.length > 0 ? " " : "");
+    if (!view->is_watched)
+        text_add(&view->note, "It is not watched.");
+    else if (target.last_ms == 0)
+        text_add(&view->note, "It is watched, but was not scraped yet.");
+    else if (target.last_error[0] != '\0')
+        text_addf(&view->note, "It is watched, but the last scrape (%s) failed: %s.",
+                  time_show(target.last_ms, time), target.last_error);
+    else
+        text_addf(&view->note,
+                  "It is watched, and was last scraped at %s: ask for a time up to it, "
+                  "or for a figure that the server tells.",
+                  time_show(target.last_ms, time));
+    return true;
+}
+
+static const char *next_step(const struct view *view)
+{
+    if (json_array_size(view->summaries) == 0 && view->is_watched)
+        return "metrics_show for this moment, which says what is wrong now";
+    if (json_array_size(view->summaries) == 0)
+        return "metrics_watch to have them stored from here on; metrics_show for this moment";
+    if (is_summary(view))
+        return "the same with `metric` for one figure step by step";
+    if (view->older_ms > 0)
+        return "the same with `cursor` set to next_cursor for the steps before, or with a longer "
+               "`step_s`";
+    return "the same without `metric` and `series` for a summary of all figures";
+}
+
+static json_t *cursor_of(const struct view *view)
+{
+    char cursor[24];
+
+    if (view->older_ms == 0 || is_summary(view))
+        return json_null();
+    snprintf(cursor, sizeof cursor, "%" PRId64, view->older_ms);
+    return json_string(cursor);
+}
+
+static void write_answer(struct view *view, const struct text *points_text, struct answer *answer)
+{
+    const struct history_ask *ask = &view->ask;
+    char from[TIME_SHOWN_SIZE], to[TIME_SHOWN_SIZE];
+
+    answer->structured = json_pack(
+        "{s:s, s:o, s:o, s:I, s:s, s:O, s:O, s:o, s:o}", "deployment", view->deployment.name,
+        "from", json_time(ask->from_ms), "to", json_time(ask->to_ms), "step_s",
+        (json_int_t)(ask->step_ms / 1000), "resolution", resolutions[ask->level], "figures",
+        view->summaries, "points", view->points, "note",
+        json_text_or_null(text_string(&view->note)), "next_cursor", cursor_of(view));
+    text_addf(&answer->text, "%s from %s to %s (UTC), in steps of %" PRId64 " s, from %s%s\n\n",
+              view->deployment.name, time_show(ask->from_ms, from), time_show(ask->to_ms, to),
+              ask->step_ms / 1000, ask->level == SCRAPE_RAW ? "" : "the rollup to ",
+              resolutions[ask->level]);
+    if (view->note.length > 0)
+        text_addf(&answer->text, "%s\n\n", view->note.data);
+    text_add(&answer->text, text_string(points_text));
+    if (json_array_size(view->summaries) > 0)
+        table_render(view->table, &answer->text);
+    else
+        text_add(&answer->text, "Nothing was stored in this time.\n");
+    text_add_char(&answer->text, '\n');
+    answer_next(answer, next_step(view));
+}
+
+/* What goes with what. */
+static bool check(const struct call *call, struct error *error)
+{
+    const char *metric = call_text(call, "metric"), *series = call_text(call, "series");
+    const char *function = call_text(call, "function");
+    double percentile = call_number(call, "percentile", DEFAULT_PERCENTILE);
+
+    if (metric != NULL && series != NULL)
+        return error_set(error, ERROR_INVALID,
+                         "\"metric\" and \"series\" are both set: leave one of them out");
+    if (metric == NULL && series == NULL && function != NULL)
+        return error_set(error, ERROR_INVALID,
+                         "\"function\" is \"%s\" but neither \"metric\" nor \"series\" is set: set "
+                         "one of them",
+                         function);
+    if (series == NULL && json_object_size(json_object_get(call->arguments, "labels")) > 0)
+        return error_set(error, ERROR_INVALID,
+                         "\"labels\" are set without \"series\": they are those of a series");
+    if (percentile <= 0 || percentile >= 100)
+        return error_set(error, ERROR_INVALID,
+                         "\"percentile\" is %g: it must be above 0 and below 100", percentile);
+    return true;
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    TEXT_AUTO points_text = { 0 };
+    struct view view = { .call = call, .now_ms = clock_utc_ms() };
+    bool done;
+
+    if (!check(call, error) || !deployment_of(call, &view.deployment, error))
+        return false;
+    view.ask = (struct history_ask){
+        .deployment_id = view.deployment.id,
+        .series = call_text(call, "series"),
+        .labels = json_object_get(call->arguments, "labels"),
+        .function = place_of(call_text(call, "function"), history_functions),
+        .percentile = call_number(call, "percentile", DEFAULT_PERCENTILE),
+    };
+    view.summaries = json_array();
+    view.points = json_array();
+    view.table = summary_table();
+    done = choose_range(&view, error) && add_figures(&view, &points_text, error)
+           && (json_array_size(view.summaries) > 0 || note_nothing(&view, error));
+    if (done)
+        write_answer(&view, &points_text, answer);
+    json_decref(view.summaries);
+    json_decref(view.points);
+    table_destroy(view.table);
+    text_finish(&view.note);
+    return done;
+}
+
+const struct tool tool_metrics_history = {
+    .name = "metrics_history",
+    .title = "Show how a server's metrics went",
+    .help = "A deployment's figures over time, as metrics_watch stored them: a summary, or one "
+            "step by step.",
+    .more = "Running and waiting requests, tokens per second, percentiles of TTFT and ITL, cache "
+            "use, or any series of the server by its own name. Rates and increases count growth "
+            "right over restarts, and what a label set counted before its first scrape as none; "
+            "steps without scrapes are left out; one that is not over is marked.",
+    .sets = SET_FLEET,
+    .params = params,
+    .fields = fields,
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .read_only = true,
+    .idempotent = true,
+    .run = run,
+};

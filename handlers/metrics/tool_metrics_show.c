@@ -1,0 +1,213 @@
+/* metrics_show: the figures of a server's own metrics that matter, now. */
+
+#include <string.h>
+#include <time.h>
+
+#include "base/core/clock.h"
+#include "base/formats/table.h"
+#include "base/json/json.h"
+#include "fleet/engine.h"
+#include "fleet/replicas.h"
+#include "handlers/answers/deployment_argument.h"
+
+#define SCRAPES 8 /* two make the rates; all show whether one server answers */
+
+static const struct param params[] = {
+    PARAM_DEPLOYMENT,
+    { "interval_s", VALUE_NUMBER, .low = 0, .high = 30, .initial = "2",
+      .help = "Seconds between the two scrapes of rates; 0: one scrape, no rates." },
+    { 0 },
+};
+
+static const struct field now_fields[] = {
+    { "at_ms", VALUE_INTEGER, .help = "When, UTC milliseconds." },
+    { "requests_running", VALUE_NUMBER, .optional = true, .help = "Sequences being generated." },
+    { "requests_waiting", VALUE_NUMBER, .optional = true, .help = "Requests in the queue." },
+    { "kv_cache_use", VALUE_NUMBER, .optional = true, .help = "KV cache in use, 0 to 1." },
+    { "prompt_tokens_total", VALUE_NUMBER, .optional = true, .help = "Since the server's start." },
+    { "generation_tokens_total", VALUE_NUMBER, .optional = true, .help = "Since its start." },
+    { "requests_total", VALUE_NUMBER, .optional = true, .help = "Requests done since its start." },
+    { "preemptions_total", VALUE_NUMBER, .optional = true,
+      .help = "Sequences put back for lack of KV cache." },
+    { "prefix_queries_total", VALUE_NUMBER, .optional = true, .help = "Tokens looked up." },
+    { "prefix_hits_total", VALUE_NUMBER, .optional = true, .help = "Tokens found in the cache." },
+    { "prefill_tokens_total", VALUE_NUMBER, .optional = true,
+      .help = "Prompt tokens computed, not cached." },
+    { "prefill_sum_s", VALUE_NUMBER, .optional = true, .help = "Time that took." },
+    { "drafts_total", VALUE_NUMBER, .optional = true, .help = "Speculative drafts." },
+    { "draft_tokens_total", VALUE_NUMBER, .optional = true, .help = "Tokens drafted." },
+    { "accepted_tokens_total", VALUE_NUMBER, .optional = true, .help = "Drafted tokens accepted." },
+    { "ttft_sum_s", VALUE_NUMBER, .optional = true, .help = "Sum of times to first token." },
+    { "ttft_count", VALUE_NUMBER, .optional = true, .help = "How many." },
+    { "itl_sum_s", VALUE_NUMBER, .optional = true, .help = "Sum of gaps between tokens." },
+    { "itl_count", VALUE_NUMBER, .optional = true, .help = "How many." },
+    { "e2e_sum_s", VALUE_NUMBER, .optional = true, .help = "Sum of whole requests." },
+    { "e2e_count", VALUE_NUMBER, .optional = true, .help = "How many." },
+    { "queue_sum_s", VALUE_NUMBER, .optional = true, .help = "Sum of times in the queue." },
+    { "queue_count", VALUE_NUMBER, .optional = true, .help = "How many." },
+    { "process_start_s", VALUE_NUMBER, .optional = true, .help = "Server's start, UTC seconds." },
+    { 0 },
+};
+
+static const struct field between_fields[] = {
+    { "seconds", VALUE_NUMBER, .optional = true, .help = "Between the two scrapes." },
+    { "restarted", VALUE_BOOLEAN, .help = "True: the server restarted in between; no rates." },
+    { "requests", VALUE_NUMBER, .optional = true, .help = "Requests done in between." },
+    { "input_tokens", VALUE_NUMBER, .optional = true, .help = "Prompt tokens in between." },
+    { "output_tokens", VALUE_NUMBER, .optional = true, .help = "Generated tokens in between." },
+    { "preemptions", VALUE_NUMBER, .optional = true, .help = "Preemptions in between." },
+    { "requests_per_s", VALUE_NUMBER, .optional = true, .help = "Requests done per second." },
+    { "input_tokens_per_s", VALUE_NUMBER, .optional = true, .help = "Prompt tokens per second." },
+    { "output_tokens_per_s", VALUE_NUMBER, .optional = true, .help = "Generated per second." },
+    { "mean_ttft_ms", VALUE_NUMBER, .optional = true, .help = "Mean time to first token." },
+    { "mean_itl_ms", VALUE_NUMBER, .optional = true, .help = "Mean gap between tokens." },
+    { "mean_e2e_ms", VALUE_NUMBER, .optional = true, .help = "Mean whole request." },
+    { "mean_queue_ms", VALUE_NUMBER, .optional = true, .help = "Mean time in the queue." },
+    { "prefill_tokens_per_s", VALUE_NUMBER, .optional = true, .help = "Speed of prefill." },
+    { "prefix_hit_rate", VALUE_NUMBER, .optional = true,
+      .help = "Prompt tokens served from the prefix cache, 0 to 1." },
+    { "acceptance_length", VALUE_NUMBER, .optional = true,
+      .help = "Tokens per step of speculative decoding, the own one included." },
+    { "acceptance_rate", VALUE_NUMBER, .optional = true,
+      .help = "Drafted tokens that were accepted, 0 to 1." },
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "deployment", VALUE_TEXT, .help = "The deployment that was asked." },
+    { "now", VALUE_OBJECT, .help = "Gauges, and counters since the server's start.",
+      .fields = now_fields },
+    { "rates", VALUE_OBJECT, .optional = true, .help = "Between the two scrapes; null with one.",
+      .fields = between_fields },
+    { "note", VALUE_TEXT, .optional = true, .help = "Why there are no rates." },
+    { 0 },
+};
+
+/* Sleeps, but not past a cancel. */
+static bool pause_for(const struct call *call, double seconds, struct error *error)
+{
+    int64_t until_ns = clock_monotonic_ns() + (int64_t)(seconds * 1e9);
+
+    while (clock_monotonic_ns() < until_ns) {
+        const struct timespec step = { .tv_nsec = 50000000 };
+
+        if (call->cancelled(call->host))
+            return error_set(error, ERROR_CANCELLED, "cancelled between the two scrapes");
+        nanosleep(&step, NULL);
+    }
+    return true;
+}
+
+/* Sums and counts are for programs; their means are among the rates. */
+static bool is_for_people(const char *name)
+{
+    static const char *const endings[] = { "_sum_s", "_count", "_start_s", "seconds" };
+    size_t length = strlen(name);
+
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        size_t ending = strlen(endings[i]);
+
+        if (length >= ending && strcmp(name + length - ending, endings[i]) == 0)
+            return false;
+    }
+    return true;
+}
+
+static void add_figures(struct table *table, const struct field *rows, const json_t *figures)
+{
+    for (const struct field *field = rows; field->name != NULL; field++) {
+        const json_t *value = json_object_get(figures, field->name);
+
+        if (!json_is_number(value) || field->type != VALUE_NUMBER || !is_for_people(field->name))
+            continue;
+        table_cell(table, "%s", field->name);
+        table_cell(table, "%.6g", json_number_value(value));
+        table_cell(table, "%s", field->help);
+    }
+}
+
+static void write_text(const struct deployment *deployment, const json_t *now, const json_t *rates,
+                       struct text *out)
+{
+    struct table *table = table_create();
+
+    table_column(table, "Figure", false);
+    table_column(table, "Value", true);
+    table_column(table, "Meaning", false);
+    add_figures(table, between_fields, rates);
+    add_figures(table, now_fields, now);
+    text_addf(out, "Metrics of %s, from the server itself\n\n", deployment->name);
+    table_render(table, out);
+    table_destroy(table);
+    if (json_get_boolean(rates, "restarted", false))
+        text_add(out, "\nThe server restarted between the two scrapes: no rates.\n");
+}
+
+/* What one look at the server found. */
+struct look {
+    struct deployment deployment;
+    struct metrics_snapshot first, last;
+    struct instances instances; /* who answered */
+    bool has_rates;
+};
+
+/* The scrapes in between tell whether it was one server that answered all the time. */
+static bool scrape(struct call *call, struct look *look, struct error *error)
+{
+    double interval_s = call_number(call, "interval_s", 2);
+    ENDPOINT_AUTO endpoint = { 0 };
+
+    if (!endpoint_resolve(&call->services->access, &look->deployment, &endpoint, error)
+        || !metrics_scrape(&endpoint, &look->first, error))
+        return false;
+    look->last = look->first;
+    instances_note(&look->instances, &look->first);
+    for (int i = 1; i < SCRAPES && interval_s > 0; i++) {
+        if (!pause_for(call, interval_s / (SCRAPES - 1), error)
+            || !metrics_scrape(&endpoint, &look->last, error))
+            return false;
+        instances_note(&look->instances, &look->last);
+    }
+    look->has_rates = interval_s > 0 && !instances_are_several(&look->instances);
+    return true;
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    struct look look = { 0 };
+    bool several;
+    json_t *now, *rates;
+
+    if (!deployment_of(call, &look.deployment, error) || !scrape(call, &look, error))
+        return false;
+    several = instances_are_several(&look.instances);
+    now = metrics_to_json(&look.last);
+    rates = look.has_rates ? metrics_between(&look.first, &look.last) : json_null();
+    write_text(&look.deployment, now, rates, &answer->text);
+    if (several)
+        text_add(&answer->text, "\nNo rates: " INSTANCES_SEVERAL
+                                ". What is shown is of the one that answered last.\n");
+    answer->structured =
+        json_pack("{s:s, s:o, s:o, s:o}", "deployment", look.deployment.name, "now", now, "rates",
+                  rates, "note", several ? json_string(INSTANCES_SEVERAL) : json_null());
+    return true;
+}
+
+const struct tool tool_metrics_show = {
+    .name = "metrics_show",
+    .title = "Show a server's metrics now",
+    .help = "A model server's own metrics now: requests running and waiting, KV cache, tokens/s, "
+            "latencies.",
+    .more = "It reads vLLM, SGLang, llama.cpp, TGI and JetStream, in one vocabulary; also prefix "
+            "cache hits and speculative decoding. Rates come from two scrapes a few seconds apart. "
+            "For the past: metrics_watch once, then metrics_history.",
+    .sets = SET_FLEET,
+    .params = params,
+    .fields = fields,
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WAITING,
+    .read_only = true,
+    .idempotent = true,
+    .open_world = true,
+    .run = run,
+};

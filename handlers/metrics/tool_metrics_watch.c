@@ -1,0 +1,93 @@
+/* metrics_watch: how often a server's metrics are stored from now on. */
+
+#include <inttypes.h>
+
+#include "base/json/json.h"
+#include "fleet/replicas.h"
+#include "handlers/answers/deployment_argument.h"
+#include "handlers/values.h"
+#include "store/series/scrapes.h"
+
+static const struct param params[] = {
+    PARAM_DEPLOYMENT,
+    { "interval_s", VALUE_INTEGER, .low = 0, .high = 86400, .initial = "15",
+      .help = "Seconds between two scrapes; 0 stops it." },
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "deployment", VALUE_TEXT, .help = "The deployment." },
+    { "interval_s", VALUE_INTEGER, .help = "Seconds between scrapes from now on; 0: not watched." },
+    { "problem", VALUE_TEXT, .optional = true, .foreign = true,
+      .help = "Why it cannot be scraped now." },
+    FIELD_NEXT_STEP,
+    { 0 },
+};
+
+/* Where it cannot be scraped now, *problem says why: it is watched all the same. */
+static bool try_it(const struct call *call, const struct deployment *deployment,
+                   struct error *problem)
+{
+    ENDPOINT_AUTO endpoint = { 0 };
+
+    return endpoint_resolve(&call->services->access, deployment, &endpoint, problem)
+           && instances_try(&endpoint, problem);
+}
+
+static const char *next_step(int64_t interval_s, bool can_be_scraped)
+{
+    if (interval_s == 0)
+        return "metrics_history shows what was stored";
+    return can_be_scraped ? "metrics_history in a minute or later"
+                          : "mend that; metrics_history then says what was stored";
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    int64_t interval_s = call_integer(call, "interval_s", 15);
+    struct error problem = { 0 };
+    struct deployment deployment;
+    TEXT_AUTO why = { 0 };
+
+    if (!deployment_of(call, &deployment, error))
+        return false;
+    if (interval_s > 0 && !try_it(call, &deployment, &problem))
+        text_add_masked(&why, problem.message);
+    if (!scrape_target_set(call->services->store, deployment.id, interval_s * 1000, &call->change,
+                           error))
+        return false;
+    scraper_kick(call->services->scraper);
+    answer->structured =
+        json_pack("{s:s, s:I, s:o}", "deployment", deployment.name, "interval_s",
+                  (json_int_t)interval_s, "problem", json_text_or_null(text_string(&why)));
+    if (interval_s == 0)
+        text_addf(&answer->text, "The metrics of %s are no longer stored.\n", deployment.name);
+    else if (why.length > 0)
+        text_addf(&answer->text,
+                  "Nothing of %s can be stored now: %s\nIt is tried every %" PRId64 " s.\n",
+                  deployment.name, why.data, interval_s);
+    else
+        text_addf(&answer->text, "The metrics of %s are stored every %" PRId64 " s from now on.\n",
+                  deployment.name, interval_s);
+    answer_next(answer, next_step(interval_s, why.length == 0));
+    return true;
+}
+
+const struct tool tool_metrics_watch = {
+    .name = "metrics_watch",
+    .title = "Store a server's metrics from now on",
+    .help = "Stores a deployment's metrics every few seconds from now on, for metrics_history; 0 "
+            "stops it.",
+    .more = "It says at once whether that works now. At most 2,000 series of a page and 5,000 of a "
+            "deployment are kept, rolled up as they age. For the figures of this moment call "
+            "metrics_show.",
+    .sets = SET_FLEET,
+    .params = params,
+    .fields = fields,
+    .role = ROLE_OPERATOR,
+    .placement = PLACE_WAITING,
+    .idempotent = true,
+    .open_world = true,
+    .grows = true,
+    .run = run,
+};

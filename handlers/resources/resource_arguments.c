@@ -1,0 +1,112 @@
+/* opsbrain://arguments/{tool}: what the arguments of a tool mean, in full, with their ranges and
+ * defaults, written from its rows. tools/list has a few words on the common ones, for agents carry
+ * that in their context. */
+
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "handlers/options.h"
+#include "handlers/resource_answer.h"
+#include "handlers/values.h"
+
+/* ---- The tools, by name ---- */
+
+static bool list_tools(const struct services *services, const char *after, size_t limit,
+                       struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
+                       struct error *error)
+{
+    (void)services;
+    (void)error;
+    *out = memory_zeroed(limit, sizeof **out);
+    *count = 0;
+    next[0] = '\0';
+    for (size_t i = 0; tools[i] != NULL; i++) {
+        if (strcmp(tools[i]->name, after) <= 0)
+            continue;
+        if (*count == limit) {
+            text_copy(next, INSTANCE_VALUE_SIZE, (*out)[limit - 1].value);
+            return true;
+        }
+        text_copy((*out)[(*count)++].value, INSTANCE_VALUE_SIZE, tools[i]->name);
+    }
+    return true;
+}
+
+static bool find_tool(const struct services *services, const char *value, struct error *error)
+{
+    char shown[VALUE_SHOWN_SIZE];
+
+    (void)services;
+    return tool_find(value) != NULL
+           || error_set(error, ERROR_NOT_FOUND, "no tool is called %s", text_show(value, shown));
+}
+
+static const struct instances tool_instances = { "tool", list_tools, find_tool };
+
+/* ---- Their arguments ---- */
+
+static void add_choices(const char *const *choices, struct text *out)
+{
+    text_add(out, "one of ");
+    for (size_t i = 0; choices[i] != NULL; i++)
+        text_addf(out, "%s%s", i == 0 ? "" : ", ", choices[i]);
+}
+
+static void add_kind(const struct param *param, struct text *out)
+{
+    if (param->type == VALUE_CHOICE) {
+        add_choices(param->choices, out);
+    } else {
+        text_add(out, value_kind(param->type)->phrase);
+        param_range(param, out);
+    }
+    if (param->required)
+        text_add(out, "; needed");
+    if (param->initial != NULL)
+        text_addf(out, "; %s by default", param->initial);
+}
+
+static void add_param(const struct param *param, struct text *out)
+{
+    text_addf(out, "- `%s` (", param->name);
+    add_kind(param, out);
+    text_addf(out, "): %s%s%s\n", param->help, param->more != NULL ? " " : "",
+              param->more != NULL ? param->more : "");
+}
+
+static void add_params(const struct tool *tool, bool rare, struct text *out)
+{
+    for (const struct param *param = tool->params; param->name != NULL; param++)
+        if (param->rare == rare)
+            add_param(param, out);
+}
+
+static bool read(struct call *call, const char *value, struct text *out, struct error *error)
+{
+    const struct tool *tool = tool_find(value);
+
+    (void)call;
+    if (tool == NULL)
+        return find_tool(NULL, value, error);
+    text_addf(out, "# %s\n\n%s %s\n\n## Arguments\n\n", tool->name, tool->help, tool->more);
+    add_params(tool, false, out);
+    if (tool_has_options(tool))
+        text_add(out, "\n## Options\n\nIn `" OPTIONS_PARAM "`, a list of texts name=value, such as "
+                      "[\"window_s=10\", \"stop=a,b\"]; or as arguments of their own.\n\n");
+    add_params(tool, true, out);
+    return true;
+}
+
+const struct resource resource_arguments = {
+    .name = "arguments",
+    .uri = "opsbrain://arguments/{tool}",
+    .title = "Arguments of",
+    .help = "What a tool does and what its arguments mean, in full: those in `options` too, with "
+            "ranges and defaults.",
+    .mime_type = "text/markdown",
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .instances = &tool_instances,
+    .unlisted = true,
+    .read = read,
+};

@@ -1,0 +1,217 @@
+/* run_import: results of another load generator become a run that can be shown, audited, compared.
+ */
+
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/json/json.h"
+#include "handlers/answers/import_answer.h"
+#include "handlers/answers/sweep_answer.h"
+#include "handlers/runs/import_keep.h"
+
+#define TEXT_MAX 524288 /* more is for POST /v1/imports */
+
+#define COLUMNS_MAX 64
+
+static const char *const formats[] = { "vllm",
+                                       "sglang",
+                                       "inferencex",
+                                       "llama-bench",
+                                       "guidellm",
+                                       "genai-perf",
+                                       "aiperf",
+                                       "aiperf-records",
+                                       "inference-perf",
+                                       "serving-report",
+                                       "aiperf-csv",
+                                       "llmperf",
+                                       "trtllm-bench",
+                                       "llm-d",
+                                       "console",
+                                       "summary",
+                                       "rows",
+                                       "csv",
+                                       NULL };
+
+static const struct param params[] = {
+    { "text", VALUE_TEXT, .is_free = true, .low = 1, .high = TEXT_MAX,
+      .help = "The file's content; large ones: POST to /v1/imports?name=..." },
+    { "run", VALUE_TEXT, .low = 1, .high = 39,
+      .help = "Instead: an imported run, to state facts about it.",
+      .more = "The answer is a new run that points at it." },
+    { "name", VALUE_TEXT, .low = 1, .high = 150, .help = "The file's name." },
+    { "format", VALUE_CHOICE, .choices = formats, .help = "Without: found by the content." },
+    { "columns", VALUE_TEXTS, .high = COLUMNS_MAX, .item_high = 250,
+      .help = "What columns mean, as [\"tput=output_tok_per_s\"]." },
+    { "notes", VALUE_TEXT, .low = 1, .high = 2000, .help = "How it was made, what to doubt." },
+    { "deployment", VALUE_TEXT, .low = 1, .high = 63, .rare = true,
+      .help = "What was measured, by name." },
+    { "model", VALUE_TEXT, .low = 1, .high = 150, .help = "The model's id." },
+    { "model_revision", VALUE_TEXT, .low = 1, .high = 90, .rare = true, .help = "Its revision." },
+    { "quantization", VALUE_TEXT, .low = 1, .high = 60, .rare = true, .help = "Of its weights." },
+    { "engine", VALUE_TEXT, .low = 1, .high = 60, .rare = true, .help = "vllm, sglang, ..." },
+    { "engine_version", VALUE_TEXT, .low = 1, .high = 90, .rare = true, .help = "Of the engine." },
+    { "flags", VALUE_TEXT, .low = 1, .high = 2000, .rare = true,
+      .help = "The engine's arguments." },
+    { "workload", VALUE_TEXT, .low = 1, .high = 500, .rare = true,
+      .help = "What was sent: random, ShareGPT, the same prompt, ..." },
+    { "output_tokens", VALUE_NUMBER, .low = 1, .high = 1e7, .rare = true,
+      .help = "Per request, where rows do not say." },
+    { "timeout_s", VALUE_NUMBER, .low = 0.001, .high = 1e6, .rare = true, .help = "The client's." },
+    { "hardware", VALUE_TEXT, .low = 1, .high = 90, .help = "Accelerator: L4, tpu-v5e, ..." },
+    { "chips", VALUE_NUMBER, .low = 1, .high = 100000, .help = "How many accelerators." },
+    { "region", VALUE_TEXT, .low = 1, .high = 60, .rare = true, .help = "Region or zone." },
+    { "price_usd_per_chip_hour", VALUE_NUMBER, .low = 0, .high = 10000, .rare = true,
+      .help = "Price of one accelerator." },
+    { "context_limit_tokens", VALUE_NUMBER, .low = 1, .high = 1e9, .rare = true,
+      .help = "As served." },
+    { "max_instances", VALUE_NUMBER, .low = 1, .high = 100000, .rare = true,
+      .help = "Of the deployment." },
+    { "container_concurrency", VALUE_NUMBER, .low = 1, .high = 1e6, .rare = true,
+      .help = "Requests at once to one instance." },
+    PARAM_IDEMPOTENCY_KEY,
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "run", VALUE_OBJECT, .help = "The imported run.", .fields = run_fields,
+      .told_in = "run_show" },
+    { "already_known", VALUE_BOOLEAN, .help = "The same file was imported before." },
+    { "import", VALUE_OBJECT, .help = "What is known of it.", .fields = import_fields,
+      .told_in = "run_show" },
+    FIELD_NEXT_STEP,
+    { 0 },
+};
+
+/* Everything said beside the file that is a fact, and the notes. New reference. */
+static json_t *stated_by(const struct call *call)
+{
+    static const char *const not_facts[] = { "text", "run", "name", "format", "idempotency_key" };
+    json_t *stated = json_copy(json_iterable(call->arguments));
+
+    for (size_t i = 0; i < sizeof not_facts / sizeof not_facts[0]; i++)
+        json_object_del(stated, not_facts[i]);
+    return stated;
+}
+
+static bool check_source(const struct call *call, struct error *error)
+{
+    bool file = call->file != NULL || call_text(call, "text") != NULL;
+    const char *run = call_text(call, "run");
+
+    if (call->file != NULL && call_text(call, "text") != NULL)
+        return error_set(error, ERROR_INVALID,
+                         "the file came as the request's body: leave \"text\" out");
+    if (!file && run == NULL)
+        return error_set(error, ERROR_INVALID,
+                         "run_import needs \"text\", the file's content, or \"run\", an imported "
+                         "run's id");
+    if (file && run != NULL)
+        return error_set(error, ERROR_INVALID,
+                         "give \"text\" or \"run\", not both: a file's content is imported, or an "
+                         "imported run's facts are stated");
+    if (run != NULL && json_object_get(call->arguments, "columns") != NULL)
+        return error_set(error, ERROR_INVALID,
+                         "\"columns\" are read with the file: give its content with them, \"run\" "
+                         "takes facts and notes alone");
+    if (run != NULL && !evidence_is_import(run))
+        return error_set(error, ERROR_INVALID,
+                         "\"run\" is \"%s\", which opsbrain measured itself: only imported runs "
+                         "(imp_...) take stated facts",
+                         run);
+    return true;
+}
+
+/* Borrowed from the arguments. */
+static void list_columns(const struct call *call, const char *out[COLUMNS_MAX + 1])
+{
+    const json_t *columns = json_object_get(call->arguments, "columns"), *column;
+    size_t i, count = 0;
+
+    json_array_foreach(columns, i, column)
+    {
+        if (count < COLUMNS_MAX)
+            out[count++] = json_string_value(column);
+    }
+    out[count] = NULL;
+}
+
+static bool keep(struct call *call, struct import_row *row, bool *existed, struct error *error)
+{
+    const char *columns[COLUMNS_MAX + 1];
+    const char *text = call_text(call, "text"), *run = call_text(call, "run");
+    const char *name = call_text(call, "name");
+    json_auto_t *stated = stated_by(call);
+    struct store *store = call->services->store;
+    const struct import_offer offer = {
+        .bytes = call->file != NULL ? call->file : text,
+        .length = call->file != NULL ? call->file_bytes
+                  : text != NULL     ? strlen(text)
+                                     : 0,
+        .name = name != NULL  ? name
+                : run != NULL ? ""
+                              : "unnamed",
+        .format = call_text(call, "format"),
+        .columns = columns,
+        .stated = stated,
+    };
+
+    list_columns(call, columns);
+    if (run != NULL)
+        return import_restate(store, run, &offer, clock_utc_ms(), &call->change, row, existed,
+                              error);
+    return import_offer_keep(store, &offer, clock_utc_ms(), &call->change, row, existed, error);
+}
+
+static void write_answer(const struct import_row *row, bool existed,
+                         const struct evidence *evidence, struct answer *answer)
+{
+    char time[TIME_SHOWN_SIZE];
+
+    answer->structured = json_pack("{s:o, s:b, s:o}", "run", import_run_json(row), "already_known",
+                                   (int)existed, "import", import_json(evidence));
+    if (existed)
+        text_add(&answer->text, "This file was imported before: nothing was added.\n");
+    else if (row->corrects[0] != '\0')
+        text_addf(&answer->text,
+                  "A new import of the same file, with other facts stated than %s.\n",
+                  row->corrects);
+    import_describe(evidence, &answer->text);
+    text_addf(&answer->text, "Brought by %s, %s.\n", row->principal,
+              time_show(row->created_ms, time));
+    answer_next(answer, "run_audit tells what its figures can bear, run_report shows them");
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    struct import_row row = { 0 };
+    EVIDENCE_AUTO evidence;
+    bool existed, done;
+
+    evidence_init(&evidence);
+    if (!check_source(call, error) || !keep(call, &row, &existed, error))
+        return false;
+    done = evidence_find(call->services->store, row.id, &evidence, error);
+    if (done)
+        write_answer(&row, existed, &evidence, answer);
+    import_row_finish(&row);
+    return done;
+}
+
+const struct tool tool_run_import = {
+    .name = "run_import",
+    .title = "Import results of another tool",
+    .help = "Imports another load generator's result file as a run to audit, report and compare.",
+    .more = "It reads vLLM bench serve, SGLang, GuideLLM, aiperf, inference-perf, InferenceX, "
+            "llama-bench, CSV and JSON rows. What the file does not say stays unknown: state "
+            "model, hardware and what else you know. The same file again is the same run.",
+    .sets = SET_MEASURE,
+    .params = params,
+    .fields = fields,
+    .role = ROLE_OPERATOR,
+    .placement = PLACE_WORKER,
+    .idempotent = true,
+    .changes_resources = true,
+    .grows = true,
+    .run = run,
+};

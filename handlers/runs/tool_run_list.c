@@ -1,0 +1,146 @@
+/* run_list: what was measured, newest first. */
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/formats/table.h"
+#include "handlers/answers/deployment_argument.h"
+#include "handlers/answers/import_answer.h"
+#include "handlers/answers/run_index.h"
+#include "handlers/answers/sweep_answer.h"
+#include "handlers/period.h"
+
+#define RUNS_MAX 40 /* of a sweep: 20 repetitions of two deployments, as sweep_plan allows */
+
+static const struct param params[] = {
+    { "deployment", VALUE_TEXT, .low = 1, .high = 63,
+      .help = "Only runs on it (a removed one, too)." },
+    { "sweep", VALUE_TEXT, .low = 1, .high = 39, .help = "Only runs of this sweep." },
+    PARAMS_PERIOD,
+    PARAM_LIMIT,
+    PARAM_CURSOR,
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "runs", VALUE_LIST, .help = "Newest first.", .fields = run_fields, .told_in = "run_show" },
+    FIELD_NEXT_CURSOR,
+    FIELD_NEXT_STEP,
+    { 0 },
+};
+
+static void write_own(const struct run_row *run, struct table *table)
+{
+    table_cell(table, "%s", run->id);
+    table_cell(table, "%s", run->sweep_id);
+    table_cell(table, "%" PRId64, run->repetition + 1);
+    table_cell(table, "%s", run->deployment);
+    table_cell(table, "%" PRId64 "/%" PRId64, run->cells_done, run->cells_total);
+    table_cell(table, "%.12s", run->fingerprint[0] != '\0' ? run->fingerprint : "-");
+}
+
+static void write_imported(const struct import_row *import, struct table *table)
+{
+    TEXT_AUTO name = { 0 };
+
+    text_add_printable(&name, import->name, strlen(import->name), 60);
+    table_cell(table, "%s", import->id);
+    table_cell(table, "imported: %s", text_string(&name));
+    table_cell(table, "-");
+    table_cell(table, "%s", import->deployment[0] != '\0' ? import->deployment : "-");
+    table_cell(table, "%" PRId64, import->cells);
+    table_cell(table, "-");
+}
+
+static void write_table(const struct any_run *runs, size_t count, struct text *out)
+{
+    struct table *table = table_create();
+    char time[TIME_SHOWN_SIZE];
+
+    table_column(table, "Run", false);
+    table_column(table, "Sweep", false);
+    table_column(table, "Rep", true);
+    table_column(table, "Deployment", false);
+    table_column(table, "Cells", true);
+    table_column(table, "Fingerprint", false);
+    table_column(table, "Created (UTC)", false);
+    for (size_t i = 0; i < count; i++) {
+        if (runs[i].run != NULL)
+            write_own(runs[i].run, table);
+        else
+            write_imported(runs[i].import, table);
+        table_cell(table, "%s", time_show(runs[i].created_ms, time));
+    }
+    table_render(table, out);
+    table_destroy(table);
+    for (size_t i = 0; i < count; i++)
+        if (runs[i].run != NULL)
+            run_describe_lineage(runs[i].run, out);
+}
+
+static int64_t created_ms(const void *rows, size_t index)
+{
+    return ((const struct any_run *)rows)[index].created_ms;
+}
+
+/* The repetitions of a sweep have one time: a page that is all of them ends with the last, be it
+ * over the limit, since the next page begins behind that time. */
+static size_t end_page(const struct any_run *runs, size_t count, size_t limit)
+{
+    size_t shown = page_length(count, limit, created_ms, runs);
+
+    while (shown > 0 && shown < count && runs[shown].created_ms == runs[shown - 1].created_ms)
+        shown++;
+    return shown;
+}
+
+static void write_answer(const struct all_runs *all, size_t limit, struct answer *answer)
+{
+    size_t shown = end_page(all->rows, all->count, limit);
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < shown; i++)
+        json_array_append_new(list, all->rows[i].run != NULL
+                                        ? run_json(all->rows[i].run)
+                                        : import_run_json(all->rows[i].import));
+    answer->structured = json_pack("{s:o}", "runs", list);
+    if (shown == 0) {
+        text_add(&answer->text, "No such run.\n");
+        answer_next(answer, "sweep_plan, then sweep_start");
+    } else
+        write_table(all->rows, shown, &answer->text);
+    page_end_at(answer, all->count > shown, shown == 0 ? 0 : all->rows[shown - 1].created_ms);
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    size_t limit = page_limit(call);
+    struct all_runs all;
+    struct period period;
+
+    if (!period_page(call, &period, error)
+        || !all_runs_list(call->services->store, call_text(call, "deployment"),
+                          call_text(call, "sweep"), period.until_ms, limit + RUNS_MAX, &all, error))
+        return false;
+    all.count = period_count(&period, all.count, created_ms, all.rows);
+    write_answer(&all, limit, answer);
+    all_runs_finish(&all);
+    return true;
+}
+
+const struct tool tool_run_list = {
+    .name = "run_list",
+    .title = "List what was measured",
+    .help = "Lists measured and imported runs, newest first; the same fingerprint means the same "
+            "was measured.",
+    .more = "A run is one repetition of a sweep's grid. One in full: run_show; the results of a "
+            "whole sweep: run_report.",
+    .sets = SET_MEASURE,
+    .params = params,
+    .fields = fields,
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .read_only = true,
+    .idempotent = true,
+    .run = run,
+};

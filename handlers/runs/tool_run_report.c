@@ -1,0 +1,234 @@
+/* run_report: the report of a sweep, or of one of its runs. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/report/report.h"
+#include "base/core/memory.h"
+#include "handlers/answers/deployment_argument.h"
+#include "handlers/answers/import_answer.h"
+#include "handlers/answers/sweep_answer.h"
+#include "handlers/answers/sweep_material.h"
+
+#define SWEEPS_LOOKED_AT 50
+
+static const struct param params[] = {
+    { "sweep", VALUE_TEXT, .low = 1, .high = 39,
+      .help = "Its id; without: the newest that measured anything." },
+    { "run", VALUE_TEXT, .low = 1, .high = 39, .help = "One run alone: run_... or imp_...",
+      .more = "The report of this repetition alone; of an imported run what its file tells." },
+    { "deployment", VALUE_TEXT, .low = 1, .high = 63, .help = "The newest sweep of it.",
+      .more = "With neither sweep nor run. Of an A/B sweep: the report of this one of its two "
+              "deployments alone." },
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "sweep", VALUE_OBJECT, .optional = true, .help = "The sweep; missing: an imported run.",
+      .fields = sweep_fields, .told_in = "sweep_show" },
+    { "runs", VALUE_LIST, .help = "The runs that the report is of.", .fields = run_fields,
+      .told_in = "run_show" },
+    { "report", VALUE_OBJECT,
+      .help = "The report's figures: matrices of latency and throughput, peak, saturation, "
+              "failures, warnings." },
+    { "candidate_report", VALUE_OBJECT, .optional = true,
+      .help = "Of an A/B sweep: the same of the candidate; `report` is of the baseline." },
+    { 0 },
+};
+
+static bool newest_sweep(const struct call *call, char out[ID_SIZE], struct error *error)
+{
+    const char *deployment = call_text(call, "deployment");
+    struct sweep_row *sweeps = NULL;
+    size_t count;
+
+    out[0] = '\0';
+    if (!sweep_list(call->services->store, deployment, 0, SWEEPS_LOOKED_AT, &sweeps, &count, error))
+        return false;
+    for (size_t i = 0; i < count && out[0] == '\0'; i++)
+        if (sweeps[i].cells_done > 0)
+            text_copy(out, ID_SIZE, sweeps[i].id);
+    sweep_rows_free(sweeps, count);
+    return out[0] != '\0'
+           || error_set(error, ERROR_NOT_FOUND,
+                        "no sweep%s%s has measured anything yet: start one with sweep_start",
+                        deployment == NULL ? "" : " of ", deployment == NULL ? "" : deployment);
+}
+
+/* Which sweep, and which of its runs (only_run "": all). */
+static bool choose(const struct call *call, char sweep[ID_SIZE], char only_run[ID_SIZE],
+                   struct error *error)
+{
+    const char *sweep_id = call_text(call, "sweep"), *run_id = call_text(call, "run");
+    struct run_row row;
+
+    only_run[0] = '\0';
+    if (run_id == NULL && sweep_id == NULL)
+        return newest_sweep(call, sweep, error);
+    if (run_id == NULL) {
+        text_copy(sweep, ID_SIZE, sweep_id);
+        return true;
+    }
+    if (!run_find(call->services->store, run_id, &row, error))
+        return false;
+    text_copy(sweep, ID_SIZE, row.sweep_id);
+    text_copy(only_run, ID_SIZE, row.id);
+    free(row.fingerprint_document);
+    free(row.provenance);
+    if (sweep_id != NULL && strcmp(sweep_id, sweep) != 0)
+        return error_set(error, ERROR_INVALID, "the run %s is not of the sweep %s but of %s",
+                         run_id, sweep_id, sweep);
+    return true;
+}
+
+/* What a report is of: "" is any. */
+struct part {
+    const char *run, *deployment;
+};
+
+static bool is_of(const struct part *part, const char *run, const char *deployment)
+{
+    return (part->run[0] == '\0' || strcmp(part->run, run) == 0)
+           && (part->deployment[0] == '\0' || strcmp(part->deployment, deployment) == 0);
+}
+
+/* Copies of rows whose heap stays with the whole: free the arrays alone. */
+static struct sweep_material part_of(const struct sweep_material *material, const struct part *part)
+{
+    struct sweep_material out = {
+        .runs = memory_zeroed(material->run_count + 1, sizeof *out.runs),
+        .cells = memory_zeroed(material->cell_count + 1, sizeof *out.cells),
+        .interrupted = memory_zeroed(material->interrupted_count + 1, sizeof *out.interrupted),
+    };
+
+    for (size_t i = 0; i < material->run_count; i++)
+        if (is_of(part, material->runs[i].id, material->runs[i].deployment))
+            out.runs[out.run_count++] = material->runs[i];
+    for (size_t i = 0; i < material->cell_count; i++)
+        if (is_of(part, material->cells[i].run_id, material->cells[i].deployment))
+            out.cells[out.cell_count++] = material->cells[i];
+    for (size_t i = 0; i < material->interrupted_count; i++)
+        if (is_of(part, material->interrupted[i].run_id, material->interrupted[i].deployment))
+            out.interrupted[out.interrupted_count++] = material->interrupted[i];
+    return out;
+}
+
+/* Adds one report to the answer, and its runs. */
+static void write_part(const struct sweep_material *material, const struct part *part, json_t *runs,
+                       struct answer *answer)
+{
+    struct sweep_material own = part_of(material, part);
+    const struct report_input input = {
+        .sweep = &material->sweep,
+        .runs = own.runs,
+        .run_count = own.run_count,
+        .cells = own.cells,
+        .cell_count = own.cell_count,
+        .interrupted = own.interrupted,
+        .interrupted_count = own.interrupted_count,
+    };
+    bool first = json_array_size(runs) == 0;
+
+    for (size_t i = 0; i < input.run_count; i++)
+        json_array_append_new(runs, run_json(&input.runs[i]));
+    if (!first)
+        text_add(&answer->text, "\n---\n\n");
+    report_markdown(&input, &answer->text);
+    json_object_set_new(answer->structured, first ? "report" : "candidate_report",
+                        report_json(&input));
+    free(own.runs);
+    free(own.cells);
+    free(own.interrupted);
+}
+
+static bool check_deployment(const struct sweep_row *sweep, const char *name, struct error *error)
+{
+    if (name == NULL)
+        return true;
+    for (size_t i = 0; i < sweep->subject_count; i++)
+        if (strcmp(sweep->subjects[i].deployment, name) == 0)
+            return true;
+    return error_set(error, ERROR_INVALID, "the sweep %s is not of %s but of %s%s%s", sweep->id,
+                     name, sweep->deployment, sweep->subject_count > 1 ? " and " : "",
+                     sweep->subject_count > 1 ? sweep_candidate(sweep) : "");
+}
+
+/* Whose job it was is of no interest any more. */
+static json_t *sweep_measured(const struct sweep_row *sweep)
+{
+    json_t *json = sweep_json(sweep);
+
+    json_object_del(json, "job");
+    return json;
+}
+
+/* Of an A/B sweep each deployment has its report: their cells are not repetitions. */
+static void write_sweep(const struct sweep_material *material, const char *deployment,
+                        struct answer *answer)
+{
+    const struct sweep_row *sweep = &material->sweep;
+    json_t *runs = json_array();
+
+    answer->structured = json_pack("{s:o, s:o}", "sweep", sweep_measured(sweep), "runs", runs);
+    for (size_t i = 0; i < sweep->subject_count; i++) {
+        const struct part part = { "", sweep->subjects[i].deployment };
+
+        if (deployment == NULL || strcmp(deployment, part.deployment) == 0)
+            write_part(material, &part, runs, answer);
+    }
+}
+
+static void write_run(const struct sweep_material *material, const char *only_run,
+                      struct answer *answer)
+{
+    const struct part part = { only_run, "" };
+    json_t *runs = json_array();
+
+    answer->structured =
+        json_pack("{s:o, s:o}", "sweep", sweep_measured(&material->sweep), "runs", runs);
+    write_part(material, &part, runs, answer);
+}
+
+static bool report_own(struct call *call, struct answer *answer, struct error *error)
+{
+    const char *deployment = call_text(call, "deployment");
+    struct sweep_material material = { 0 };
+    char only_run[ID_SIZE];
+    char sweep[ID_SIZE];
+    bool done = choose(call, sweep, only_run, error)
+                && sweep_material_read(call->services, sweep, &material, error)
+                && check_deployment(&material.sweep, deployment, error);
+
+    if (done && only_run[0] != '\0')
+        write_run(&material, only_run, answer);
+    else if (done)
+        write_sweep(&material, deployment, answer);
+    sweep_material_finish(&material);
+    return done;
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    const char *run_id = call_text(call, "run");
+
+    return run_id != NULL && evidence_is_import(run_id) ? import_report(call, answer, error)
+                                                        : report_own(call, answer, error);
+}
+
+const struct tool tool_run_report = {
+    .name = "run_report",
+    .title = "Report a benchmark's results",
+    .help = "A sweep's report in markdown: matrices, percentiles, peak, saturation, failures, "
+            "takeaways. Quote its figures.",
+    .more = "Rows are context, columns users. The figures come from stored measurements: do not "
+            "recompute them. Works on unfinished sweeps and imported runs too. Without arguments: "
+            "the newest sweep.",
+    .sets = SET_MEASURE,
+    .params = params,
+    .fields = fields,
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .read_only = true,
+    .idempotent = true,
+    .run = run,
+};

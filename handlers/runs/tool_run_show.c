@@ -1,0 +1,247 @@
+/* run_show: one run: what was measured, by whom, and every figure of a cell. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "handlers/answers/import_answer.h"
+#include "handlers/answers/sweep_answer.h"
+#include "store/ledger/attempt_series.h"
+
+static const struct param params[] = {
+    { "run", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Id: run_... or imp_..." },
+    { "cell", VALUE_INTEGER, .low = 0, .high = 1e9,
+      .help = "Position of a cell, for all that was measured there.",
+      .more = "All percentiles, failures by class, the server's own metrics." },
+    { "scrapes", VALUE_INTEGER, .low = 0, .high = 2048, .initial = "0",
+      .help = "With `cell`: so many scrapes of its metrics.",
+      .more =
+          "Evenly spread over the time from before the cell's first request to after its last." },
+    { "limit", VALUE_INTEGER, .low = 1, .high = 200, .initial = "30", .help = "Cells per page." },
+    PARAM_CURSOR,
+    PARAM_DETAIL,
+    { 0 },
+};
+
+static const struct field detail_fields[] = {
+    { "position", VALUE_INTEGER, .help = "Which cell." },
+    { "state", VALUE_TEXT, .optional = true, .help = "pending, measured, failed, ..." },
+    { "measurement", VALUE_OBJECT, .optional = true,
+      .help = "Groups window, requests, failures, load, tokens, rates, client, latency; "
+              "milliseconds, seconds and counts as the names say; missing: not measured." },
+    { "witness", VALUE_OBJECT, .optional = true,
+      .help = "What the server's own metrics said: state full, partial or absent, and why; counts "
+              "held against what was sent; means, gauges and rates of the window; missing: not "
+              "asked." },
+    { "series", VALUE_OBJECT, .optional = true,
+      .help = "The scrapes as columns: at_ms (UTC), and one list for each figure; null where a "
+              "scrape does not tell it. With `scrapes`." },
+    { "workload_digest", VALUE_TEXT, .optional = true, .help = "Digest of the prompts." },
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "run", VALUE_OBJECT, .help = "The run.", .fields = run_fields },
+    { "fingerprint", VALUE_OBJECT, .sparse = true,
+      .help = "What was measured: model, engine, hardware, limits, workload; {} before the first "
+              "cell." },
+    { "provenance", VALUE_OBJECT, .help = "Who measured it, with what, from where." },
+    { "cells", VALUE_LIST, .sparse = true, .help = "Cells in order of measuring.",
+      .fields = cell_fields, .told_in = "sweep_show" },
+    { "findings", VALUE_LIST, .optional = true, .help = FINDINGS_HELP, .fields = finding_fields,
+      .told_in = "sweep_show" },
+    { "detail", VALUE_OBJECT, .foreign = true, .optional = true,
+      .help = "Of the cell that was asked for.", .fields = detail_fields },
+    { "import", VALUE_OBJECT, .optional = true,
+      .help = "Of an imported run, instead of cells: what its file tells.",
+      .fields = import_fields },
+    FIELD_NEXT_CURSOR,
+    { 0 },
+};
+
+struct view {
+    struct sweep_row sweep;
+    struct run_row run;
+    struct cell_row *cells;
+    size_t cell_count;
+};
+
+static void view_finish(struct view *view)
+{
+    free(view->run.fingerprint_document);
+    free(view->run.provenance);
+    cell_rows_free(view->cells, view->cell_count);
+    sweep_row_finish(&view->sweep);
+}
+
+/* What is compared by, unless all of it is asked for: without what the engine and its protocol tell
+ * of themselves, and what of the workload is at its default. */
+static json_t *measured_json(const struct call *call, const struct run_row *run)
+{
+    json_t *fingerprint = json_stored(run->fingerprint_document);
+
+    if (call_boolean(call, "detail", false))
+        return fingerprint;
+    json_object_del(fingerprint, "engine_details");
+    json_object_del(fingerprint, "request_form");
+    json_object_set_new(
+        fingerprint, "workload",
+        tool_stated(tool_find("sweep_plan"), json_object_get(fingerprint, "workload")));
+    json_drop_blank(fingerprint);
+    return fingerprint;
+}
+
+static json_t *detail_json(const struct cell_row *cell)
+{
+    bool has_figures = cell->state == CELL_MEASURED || cell->state == CELL_FAILED
+                       || cell->state == CELL_INFEASIBLE;
+
+    return json_pack("{s:I, s:s, s:o, s:o, s:o}", "position", (json_int_t)cell->position, "state",
+                     cell_state_name(cell->state), "measurement",
+                     has_figures ? measurement_to_json(&cell->measurement) : json_null(), "witness",
+                     cell->witness == NULL ? json_null() : json_stored(cell->witness),
+                     "workload_digest", json_text_or_null(cell->workload_digest));
+}
+
+/* Of `count` rows the i-th of at most `limit`: evenly, the last always. */
+static json_t *thinned(const json_t *column, size_t limit)
+{
+    size_t count = json_array_size(column), kept = count < limit ? count : limit;
+    json_t *out = json_array();
+
+    for (size_t i = 1; i <= kept; i++)
+        json_array_append(out, json_array_get(column, i * count / kept - 1));
+    return out;
+}
+
+/* Scrapes are kept of attempts that had a witness with metrics. */
+static bool add_series(const struct call *call, int64_t attempt_id, json_t *detail,
+                       struct answer *answer, struct error *error)
+{
+    size_t limit = (size_t)call_integer(call, "scrapes", 0);
+    json_auto_t *stored = NULL, *series = json_object();
+    FREE_AUTO char *written = NULL;
+    const char *name;
+    json_t *column;
+
+    if (limit == 0)
+        return true;
+    if (!attempt_series_find(call->services->store, attempt_id, &stored, error))
+        return error->kind == ERROR_NOT_FOUND;
+    json_object_foreach(stored, name, column)
+        json_object_set_new(series, name, thinned(column, limit));
+    json_object_set(detail, "series", series);
+    written = json_write(series);
+    answer_quote(&answer->text, "\nThe server's metrics meanwhile, as columns", written,
+                 strlen(written), 12000);
+    return true;
+}
+
+static bool add_detail(const struct call *call, const struct view *view, struct answer *answer,
+                       struct error *error)
+{
+    int64_t position = call_integer(call, "cell", -1);
+    json_t *detail;
+    FREE_AUTO char *written = NULL;
+
+    if (position < 0)
+        return true;
+    for (size_t i = 0; i < view->cell_count; i++) {
+        if (view->cells[i].position != position)
+            continue;
+        detail = detail_json(&view->cells[i]);
+        json_object_set_new(answer->structured, "detail", detail);
+        written = json_dumps(detail, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
+        answer_quote(&answer->text, "\nAll that was measured in this cell", written,
+                     strlen(written), 12000);
+        return add_series(call, view->cells[i].attempt_id, detail, answer, error);
+    }
+    return error_set(error, ERROR_NOT_FOUND,
+                     "the run has no cell at position %" PRId64 ": its positions are %" PRId64
+                     " to %" PRId64,
+                     position, view->cell_count == 0 ? 0 : view->cells[0].position,
+                     view->cell_count == 0 ? 0 : view->cells[view->cell_count - 1].position);
+}
+
+static void write_head(const struct run_row *run, const json_t *measured, struct text *out)
+{
+    json_auto_t *provenance = json_stored(run->provenance);
+
+    text_addf(out,
+              "%s: repetition %" PRId64 " of %s on %s (sweep %s); %" PRId64 " of %" PRId64
+              " cells done.\nFingerprint: %s\n",
+              run->id, run->repetition + 1, run->sweep_id, run->deployment, run->sweep_state,
+              run->cells_done, run->cells_total,
+              run->fingerprint[0] != '\0' ? run->fingerprint : "none before the first cell");
+    text_add(out, "Measured: ");
+    members_describe(measured, out);
+    text_add(out, "By whom: ");
+    members_describe(provenance, out);
+    run_describe_lineage(run, out);
+    text_add_char(out, '\n');
+}
+
+static bool write_answer(const struct call *call, const struct view *view, int64_t cursor,
+                         struct answer *answer, struct error *error)
+{
+    size_t limit = (size_t)call_integer(call, "limit", 30);
+    size_t first = (size_t)cursor < view->cell_count ? (size_t)cursor : view->cell_count;
+    size_t count = view->cell_count - first < limit ? view->cell_count - first : limit;
+    const struct report_input input = { .sweep = &view->sweep,
+                                        .cells = view->cells,
+                                        .cell_count = view->cell_count };
+
+    json_t *measured = measured_json(call, &view->run);
+
+    answer->structured = json_pack(
+        "{s:o, s:o, s:o, s:o}", "run", run_json(&view->run), "fingerprint", measured, "provenance",
+        json_stored(view->run.provenance), "cells", cells_json(view->cells + first, count));
+    write_head(&view->run, measured, &answer->text);
+    findings_add(&input, answer);
+    text_add_char(&answer->text, '\n');
+    if (count > 0)
+        cells_table(view->cells + first, count, &answer->text);
+    page_end_at(answer, first + count < view->cell_count, (int64_t)(first + count));
+    return add_detail(call, view, answer, error);
+}
+
+static bool show_own(struct call *call, struct answer *answer, struct error *error)
+{
+    struct store *store = call->services->store;
+    struct view view = { 0 };
+    int64_t cursor;
+    bool done =
+        page_cursor(call, &cursor, error)
+        && run_find(store, call_text(call, "run"), &view.run, error)
+        && sweep_find(store, view.run.sweep_id, &view.sweep, error)
+        && cell_list(store, view.run.sweep_id, view.run.id, &view.cells, &view.cell_count, error)
+        && write_answer(call, &view, cursor, answer, error);
+
+    view_finish(&view);
+    return done;
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    return evidence_is_import(call_text(call, "run")) ? import_show(call, answer, error)
+                                                      : show_own(call, answer, error);
+}
+
+const struct tool tool_run_show = {
+    .name = "run_show",
+    .title = "Show one run",
+    .help = "One run: what was measured, by whom, saturation points and its cells; with `cell` "
+            "every figure of one.",
+    .more = "Its fingerprint says what was measured, its provenance who, when and from where. The "
+            "readable summary of a whole sweep is run_report.",
+    .sets = SET_MEASURE,
+    .params = params,
+    .fields = fields,
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .read_only = true,
+    .idempotent = true,
+    .run = run,
+};

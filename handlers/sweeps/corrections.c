@@ -1,0 +1,167 @@
+#include "handlers/sweeps/corrections.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "handlers/answers/sweep_answer.h"
+
+#define RUNS_MAX 64 /* of a sweep: more than sweep_plan allows */
+
+struct earlier {
+    struct sweep_row sweep;
+    struct run_row *runs; /* those that are corrected */
+    size_t run_count;
+};
+
+static void earlier_finish(struct earlier *earlier)
+{
+    sweep_row_finish(&earlier->sweep);
+    run_rows_free(earlier->runs, earlier->run_count);
+}
+
+/* Of the sweep's runs only this one. */
+static void keep_run(struct earlier *earlier, const char *id)
+{
+    struct run_row kept = { 0 };
+
+    for (size_t i = 0; i < earlier->run_count; i++) {
+        struct run_row *row = &earlier->runs[i];
+
+        if (strcmp(row->id, id) == 0) {
+            kept = *row;
+            row->fingerprint_document = row->provenance = NULL;
+        }
+        free(row->fingerprint_document);
+        free(row->provenance);
+    }
+    earlier->runs[0] = kept;
+    earlier->run_count = 1;
+}
+
+static bool sweep_of(struct store *store, const char *id, char out[ID_SIZE], struct error *error)
+{
+    struct run_row row;
+
+    if (strncmp(id, "run_", 4) != 0) {
+        text_copy(out, ID_SIZE, id);
+        return true;
+    }
+    if (!run_find(store, id, &row, error))
+        return false;
+    text_copy(out, ID_SIZE, row.sweep_id);
+    free(row.fingerprint_document);
+    free(row.provenance);
+    return true;
+}
+
+static bool earlier_read(struct store *store, const char *id, struct earlier *out,
+                         struct error *error)
+{
+    char sweep[ID_SIZE];
+
+    if (!sweep_of(store, id, sweep, error) || !sweep_find(store, sweep, &out->sweep, error)
+        || !run_list(store, NULL, sweep, 0, RUNS_MAX, &out->runs, &out->run_count, error))
+        return false;
+    if (strcmp(id, sweep) != 0)
+        keep_run(out, id);
+    return true;
+}
+
+/* ---- Is it the same thing? ---- */
+
+/* Which of the request's deployments that is. */
+static bool find_subject(const struct sweep_request *request, int64_t deployment_id, size_t *out)
+{
+    *out = deployment_id == request->deployment.id ? 0 : 1;
+    return *out == 0 || (request->subjects > 1 && deployment_id == request->candidate.id);
+}
+
+static bool check_deployments(const char *id, const struct earlier *earlier,
+                              const struct sweep_request *request, struct error *error)
+{
+    size_t subject, seen = 0;
+    bool same = true;
+
+    for (size_t i = 0; same && i < earlier->run_count; i++) {
+        same = find_subject(request, earlier->runs[i].deployment_id, &subject);
+        seen |= (size_t)1 << subject;
+    }
+    if (same && seen == ((size_t)1 << request->subjects) - 1)
+        return true;
+    return error_set(
+        error, ERROR_INVALID,
+        "\"corrects\": %s was measured on %s, not on what is asked for now: a correction "
+        "is of the same deployments",
+        id, earlier->runs[0].deployment);
+}
+
+static bool check_cells(const char *id, const struct earlier *earlier,
+                        const struct sweep_request *request, struct error *error)
+{
+    const char *written = earlier->sweep.plan;
+    json_auto_t *json = NULL;
+    struct plan plan;
+
+    if (!json_parse(written, strlen(written), &json, error) || !plan_read(json, &plan, error))
+        return false;
+    if (strcmp(id, earlier->sweep.id) != 0)
+        plan.repetitions = 1;
+    if (plan_same_shape(&plan, &request->plan))
+        return true;
+    return error_set(error, ERROR_INVALID,
+                     "\"corrects\": %s has other cells than are asked for now: give the same "
+                     "loads, input_tokens and output_tokens, and repetitions %lld",
+                     id, (long long)plan.repetitions);
+}
+
+static bool check_free(const struct earlier *earlier, struct error *error)
+{
+    if (sweep_is_active(&earlier->sweep))
+        return error_set(error, ERROR_CONFLICT,
+                         "\"corrects\": %s is at work still: wait for it, or sweep_cancel it",
+                         earlier->sweep.id);
+    for (size_t i = 0; i < earlier->run_count; i++)
+        if (earlier->runs[i].corrected_by[0] != '\0')
+            return error_set(error, ERROR_CONFLICT,
+                             "\"corrects\": %s was corrected by %s already: correct that one",
+                             earlier->runs[i].id, earlier->runs[i].corrected_by);
+    return true;
+}
+
+/* ---- The corrections ---- */
+
+static void list_corrections(const char *id, const struct earlier *earlier,
+                             const struct sweep_request *request, struct correction *out)
+{
+    bool whole = strcmp(id, earlier->sweep.id) == 0;
+
+    for (size_t i = 0; i < earlier->run_count; i++) {
+        find_subject(request, earlier->runs[i].deployment_id, &out[i].subject);
+        out[i].repetition = whole ? earlier->runs[i].repetition : 0;
+        text_copy(out[i].run_id, sizeof out[i].run_id, earlier->runs[i].id);
+    }
+}
+
+bool corrections_find(struct store *store, const char *id, const struct sweep_request *request,
+                      struct correction **out, size_t *count, struct error *error)
+{
+    struct earlier earlier = { 0 };
+    bool found;
+
+    *out = NULL;
+    *count = 0;
+    if (id == NULL)
+        return true;
+    found = earlier_read(store, id, &earlier, error)
+            && check_deployments(id, &earlier, request, error)
+            && check_cells(id, &earlier, request, error) && check_free(&earlier, error);
+    if (found) {
+        *count = earlier.run_count;
+        *out = memory_zeroed(*count, sizeof **out);
+        list_corrections(id, &earlier, request, *out);
+    }
+    earlier_finish(&earlier);
+    return found;
+}

@@ -1,0 +1,214 @@
+#include "handlers/sweeps/sweep_request.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/json/json.h"
+#include "bench/plan/plan_settings.h"
+#include "handlers/answer.h"
+#include "store/ledger/datasets.h"
+
+#define OUTPUT_TOKENS_DEFAULT 128 /* of PARAMS_PLAN */
+
+const char *const bench_apis[] = { "completions", "chat", NULL };
+const char *const bench_arrivals[] = { "closed", "constant", "poisson", "gamma", NULL };
+const char *const bench_thinks[] = { "fixed", "exponential", NULL };
+const char *const bench_searches[] = { "full", "adaptive", "climb", NULL };
+const char *const limit_percentiles[] = { "p50", "p90", "p95", "p99", NULL };
+
+static json_t *mean_level(const json_t *range)
+{
+    return json_pack("[I]", (json_int_t)lround(fmax(1, json_get_number(range, "mean", 1))));
+}
+
+static int64_t total_tokens(const struct plan_estimate *estimate)
+{
+    return estimate->input_tokens + estimate->output_tokens;
+}
+
+const struct deployment *sweep_request_candidate(const struct sweep_request *request)
+{
+    return request->subjects > 1 ? &request->candidate : NULL;
+}
+
+void sweep_request_name(const struct sweep_request *request, struct text *out)
+{
+    text_addf(out, "%s (revision %" PRId64 ")", request->deployment.name,
+              request->deployment.revision);
+    if (request->subjects > 1)
+        text_addf(out, ", in turns with %s (revision %" PRId64 ")", request->candidate.name,
+                  request->candidate.revision);
+}
+
+static bool is_same_server(const struct deployment *a, const struct deployment *b)
+{
+    char names[2][ENDPOINT_NAME_SIZE];
+    struct error ignored;
+
+    return endpoint_name(a->url, names[0], &ignored) && endpoint_name(b->url, names[1], &ignored)
+           && strcmp(names[0], names[1]) == 0;
+}
+
+static bool find_subjects(const struct call *call, struct sweep_request *out, struct error *error)
+{
+    const char *candidate = call_text(call, "candidate");
+
+    out->subjects = 1;
+    out->same_server = false;
+    if (!deployment_of(call, &out->deployment, error))
+        return false;
+    if (candidate == NULL)
+        return true;
+    if (strcmp(candidate, out->deployment.name) == 0)
+        return error_set(error, ERROR_INVALID,
+                         "\"candidate\" is %s, the deployment itself: name another one. To see "
+                         "what two measurements of one server differ by, register it under a "
+                         "second name",
+                         candidate);
+    out->subjects = 2;
+    if (!deployment_find(call->services->store, candidate, &out->candidate, error))
+        return false;
+    out->same_server = is_same_server(&out->deployment, &out->candidate);
+    return true;
+}
+
+static bool check_http2(const struct sweep_request *request, const struct deployment *deployment,
+                        struct error *error)
+{
+    if (request->plan.http2_streams == 0 || strncmp(deployment->url, "https://", 8) == 0)
+        return true;
+    return error_set(error, ERROR_INVALID,
+                     "\"http2_streams\" is %ld, but %s is at %s: HTTP/2 is negotiated over TLS. "
+                     "Leave it out, or register the server's https:// address",
+                     request->plan.http2_streams, deployment->name, deployment->url);
+}
+
+static bool is_default_output(const json_t *list)
+{
+    return list == NULL
+           || (json_array_size(list) == 1
+               && json_integer_value(json_array_get(list, 0)) == OUTPUT_TOKENS_DEFAULT);
+}
+
+/* Lengths that those of the dataset would take the place of. */
+static bool check_lengths(const json_t *arguments, bool by_dataset, struct error *error)
+{
+    const char *input = json_get_text(arguments, "input_distribution", "fixed");
+
+    if (json_object_get(arguments, "input_tokens") != NULL)
+        return error_set(error, ERROR_INVALID,
+                         "\"input_tokens\": the prompts of a dataset have its lengths, leave it "
+                         "out");
+    if (strcmp(input, "fixed") != 0 && strcmp(input, "dataset") != 0)
+        return error_set(error, ERROR_INVALID,
+                         "\"input_distribution\" is %s: the prompts of a dataset have its lengths, "
+                         "leave it out",
+                         input);
+    if (by_dataset && !is_default_output(json_object_get(arguments, "output_tokens")))
+        return error_set(error, ERROR_INVALID,
+                         "\"output_tokens\": with \"output_distribution\" dataset answers are as "
+                         "long as the dataset's, leave one of the two out");
+    return true;
+}
+
+/* A dataset brings its lengths: the plan has their means. */
+static bool add_dataset(const struct call *call, json_t *arguments, struct error *error)
+{
+    struct dataset_entry entry;
+    json_auto_t *lengths = NULL;
+    const json_t *output;
+    bool by_dataset = strcmp(json_get_text(arguments, "output_distribution", ""), "dataset") == 0;
+
+    if (call_text(call, "dataset") == NULL)
+        return true;
+    if (!check_lengths(arguments, by_dataset, error))
+        return false;
+    if (!dataset_entry_find(call->services->store, call_text(call, "dataset"), &entry, NULL, NULL,
+                            error))
+        return false;
+    lengths = json_stored(entry.lengths);
+    output = json_object_get(lengths, "output_tokens");
+    json_object_set_new(arguments, "dataset_digest", json_string(entry.digest));
+    dataset_entry_finish(&entry);
+    if (by_dataset && json_get_integer(output, "count", 0) == 0)
+        return error_set(error, ERROR_INVALID,
+                         "\"output_distribution\": the dataset tells no lengths of answers: give "
+                         "output_tokens instead");
+    json_object_set_new(arguments, "input_distribution", json_string("dataset"));
+    json_object_set_new(arguments, "input_tokens",
+                        mean_level(json_object_get(lengths, "input_tokens")));
+    if (by_dataset)
+        json_object_set_new(arguments, "output_tokens", mean_level(output));
+    return true;
+}
+
+/* As it was last told; 0: it is not known. */
+static int64_t context_of(const struct call *call, const struct deployment *deployment)
+{
+    struct model_facts facts;
+    struct error ignored;
+    bool found;
+
+    return model_facts_latest(call->services->store, deployment->id, &facts, &found, &ignored)
+                   && found && facts.revision == deployment->revision
+               ? facts.context_tokens
+               : 0;
+}
+
+bool sweep_request_read(const struct call *call, struct sweep_request *out, struct error *error)
+{
+    json_auto_t *arguments = json_copy(json_iterable(call->arguments));
+
+    if (!find_subjects(call, out, error) || !add_dataset(call, arguments, error))
+        return false;
+    plan_set_usual_grid(arguments, context_of(call, &out->deployment));
+    if (!plan_read(arguments, &out->plan, error) || !plan_check_settings(&out->plan, error)
+        || !plan_check_cells(&out->plan, out->subjects, error)
+        || !check_http2(out, &out->deployment, error)
+        || (out->subjects > 1 && !check_http2(out, &out->candidate, error)))
+        return false;
+    plan_estimate(&out->plan, out->subjects, &out->estimate);
+    plan_digest(&out->plan, &out->deployment, sweep_request_candidate(out), out->digest);
+    out->needs_go_ahead = out->estimate.duration_s > GO_AHEAD_MINUTES * 60
+                          || total_tokens(&out->estimate) > GO_AHEAD_TOKENS;
+    return true;
+}
+
+static bool refuse_large(const struct plan_estimate *estimate, struct error *error)
+{
+    char duration[DURATION_SHOWN_SIZE], tokens[DURATION_SHOWN_SIZE];
+
+    return error_set(error, ERROR_INVALID,
+                     "this sweep would take up to %s and %s tokens (%" PRId64
+                     " cells): over %d minutes or %d million tokens it needs the go-ahead. Call "
+                     "sweep_plan with the same arguments, show its estimate to whoever decides, "
+                     "and give its plan_digest here",
+                     duration_show(estimate->duration_s, duration),
+                     count_show(total_tokens(estimate), tokens), estimate->cells, GO_AHEAD_MINUTES,
+                     GO_AHEAD_TOKENS / 1000000);
+}
+
+bool sweep_request_is_other(const struct call *call, const struct sweep_request *request)
+{
+    const char *given = call_text(call, "plan_digest");
+
+    return given != NULL && strcmp(given, request->digest) != 0;
+}
+
+bool sweep_request_check(const struct call *call, const struct sweep_request *request,
+                         struct error *error)
+{
+    TEXT_AUTO named = { 0 };
+
+    if (call_text(call, "plan_digest") == NULL)
+        return !request->needs_go_ahead || refuse_large(&request->estimate, error);
+    if (!sweep_request_is_other(call, request))
+        return true;
+    sweep_request_name(request, &named);
+    return error_set(error, ERROR_CONFLICT,
+                     "\"plan_digest\" is of another plan: the arguments differ from those given to "
+                     "sweep_plan, or a deployment was changed since (now: %s). Call sweep_plan "
+                     "again with the same arguments",
+                     text_string(&named));
+}

@@ -1,0 +1,67 @@
+/* sweep_cancel: a sweep is asked to stop. */
+
+#include "handlers/answers/job_answer.h"
+#include "handlers/answers/sweep_answer.h"
+
+static const struct param params[] = {
+    { "sweep", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Its id (swp_...)." },
+    { 0 },
+};
+
+static const struct field fields[] = {
+    { "sweep", VALUE_OBJECT, .help = "The sweep as it is now.", .fields = sweep_fields,
+      .told_in = "sweep_show" },
+    { "job", VALUE_OBJECT, .help = "Its job as it is now.", .fields = job_fields,
+      .told_in = "job_show" },
+    FIELD_NEXT_STEP,
+    { 0 },
+};
+
+static bool cancel(struct call *call, const char *id, struct job *job, struct error *error)
+{
+    struct sweep_row sweep;
+    bool done;
+
+    if (!sweep_find(call->services->store, id, &sweep, error))
+        return false;
+    if (sweep_is_active(&sweep))
+        done = job_owner_check(call, sweep.id, sweep.principal, "stop it", error)
+               && jobs_cancel(call->services->jobs, sweep.job_id, &call->change, job, error);
+    else
+        done =
+            error_set(error, ERROR_CONFLICT, "%s is not at work: it is %s", sweep.id, sweep.state);
+    sweep_row_finish(&sweep);
+    return done;
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    const char *id = call_text(call, "sweep");
+    struct sweep_row sweep;
+    struct job job;
+
+    if (!cancel(call, id, &job, error) || !sweep_find(call->services->store, id, &sweep, error))
+        return false;
+    answer->structured =
+        json_pack("{s:o, s:o}", "sweep", sweep_json(&sweep), "job", job_json(&job));
+    sweep_describe(&sweep, &answer->text);
+    job_describe(&job, &answer->text);
+    text_add(&answer->text, "Finished cells are kept.\n");
+    answer_next(answer, "sweep_resume goes on where it was; run_report tells what is there");
+    sweep_row_finish(&sweep);
+    return true;
+}
+
+const struct tool tool_sweep_cancel = {
+    .name = "sweep_cancel",
+    .title = "Cancel a benchmark",
+    .help =
+        "Stops a waiting or running sweep. Finished cells are kept; sweep_resume goes on later.",
+    .more = "The cell being measured is given up. Operators cancel their own sweeps, admins any.",
+    .sets = SET_MEASURE,
+    .params = params,
+    .fields = fields,
+    .role = ROLE_OPERATOR,
+    .placement = PLACE_WORKER,
+    .run = run,
+};

@@ -1,0 +1,271 @@
+/* sweep_plan: what a benchmark would take, before it is started. */
+
+#include <inttypes.h>
+
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "handlers/answers/sweep_answer.h"
+#include "handlers/sweeps/corrections.h"
+#include "handlers/sweeps/reviewed_plans.h"
+#include "handlers/sweeps/sweep_request.h"
+#include "handlers/sweeps/workload_request.h"
+
+#define PAIRS_WANTED 5
+
+#define WORTH_SEARCHING 10 /* loads, for an adaptive search */
+
+static const struct param params[] = {
+    PARAM_DEPLOYMENT,        PARAM_CANDIDATE, PARAMS_PLAN, PARAMS_WORKLOAD,
+    PARAM_PLAN_DIGEST(true), PARAMS_ORDER,    { 0 },
+};
+
+static const struct field fields[] = {
+    { "deployment", VALUE_TEXT, .help = "Deployment that would be measured." },
+    { "revision", VALUE_INTEGER, .help = "Its revision." },
+    { "candidate", VALUE_TEXT, .optional = true,
+      .help = "Deployment that would be measured in turns with it; missing: none." },
+    { "cells", VALUE_INTEGER,
+      .help = "Cells to measure: the grid times the repetitions, of each deployment; in an "
+              "adaptive search the most it may take, usually half of that or less." },
+    { "grid_cells", VALUE_INTEGER, .sparse = true,
+      .help = "Cells of the whole grid, where that is more." },
+    { "requests", VALUE_INTEGER, .help = "Requests at most, by the assumption." },
+    { "input_tokens", VALUE_INTEGER, .help = "Prompt tokens at most." },
+    { "output_tokens", VALUE_INTEGER, .help = "Generated tokens at most." },
+    { "duration_s", VALUE_NUMBER,
+      .help = "Seconds at most, by the assumption and the time limit." },
+    { "assumption", VALUE_TEXT, .help = "What the upper bounds assume of the server." },
+    { "infeasible_cells", VALUE_INTEGER, .optional = true,
+      .help = "Cells longer than the model's context; missing: the context is not known." },
+    { "needs_go_ahead", VALUE_BOOLEAN,
+      .help = "True: over 60 minutes or 10 million tokens; sweep_start needs plan_digest." },
+    { "plan_digest", VALUE_TEXT, .help = "Give it to sweep_start with the same arguments." },
+    { "plan", VALUE_OBJECT, .defaults_of = "sweep_plan",
+      .help = "The plan, without what is at its default." },
+    { "options", VALUE_TEXT, .optional = true,
+      .help = "What else `options` takes, with the defaults, where nothing of it was given." },
+    { "warnings", VALUE_LIST, .help = "Texts: what the results could not tell." },
+    FIELD_NEXT_STEP,
+    { 0 },
+};
+
+/* Cells whose prompt and answer do not fit; *known false where nobody told the context. */
+static bool count_infeasible(const struct call *call, const struct deployment *deployment,
+                             const struct plan *plan, bool *known, int64_t *out,
+                             struct error *error)
+{
+    struct model_facts facts = { 0 };
+
+    if (!model_facts_latest(call->services->store, deployment->id, &facts, known, error))
+        return false;
+    *known = *known && facts.revision == deployment->revision && facts.context_tokens > 0
+             && plan->input_distribution != DISTRIBUTION_DATASET; /* what fits of it is measured */
+    for (size_t i = 0; *known && i < plan->input_count; i++)
+        for (size_t j = 0; j < plan->output_count; j++)
+            if (plan->input_tokens[i] + plan->output_tokens[j] > facts.context_tokens)
+                *out += (int64_t)plan_levels(plan) * plan->repetitions;
+    return true;
+}
+
+/* Of all deployments together; *known: of all. */
+static bool count_all_infeasible(const struct call *call, const struct sweep_request *request,
+                                 bool *known, int64_t *out, struct error *error)
+{
+    const struct deployment *candidate = sweep_request_candidate(request);
+    bool of_candidate = true;
+
+    *out = 0;
+    if (!count_infeasible(call, &request->deployment, &request->plan, known, out, error))
+        return false;
+    if (candidate != NULL
+        && !count_infeasible(call, candidate, &request->plan, &of_candidate, out, error))
+        return false;
+    *known = *known && of_candidate;
+    return true;
+}
+
+static void warn_of_comparison(const struct sweep_request *request, json_t *warnings)
+{
+    if (request->subjects < 2)
+        return;
+    if (request->plan.repetitions < PAIRS_WANTED)
+        json_array_append_new(warnings,
+                              json_string("a comparison of fewer than 5 pairs of runs finds large "
+                                          "differences only: give more repetitions"));
+    if (request->same_server)
+        json_array_append_new(
+            warnings, json_string("both deployments are of one host and port: where it is one "
+                                  "model too, this is an A/A sweep, and what it shows is noise"));
+}
+
+/* A user's second request is the first of a steady load. */
+static bool is_burst(const struct plan *plan)
+{
+    return plan->requests > 0 && plan->arrival == ARRIVAL_CLOSED
+           && plan->requests < 2 * plan->concurrency[plan->concurrency_count - 1];
+}
+
+static json_t *list_warnings(const struct call *call, const struct sweep_request *request,
+                             int64_t infeasible)
+{
+    const struct plan *plan = &request->plan;
+    json_t *warnings = json_array();
+
+    if (plan->output_tokens[0] < 16)
+        json_array_append_new(warnings,
+                              json_string("answers under 16 tokens say nothing about generation "
+                                          "speed or speculative decoding"));
+    if (plan->repetitions == 1 && request->subjects == 1)
+        json_array_append_new(
+            warnings, json_string("one repetition shows no spread: 3 or more tell noise from "
+                                  "difference"));
+    if (plan->window_s < 5)
+        json_array_append_new(warnings, json_string("a window under 5 s holds few long requests"));
+    if (is_burst(plan))
+        json_array_append_new(warnings,
+                              json_string("\"requests\" is less than two for each user of the "
+                                          "greatest concurrency: such a window sees a burst, no "
+                                          "steady load"));
+    if (plan->search == SEARCH_ADAPTIVE && plan_levels(plan) < WORTH_SEARCHING)
+        json_array_append_new(warnings,
+                              json_string("an adaptive search saves little below 10 loads: give a "
+                                          "fine list of them, such as 24 from 1 to 512"));
+    if (infeasible > 0)
+        json_array_append_new(warnings,
+                              json_string("some cells are longer than the model's context: they "
+                                          "will be told as infeasible"));
+    if (sweep_request_is_other(call, request))
+        json_array_append_new(warnings,
+                              json_string("the plan_digest given is of another plan: sweep_start "
+                                          "takes the one told here"));
+    warn_of_comparison(request, warnings);
+    return warnings;
+}
+
+static void write_text(const struct sweep_request *request, const json_t *plan,
+                       const json_t *warnings, struct text *out)
+{
+    const struct plan_estimate *estimate = &request->estimate;
+    char duration[DURATION_SHOWN_SIZE], input[DURATION_SHOWN_SIZE], output[DURATION_SHOWN_SIZE];
+    size_t i;
+    json_t *warning;
+
+    text_add(out, "Plan for ");
+    sweep_request_name(request, out);
+    if (estimate->cells < estimate->grid_cells)
+        text_addf(out, ": at most %" PRId64 " of %" PRId64 " cells, by adaptive search.\n",
+                  estimate->cells, estimate->grid_cells);
+    else
+        text_addf(out, ": %" PRId64 " cells.\n", estimate->cells);
+    text_addf(out,
+              "At most %s, %" PRId64 " requests, %s input and %s output tokens (assumed: %s).\n",
+              duration_show(estimate->duration_s, duration), estimate->requests,
+              count_show(estimate->input_tokens, input),
+              count_show(estimate->output_tokens, output), estimate->assumption);
+    plan_describe(plan, out);
+    json_array_foreach(warnings, i, warning)
+        text_addf(out, "Warning: %s.\n", json_string_value(warning));
+    text_addf(out, "plan_digest: %s\n", request->digest);
+}
+
+/* What sweep_start would refuse is refused here too. */
+static bool check_corrections(const struct call *call, const struct sweep_request *request,
+                              struct error *error)
+{
+    FREE_AUTO struct correction *corrections = NULL;
+    size_t count;
+
+    return corrections_find(call->services->store, call_text(call, "corrects"), request,
+                            &corrections, &count, error);
+}
+
+static bool is_at_default(const struct call *call, const struct param *param)
+{
+    const json_t *value = json_object_get(call->arguments, param->name);
+    json_auto_t *initial =
+        param->initial == NULL ? NULL : json_loads(param->initial, JSON_DECODE_ANY, NULL);
+
+    return value == NULL || json_equal(value, initial);
+}
+
+/* An agent that gave one has read of them. */
+static void add_options(const struct call *call, struct answer *answer)
+{
+    TEXT_AUTO options = { 0 };
+
+    for (const struct param *param = params; param->name != NULL; param++) {
+        if (!param->rare)
+            continue;
+        if (!is_at_default(call, param))
+            return;
+        text_addf(&options, "%s%s=%s", options.length == 0 ? "" : ", ", param->name,
+                  param->initial != NULL ? param->initial : "");
+    }
+    json_object_set_new(answer->structured, "options", json_string(text_string(&options)));
+    text_addf(&answer->text, "More `options` (opsbrain://arguments/sweep_plan): %s.\n",
+              text_string(&options));
+}
+
+/* For sweep_start, which may be given the digest alone. */
+static void keep(const struct call *call, const char *digest)
+{
+    json_auto_t *arguments = json_copy(json_iterable(call->arguments));
+
+    json_object_del(arguments, "plan_digest");
+    planned_keep(call->services->planned, call->principal.name, digest, arguments);
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    struct sweep_request request;
+    const struct plan_estimate *estimate = &request.estimate;
+    const char *next;
+    bool known = false;
+    int64_t infeasible;
+    json_t *warnings, *plan;
+
+    if (!sweep_request_read(call, &request, error) || !check_corrections(call, &request, error)
+        || !count_all_infeasible(call, &request, &known, &infeasible, error))
+        return false;
+    next = request.needs_go_ahead
+               ? "show the estimate to whoever decides; then sweep_start with this plan_digest"
+               : "sweep_start with this plan_digest";
+    warnings = list_warnings(call, &request, infeasible);
+    plan = plan_to_json(&request.plan);
+    write_text(&request, plan, warnings, &answer->text);
+    answer->structured = json_pack(
+        "{s:s, s:I, s:s?, s:I, s:I, s:I, s:I, s:I, s:f, s:s, s:o, s:b, s:s, s:o, s:o}",
+        "deployment", request.deployment.name, "revision", (json_int_t)request.deployment.revision,
+        "candidate", request.subjects > 1 ? request.candidate.name : NULL, "cells",
+        (json_int_t)estimate->cells, "grid_cells",
+        (json_int_t)(estimate->grid_cells > estimate->cells ? estimate->grid_cells : 0), "requests",
+        (json_int_t)estimate->requests, "input_tokens", (json_int_t)estimate->input_tokens,
+        "output_tokens", (json_int_t)estimate->output_tokens, "duration_s", estimate->duration_s,
+        "assumption", estimate->assumption, "infeasible_cells",
+        known ? json_integer(infeasible) : json_null(), "needs_go_ahead", request.needs_go_ahead,
+        "plan_digest", request.digest, "plan", plan, "warnings", warnings);
+    add_options(call, answer);
+    answer_next(answer, next);
+    keep(call, request.digest);
+    return true;
+}
+
+const struct tool tool_sweep_plan = {
+    .name = "sweep_plan",
+    .title = "Plan a benchmark",
+    .help = "What a benchmark over users x input tokens x output tokens would take: cells, time, "
+            "tokens, warnings, plan_digest. Sends nothing to the server.",
+    .more = "The figures are upper bounds. The plan_digest starts that very plan with sweep_start, "
+            "which needs it for large ones (over 60 minutes or 10 million tokens). With `search` "
+            "adaptive and limit_... options it is a search for the saturation point and the "
+            "largest load within the limits, in a fraction of the cells. With `candidate` it is an "
+            "A/B sweep over two deployments in turns.",
+    .sets = SET_MEASURE,
+    .params = params,
+    .fields = fields,
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
+    .read_only = true,
+    .idempotent = true,
+    .run = run,
+};

@@ -1,0 +1,224 @@
+/* sweep_start: a benchmark becomes a job. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/core/digest.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "handlers/answers/job_verdict.h"
+#include "handlers/answers/sweep_answer.h"
+#include "handlers/options.h"
+#include "handlers/sweeps/corrections.h"
+#include "handlers/sweeps/reviewed_plans.h"
+#include "handlers/sweeps/sweep_request.h"
+#include "handlers/sweeps/workload_request.h"
+#include "handlers/values.h"
+
+extern const struct tool tool_sweep_start; /* below */
+
+static const struct param params[] = {
+    PARAM_DEPLOYMENT,         PARAM_CANDIDATE, PARAMS_PLAN,           PARAMS_WORKLOAD,
+    PARAM_PLAN_DIGEST(false), PARAMS_ORDER,    PARAM_IDEMPOTENCY_KEY, { 0 },
+};
+
+static const struct field fields[] = {
+    { "sweep", VALUE_OBJECT, .help = "The sweep as it is stored.", .fields = sweep_fields,
+      .told_in = "sweep_show" },
+    { "job", VALUE_TEXT, .help = "The job that measures it: for job_show." },
+    { "started", VALUE_BOOLEAN, .optional = true,
+      .help = "False: the idempotency key was used before; this is the sweep it started." },
+    { "duration_s", VALUE_NUMBER, .optional = true, .help = "Seconds it takes at most." },
+    FIELD_OUTCOME,
+    FIELDS_VERDICT,
+    FIELD_NEXT_STEP,
+    { 0 },
+};
+
+/* What makes two calls with one idempotency key the same call. */
+static void digest_arguments(const struct call *call, char out[DIGEST_TEXT_SIZE])
+{
+    json_auto_t *arguments = json_copy(json_iterable(call->arguments));
+    FREE_AUTO char *written = NULL;
+
+    json_object_del(arguments, "idempotency_key");
+    written = json_write_canonical(arguments);
+    digest_sha256_text(written, strlen(written), out);
+}
+
+static bool find_earlier(const struct call *call, const char *digest, struct sweep_row *out,
+                         bool *found, struct error *error)
+{
+    const char *key = call_text(call, "idempotency_key");
+    char id[ID_SIZE];
+
+    *found = false;
+    if (key == NULL)
+        return true;
+    return idempotency_find(call->services->store, call->principal.name, call->change.tool, key,
+                            digest, id, found, error)
+           && (!*found || sweep_find(call->services->store, id, out, error));
+}
+
+/* A server that is down, or has not the model, is told now and leaves no sweep behind. */
+static bool check_server(const struct call *call, const struct deployment *deployment,
+                         struct error *error)
+{
+    ENDPOINT_AUTO endpoint = { 0 };
+    struct model_facts facts;
+    struct error problem;
+
+    if (deployment_discover(call->services, deployment, &endpoint, &facts, &problem))
+        return true;
+    return error_set(error, problem.kind, "%s cannot be measured now: %s", deployment->name,
+                     problem.message);
+}
+
+static json_t *provenance(const struct call *call)
+{
+    return json_pack("{s:s, s:s*, s:s, s:s, s:s, s:s}", "principal", call->principal.name,
+                     "purpose", call_text(call, "purpose"), "client", call->change.actor.client,
+                     "request", call->change.actor.request_id, "host", call->services->host,
+                     "version", call->services->version);
+}
+
+static bool create(struct call *call, const struct sweep_request *request, const char *digest,
+                   struct sweep_row *out, struct error *error)
+{
+    FREE_AUTO struct correction *corrections = NULL;
+    FREE_AUTO struct cell_plan *cells = NULL;
+    json_auto_t *plan = plan_to_json(&request->plan), *who = provenance(call);
+    FREE_AUTO char *plan_text = json_write(plan);
+    FREE_AUTO char *who_text = json_write(who);
+    size_t count, correction_count;
+
+    if (!corrections_find(call->services->store, call_text(call, "corrects"), request, &corrections,
+                          &correction_count, error))
+        return false;
+    plan_cells(&request->plan, request->subjects, &cells, &count);
+    const struct sweep_order order = { .deployment = &request->deployment,
+                                       .candidate = sweep_request_candidate(request),
+                                       .corrections = corrections,
+                                       .correction_count = correction_count,
+                                       .plan_json = plan_text,
+                                       .plan_digest = request->digest,
+                                       .provenance_json = who_text,
+                                       .cells = cells,
+                                       .cell_count = count,
+                                       .repetitions = request->plan.repetitions,
+                                       .active_limit = call->services->sweeps_per_principal,
+                                       .idempotency_key = call_text(call, "idempotency_key"),
+                                       .arguments_digest = digest };
+
+    return sweep_create(call->services->store, &order, clock_utc_ms(), &call->change, out, error);
+}
+
+static bool start(struct call *call, const struct sweep_request *request, const char *digest,
+                  struct sweep_row *out, bool *earlier, struct error *error)
+{
+    if (!find_earlier(call, digest, out, earlier, error))
+        return false;
+    if (*earlier)
+        return true;
+    if (!sweep_request_check(call, request, error)
+        || !check_server(call, &request->deployment, error)
+        || (request->subjects > 1 && !check_server(call, &request->candidate, error))
+        || !create(call, request, digest, out, error))
+        return false;
+    jobs_kick(call->services->jobs);
+    return true;
+}
+
+/* Nothing of a plan stands beside its digest. */
+static bool is_digest_alone(const json_t *arguments)
+{
+    static const char *const others[] = { "plan_digest", "deployment", "purpose",
+                                          "idempotency_key" };
+    size_t found = 0;
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        found += json_object_get(arguments, others[i]) != NULL;
+    return found == json_object_size(arguments);
+}
+
+/* The plan that plan_digest names, with what is given beside it. */
+static bool recall(const struct call *call, const json_t *given, json_t **out, struct error *error)
+{
+    json_auto_t *arguments = NULL, *planned = NULL;
+    const char *digest;
+
+    if (!json_is_object(given) || !options_unfold(&tool_sweep_start, given, &arguments, error)) {
+        *out = json_incref(json_iterable(given));
+        return true;
+    }
+    digest = json_get_text(arguments, "plan_digest", NULL);
+    planned =
+        digest == NULL ? NULL : planned_find(call->services->planned, call->principal.name, digest);
+    if (digest != NULL && planned == NULL && is_digest_alone(arguments))
+        return error_set(error, ERROR_NOT_FOUND,
+                         "\"plan_digest\" is of no plan that you looked at since the server "
+                         "started: call sweep_plan, or give the plan's arguments beside it");
+    if (planned != NULL)
+        json_object_update(planned, arguments);
+    *out = json_incref(planned != NULL ? planned : arguments);
+    return true;
+}
+
+static bool run(struct call *call, struct answer *answer, struct error *error)
+{
+    struct sweep_request request;
+    const char *next;
+    struct sweep_row sweep;
+    char digest[DIGEST_TEXT_SIZE], duration[DURATION_SHOWN_SIZE];
+    bool earlier;
+
+    digest_arguments(call, digest);
+    if (!sweep_request_read(call, &request, error)
+        || !start(call, &request, digest, &sweep, &earlier, error))
+        return false;
+    next = request.subjects > 1
+               ? "job_show with this job and wait_s 600, until `over` is true; then "
+                 "run_compare with this sweep"
+               : "job_show with this job and wait_s 600, until `over` is true; then "
+                 "run_report";
+    answer->structured =
+        json_pack("{s:o, s:s, s:b, s:f}", "sweep", sweep_json(&sweep), "job", sweep.job_id,
+                  "started", !earlier, "duration_s", request.estimate.duration_s);
+    text_copy(answer->job_id, sizeof answer->job_id, sweep.job_id);
+    if (earlier)
+        text_add(&answer->text, "Started before with this idempotency key.\n");
+    sweep_describe(&sweep, &answer->text);
+    text_addf(&answer->text, "It takes %s at most.\n",
+              duration_show(request.estimate.duration_s, duration));
+    answer_next(answer, next);
+    sweep_row_finish(&sweep);
+    return true;
+}
+
+const struct tool tool_sweep_start = {
+    .name = "sweep_start",
+    .title = "Start a benchmark",
+    .help = "Starts a benchmark as a job and answers at once; it puts load on the server. Give the "
+            "deployment alone (where does it saturate?), a plan as for sweep_plan, or its "
+            "plan_digest.",
+    .more = "Over 60 minutes or 10 million tokens the plan_digest is needed. The job survives "
+            "restarts, every finished cell is kept, and only one sweep measures on an endpoint at "
+            "a time (others wait in line). Wait with job_show. With `candidate` it takes turns at "
+            "two deployments: the fair way to find out which is faster, with run_compare of the "
+            "one sweep. With `corrects` it stands in for an earlier run or sweep, which stays: "
+            "nothing changes a finished run.",
+    .sets = SET_MEASURE,
+    .params = params,
+    .params_told_in = "sweep_plan",
+    .fields = fields,
+    .role = ROLE_OPERATOR,
+    .placement = PLACE_WAITING,
+    .open_world = true,
+    .starts_job = true,
+    .changes_resources = true,
+    .grows = true,
+    .recall = recall,
+    .run = run,
+};

@@ -1,0 +1,143 @@
+/* The published schemas: written from a tool's rows, so that they cannot differ from the checks. */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json/json.h"
+#include "handlers/options.h"
+#include "handlers/values.h"
+
+/* 600 and not 600.0: JSON Schema knows no difference, and it is shorter. */
+static json_t *number(double value)
+{
+    return trunc(value) == value ? json_integer((json_int_t)value) : json_real(value);
+}
+
+/* `low` and `high` both 0: no limits. That nothing is below 0 or 1 needs no saying. */
+static void add_limits(json_t *schema, double low, double high)
+{
+    if (low == 0 && high == 0)
+        return;
+    if (low != 0 && low != 1)
+        json_object_set_new(schema, "minimum", number(low));
+    json_object_set_new(schema, "maximum", number(high));
+}
+
+static json_t *choices_schema(const char *const *choices)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; choices[i] != NULL; i++)
+        json_array_append_new(list, json_string(choices[i]));
+    return list;
+}
+
+/* Their limits are told by refusals, and by opsbrain://arguments. */
+static json_t *items_schema(enum value_type type)
+{
+    const char *of = type == VALUE_INTEGERS  ? "integer"
+                     : type == VALUE_NUMBERS ? "number"
+                                             : "string";
+
+    return json_pack("{s:s}", "type", of);
+}
+
+static bool is_list(enum value_type type)
+{
+    return type == VALUE_INTEGERS || type == VALUE_NUMBERS || type == VALUE_TEXTS;
+}
+
+/* Is it described by the tool that lists the options too? */
+static bool is_told_elsewhere(const struct tool *tool, const struct param *param)
+{
+    const struct tool *teller =
+        tool->params_told_in == NULL ? NULL : tool_find(tool->params_told_in);
+
+    return teller != NULL && param_find(teller, param->name) != NULL
+           && !param_find(teller, param->name)->rare;
+}
+
+/* A map is a list of name=value: strict hosts take no object without fixed members. */
+static json_t *param_schema(const struct tool *tool, const struct param *param)
+{
+    bool list = is_list(param->type) || param->type == VALUE_TEXT_MAP;
+    json_t *schema =
+        json_pack("{s:s}", "type", list ? "array" : value_kind(param->type)->schema_type);
+
+    if (!is_told_elsewhere(tool, param))
+        json_object_set_new(schema, "description", json_string(param->help));
+    if (param->type == VALUE_CHOICE)
+        json_object_set_new(schema, "enum", choices_schema(param->choices));
+    if (list)
+        json_object_set_new(schema, "items", items_schema(param->type));
+    if (param->type == VALUE_INTEGER || param->type == VALUE_NUMBER)
+        add_limits(schema, param->low, param->high);
+    if (param->header != NULL)
+        json_object_set_new(schema, "x-mcp-header", json_string(param->header));
+    if (param->initial != NULL)
+        json_object_set_new(schema, "default", json_loads(param->initial, JSON_DECODE_ANY, NULL));
+    return schema;
+}
+
+static json_t *options_schema(const struct tool *tool)
+{
+    TEXT_AUTO help = { 0 };
+
+    if (tool->params_told_in != NULL) {
+        text_addf(&help, "More as name=value: see %s.", tool->params_told_in);
+    } else {
+        text_add(&help, "More as name=value:");
+        for (const struct param *param = tool->params; param->name != NULL; param++)
+            if (param->rare)
+                text_addf(&help, " %s", param->name);
+        text_addf(&help, ". See opsbrain://arguments/%s.", tool->name);
+    }
+    return json_pack("{s:s, s:s, s:o}", "type", "array", "description", text_string(&help), "items",
+                     items_schema(VALUE_TEXTS));
+}
+
+static json_t *params_schema(const struct tool *tool)
+{
+    json_t *properties = json_object(), *required = json_array();
+    json_t *schema = json_pack("{s:s, s:o, s:b}", "type", "object", "properties", properties,
+                               "additionalProperties", false);
+
+    for (const struct param *param = tool->params; param->name != NULL; param++) {
+        if (param->rare)
+            continue;
+        json_object_set_new(properties, param->name, param_schema(tool, param));
+        if (param->required)
+            json_array_append_new(required, json_string(param->name));
+    }
+    if (tool_has_options(tool))
+        json_object_set_new(properties, OPTIONS_PARAM, options_schema(tool));
+    if (json_array_size(required) > 0)
+        json_object_set(schema, "required", required);
+    json_decref(required);
+    return schema;
+}
+
+json_t *tool_input_schema(const struct tool *tool)
+{
+    return tool->input_schema == NULL ? params_schema(tool)
+                                      : json_loads(tool->input_schema, 0, NULL);
+}
+
+/* Agents pay for every word of the list: here stands what is always in the answer, and
+ * opsbrain://answers explains each member. Members may be added later without breaking a client
+ * that kept an old schema: additional ones are not forbidden, though tool_conforms() knows none. */
+static json_t *fields_schema(const struct field *fields)
+{
+    json_t *required = json_array();
+
+    for (const struct field *field = fields; field->name != NULL; field++)
+        if (field->told != TOLD_IN_DETAIL && !field->optional && !field->sparse)
+            json_array_append_new(required, json_string(field->name));
+    return json_pack("{s:s, s:o}", "type", "object", "required", required);
+}
+
+json_t *tool_output_schema(const struct tool *tool)
+{
+    return tool->fields == NULL ? NULL : fields_schema(tool->fields);
+}

@@ -1,3 +1,0 @@
-#include "handlers/workload_request.h"
-
-const char *const length_distributions[] = { "fixed", "uniform", "lognormal", "dataset", NULL };

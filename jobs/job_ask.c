@@ -1,0 +1,137 @@
+/* What a job asks, and waits for without a thread: it goes back to the queue until it is answered.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "jobs/jobs_private.h"
+#include "store/ledger/questions.h"
+
+static const struct question_row *find_row(const struct question_row *rows, size_t count,
+                                           const char *key)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rows[i].key, key) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+/* *answers NULL: one of them is open, or was never asked. */
+static bool collect(const struct job_question *questions, size_t count,
+                    const struct question_row *rows, size_t row_count, json_t **answers,
+                    struct error *error)
+{
+    json_auto_t *found = json_object();
+    json_t *answer;
+
+    *answers = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct question_row *row = find_row(rows, row_count, questions[i].key);
+
+        if (row == NULL || row->answer == NULL)
+            return true;
+        if (!json_parse(row->answer, strlen(row->answer), &answer, error))
+            return false;
+        json_object_set_new(found, row->key, answer);
+    }
+    *answers = json_incref(found);
+    return true;
+}
+
+static bool find_answers(const struct job_run *run, const struct job_question *questions,
+                         size_t count, json_t **answers, struct error *error)
+{
+    struct question_row *rows;
+    size_t row_count;
+    bool done;
+
+    if (!question_list(run->store, run->claim.job_id, &rows, &row_count, error))
+        return false;
+    done = collect(questions, count, rows, row_count, answers, error);
+    question_rows_free(rows, row_count);
+    return done;
+}
+
+static char *request_text(const struct job_question *question)
+{
+    json_auto_t *request =
+        json_pack("{s:s, s:O}", "method", question->method, "params", question->params);
+
+    return json_write(request);
+}
+
+static bool note_questions(const struct job_run *run, const struct job_question *questions,
+                           size_t count, struct error *error)
+{
+    FREE_AUTO struct question_text *texts = memory_zeroed(count, sizeof *texts);
+    FREE_AUTO char **requests = memory_zeroed(count, sizeof *requests);
+    bool done;
+
+    for (size_t i = 0; i < count; i++) {
+        requests[i] = request_text(&questions[i]);
+        texts[i] = (struct question_text){ questions[i].key, requests[i] };
+    }
+    done = question_add(run->store, &run->claim, texts, count, clock_utc_ms(), error);
+    for (size_t i = 0; i < count; i++)
+        free(requests[i]);
+    return done;
+}
+
+/* The run is to end now: whoever takes the job up again asks the same, and is answered. */
+static bool wait_without_thread(struct job_run *run, const char *key, struct error *error)
+{
+    struct runner *runner = (struct runner *)run; /* its first member */
+
+    pthread_mutex_lock(&run->jobs->lock);
+    runner->asked = true;
+    text_copy(runner->message, sizeof runner->message, "waiting for an answer");
+    pthread_mutex_unlock(&run->jobs->lock);
+    return error_set(error, ERROR_INPUT_REQUIRED, "job %s waits for the answer to \"%s\"",
+                     run->claim.job_id, key);
+}
+
+bool job_run_ask(struct job_run *run, const struct job_question *questions, size_t count,
+                 json_t **answers, struct error *error)
+{
+    json_t *found = NULL;
+
+    if (job_run_stop(run) != JOB_STOP_NO)
+        return error_set(error, ERROR_CANCELLED, "job %s is to stop: nothing was asked",
+                         run->claim.job_id);
+    if (!find_answers(run, questions, count, &found, error))
+        return false;
+    if (found == NULL && !note_questions(run, questions, count, error))
+        return false;
+    if (found == NULL)
+        return wait_without_thread(run, questions[0].key, error);
+    *answers = found;
+    return true;
+}
+
+bool jobs_answer(struct jobs *jobs, const char *id, json_t *answers, struct change *change,
+                 size_t *taken, struct error *error)
+{
+    size_t count = json_object_size(answers), next = 0;
+    FREE_AUTO struct answer_text *texts = memory_zeroed(count, sizeof *texts);
+    FREE_AUTO char **written = memory_zeroed(count, sizeof *written);
+    const char *key;
+    json_t *answer;
+    bool done;
+
+    json_object_foreach(answers, key, answer)
+    {
+        written[next] = json_write(answer);
+        texts[next] = (struct answer_text){ key, written[next] };
+        next++;
+    }
+    done = question_answer(jobs->store, id, texts, count, clock_utc_ms(), change, taken, error);
+    for (size_t i = 0; i < count; i++)
+        free(written[i]);
+    if (!done || *taken == 0)
+        return done;
+    jobs_kick(jobs);
+    jobs_moved(jobs, id);
+    return true;
+}

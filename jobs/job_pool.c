@@ -1,0 +1,419 @@
+#include "jobs/job_pool.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/core/clock.h"
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "base/core/text.h"
+#include "base/json/json.h"
+#include "jobs/jobs_private.h"
+
+#define MS_NS 1000000LL
+
+void jobs_sleep(struct jobs *jobs, pthread_cond_t *condition, int64_t until_ns)
+{
+    struct timespec at = { until_ns / (1000 * MS_NS), until_ns % (1000 * MS_NS) };
+
+    pthread_cond_timedwait(condition, &jobs->lock, &at);
+}
+
+static int64_t in_ms(int64_t ms)
+{
+    return clock_monotonic_ns() + ms * MS_NS;
+}
+
+static const struct job_kind *kind_of(const struct jobs *jobs, const char *name)
+{
+    const struct job_kind *kind = jobs->kinds;
+
+    while (strcmp(kind->name, name) != 0)
+        kind++;
+    return kind; /* only known kinds are claimed */
+}
+
+static void set_active(struct runner *runner, bool active)
+{
+    struct jobs *jobs = runner->run.jobs;
+
+    pthread_mutex_lock(&jobs->lock);
+    runner->active = active;
+    if (active) {
+        runner->cancel = runner->run.job.cancel_requested_ms != 0;
+        runner->lost = runner->asked = false;
+        runner->progress = runner->run.job.progress;
+        runner->total = runner->run.job.progress_total;
+        text_copy(runner->message, sizeof runner->message, runner->run.job.message);
+    }
+    pthread_mutex_unlock(&jobs->lock);
+    jobs_moved(jobs, runner->run.claim.job_id);
+}
+
+/* What a failed job says: our own faults stay in the log. */
+static char *failure_outcome(const char *job_id, const struct error *error)
+{
+    json_auto_t *outcome = NULL;
+
+    if (error->kind == ERROR_INTERNAL) {
+        log_error("job %s: %s", job_id, error->message);
+        outcome = json_pack("{s:s}", "error", "internal error: the log of opsbrain says more");
+    } else {
+        outcome =
+            json_pack("{s:s, s:s}", "error", error->message, "kind", error_kind_name(error->kind));
+    }
+    return outcome == NULL ? memory_copy_text("{\"error\":\"unknown\"}") : json_write(outcome);
+}
+
+static void read_beat(const struct runner *runner, struct job_beat *beat)
+{
+    *beat = (struct job_beat){ .claim = runner->run.claim,
+                               .progress = runner->progress,
+                               .progress_total = runner->total };
+    text_copy(beat->message, sizeof beat->message, runner->message);
+}
+
+/* The last progress, which no beat has told yet, then the end. */
+static bool store_end(struct runner *runner, enum job_end end, const char *outcome,
+                      struct error *error)
+{
+    static const enum job_state states[] = {
+        [JOB_END_COMPLETED] = JOB_COMPLETED,
+        [JOB_END_FAILED] = JOB_FAILED,
+        [JOB_END_CANCELLED] = JOB_CANCELLED,
+    };
+    struct jobs *jobs = runner->run.jobs;
+    struct job_beat beat;
+
+    pthread_mutex_lock(&jobs->beating);
+    pthread_mutex_lock(&jobs->lock);
+    read_beat(runner, &beat);
+    pthread_mutex_unlock(&jobs->lock);
+    bool ok = job_heartbeat(jobs->store, &beat, 1, clock_utc_ms(), LEASE_MS, error);
+    pthread_mutex_unlock(&jobs->beating);
+    if (!ok)
+        return false;
+    if (end == JOB_END_YIELDED)
+        return job_yield(jobs->store, &runner->run.claim, error);
+    return job_finish(jobs->store, &runner->run.claim, states[end], outcome, clock_utc_ms(), error);
+}
+
+static bool is_stopping(struct jobs *jobs)
+{
+    pthread_mutex_lock(&jobs->lock);
+    bool stopping = jobs->stopping;
+    pthread_mutex_unlock(&jobs->lock);
+    return stopping;
+}
+
+/* False: we stop. */
+static bool pause_for(struct jobs *jobs, int64_t ms)
+{
+    int64_t until_ns = in_ms(ms);
+
+    pthread_mutex_lock(&jobs->lock);
+    while (!jobs->stopping && clock_monotonic_ns() < until_ns)
+        jobs_sleep(jobs, &jobs->changed, until_ns);
+    bool stopping = jobs->stopping;
+    pthread_mutex_unlock(&jobs->lock);
+    return !stopping;
+}
+
+/* On a full disk the job's work is done, but cannot be stored: tries on until it can, or we stop
+ * (then the next process takes the job up). */
+static bool finish(struct runner *runner, enum job_end end, const char *outcome)
+{
+    struct jobs *jobs = runner->run.jobs;
+    const char *id = runner->run.claim.job_id;
+    struct error error = { 0 };
+    bool said = false;
+
+    while (!store_end(runner, end, outcome, &error)) {
+        if (!said)
+            log_warning("the end of job %s was not stored: %s", id, error.message);
+        said = true;
+        if (error.kind == ERROR_CONFLICT || !pause_for(jobs, POLL_MS))
+            return false;
+    }
+    return true;
+}
+
+/* False: it was given back, and is not to be claimed again at once. What asked is: the answer may
+ * have come before it was back in the queue. */
+static bool run_job(struct runner *runner)
+{
+    static const char *const verbs[] = {
+        [JOB_END_COMPLETED] = "completed",
+        [JOB_END_FAILED] = "failed",
+        [JOB_END_CANCELLED] = "was cancelled",
+        [JOB_END_YIELDED] = "was given back to the queue",
+    };
+    struct job_run *run = &runner->run;
+    struct error error = { 0 };
+    FREE_AUTO char *outcome = NULL;
+    enum job_end end;
+
+    log_info("job %s (%s %s) is run, claim %lld", run->job.id, run->job.kind, run->job.subject,
+             (long long)run->claim.fence);
+    set_active(runner, true);
+    end = kind_of(run->jobs, run->job.kind)->run(run, &outcome, &error);
+    if (job_run_stop(run) == JOB_STOP_LOST) {
+        log_warning("job %s was taken over: its result is dropped", run->job.id);
+    } else {
+        if (end == JOB_END_FAILED && outcome == NULL)
+            outcome = failure_outcome(run->job.id, &error);
+        if (finish(runner, end, outcome))
+            log_info("job %s %s", run->job.id, verbs[end]);
+    }
+    set_active(runner, false);
+    if (end != JOB_END_YIELDED)
+        jobs_kick(run->jobs); /* others may have waited for the same endpoints */
+    return end != JOB_END_YIELDED || runner->asked;
+}
+
+static bool claim_next(struct runner *runner, bool *found, struct error *error)
+{
+    struct jobs *jobs = runner->run.jobs;
+    struct job_run *run = &runner->run;
+
+    if (!job_claim(jobs->store, jobs->owner, jobs->kind_names, clock_utc_ms(), LEASE_MS, &run->job,
+                   found, error))
+        return false;
+    if (!*found)
+        return true;
+    text_copy(run->claim.job_id, sizeof run->claim.job_id, run->job.id);
+    run->claim.fence = run->job.fence;
+    lines_moved(jobs);
+    return true;
+}
+
+/* Until there is new work, or it is time to look again; false: we stop. */
+static bool wait_for_work(struct jobs *jobs, uint64_t *kicks_seen)
+{
+    int64_t until_ns = in_ms(POLL_MS);
+
+    pthread_mutex_lock(&jobs->lock);
+    while (!jobs->stopping && jobs->kicks == *kicks_seen && clock_monotonic_ns() < until_ns)
+        jobs_sleep(jobs, &jobs->work, until_ns);
+    *kicks_seen = jobs->kicks;
+    bool stopping = jobs->stopping;
+    pthread_mutex_unlock(&jobs->lock);
+    return !stopping;
+}
+
+static void *runner_loop(void *context)
+{
+    struct runner *runner = context;
+    struct jobs *jobs = runner->run.jobs;
+    uint64_t kicks_seen = 0;
+    bool failed = false;
+
+    while (!is_stopping(jobs)) {
+        struct error error = { 0 };
+        bool found = false, ok = claim_next(runner, &found, &error), more;
+
+        if (!ok && !failed)
+            log_error("no job can be claimed: %s", error.message);
+        failed = !ok;
+        more = found && run_job(runner);
+        if (!more && !wait_for_work(jobs, &kicks_seen))
+            break;
+    }
+    return NULL;
+}
+
+/* With the lock held. */
+static size_t read_beats(const struct jobs *jobs, struct job_beat *beats, struct runner **beaten)
+{
+    size_t count = 0;
+
+    for (unsigned i = 0; i < jobs->runner_count; i++) {
+        struct runner *runner = &jobs->runners[i];
+
+        if (!runner->active || runner->lost)
+            continue;
+        beaten[count] = runner;
+        read_beat(runner, &beats[count++]);
+    }
+    return count;
+}
+
+/* With the lock held. A runner may be at another job by now. */
+static void take_answers(struct jobs *jobs, const struct job_beat *beats, struct runner **beaten,
+                         size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct runner *runner = beaten[i];
+
+        if (!runner->active || runner->run.claim.fence != beats[i].claim.fence
+            || strcmp(runner->run.claim.job_id, beats[i].claim.job_id) != 0)
+            continue;
+        runner->lost = runner->lost || beats[i].stale;
+        runner->cancel = runner->cancel || beats[i].cancel_requested;
+    }
+    pthread_cond_broadcast(&jobs->changed);
+}
+
+/* One beat for all jobs that run: one transaction a second. */
+static void *heart_loop(void *context)
+{
+    struct jobs *jobs = context;
+    FREE_AUTO struct job_beat *beats = memory_zeroed(jobs->runner_count, sizeof *beats);
+    FREE_AUTO struct runner **beaten = memory_zeroed(jobs->runner_count, sizeof *beaten);
+    struct error error;
+    bool failed = false;
+
+    pthread_mutex_lock(&jobs->lock);
+    while (!jobs->heart_stopping) {
+        pthread_mutex_unlock(&jobs->lock);
+        pthread_mutex_lock(&jobs->beating);
+        pthread_mutex_lock(&jobs->lock);
+        size_t count = read_beats(jobs, beats, beaten);
+
+        pthread_mutex_unlock(&jobs->lock);
+        bool ok = job_heartbeat(jobs->store, beats, count, clock_utc_ms(), LEASE_MS, &error);
+        pthread_mutex_unlock(&jobs->beating);
+        if (!ok && !failed)
+            log_error("leases of running jobs cannot be extended: %s", error.message);
+        failed = !ok;
+        pthread_mutex_lock(&jobs->lock);
+        if (ok)
+            take_answers(jobs, beats, beaten, count);
+        int64_t next_ns = in_ms(BEAT_MS);
+        while (!jobs->heart_stopping && clock_monotonic_ns() < next_ns)
+            jobs_sleep(jobs, &jobs->work, next_ns);
+    }
+    pthread_mutex_unlock(&jobs->lock);
+    return NULL;
+}
+
+static void init_conditions(struct jobs *jobs)
+{
+    pthread_condattr_t monotonic;
+
+    pthread_mutex_init(&jobs->lock, NULL);
+    pthread_mutex_init(&jobs->beating, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&jobs->work, &monotonic);
+    pthread_cond_init(&jobs->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
+static void list_kind_names(struct jobs *jobs)
+{
+    size_t count = 0;
+
+    while (jobs->kinds[count].name != NULL)
+        count++;
+    jobs->kind_names = memory_zeroed(count + 1, sizeof *jobs->kind_names);
+    for (size_t i = 0; i < count; i++)
+        jobs->kind_names[i] = jobs->kinds[i].name;
+}
+
+static bool start_threads(struct jobs *jobs, struct error *error)
+{
+    int failure = pthread_create(&jobs->heart, NULL, heart_loop, jobs);
+
+    jobs->heart_started = failure == 0;
+    while (failure == 0 && jobs->started < jobs->runner_count) {
+        struct runner *runner = &jobs->runners[jobs->started];
+
+        failure = pthread_create(&runner->thread, NULL, runner_loop, runner);
+        if (failure == 0)
+            jobs->started++;
+    }
+    return failure == 0
+           || error_set(error, ERROR_INTERNAL, "the threads that run jobs cannot start: %s",
+                        strerror(failure));
+}
+
+bool jobs_create(struct store *store, const struct job_kind *kinds, unsigned threads,
+                 void *services, struct jobs **out, struct error *error)
+{
+    struct jobs *jobs = memory_zeroed(1, sizeof *jobs);
+
+    jobs->store = store;
+    jobs->kinds = kinds;
+    jobs->services = services;
+    jobs->runner_count = threads;
+    jobs->runners = memory_zeroed(threads, sizeof *jobs->runners);
+    for (unsigned i = 0; i < threads; i++)
+        jobs->runners[i].run =
+            (struct job_run){ .jobs = jobs, .store = store, .services = services };
+    id_create("own", jobs->owner);
+    list_kind_names(jobs);
+    init_conditions(jobs);
+    if (!job_orphans_release(store, jobs->owner, error) || !start_threads(jobs, error)) {
+        jobs_destroy(jobs, 0);
+        return false;
+    }
+    *out = jobs;
+    return true;
+}
+
+/* With the lock held. */
+static size_t active_count(const struct jobs *jobs)
+{
+    size_t count = 0;
+
+    for (unsigned i = 0; i < jobs->runner_count; i++)
+        count += jobs->runners[i].active;
+    return count;
+}
+
+static void wait_for_runs(struct jobs *jobs, int64_t timeout_ms)
+{
+    int64_t until_ns = in_ms(timeout_ms);
+
+    pthread_mutex_lock(&jobs->lock);
+    jobs->stopping = true;
+    pthread_cond_broadcast(&jobs->work);
+    pthread_cond_broadcast(&jobs->changed);
+    while (active_count(jobs) > 0 && clock_monotonic_ns() < until_ns)
+        jobs_sleep(jobs, &jobs->changed, until_ns);
+    for (unsigned i = 0; i < jobs->runner_count; i++)
+        if (jobs->runners[i].active)
+            log_warning("job %s does not stop: waiting on", jobs->runners[i].run.claim.job_id);
+    pthread_mutex_unlock(&jobs->lock);
+}
+
+void jobs_destroy(struct jobs *jobs, int64_t timeout_ms)
+{
+    if (jobs == NULL)
+        return;
+    wait_for_runs(jobs, timeout_ms);
+    for (unsigned i = 0; i < jobs->started; i++)
+        pthread_join(jobs->runners[i].thread, NULL);
+    pthread_mutex_lock(&jobs->lock);
+    jobs->heart_stopping = true;
+    pthread_cond_broadcast(&jobs->work);
+    pthread_mutex_unlock(&jobs->lock);
+    if (jobs->heart_started)
+        pthread_join(jobs->heart, NULL);
+    pthread_cond_destroy(&jobs->work);
+    pthread_cond_destroy(&jobs->changed);
+    pthread_mutex_destroy(&jobs->beating);
+    pthread_mutex_destroy(&jobs->lock);
+    free(jobs->kind_names);
+    free(jobs->runners);
+    free(jobs);
+}
+
+void jobs_kick(struct jobs *jobs)
+{
+    pthread_mutex_lock(&jobs->lock);
+    jobs->kicks++;
+    pthread_cond_broadcast(&jobs->work);
+    pthread_mutex_unlock(&jobs->lock);
+}
+
+size_t jobs_running(struct jobs *jobs)
+{
+    pthread_mutex_lock(&jobs->lock);
+    size_t count = active_count(jobs);
+    pthread_mutex_unlock(&jobs->lock);
+    return count;
+}

@@ -1,0 +1,90 @@
+/* Durable work. Threads claim queued jobs (store/ledger/jobs.h), run the kind's function top to
+ * bottom, and beat for it: lease and progress once a second. Whoever waits for a job is woken when
+ * it moves. */
+#pragma once
+
+#include <jansson.h>
+
+#include "store/ledger/jobs.h"
+
+struct jobs;
+
+/* What a running job holds; borrowed for the duration of run(). */
+struct job_run {
+    struct jobs *jobs;
+    struct store *store;
+    struct claim claim;
+    struct job job; /* as claimed */
+    void *services; /* of jobs_create */
+};
+
+/* Ends a job: COMPLETED, FAILED or CANCELLED with its outcome (JSON object, heap, taken); YIELDED
+ * gives it back to the queue for the next process. */
+enum job_end { JOB_END_COMPLETED, JOB_END_FAILED, JOB_END_CANCELLED, JOB_END_YIELDED };
+
+struct job_kind {
+    const char *name;
+    /* Blocking. Asks job_run_stop() often. On JOB_END_FAILED `error` says why. *outcome may stay
+     * NULL. */
+    enum job_end (*run)(struct job_run *run, char **outcome_json, struct error *error);
+};
+
+/* Takes up what a dead process left and starts threads, each of which runs a job at a time; those
+ * that stand in line for an endpoint take none. `kinds` ends with a NULL name and is
+ * borrowed, as is `services`, which every run gets. */
+bool jobs_create(struct store *store, const struct job_kind *kinds, unsigned threads,
+                 void *services, struct jobs **out, struct error *error);
+/* Asks every run to yield and waits for them, at most timeout_ms; then joins. NULL is fine. */
+void jobs_destroy(struct jobs *jobs, int64_t timeout_ms);
+
+void jobs_kick(struct jobs *jobs); /* a job was queued: claim it now */
+
+/* For run(): progress is kept in memory, shown at once to those who wait, stored with the next
+ * beat. */
+void job_run_progress(struct job_run *run, double progress, double total, const char *message);
+enum job_stop {
+    JOB_STOP_NO,
+    JOB_STOP_CANCEL,
+    JOB_STOP_YIELD,
+    JOB_STOP_LOST
+}; /* LOST: the claim is stale, write nothing */
+enum job_stop job_run_stop(const struct job_run *run);
+/* Sleeps until timeout_ms passed or the run should stop; returns job_run_stop(). */
+enum job_stop job_run_wait(struct job_run *run, int64_t timeout_ms);
+/* Something the job needs to know of a person or of a client's model before it can go on. */
+struct job_question {
+    const char *key;    /* of this question for the whole of the job's life; 64 bytes at most */
+    const char *method; /* "elicitation/create", "sampling/createMessage" or "roots/list" */
+    json_t *params;     /* an object, borrowed */
+};
+/* *answers: a new object with the answer to each question by its key. Where one is missing it fails
+ * with INPUT_REQUIRED: return JOB_END_YIELDED at once. The job then waits, shown as JOB_WAITING,
+ * without a thread and across restarts; once all are answered its kind's function is called again
+ * from its start and gets the answers here. So nothing must be done before asking that may not be
+ * done twice. CANCELLED: the run should stop. */
+bool job_run_ask(struct job_run *run, const struct job_question *questions, size_t count,
+                 json_t **answers, struct error *error);
+
+/* The job as it is now: the stored row with the newest progress of memory; its message says where
+ * it stands in line. */
+bool jobs_show(struct jobs *jobs, const char *id, struct job *out, struct error *error);
+/* As job_list (store/ledger/jobs.h), each job as it is now. */
+bool jobs_list(struct jobs *jobs, const struct job_filter *filter, size_t limit, struct job **out,
+               size_t *count, struct error *error);
+/* Waits until the job changed against `seen` (state, progress or message), or timeout_ms passed, or
+ * `cancelled` says so (asked at least 5 times a second; NULL: never). */
+bool jobs_wait(struct jobs *jobs, const char *id, const struct job *seen, int64_t timeout_ms,
+               bool (*cancelled)(void *context), void *context, struct job *out,
+               struct error *error);
+bool jobs_cancel(struct jobs *jobs, const char *id, struct change *change, struct job *out,
+                 struct error *error);
+/* Answers what a job asked: `answers` is an object with one by key, `*taken` counts those that were
+ * open; others are passed over. The job goes on as soon as none is open. */
+bool jobs_answer(struct jobs *jobs, const char *id, json_t *answers, struct change *change,
+                 size_t *taken, struct error *error);
+size_t jobs_running(struct jobs *jobs);
+
+/* Called with a job's id whenever it moved, from any thread; for event streams. One listener, set
+ * before jobs run. */
+void jobs_listen(struct jobs *jobs, void (*moved)(void *context, const char *job_id),
+                 void *context);

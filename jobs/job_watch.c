@@ -1,0 +1,156 @@
+/* Jobs seen from outside: shown, waited for, cancelled, listened to. */
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/core/text.h"
+#include "jobs/jobs_private.h"
+
+#define LOOK_NS 1000000000 /* at least so often is the stored row looked at again */
+#define CANCELLED_LOOK_NS 150000000
+
+void jobs_moved(struct jobs *jobs, const char *job_id)
+{
+    pthread_mutex_lock(&jobs->lock);
+    jobs->moves++;
+    pthread_cond_broadcast(&jobs->changed);
+    void (*listener)(void *, const char *) = jobs->listener;
+    void *context = jobs->listener_context;
+    pthread_mutex_unlock(&jobs->lock);
+    if (listener != NULL)
+        listener(context, job_id);
+}
+
+void jobs_listen(struct jobs *jobs, void (*moved)(void *context, const char *job_id), void *context)
+{
+    pthread_mutex_lock(&jobs->lock);
+    jobs->listener = moved;
+    jobs->listener_context = context;
+    pthread_mutex_unlock(&jobs->lock);
+}
+
+/* With the lock held. NULL: it does not run here. */
+static struct runner *runner_at(struct jobs *jobs, const char *id)
+{
+    for (unsigned i = 0; i < jobs->runner_count; i++)
+        if (jobs->runners[i].active && strcmp(jobs->runners[i].run.claim.job_id, id) == 0)
+            return &jobs->runners[i];
+    return NULL;
+}
+
+/* What the stored row does not tell yet. */
+static void add_news(struct jobs *jobs, struct job *job)
+{
+    if (job->state == JOB_QUEUED)
+        line_describe(jobs->store, job);
+    if (job->state != JOB_RUNNING)
+        return;
+    pthread_mutex_lock(&jobs->lock);
+    const struct runner *runner = runner_at(jobs, job->id);
+    if (runner != NULL) {
+        job->progress = runner->progress;
+        job->progress_total = runner->total;
+        text_copy(job->message, sizeof job->message, runner->message);
+    }
+    pthread_mutex_unlock(&jobs->lock);
+}
+
+bool jobs_show(struct jobs *jobs, const char *id, struct job *out, struct error *error)
+{
+    if (!job_find(jobs->store, id, out, error))
+        return false;
+    add_news(jobs, out);
+    return true;
+}
+
+bool jobs_list(struct jobs *jobs, const struct job_filter *filter, size_t limit, struct job **out,
+               size_t *count, struct error *error)
+{
+    if (!job_list(jobs->store, filter, limit, out, count, error))
+        return false;
+    for (size_t i = 0; i < *count; i++)
+        add_news(jobs, &(*out)[i]);
+    return true;
+}
+
+static bool differs(const struct job *a, const struct job *b)
+{
+    return a->state != b->state || a->progress < b->progress || a->progress > b->progress
+           || strcmp(a->message, b->message) != 0;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+struct watch {
+    struct jobs *jobs;
+    bool (*cancelled)(void *context);
+    void *context;
+    int64_t until_ns;
+    uint64_t moves; /* as they were before the last look */
+};
+
+/* Until some job moved or it is time to look again; false: the waiting is over. */
+static bool sleep_until_moved(const struct watch *watch)
+{
+    struct jobs *jobs = watch->jobs;
+    int64_t look_ns = clock_monotonic_ns() + LOOK_NS;
+    bool moved = false;
+
+    while (!moved) {
+        int64_t now_ns = clock_monotonic_ns();
+        int64_t wake_ns = earlier(look_ns, watch->until_ns);
+
+        if (now_ns >= watch->until_ns
+            || (watch->cancelled != NULL && watch->cancelled(watch->context)))
+            return false;
+        if (now_ns >= look_ns)
+            return true;
+        if (watch->cancelled != NULL)
+            wake_ns = earlier(wake_ns, now_ns + CANCELLED_LOOK_NS);
+        pthread_mutex_lock(&jobs->lock);
+        if (jobs->moves == watch->moves)
+            jobs_sleep(jobs, &jobs->changed, wake_ns);
+        moved = jobs->moves != watch->moves;
+        pthread_mutex_unlock(&jobs->lock);
+    }
+    return true;
+}
+
+bool jobs_wait(struct jobs *jobs, const char *id, const struct job *seen, int64_t timeout_ms,
+               bool (*cancelled)(void *context), void *context, struct job *out,
+               struct error *error)
+{
+    struct watch watch = { jobs, cancelled, context, clock_monotonic_ns() + timeout_ms * 1000000,
+                           0 };
+    struct job before = *seen; /* `out` may be the same */
+
+    do {
+        pthread_mutex_lock(&jobs->lock);
+        watch.moves = jobs->moves;
+        pthread_mutex_unlock(&jobs->lock);
+        if (!jobs_show(jobs, id, out, error))
+            return false;
+    } while (!differs(out, &before) && sleep_until_moved(&watch));
+    return true;
+}
+
+bool jobs_cancel(struct jobs *jobs, const char *id, struct change *change, struct job *out,
+                 struct error *error)
+{
+    if (!job_cancel(jobs->store, id, clock_utc_ms(), change, out, error))
+        return false;
+    pthread_mutex_lock(&jobs->lock);
+    struct runner *runner = runner_at(jobs, id);
+    if (runner != NULL)
+        runner->cancel = true;
+    pthread_mutex_unlock(&jobs->lock);
+    add_news(jobs, out);
+    jobs_moved(jobs, id);
+    if (out->state != JOB_CANCELLED)
+        return true;
+    jobs_kick(jobs); /* it may have held others up */
+    lines_moved(jobs);
+    return true;
+}

@@ -1,0 +1,236 @@
+#include "server/access/authority.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/core/clock.h"
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "base/core/random.h"
+#include "server/program/key_marker.h"
+
+#define NOTE_MS 1000 /* a key's use is noted as often at most */
+
+struct authority {
+    struct store *store;
+    char *data_folder;
+    enum { MODE_AUTO, MODE_KEYS, MODE_NONE } mode;
+    atomic_bool needs_keys;
+    pthread_mutex_t lock; /* over the rest */
+    void (*changed)(void *context);
+    void *context;
+    struct recognized_key *keys; /* all of the store's, in order of digest */
+    size_t key_count;
+    bool is_stale; /* they changed, and could not be read */
+};
+
+/* Who was let in by keys that may have changed is not, until they can be read. */
+static bool load_keys(struct authority *authority, struct error *error)
+{
+    struct recognized_key *keys = NULL;
+    size_t count = 0;
+    bool loaded = key_load(authority->store, &keys, &count, error);
+
+    pthread_mutex_lock(&authority->lock);
+    free(authority->keys);
+    authority->keys = keys;
+    authority->key_count = count;
+    authority->is_stale = !loaded;
+    pthread_mutex_unlock(&authority->lock);
+    return loaded;
+}
+
+/* With `auto` the first key locks the door for good: neither revoking the last one nor losing the
+ * database opens it. */
+static bool update_needs_keys(struct authority *authority, struct error *error)
+{
+    size_t count;
+
+    if (!load_keys(authority, error)) {
+        atomic_store(&authority->needs_keys, authority->mode != MODE_NONE);
+        return false;
+    }
+    count = authority->key_count;
+    if (count > 0)
+        key_marker_write(authority->data_folder);
+    atomic_store(&authority->needs_keys,
+                 authority->mode == MODE_KEYS
+                     || (authority->mode == MODE_AUTO
+                         && (count > 0 || key_marker_exists(authority->data_folder))));
+    if (authority->mode != MODE_AUTO || count > 0 || !atomic_load(&authority->needs_keys))
+        return true;
+    return error_set(error, ERROR_CONFLICT,
+                     "the data folder %.200s had API keys and has none now, so that it is not the "
+                     "one it was: restore it from a backup, add a key with `opsbrain key add NAME "
+                     "--role admin`, or start with --auth keys; `opsbrain key reset` lets anybody "
+                     "on this machine in without a key",
+                     authority->data_folder);
+}
+
+static bool has_valid_key(const struct authority *authority)
+{
+    int64_t now_ms = clock_utc_ms();
+    struct error ignored;
+
+    for (size_t i = 0; i < authority->key_count; i++)
+        if (key_check(&authority->keys[i].key, now_ms, &ignored))
+            return true;
+    return false;
+}
+
+static bool check_binding(const struct authority *authority, bool loopback, struct error *error)
+{
+    bool any = has_valid_key(authority);
+
+    if (!any && atomic_load(&authority->needs_keys))
+        log_warning("no API key is valid: add one with `opsbrain key add NAME --role admin`");
+    if (loopback || authority->mode == MODE_KEYS || (any && authority->mode == MODE_AUTO))
+        return true;
+    if (authority->mode == MODE_NONE)
+        return error_set(error, ERROR_INVALID,
+                         "auth is none, but listen is not loopback: anyone on the network could do "
+                         "anything; set OPSBRAIN_AUTH to auto or keys, or OPSBRAIN_LISTEN to "
+                         "127.0.0.1:PORT");
+    return error_set(error, ERROR_INVALID,
+                     "listen is not loopback and there is no valid API key: add one with `opsbrain "
+                     "key add NAME --role admin` (same OPSBRAIN_DATA), set OPSBRAIN_AUTH=keys to "
+                     "start without one, or set OPSBRAIN_LISTEN to 127.0.0.1:PORT");
+}
+
+bool authority_create(struct store *store, const char *data_folder, const char *mode, bool loopback,
+                      struct authority **out, struct error *error)
+{
+    struct authority *authority = memory_zeroed(1, sizeof *authority);
+
+    authority->store = store;
+    authority->data_folder = memory_copy_text(data_folder);
+    authority->mode = strcmp(mode, "keys") == 0   ? MODE_KEYS
+                      : strcmp(mode, "none") == 0 ? MODE_NONE
+                                                  : MODE_AUTO;
+    atomic_init(&authority->needs_keys, true);
+    pthread_mutex_init(&authority->lock, NULL);
+    if (!update_needs_keys(authority, error) || !check_binding(authority, loopback, error)) {
+        authority_destroy(authority);
+        return false;
+    }
+    *out = authority;
+    return true;
+}
+
+void authority_destroy(struct authority *authority)
+{
+    if (authority == NULL)
+        return;
+    pthread_mutex_destroy(&authority->lock);
+    free(authority->keys);
+    free(authority->data_folder);
+    free(authority);
+}
+
+static int compare_digest(const void *digest, const void *key)
+{
+    return memcmp(digest, ((const struct recognized_key *)key)->digest, DIGEST_BYTES);
+}
+
+/* Under the lock. */
+static bool recognize(struct authority *authority, const uint8_t digest[DIGEST_BYTES],
+                      struct principal *out, struct error *error)
+{
+    struct recognized_key *found = authority->key_count == 0
+                                       ? NULL
+                                       : bsearch(digest, authority->keys, authority->key_count,
+                                                 sizeof *authority->keys, compare_digest);
+    int64_t now_ms = clock_utc_ms();
+    struct api_key *key;
+
+    if (found == NULL)
+        return error_set(error, ERROR_UNAUTHENTICATED,
+                         "the API key is unknown: ask an administrator for one (opsbrain key add)");
+    key = &found->key;
+    if (!key_check(key, now_ms, error))
+        return false;
+    if (now_ms > key->last_used_ms + NOTE_MS) {
+        key->last_used_ms = now_ms;
+        key_note_use(authority->store, key->id, now_ms);
+    }
+    memcpy(out->name, key->principal, sizeof out->name);
+    out->role = key->role;
+    out->key_expires_ms = key->expires_ms;
+    return true;
+}
+
+static bool find(struct authority *authority, const char *key, struct principal *out,
+                 struct error *error)
+{
+    uint8_t digest[DIGEST_BYTES];
+    bool found;
+
+    digest_sha256(key, strlen(key), digest);
+    pthread_mutex_lock(&authority->lock);
+    if (authority->is_stale)
+        found = error_set(error, ERROR_BUSY,
+                          "the API keys changed and could not be read: an administrator must run "
+                          "`opsbrain key list` until it succeeds");
+    else
+        found = recognize(authority, digest, out, error);
+    pthread_mutex_unlock(&authority->lock);
+    return found;
+}
+
+bool authority_check(struct authority *authority, const char *authorization, struct principal *out,
+                     struct error *error)
+{
+    static const struct principal local = { .name = "local", .role = ROLE_ADMIN };
+
+    if (!atomic_load(&authority->needs_keys)) {
+        *out = local;
+        return true;
+    }
+    if (authorization == NULL)
+        return error_set(error, ERROR_UNAUTHENTICATED,
+                         "an API key is needed: send the header Authorization: Bearer " KEY_PREFIX
+                         "...");
+    if (strncasecmp(authorization, "Bearer ", 7) != 0)
+        return error_set(error, ERROR_UNAUTHENTICATED,
+                         "Authorization must be: Bearer " KEY_PREFIX "...");
+    return find(authority, authorization + 7 + strspn(authorization + 7, " "), out, error);
+}
+
+bool authority_needs_keys(const struct authority *authority)
+{
+    return atomic_load_explicit(&authority->needs_keys, memory_order_relaxed);
+}
+
+bool authority_refresh(struct authority *authority, struct error *error)
+{
+    if (!update_needs_keys(authority, error))
+        return false;
+    pthread_mutex_lock(&authority->lock);
+    if (authority->changed != NULL)
+        authority->changed(authority->context);
+    pthread_mutex_unlock(&authority->lock);
+    return true;
+}
+
+void authority_listen(struct authority *authority, void (*changed)(void *context), void *context)
+{
+    pthread_mutex_lock(&authority->lock);
+    authority->changed = changed;
+    authority->context = context;
+    pthread_mutex_unlock(&authority->lock);
+}
+
+void key_generate(char out[KEY_SIZE], char digest[DIGEST_TEXT_SIZE])
+{
+    uint8_t bytes[32];
+    size_t length = (size_t)snprintf(out, KEY_SIZE, KEY_PREFIX);
+
+    random_bytes(bytes, sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        length += (size_t)snprintf(out + length, KEY_SIZE - length, "%02x", bytes[i]);
+    digest_sha256_text(out, length, digest);
+}

@@ -1,0 +1,217 @@
+#include "server/http/acceptor.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/core/clock.h"
+#include "base/core/log.h"
+#include "server/access/rate_limit.h"
+#include "server/http/http_connection.h"
+#include "server/http/http_loop.h"
+#include "server/program/server.h"
+
+#define AT_A_TURN 64 /* so that a flood of connections does not starve those that are open */
+#define PAUSE_NS INT64_C(100000000)
+#define TELL_EVERY_NS INT64_C(10000000000)
+
+static bool watch(struct http_loop *loop, int operation, uint32_t events)
+{
+    struct epoll_event event = { .events = events, .data.ptr = &loop->acceptor };
+
+    return epoll_ctl(loop->epoll_fd, operation, loop->acceptor.fd, &event) == 0;
+}
+
+bool acceptor_watch(struct http_loop *loop)
+{
+    return watch(loop, EPOLL_CTL_ADD, EPOLLIN);
+}
+
+void acceptor_close(struct http_loop *loop)
+{
+    if (loop->acceptor.fd >= 0)
+        close(loop->acceptor.fd);
+    loop->acceptor.fd = -1;
+    loop->acceptor.resume_ns = 0;
+}
+
+/* One line in ten seconds: a flood of connections is none of log lines. */
+static bool may_tell(struct acceptor *acceptor, int64_t now_ns)
+{
+    if (acceptor->told_ns != 0 && now_ns - acceptor->told_ns < TELL_EVERY_NS)
+        return false;
+    acceptor->told_ns = now_ns;
+    return true;
+}
+
+/* ---- Room ---- */
+
+/* How many wait in the kernel to be taken; at least one does. */
+static unsigned count_waiting(const struct acceptor *acceptor)
+{
+    struct tcp_info info = { 0 };
+    socklen_t length = sizeof info;
+
+    if (getsockopt(acceptor->fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0
+        || info.tcpi_unacked == 0) /* of a socket that listens, this is its queue */
+        return 1;
+    return info.tcpi_unacked < AT_A_TURN ? info.tcpi_unacked : AT_A_TURN;
+}
+
+static void ask_others(struct http_loop *loop)
+{
+    struct server *server = loop->server;
+
+    for (unsigned i = 0; i < atomic_load(&server->loops_started); i++)
+        if (server->loops[i] != loop)
+            http_loop_post(server->loops[i], &server->loops[i]->room_note);
+}
+
+void acceptor_make_room(struct note *room_note)
+{
+    connection_make_room((struct http_loop *)room_note, false);
+}
+
+/* Who is known has to go only if there is no stranger, here or, by the next time, elsewhere. */
+static void make_room(struct http_loop *loop)
+{
+    struct acceptor *acceptor = &loop->acceptor;
+    unsigned wanted = count_waiting(acceptor), made = 0;
+
+    while (made < wanted && connection_make_room(loop, acceptor->found_none))
+        made++;
+    if (made == 0)
+        ask_others(loop);
+    acceptor->found_none = made == 0;
+}
+
+/* The socket stays ready, so it is not looked at meanwhile. */
+static void pause_accepting(struct http_loop *loop, const char *why)
+{
+    int64_t now_ns = clock_monotonic_ns();
+
+    watch(loop, EPOLL_CTL_MOD, 0);
+    loop->acceptor.resume_ns = now_ns + PAUSE_NS;
+    if (may_tell(&loop->acceptor, now_ns))
+        log_warning("new connections have to wait, or take the place of idle ones: %s", why);
+    make_room(loop);
+}
+
+void acceptor_resume(struct http_loop *loop, int64_t now_ns)
+{
+    if (loop->acceptor.resume_ns == 0 || now_ns < loop->acceptor.resume_ns)
+        return;
+    loop->acceptor.resume_ns = 0;
+    watch(loop, EPOLL_CTL_MOD, EPOLLIN);
+}
+
+static bool is_full(struct http_loop *loop)
+{
+    struct server *server = loop->server;
+    char why[96];
+
+    if (atomic_load(&server->open_connections) < server->connections_limit)
+        return false;
+    snprintf(why, sizeof why,
+             "%lld are open, as many as the setting connections, or the limit of "
+             "open files, allows",
+             (long long)server->connections_limit);
+    pause_accepting(loop, why);
+    return true;
+}
+
+/* ---- Addresses ---- */
+
+/* Who has a whole network of IPv6 addresses, as anyone has, counts as one. */
+static bool count_address(struct http_loop *loop, const struct ip_address *address, bool comes)
+{
+    const struct ip_address network = ip_client_network(address);
+    char text[IP_TEXT_SIZE];
+
+    ip_format(&network, text);
+    if (!comes)
+        quota_leave(loop->server->addresses, text);
+    else if (quota_enter(loop->server->addresses, text))
+        return true;
+    else if (may_tell(&loop->acceptor, clock_monotonic_ns()))
+        log_warning("a connection from %s is refused: it has %lld, as many as the setting "
+                    "connections_per_address allows (trusted_proxies names proxies)",
+                    text, (long long)loop->server->settings->connections_per_address);
+    return false;
+}
+
+void acceptor_enter(struct acceptor *acceptor, struct connection *connection)
+{
+    connection->address = acceptor->address;
+    connection->is_proxy = acceptor->is_proxy;
+    connection->is_counted = acceptor->is_counted;
+    acceptor->is_counted = false;
+    ip_format(&connection->address, connection->address_text);
+}
+
+void acceptor_leave(struct http_loop *loop, const struct connection *connection)
+{
+    if (connection->is_counted)
+        count_address(loop, &connection->address, false);
+    if (loop->acceptor.resume_ns != 0)
+        loop->acceptor.resume_ns = 1;
+}
+
+/* libmicrohttpd tells of the connection while it takes it: acceptor_enter. */
+static void admit(struct http_loop *loop, int fd, const struct sockaddr_storage *address,
+                  socklen_t length)
+{
+    struct acceptor *acceptor = &loop->acceptor;
+
+    ip_of(address, &acceptor->address);
+    acceptor->is_proxy = ip_networks_hold(&loop->server->trusted_proxies, &acceptor->address);
+    acceptor->is_counted =
+        !acceptor->is_proxy && loop->server->settings->connections_per_address > 0;
+    if (acceptor->is_counted && !count_address(loop, &acceptor->address, true)) {
+        close(fd);
+        return;
+    }
+    if (MHD_add_connection(loop->daemon, fd, (const struct sockaddr *)address, length) == MHD_YES)
+        return;
+    log_warning("cannot take a connection: %s", strerror(errno)); /* it is closed */
+    if (acceptor->is_counted)
+        count_address(loop, &acceptor->address, false);
+}
+
+/* ---- Taking ---- */
+
+static bool is_passing(int error_number)
+{
+    return error_number == EAGAIN || error_number == EINTR || error_number == ECONNABORTED;
+}
+
+static void take_waiting(struct http_loop *loop)
+{
+    for (int i = 0; i < AT_A_TURN && !is_full(loop); i++) {
+        struct sockaddr_storage address = { 0 };
+        socklen_t length = sizeof address;
+        int fd = accept4(loop->acceptor.fd, (struct sockaddr *)&address, &length,
+                         SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+        if (fd < 0) {
+            if (!is_passing(errno))
+                pause_accepting(loop, strerror(errno));
+            return;
+        }
+        loop->acceptor.found_none = false;
+        admit(loop, fd, &address, length);
+    }
+}
+
+void acceptor_run(struct http_loop *loop)
+{
+    if (!loop->acceptor.ready)
+        return;
+    loop->acceptor.ready = false;
+    take_waiting(loop);
+}

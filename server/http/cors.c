@@ -1,0 +1,60 @@
+#include "server/http/cors.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/core/text.h"
+#include "server/http/exchange.h"
+#include "server/http/http_text.h"
+
+#define ALLOWED_HEADERS                                                                            \
+    "Authorization, Content-Type, Accept, Last-Event-ID, MCP-Protocol-Version, Mcp-Session-Id, "   \
+    "Mcp-Method, Mcp-Name, traceparent, tracestate, baggage"
+#define EXPOSED_HEADERS "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After"
+#define PARAM_PREFIX "Mcp-Param-"
+#define PARAM_BYTES_LIMIT 2048 /* of the names that are echoed */
+#define KEPT_S "7200"          /* as long as browsers keep it at most */
+
+bool cors_is_preflight(const struct exchange *exchange)
+{
+    return strcmp(exchange->verb, "OPTIONS") == 0 && exchange->headers.origin != NULL
+           && exchange->headers.cors_verb != NULL;
+}
+
+void cors_allow(struct exchange *exchange)
+{
+    exchange_add_header(exchange, "Access-Control-Allow-Origin", exchange->headers.origin);
+    exchange_add_header(exchange, "Access-Control-Expose-Headers", EXPOSED_HEADERS);
+    exchange_add_header(exchange, "Vary", "Origin");
+}
+
+/* The headers that repeat a tool's parameters are named as the tools want. */
+static void add_param_headers(const char *asked, struct text *out)
+{
+    while (*asked != '\0') {
+        size_t length;
+
+        asked += strspn(asked, ", \t");
+        length = strcspn(asked, ", \t");
+        if (strncasecmp(asked, PARAM_PREFIX, sizeof PARAM_PREFIX - 1) == 0
+            && http_pass(asked, asked + length, HTTP_TOKEN) == asked + length
+            && out->length + length < PARAM_BYTES_LIMIT) {
+            text_add(out, ", ");
+            text_add_bytes(out, asked, length);
+        }
+        asked += length;
+    }
+}
+
+void cors_answer_preflight(struct exchange *exchange, const char *verbs)
+{
+    TEXT_AUTO headers = { 0 };
+
+    text_add(&headers, ALLOWED_HEADERS);
+    if (exchange->headers.cors_headers != NULL)
+        add_param_headers(exchange->headers.cors_headers, &headers);
+    exchange_add_header(exchange, "Access-Control-Allow-Methods", verbs);
+    exchange_add_header(exchange, "Access-Control-Allow-Headers", text_string(&headers));
+    exchange_add_header(exchange, "Access-Control-Max-Age", KEPT_S);
+    exchange_reply(exchange, 204, NULL, NULL);
+}

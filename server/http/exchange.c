@@ -1,0 +1,231 @@
+#include "server/http/exchange.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/core/memory.h"
+#include "server/access/call_limits.h"
+#include "server/http/http_connection.h"
+#include "server/program/server.h"
+#include "server/streams/session.h"
+
+static void finish_work(struct note *note);
+
+/* ---- Life ---- */
+
+struct exchange *exchange_create(struct http_loop *loop, struct MHD_Connection *mhd,
+                                 const char *verb)
+{
+    struct exchange *exchange = memory_zeroed(1, sizeof *exchange);
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+    exchange->note.deliver = finish_work;
+    atomic_init(&exchange->references, 1);
+    atomic_init(&exchange->left, false);
+    exchange->server = loop->server;
+    exchange->loop = loop;
+    exchange->mhd = mhd;
+    exchange->verb = verb;
+    exchange->method = exchange->subject = "";
+    exchange->started_ns = clock_monotonic_ns();
+    exchange->keep_alive.owner = exchange;
+    exchange->connection = info->socket_context;
+    exchange->connection->exchange = exchange;
+    server_request_id(loop->server, exchange->id);
+    exchange->next = loop->exchanges;
+    if (loop->exchanges != NULL)
+        loop->exchanges->previous = exchange;
+    loop->exchanges = exchange;
+    return exchange;
+}
+
+static void drop_request(struct exchange *exchange)
+{
+    if (exchange->request_finish != NULL)
+        exchange->request_finish(exchange->request);
+    exchange->request_finish = NULL;
+    text_finish(&exchange->body);
+}
+
+static void stop_counting(struct exchange *exchange)
+{
+    if (exchange->counted)
+        atomic_fetch_sub(&exchange->server->in_flight, 1);
+    exchange->counted = false;
+}
+
+/* There may be thousands of these, for days. */
+void exchange_settle(struct exchange *exchange)
+{
+    if (!exchange->standing || exchange->working)
+        return;
+    stop_counting(exchange);
+    drop_request(exchange);
+}
+
+void exchange_release(struct exchange *exchange)
+{
+    if (atomic_fetch_sub(&exchange->references, 1) > 1)
+        return;
+    stop_counting(exchange);
+    drop_request(exchange);
+    for (size_t i = 0; i < exchange->reply.header_count; i++)
+        free(exchange->reply.headers[i].value);
+    text_finish(&exchange->reply.body);
+    free(exchange->authority);
+    http_headers_finish(&exchange->headers);
+    session_release(exchange->session);
+    outlet_release(exchange->outlet);
+    stream_release(exchange->stream);
+    free(exchange);
+}
+
+/* ---- Waiting ---- */
+
+void exchange_suspend(struct exchange *exchange)
+{
+    MHD_suspend_connection(exchange->mhd);
+    exchange->suspended = true;
+    if (exchange->connection->ended)
+        exchange_hang_up(exchange);
+}
+
+void exchange_resume(struct exchange *exchange)
+{
+    if (!exchange->suspended)
+        return;
+    exchange->suspended = false;
+    exchange->loop->resumed = true;
+    MHD_resume_connection(exchange->mhd);
+}
+
+void exchange_abandon(struct exchange *exchange)
+{
+    atomic_store(&exchange->left, true);
+    exchange_resume(exchange);
+}
+
+/* One that is answered in one piece is finished and written all the same: many clients end their
+ * side after the request. */
+void exchange_hang_up(struct exchange *exchange)
+{
+    if (exchange->connection->gone)
+        exchange_abandon(exchange);
+    else if (exchange->outlet != NULL)
+        exchange_probe(exchange);
+}
+
+/* On the loop's thread, when the worker is done. */
+static void finish_work(struct note *note)
+{
+    struct exchange *exchange = (struct exchange *)note;
+
+    exchange->working = false;
+    if (exchange->worked != NULL)
+        exchange->worked(exchange);
+    exchange_settle(exchange);
+    exchange_resume(exchange);
+    exchange_release(exchange);
+}
+
+static void run_work(void *context)
+{
+    struct exchange *exchange = context;
+
+    exchange->work(exchange);
+    limits_leave(exchange);
+    http_loop_post(exchange->loop, &exchange->note);
+}
+
+bool exchange_submit(struct exchange *exchange, struct workers *workers,
+                     void (*work)(struct exchange *exchange), struct error *error)
+{
+    if (!limits_enter(exchange, error))
+        return false;
+    exchange->work = work;
+    exchange->working = true;
+    atomic_fetch_add(&exchange->references, 1);
+    if (workers_submit(workers, run_work, exchange, error))
+        return true;
+    exchange->working = false;
+    limits_leave(exchange);
+    exchange_release(exchange);
+    return false;
+}
+
+/* ---- Answering ---- */
+
+void exchange_reply(struct exchange *exchange, unsigned status, const char *content_type,
+                    struct text *body)
+{
+    struct reply *reply = &exchange->reply;
+
+    reply->status = status;
+    reply->content_type = content_type;
+    text_finish(&reply->body);
+    if (body == NULL)
+        return;
+    reply->body = *body;
+    *body = (struct text){ 0 };
+}
+
+void exchange_reply_text(struct exchange *exchange, unsigned status, const char *format, ...)
+{
+    char line[600];
+    struct text body = { 0 };
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    text_add(&body, line);
+    text_add_char(&body, '\n');
+    exchange_reply(exchange, status, "text/plain; charset=utf-8", &body);
+}
+
+void exchange_add_header(struct exchange *exchange, const char *name, const char *value)
+{
+    struct reply *reply = &exchange->reply;
+
+    if (reply->header_count == REPLY_HEADERS)
+        return;
+    reply->headers[reply->header_count].name = name;
+    reply->headers[reply->header_count++].value = memory_copy_text(value);
+}
+
+enum MHD_Result exchange_queue_take(struct exchange *exchange, struct MHD_Response *response,
+                                    unsigned status)
+{
+    const struct reply *reply = &exchange->reply;
+    enum MHD_Result result;
+
+    for (size_t i = 0; i < reply->header_count; i++)
+        MHD_add_response_header(response, reply->headers[i].name, reply->headers[i].value);
+    if (reply->closes || atomic_load(&exchange->loop->draining))
+        MHD_add_response_header(response, "Connection", "close");
+    result = MHD_queue_response(exchange->mhd, status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+enum MHD_Result exchange_queue_reply(struct exchange *exchange)
+{
+    struct reply *reply = &exchange->reply;
+    size_t length = reply->body.length;
+    struct MHD_Response *response;
+
+    deadline_clear(&exchange->keep_alive);
+    if (reply->status == 0)
+        exchange_reply_text(exchange, 500, "no answer, see request %s", exchange->id);
+    response = length > 0 ? MHD_create_response_from_buffer(length, text_take(&reply->body),
+                                                            MHD_RESPMEM_MUST_FREE)
+                          : MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+    if (reply->content_type != NULL)
+        MHD_add_response_header(response, "Content-Type", reply->content_type);
+    connection_wait(exchange->connection, DEADLINE_SEND);
+    return exchange_queue_take(exchange, response, reply->status);
+}

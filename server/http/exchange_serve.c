@@ -1,0 +1,278 @@
+/* What libmicrohttpd calls: from the headers of a request to the end of its answer. */
+
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/core/log.h"
+#include "server/access/call_limits.h"
+#include "server/http/exchange.h"
+#include "server/http/forwarded.h"
+#include "server/http/http_connection.h"
+#include "server/http/routes.h"
+#include "server/mcp/mcp.h"
+#include "server/program/server.h"
+#include "server/telemetry/telemetry.h"
+
+/* Of a refused body, so that a client that sends all of it before it reads gets to read why; of a
+ * file more, as those who may send one do not try again and again. */
+#define READ_OFF_LIMIT ((size_t)8 << 20)
+#define READ_OFF_FILE_LIMIT ((size_t)256 << 20)
+
+static size_t body_limit(const struct exchange *exchange)
+{
+    const struct route *route = exchange->route;
+
+    return route != NULL && route->body_limit > 0
+               ? route->body_limit
+               : (size_t)exchange->server->settings->body_limit_bytes;
+}
+
+static bool takes_file(const struct exchange *exchange)
+{
+    return exchange->route != NULL && exchange->route->body_limit > 0;
+}
+
+/* Of a request that is refused by its headers, little. */
+static size_t read_limit(const struct exchange *exchange)
+{
+    if (exchange->reply.status != 0)
+        return READ_OFF_LIMIT;
+    return takes_file(exchange) ? READ_OFF_FILE_LIMIT : body_limit(exchange) + READ_OFF_LIMIT;
+}
+
+static void refuse_length(struct exchange *exchange)
+{
+    mcp_refuse(exchange, 413, RPC_REFUSED, "the request body is longer than %zu bytes%s",
+               body_limit(exchange), takes_file(exchange) ? "" : " (setting body_limit_bytes)");
+}
+
+/* By what the headers say; a length that is not said is counted as the body comes. */
+static void check_length(struct exchange *exchange, bool *readable)
+{
+    const char *said = exchange->headers.content_length;
+    int64_t length;
+
+    *readable = true;
+    exchange->read_limit = read_limit(exchange);
+    if (said == NULL || !text_to_integer(said, 0, INT64_MAX, &length))
+        return;
+    if (length > (int64_t)body_limit(exchange) && exchange->reply.status == 0)
+        refuse_length(exchange);
+    *readable = exchange->reply.status == 0 || length <= (int64_t)exchange->read_limit;
+    if (!*readable)
+        log_warning("%s: closing, the body would have %lld bytes", exchange->id, (long long)length);
+}
+
+/* What is wrong is this build, not the request: see http_reader.c. */
+static void refuse_unguarded(struct exchange *exchange)
+{
+    log_error("%s: its bytes did not pass the guard of its connection", exchange->id);
+    mcp_refuse(exchange, 500, RPC_INTERNAL, "internal error, see request %s", exchange->id);
+    exchange->reply.closes = true;
+}
+
+/* A client that still sends its body gets to read why it need not. */
+static enum MHD_Result refuse_early(struct exchange *exchange)
+{
+    struct connection *connection = exchange->connection;
+
+    if (connection_has_whole_request(connection) || exchange->headers.expect != NULL)
+        return exchange_queue_reply(exchange);
+    connection_wait(connection, DEADLINE_BODY);
+    connection_refuse(connection, &exchange->reply);
+    return MHD_YES;
+}
+
+static void find_client(struct exchange *exchange)
+{
+    const struct connection *connection = exchange->connection;
+
+    exchange->client = connection->address;
+    if (connection->is_proxy) {
+        forwarded_find(exchange->mhd, &exchange->server->trusted_proxies, &exchange->client);
+        ip_format(&exchange->client, exchange->client_text);
+    } else { /* which is every request's */
+        memcpy(exchange->client_text, connection->address_text, sizeof exchange->client_text);
+    }
+}
+
+static enum MHD_Result begin(struct http_loop *loop, struct MHD_Connection *mhd, const char *target,
+                             const char *verb, const char *version, void **slot)
+{
+    struct exchange *exchange = exchange_create(loop, mhd, verb);
+    bool readable;
+
+    *slot = exchange;
+    http_headers_read(mhd, version, &exchange->headers);
+    find_client(exchange);
+    trace_id_read(exchange->headers.traceparent, exchange->trace);
+    if (connection_is_guarded(exchange->connection))
+        routes_admit(exchange, target);
+    else
+        refuse_unguarded(exchange);
+    check_length(exchange, &readable);
+    if (exchange->reply.status != 0 && (!readable || exchange->headers.expect != NULL))
+        exchange->reply.closes = true;
+    if (exchange->reply.closes)
+        return refuse_early(exchange);
+    connection_wait(exchange->connection, DEADLINE_BODY);
+    return MHD_YES;
+}
+
+/* A file has the time of a body for each of its mebibytes. */
+static void give_time(struct exchange *exchange, size_t more)
+{
+    if (exchange->body_seen >> 20 == (exchange->body_seen - more) >> 20)
+        return;
+    connection_wait(exchange->connection, DEADLINE_BODY);
+}
+
+static void keep_body(struct exchange *exchange, const char *bytes, size_t size)
+{
+    if (exchange->route->take == NULL) {
+        text_add_bytes(&exchange->body, bytes, size);
+        return;
+    }
+    give_time(exchange, size);
+    exchange->route->take(exchange, bytes, size);
+}
+
+/* A body that is refused already is read off, so that the connection can go on; one that does not
+ * end is not. */
+static void take_body(struct exchange *exchange, const char *bytes, size_t size)
+{
+    exchange->body_seen += size;
+    if (exchange->reply.status == 0 && exchange->body_seen > body_limit(exchange))
+        refuse_length(exchange);
+    if (exchange->reply.status == 0) {
+        keep_body(exchange, bytes, size);
+    } else if (exchange->body_seen > exchange->read_limit) {
+        log_warning("%s: closing, the body does not end", exchange->id);
+        connection_refuse(exchange->connection, &exchange->reply);
+    }
+}
+
+static void dispatch(struct exchange *exchange)
+{
+    deadline_clear(&exchange->connection->deadline);
+    exchange->dispatched = exchange->counted = true;
+    atomic_fetch_add(&exchange->server->in_flight, 1);
+    if (exchange->reply.status == 0 && limits_check_rate(exchange))
+        exchange->route->serve(exchange);
+    exchange_settle(exchange);
+}
+
+/* Its parameters are libmicrohttpd's. NOLINTNEXTLINE(readability-function-size) */
+enum MHD_Result exchange_serve(void *loop, struct MHD_Connection *mhd, const char *target,
+                               const char *verb, const char *version, const char *upload,
+                               size_t *upload_size, void **slot)
+{
+    struct exchange *exchange = *slot;
+
+    if (exchange == NULL)
+        return begin(loop, mhd, target, verb, version, slot);
+    if (*upload_size > 0) {
+        if (!exchange->connection->refused)
+            take_body(exchange, upload, *upload_size);
+        *upload_size = 0;
+        return MHD_YES;
+    }
+    if (!exchange->dispatched)
+        dispatch(exchange);
+    if (atomic_load(&exchange->left))
+        return MHD_NO;
+    if (exchange->outlet != NULL && outlet_is_begun(exchange->outlet))
+        return exchange_queue_stream(exchange);
+    if (!exchange->working)
+        return exchange_queue_reply(exchange);
+    exchange_suspend(exchange);
+    return MHD_YES;
+}
+
+static void add_word(struct text *line, const char *word, const char *otherwise)
+{
+    text_add(line, word != NULL && word[0] != '\0' ? word : otherwise);
+    text_add_char(line, ' ');
+}
+
+/* Piece by piece: a format would take as long as the rest of the request's bookkeeping. */
+static void write_log(const struct exchange *exchange, unsigned status, int64_t duration_ns)
+{
+    struct log_lines *lines = &exchange->loop->log;
+    struct text *line = &lines->text;
+    int64_t tenths_ms = (duration_ns + 50000) / 100000;
+
+    if (exchange->route != NULL && exchange->route->quiet)
+        return;
+    log_lines_begin(lines);
+    add_word(line, exchange->verb, "-");
+    add_word(line, exchange->route != NULL ? exchange->route->path : NULL, "?");
+    add_word(line, exchange->method, "-");
+    add_word(line, exchange->subject, "-");
+    add_word(line, exchange->principal.name, "-");
+    text_add_integer(line, status);
+    text_add_char(line, ' ');
+    text_add_integer(line, tenths_ms / 10);
+    text_add_char(line, '.');
+    text_add_integer(line, tenths_ms % 10);
+    text_add(line, " ms ");
+    text_add(line, exchange->id);
+    text_add(line, " from ");
+    text_add(line, exchange->client_text);
+    if (exchange->trace[0] != '\0') {
+        text_add(line, " trace ");
+        text_add(line, exchange->trace);
+    }
+    log_lines_end(lines);
+}
+
+#define CLIENT_LEFT 499 /* no HTTP status; what servers log when nobody waited for the answer */
+
+static void record(struct exchange *exchange, enum MHD_RequestTerminationCode code)
+{
+    int64_t duration_ns = clock_monotonic_ns() - exchange->started_ns;
+    bool complete = code == MHD_REQUEST_TERMINATED_COMPLETED_OK || exchange->standing
+                    || exchange->connection->refused;
+    unsigned status = complete ? exchange->reply.status : CLIENT_LEFT;
+
+    if (exchange->row != NULL)
+        telemetry_record(exchange->row, status, exchange->standing ? -1 : duration_ns);
+    if (exchange->server->settings->log_requests)
+        write_log(exchange, status, duration_ns);
+}
+
+static void unlink_from_loop(struct exchange *exchange)
+{
+    struct http_loop *loop = exchange->loop;
+
+    if (exchange->previous != NULL)
+        exchange->previous->next = exchange->next;
+    else
+        loop->exchanges = exchange->next;
+    if (exchange->next != NULL)
+        exchange->next->previous = exchange->previous;
+}
+
+void exchange_completed(void *loop, struct MHD_Connection *mhd, void **slot,
+                        enum MHD_RequestTerminationCode code)
+{
+    struct exchange *exchange = *slot;
+
+    (void)loop;
+    (void)mhd;
+    if (exchange == NULL)
+        return;
+    *slot = NULL;
+    record(exchange, code);
+    atomic_store(&exchange->left, true);
+    if (exchange->outlet != NULL)
+        outlet_close(exchange->outlet);
+    if (exchange->outlet != NULL && exchange->reply.status == 200)
+        atomic_fetch_sub(&exchange->server->open_streams, 1);
+    deadline_clear(&exchange->keep_alive);
+    connection_end_request(exchange->connection);
+    exchange->connection = NULL;
+    exchange->mhd = NULL;
+    unlink_from_loop(exchange);
+    exchange_release(exchange);
+}

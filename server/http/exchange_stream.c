@@ -1,0 +1,190 @@
+/* Answers that are streams. */
+
+#include <sys/socket.h>
+
+#include "base/core/clock.h"
+#include "base/core/log.h"
+#include "server/access/authority.h"
+#include "server/http/exchange.h"
+#include "server/http/http_connection.h"
+#include "server/program/server.h"
+#include "server/streams/session.h"
+
+#define STALLS_LIMIT 4 /* keep-alive periods in which a client reads nothing */
+#define STREAM_BLOCK 1024
+
+/* Whatever is told meanwhile: it is also the time of looking at the client. */
+static void set_keep_alive(struct exchange *exchange)
+{
+    deadline_set(&exchange->loop->deadlines[0][DEADLINE_KEEP_ALIVE], &exchange->keep_alive,
+                 clock_monotonic_ns());
+}
+
+/* A stream may outlive the key it was begun with. */
+static void watch_expiry(struct exchange *exchange)
+{
+    int64_t at_ms = exchange->principal.key_expires_ms, *first_ms = &exchange->loop->key_expiry_ms;
+
+    if (exchange->outlet != NULL && at_ms != 0 && (*first_ms == 0 || at_ms < *first_ms))
+        *first_ms = at_ms;
+}
+
+/* What is written to a client that left brings the reset that tells so. */
+void exchange_probe(struct exchange *exchange)
+{
+    if (exchange->is_probed)
+        return;
+    exchange->is_probed = true;
+    deadline_set(&exchange->loop->deadlines[0][DEADLINE_PROBE], &exchange->keep_alive,
+                 clock_monotonic_ns());
+}
+
+/* What a client that comes back and cannot say where it was need not be told again. */
+static void note_heard(struct exchange *exchange)
+{
+    int64_t heard = outlet_sequence(exchange->outlet);
+    struct error error;
+
+    if (exchange->session == NULL || heard == exchange->heard)
+        return;
+    exchange->heard = heard;
+    if (!session_hear(exchange->server->services->store, exchange->session->id, heard, &error))
+        log_warning("%s: %s", exchange->id, error.message);
+}
+
+/* Where the content ends with an error, libmicrohttpd closes the connection only when all older
+ * ones have gone: it would look at it first when its timeout is due, but there is none. So the next
+ * write fails. */
+static ssize_t cut(const struct exchange *exchange)
+{
+    shutdown(exchange->connection->fd, SHUT_RDWR);
+    return MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+static ssize_t read_stream(void *context, uint64_t position, char *out, size_t size)
+{
+    struct exchange *exchange = context;
+    size_t length = 0;
+
+    (void)position;
+    if (atomic_load(&exchange->left))
+        return cut(exchange);
+    switch (outlet_read(exchange->outlet, out, size, &length)) {
+    case OUTLET_READ:
+        note_heard(exchange);
+        return (ssize_t)length;
+    case OUTLET_EMPTY:
+        exchange_suspend(exchange);
+        return 0;
+    case OUTLET_ENDED:
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    case OUTLET_CUT:
+        break;
+    }
+    log_warning("%s: stream cut, the client reads too slowly", exchange->id);
+    return cut(exchange);
+}
+
+void exchange_wake(void *exchange)
+{
+    exchange_resume(exchange);
+}
+
+struct outlet *exchange_begin_outlet(struct exchange *exchange)
+{
+    exchange->outlet = outlet_create(exchange->loop, exchange_wake, exchange);
+    set_keep_alive(exchange);
+    watch_expiry(exchange);
+    return exchange->outlet;
+}
+
+struct stream *exchange_begin_stream(struct exchange *exchange)
+{
+    exchange->stream = stream_create(exchange_begin_outlet(exchange));
+    return exchange->stream;
+}
+
+void exchange_take_outlet(struct exchange *exchange, struct outlet *outlet)
+{
+    exchange->outlet = outlet;
+    if (exchange->mhd == NULL) {
+        outlet_close(outlet); /* the client did not wait */
+        return;
+    }
+    set_keep_alive(exchange);
+    watch_expiry(exchange);
+}
+
+void exchange_stand(struct exchange *exchange, struct session *session)
+{
+    exchange->session = session_retain(session);
+    exchange->standing = true;
+}
+
+void exchange_drop_stream(struct exchange *exchange)
+{
+    deadline_clear(&exchange->keep_alive);
+    if (exchange->outlet != NULL)
+        outlet_close(exchange->outlet);
+    outlet_release(exchange->outlet);
+    stream_release(exchange->stream);
+    exchange->outlet = NULL;
+    exchange->stream = NULL;
+    exchange->standing = false;
+}
+
+enum MHD_Result exchange_queue_stream(struct exchange *exchange)
+{
+    struct MHD_Response *response = MHD_create_response_from_callback(
+        MHD_SIZE_UNKNOWN, STREAM_BLOCK, read_stream, exchange, NULL);
+
+    exchange->reply.status = 200;
+    MHD_add_response_header(response, "Content-Type", "text/event-stream");
+    MHD_add_response_header(response, "Cache-Control", "no-cache");
+    MHD_add_response_header(response, "X-Accel-Buffering", "no");
+    atomic_fetch_add(&exchange->server->open_streams, 1);
+    return exchange_queue_take(exchange, response, 200);
+}
+
+static void cut_stalled(struct exchange *exchange)
+{
+    log_warning("%s: stream cut, the client reads nothing", exchange->id);
+    shutdown(exchange->connection->fd, SHUT_RDWR);
+}
+
+/* Revoked, expired, or of a principal that has a lesser role now. */
+static bool may_go_on(const struct exchange *exchange)
+{
+    struct principal principal;
+    struct error error;
+
+    if (!authority_check(exchange->server->authority, exchange->headers.authorization, &principal,
+                         &error))
+        return error.kind != ERROR_UNAUTHENTICATED;
+    return principal.role >= exchange->principal.role;
+}
+
+void exchange_check_key(struct exchange *exchange)
+{
+    if (exchange->principal.name[0] == '\0')
+        return;
+    if (may_go_on(exchange)) {
+        watch_expiry(exchange);
+        return;
+    }
+    log_warning("%s: cut, its key is not valid any more, or for a lesser role", exchange->id);
+    shutdown(exchange->connection->fd, SHUT_RDWR);
+}
+
+void exchange_keep_alive(struct exchange *exchange)
+{
+    size_t read = outlet_bytes_read(exchange->outlet);
+
+    outlet_put_comment(exchange->outlet);
+    if (read == exchange->keep_alive_read && ++exchange->stalls == STALLS_LIMIT)
+        cut_stalled(exchange);
+    if (read != exchange->keep_alive_read)
+        exchange->stalls = 0;
+    exchange->keep_alive_read = read;
+    set_keep_alive(exchange);
+}

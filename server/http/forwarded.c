@@ -1,0 +1,73 @@
+#include "server/http/forwarded.h"
+
+#include <microhttpd.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/core/text.h"
+
+static enum MHD_Result add_hops(void *context, enum MHD_ValueKind kind, const char *name,
+                                const char *value)
+{
+    (void)kind;
+    if (strcasecmp(name, "X-Forwarded-For") == 0 && value != NULL) {
+        text_add_char(context, ',');
+        text_add(context, value);
+    }
+    return MHD_YES;
+}
+
+/* With a port or without: 192.0.2.1:80, [2001:db8::1]:80, 2001:db8::1. */
+static bool read_hop(const char *hop, size_t length, struct ip_address *out)
+{
+    const char *colon = memchr(hop, ':', length), *bracket = memchr(hop, ']', length);
+
+    if (length > 0 && hop[0] == '[')
+        return bracket != NULL && ip_parse(hop + 1, (size_t)(bracket - hop - 1), out);
+    if (colon != NULL && memchr(colon + 1, ':', length - (size_t)(colon + 1 - hop)) == NULL)
+        length = (size_t)(colon - hop);
+    return ip_parse(hop, length, out);
+}
+
+/* The last hop before `end`, without the blanks around it. */
+static const char *last_hop(const char *begin, const char *end, size_t *length)
+{
+    const char *hop = end;
+
+    while (hop > begin && hop[-1] != ',')
+        hop--;
+    while (hop < end && (*hop == ' ' || *hop == '\t'))
+        hop++;
+    while (end > hop && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    *length = (size_t)(end - hop);
+    return hop;
+}
+
+void forwarded_follow(const char *hops, const struct ip_networks *trusted,
+                      struct ip_address *address)
+{
+    const char *end = hops + strlen(hops);
+
+    while (end > hops && ip_networks_hold(trusted, address)) {
+        struct ip_address before;
+        size_t length;
+        const char *hop = last_hop(hops, end, &length);
+
+        if (!read_hop(hop, length, &before))
+            return;
+        *address = before;
+        while (hop > hops && hop[-1] != ',')
+            hop--;
+        end = hop > hops ? hop - 1 : hops;
+    }
+}
+
+void forwarded_find(struct MHD_Connection *mhd, const struct ip_networks *trusted,
+                    struct ip_address *address)
+{
+    TEXT_AUTO hops = { 0 };
+
+    MHD_get_connection_values(mhd, MHD_HEADER_KIND, add_hops, &hops);
+    forwarded_follow(text_string(&hops), trusted, address);
+}

@@ -1,0 +1,14 @@
+/* Who a request is from, behind proxies that are trusted to say it. */
+#pragma once
+
+#include "base/net/ip.h"
+
+struct MHD_Connection;
+
+/* By the X-Forwarded-For headers of a request that came from the trusted proxy `*address`: the last
+ * of those it came through that is no trusted proxy. What cannot be read ends the way back. */
+void forwarded_find(struct MHD_Connection *mhd, const struct ip_networks *trusted,
+                    struct ip_address *address);
+/* The same, of the headers' values with commas. */
+void forwarded_follow(const char *hops, const struct ip_networks *trusted,
+                      struct ip_address *address);

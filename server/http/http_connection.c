@@ -1,0 +1,288 @@
+#include "server/http/http_connection.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "base/core/clock.h"
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "server/http/exchange.h"
+#include "server/http/request_target.h"
+#include "server/mcp/mcp.h"
+#include "server/program/server.h"
+
+/* ---- Life ---- */
+
+/* The loop's connections by descriptor. */
+static void enter(struct http_loop *loop, struct connection *connection)
+{
+    size_t needed = (size_t)connection->fd + 1;
+
+    if (needed > loop->connections_size) {
+        size_t size = needed * 2;
+
+        loop->connections = memory_resize(loop->connections, size, sizeof(struct connection *));
+        memset(loop->connections + loop->connections_size, 0,
+               (size - loop->connections_size) * sizeof(struct connection *));
+        loop->connections_size = size;
+    }
+    loop->connections[connection->fd] = connection;
+}
+
+struct connection *connection_find(const struct http_loop *loop, int fd)
+{
+    return fd >= 0 && (size_t)fd < loop->connections_size ? loop->connections[fd] : NULL;
+}
+
+static void open_connection(struct http_loop *loop, struct MHD_Connection *mhd, void **slot)
+{
+    struct connection *connection = memory_zeroed(1, sizeof *connection);
+    struct epoll_event event = { .events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = connection };
+
+    atomic_fetch_add(&loop->server->open_connections, 1);
+    connection->loop = loop;
+    acceptor_enter(&loop->acceptor, connection);
+    connection->fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    connection->deadline.owner = connection;
+    enter(loop, connection);
+    connection_wait(connection, DEADLINE_HEADER);
+    if (epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, connection->fd, &event) != 0)
+        log_warning("cannot watch a connection for hang-up: %s", strerror(errno));
+    *slot = connection;
+}
+
+static void close_connection(struct connection *connection)
+{
+    struct http_loop *loop = connection->loop;
+
+    epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, connection->fd, NULL);
+    atomic_fetch_sub(&loop->server->open_connections, 1);
+    acceptor_leave(loop, connection);
+    deadline_clear(&connection->deadline);
+    loop->connections[connection->fd] = NULL;
+    free(connection);
+}
+
+void connection_notify(void *loop, struct MHD_Connection *mhd, void **slot,
+                       enum MHD_ConnectionNotificationCode code)
+{
+    if (code == MHD_CONNECTION_NOTIFY_STARTED)
+        open_connection(loop, mhd, slot);
+    else
+        close_connection(*slot);
+}
+
+/* ---- Waiting ---- */
+
+void connection_wait(struct connection *connection, enum deadline_kind kind)
+{
+    if (connection->ended && kind != DEADLINE_SEND && kind != DEADLINE_REFUSAL)
+        kind = DEADLINE_LEFT;
+    connection->waits_for = kind;
+    deadline_set(&connection->loop->deadlines[connection->is_known][kind], &connection->deadline,
+                 connection->loop->now_ns);
+}
+
+static bool is_waiting(const struct connection *connection)
+{
+    return connection->deadline.list != NULL;
+}
+
+/* A suspended request does not read its socket, so it is told here that the client left, or may
+ * have: who sends no more may wait for the answer. Else the end of the input is for libmicrohttpd
+ * to see, but where it comes together with the last bytes, it does not. */
+static void hang_up(struct connection *connection, bool gone)
+{
+    enum deadline_kind waits_for = connection->waits_for;
+
+    connection->ended = true;
+    connection->gone |= gone;
+    if (connection->exchange != NULL && connection->exchange->suspended)
+        exchange_hang_up(connection->exchange);
+    if (is_waiting(connection) && waits_for != DEADLINE_SEND && waits_for != DEADLINE_REFUSAL)
+        connection_wait(connection, DEADLINE_LEFT);
+}
+
+/* Bytes of the next request: from now on its headers are waited for, no more for its beginning. */
+static void begin_headers(struct connection *connection)
+{
+    if (is_waiting(connection) && connection->waits_for == DEADLINE_IDLE)
+        connection_wait(connection, DEADLINE_HEADER);
+}
+
+/* No handler of ours runs before the headers of a request are whole. */
+static void note_bytes(struct connection *connection)
+{
+    const struct exchange *exchange = connection->exchange;
+
+    if (exchange == NULL)
+        begin_headers(connection);
+    else if (exchange->dispatched)
+        connection->sent_more = true;
+}
+
+void connection_take_event(struct connection *connection, uint32_t events)
+{
+    if ((events & ~(uint32_t)EPOLLIN) != 0)
+        hang_up(connection, (events & (EPOLLHUP | EPOLLERR)) != 0);
+    else
+        note_bytes(connection);
+}
+
+/* Of a request that came together with the one before it nothing else tells that it has begun. */
+void *connection_first_line(void *loop, const char *target, struct MHD_Connection *mhd)
+{
+    struct connection *connection =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+
+    (void)loop;
+    begin_headers(connection);
+    connection->target_is_sound = request_target_is_sound(target);
+    return NULL;
+}
+
+/* The client may be silent for long before its next request, not within it. */
+void connection_end_request(struct connection *connection)
+{
+    connection_wait(connection, connection->sent_more ? DEADLINE_HEADER : DEADLINE_IDLE);
+    connection->sent_more = false;
+    connection->exchange = NULL;
+    connection->answered++;
+    connection_settle_fault(connection);
+}
+
+/* ---- Refusing ---- */
+
+bool connection_is_guarded(const struct connection *connection)
+{
+    return connection->guard.heads > connection->answered;
+}
+
+bool connection_has_whole_request(const struct connection *connection)
+{
+    return connection->guard.passed > connection->answered;
+}
+
+/* Its turn comes when the requests before it are answered, and libmicrohttpd has had the time to
+ * close the connection after the last of them. */
+void connection_settle_fault(struct connection *connection)
+{
+    if (connection->guard.fault != NULL && connection->answered >= connection->guard.passed)
+        connection_wait(connection, DEADLINE_REFUSAL);
+}
+
+static void write_head(const struct reply *reply, struct text *out)
+{
+    char date[40];
+    struct tm tm;
+    time_t now = time(NULL);
+
+    strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&now, &tm));
+    text_addf(out,
+              "HTTP/1.1 %u %s\r\nDate: %s\r\nConnection: close\r\nContent-Type: %s\r\n"
+              "Content-Length: %zu\r\n",
+              reply->status, MHD_get_reason_phrase_for(reply->status), date, reply->content_type,
+              reply->body.length);
+    for (size_t i = 0; i < reply->header_count; i++)
+        text_addf(out, "%s: %s\r\n", reply->headers[i].name, reply->headers[i].value);
+    text_add(out, "\r\n");
+}
+
+/* A client that cannot take so little at once does without. */
+void connection_refuse(struct connection *connection, const struct reply *reply)
+{
+    TEXT_AUTO bytes = { 0 };
+
+    write_head(reply, &bytes);
+    text_add_bytes(&bytes, text_string(&reply->body), reply->body.length);
+    if (send(connection->fd, bytes.data, bytes.length, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+        log_info("a client did not take its refusal: %s", strerror(errno));
+    shutdown(connection->fd, SHUT_WR);
+    connection->refused = true;
+}
+
+static void log_fault(struct connection *connection, const struct request_fault *fault)
+{
+    struct log_lines *lines = &connection->loop->log;
+
+    if (!connection->loop->server->settings->log_requests)
+        return;
+    log_lines_begin(lines);
+    text_addf(&lines->text, "? ? - - - %u from %s: %s", fault->status, connection->address_text,
+              fault->message);
+    log_lines_end(lines);
+}
+
+static void refuse_fault(struct connection *connection)
+{
+    const struct request_fault *fault = connection->guard.fault;
+    struct reply reply = { .status = fault->status, .content_type = "application/json" };
+
+    mcp_write_refusal(RPC_REFUSED, fault->message, &reply.body);
+    connection_refuse(connection, &reply);
+    text_finish(&reply.body);
+    log_fault(connection, fault);
+    connection_wait(connection, DEADLINE_LEFT);
+}
+
+/* libmicrohttpd has no call to close a connection; a socket that is shut down it closes itself. */
+static void close_late(struct connection *connection)
+{
+    static const char *const what[] = {
+        [DEADLINE_BODY] = "its body did not arrive in time",
+        [DEADLINE_SEND] = "the client does not read the answer",
+    };
+
+    enum deadline_kind kind = connection->waits_for;
+
+    if (!connection->refused && (kind == DEADLINE_BODY || kind == DEADLINE_SEND))
+        log_warning("%s: closing, %s",
+                    connection->exchange != NULL ? connection->exchange->id : "-", what[kind]);
+    shutdown(connection->fd, SHUT_RDWR);
+}
+
+void connection_expire(struct connection *connection)
+{
+    if (connection->waits_for == DEADLINE_REFUSAL)
+        refuse_fault(connection);
+    else
+        close_late(connection);
+}
+
+/* ---- Making room ---- */
+
+#define MS_NS INT64_C(1000000)
+
+/* Who came just now is about to ask, and who is known may come back to an idle connection at any
+ * moment, to find it closed. */
+static const struct {
+    bool known;
+    enum deadline_kind waits_for;
+    int64_t least_ns; /* for so long */
+} dispensable[] = {
+    { false, DEADLINE_HEADER, 100 * MS_NS }, { false, DEADLINE_BODY, 100 * MS_NS },
+    { false, DEADLINE_IDLE, 100 * MS_NS },   { false, DEADLINE_SEND, 1000 * MS_NS },
+    { true, DEADLINE_HEADER, 1000 * MS_NS }, { true, DEADLINE_IDLE, 10000 * MS_NS },
+};
+
+bool connection_make_room(struct http_loop *loop, bool known)
+{
+    for (size_t i = 0; i < sizeof dispensable / sizeof *dispensable; i++) {
+        const struct deadline_list *list =
+            &loop->deadlines[dispensable[i].known][dispensable[i].waits_for];
+        int64_t since_ns = deadline_next_ns(list) - list->length_ns;
+        struct connection *oldest = deadline_first(list);
+
+        if (oldest == NULL || dispensable[i].known > known
+            || loop->now_ns - since_ns < dispensable[i].least_ns)
+            continue;
+        connection_wait(oldest, DEADLINE_LEFT);
+        shutdown(oldest->fd, SHUT_RDWR);
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,80 @@
+/* One HTTP thread: a libmicrohttpd daemon driven by an epoll loop of our own. Everything that
+ * touches a connection happens on its loop's thread; other threads post notes to it. */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/epoll.h>
+
+#include "base/core/error.h"
+#include "base/core/log.h"
+#include "server/http/acceptor.h"
+#include "server/http/timeout_list.h"
+
+#define HTTP_LOOP_EVENTS 256
+
+struct MHD_Daemon;
+struct connection;
+struct server;
+struct exchange;
+
+/* Something to do on the loop's thread. Whoever posts it keeps it alive until deliver() is called.
+ */
+struct note {
+    struct note *next;
+    bool posted; /* under the loop's lock */
+    void (*deliver)(struct note *note);
+};
+
+enum deadline_kind {
+    DEADLINE_HEADER,     /* from connecting, or the first byte, to the end of the headers */
+    DEADLINE_IDLE,       /* from an answer to the first byte of the next request */
+    DEADLINE_BODY,       /* from the headers to the end of the body */
+    DEADLINE_SEND,       /* for the client to read the answer */
+    DEADLINE_LEFT,       /* the client sends no more: to what is needed of its request */
+    DEADLINE_REFUSAL,    /* none: the connection is refused in the next turn */
+    DEADLINE_KEEP_ALIVE, /* of streams: time for a comment */
+    DEADLINE_PROBE,      /* the same, soon, since the client sends no more */
+    DEADLINE_KINDS,
+};
+
+struct http_loop {
+    struct note room_note; /* first: asks the loop to make room for connections of others */
+    struct server *server;
+    struct MHD_Daemon *daemon;
+    pthread_t thread;
+    int epoll_fd, wake_fd;
+
+    pthread_mutex_t lock;
+    struct note *notes, **notes_end;
+
+    atomic_bool draining, stopping;
+    atomic_bool keys_changed; /* who is being served may not be allowed to any more */
+
+    /* of the loop's thread alone */
+    int64_t now_ns;        /* when this turn began: good enough for deadlines */
+    int64_t key_expiry_ms; /* of the first key, UTC, with which somebody reads a stream; 0: none */
+    struct deadline_list deadlines[2][DEADLINE_KINDS]; /* 1: of connections that are known */
+    struct exchange *exchanges;
+    struct connection **connections; /* by their descriptors; NULL: none */
+    size_t connections_size;
+    struct acceptor acceptor;
+    bool resumed; /* a connection, which libmicrohttpd looks at in its next run and not before */
+    struct log_lines log; /* of the requests that ended in this turn */
+    struct epoll_event events[HTTP_LOOP_EVENTS];
+};
+
+/* Serves `listen_fd` (taken) on a thread of its own. */
+bool http_loop_create(struct server *server, unsigned number, int listen_fd, struct http_loop **out,
+                      struct error *error);
+/* From any thread. False if the note is posted already and not yet delivered. */
+bool http_loop_post(struct http_loop *loop, struct note *note);
+/* From any thread: closes the listening socket, ends standing streams with their farewell, and lets
+ * connections close after the answer they wait for. Returns at once. */
+void http_loop_drain(struct http_loop *loop);
+/* From any thread: looks again whether those who are being served may be. */
+void http_loop_check_keys(struct http_loop *loop);
+/* Closes what is open and joins the thread; notes may still be posted until http_loop_destroy. */
+void http_loop_stop(struct http_loop *loop);
+void http_loop_destroy(struct http_loop *loop); /* NULL is fine */

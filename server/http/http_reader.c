@@ -1,0 +1,86 @@
+/* libmicrohttpd receives by recv() and has no place between the socket and its parser where the
+ * bytes could be looked at. Looking at them before (MSG_PEEK) costs a call more for each request
+ * and misses what arrives in between; afterwards, the lines of chunks and what was a NUL are gone.
+ * So recv() is defined here: a program's own symbol comes before that of libc, also for libraries.
+ * On an HTTP thread it is the guard; everything else is passed on as it is. Should libmicrohttpd
+ * ever receive in another way, its requests are refused (connection_is_guarded). */
+
+#include "server/http/http_reader.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+
+#include "server/http/exchange.h"
+#include "server/http/http_connection.h"
+
+#define DROPPED_AT_ONCE ((size_t)256 << 10)
+#define DROPPED_LIMIT ((size_t)32 << 20) /* of one connection */
+
+/* The loop of this thread: recv() has no parameter that could bring it. */
+static _Thread_local const struct http_loop *guarded;
+
+void http_reader_begin(struct http_loop *loop)
+{
+    guarded = loop;
+}
+
+static ssize_t fail(int error_number)
+{
+    errno = error_number;
+    return -1;
+}
+
+/* A client that ended its side after a request waits for the answer, which libmicrohttpd would not
+ * write if it were told. */
+static ssize_t receive(const struct connection *connection, void *bytes, size_t size)
+{
+    ssize_t length = recvfrom(connection->fd, bytes, size, 0, NULL, NULL);
+    const struct exchange *exchange = connection->exchange;
+
+    return length == 0 && exchange != NULL && exchange->dispatched ? fail(EAGAIN) : length;
+}
+
+/* What was sent after the request that is refused: it is taken until the client has read why and
+ * closes, since closing first would reset the connection and lose the answer. */
+static ssize_t drop(struct connection *connection)
+{
+    char bytes[16384];
+
+    for (size_t dropped = 0; dropped < DROPPED_AT_ONCE;) {
+        ssize_t length = receive(connection, bytes, sizeof bytes);
+
+        if (length <= 0)
+            return length;
+        dropped += (size_t)length;
+        connection->dropped += (size_t)length;
+        if (connection->dropped > DROPPED_LIMIT)
+            return 0; /* as if the client had left */
+    }
+    return fail(EINTR); /* there may be more */
+}
+
+static ssize_t read_guarded(struct connection *connection, char *bytes, size_t size)
+{
+    struct request_guard *guard = &connection->guard;
+    ssize_t length;
+    size_t good;
+
+    if (connection->refused || guard->fault != NULL)
+        return drop(connection);
+    length = receive(connection, bytes, size);
+    if (length <= 0)
+        return length;
+    good = request_guard_check(guard, bytes, (size_t)length);
+    if (guard->fault != NULL)
+        connection_settle_fault(connection);
+    return good > 0 ? (ssize_t)good : fail(EAGAIN);
+}
+
+ssize_t recv(int fd, void *bytes, size_t size, int flags)
+{
+    struct connection *connection = guarded != NULL ? connection_find(guarded, fd) : NULL;
+
+    if (connection == NULL)
+        return recvfrom(fd, bytes, size, flags, NULL, NULL);
+    return read_guarded(connection, bytes, size);
+}

@@ -1,0 +1,22 @@
+#include "server/http/request_fault.h"
+
+const struct request_fault request_faults[] = {
+    [BAD_REQUEST_LINE] = { 400, "the request line must be METHOD TARGET HTTP/1.1, with one blank "
+                                "between each" },
+    [BAD_VERSION] = { 505, "the version must be HTTP/1.1 or HTTP/1.0" },
+    [BAD_LINE_END] = { 400, "a line does not end with CR LF" },
+    [BAD_FOLD] = { 400, "a header's line begins with a blank: a value must be on one line" },
+    [BAD_BLANK] = { 400, "a blank stands between a header's name and its colon" },
+    [BAD_NAME] = { 400, "a header's name is empty or has a character that no name may have" },
+    [BAD_VALUE] = { 400, "a header's value has a control character" },
+    [BAD_LENGTH] = { 400, "Content-Length must be a number in decimal digits" },
+    [BAD_CODING] = { 400, "Transfer-Encoding must be chunked" },
+    [UNKNOWN_CODING] = { 501, "the only Transfer-Encoding is chunked" },
+    [OLD_CODING] = { 400, "HTTP/1.0 has no Transfer-Encoding" },
+    [TWICE] = { 400, "the header Content-Length or Transfer-Encoding came twice" },
+    [CONTRADICTION] = { 400, "Content-Length and Transfer-Encoding contradict" },
+    [BAD_TRAILER] = { 400, "Content-Length and Transfer-Encoding cannot follow the body" },
+    [BAD_CHUNK] = { 400,
+                    "a chunk must be its size in hexadecimal digits, CR LF, its bytes, CR LF" },
+    [TOO_LONG] = { 431, "the request line and the headers are too long" },
+};

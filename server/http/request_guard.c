@@ -1,0 +1,479 @@
+#include "server/http/request_guard.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "server/http/http_text.h"
+
+/* libmicrohttpd gets 10 KiB for a connection (http_loop.c). What a head leaves of them must do for
+ * the line of a chunk: where there is no room, it spins. */
+#define HEAD_BYTES (9 * 1024U)
+#define RECORD_BYTES 80U /* more than it takes for a header beside its text */
+#define LENGTH_DIGITS 18
+#define CHUNK_DIGITS 15
+#define WORD_TOO_LONG UINT8_MAX
+#define CASE_BIT 0x20
+#define EXTENSION_BYTES 255 /* of one chunk */
+
+enum part {
+    PART_START, /* between requests */
+    PART_VERB,
+    PART_TARGET,
+    PART_VERSION,
+    PART_LINE, /* the first byte of a header's line, or of the empty one that ends them */
+    PART_NAME,
+    PART_VALUE,
+    PART_BODY,
+    PART_CHUNK_SIZE,
+    PART_EXTENSION,
+    PART_CHUNK,
+    PART_CHUNK_END,
+    PART_LINE_END, /* after CR */
+    PART_HEAD_END, /* follows a line */
+};
+
+enum field { FIELD_OTHER, FIELD_LENGTH, FIELD_CODING, FIELD_COOKIE };
+
+static bool refuse(struct request_guard *guard, enum request_fault_kind kind)
+{
+    guard->fault = &request_faults[kind];
+    return false;
+}
+
+/* ---- Lines ---- */
+
+struct input {
+    const char *at, *end;
+    const char *request; /* where the one in work begins; NULL: not here */
+};
+
+static bool is_in(char c, unsigned class)
+{
+    return http_pass(&c, &c + 1, class) != &c;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static size_t count(const char *at, const char *end, char c)
+{
+    size_t found = 0;
+
+    for (; at < end; at++)
+        found += *at == c;
+    return found;
+}
+
+static bool begin(struct request_guard *guard, enum part part)
+{
+    guard->part = (uint8_t)part;
+    guard->length = 0;
+    guard->word_length = 0;
+    guard->had_blank = false;
+    return true;
+}
+
+static bool complete(struct request_guard *guard)
+{
+    size_t kept = offsetof(struct request_guard, part);
+
+    memset((char *)guard + kept, 0, sizeof *guard - kept);
+    guard->passed++;
+    return true;
+}
+
+/* Of the headers, or of those that follow a body in chunks. */
+static bool end_head(struct request_guard *guard)
+{
+    if (guard->in_trailer)
+        return complete(guard);
+    if (guard->has_coding && guard->has_length)
+        return refuse(guard, CONTRADICTION);
+    if (guard->has_coding && guard->is_old)
+        return refuse(guard, OLD_CODING);
+    guard->heads++;
+    if (guard->has_coding)
+        return begin(guard, PART_CHUNK_SIZE);
+    return guard->body_left > 0 ? begin(guard, PART_BODY) : complete(guard);
+}
+
+static bool read_line_end(struct request_guard *guard, struct input *input)
+{
+    if (*input->at++ != '\n')
+        return refuse(guard, BAD_LINE_END);
+    return guard->next == PART_HEAD_END ? end_head(guard) : begin(guard, guard->next);
+}
+
+static bool end_line(struct request_guard *guard, struct input *input, enum part next)
+{
+    if (*input->at++ != '\r')
+        return refuse(guard, BAD_LINE_END);
+    guard->next = (uint8_t)next;
+    guard->part = PART_LINE_END;
+    return input->at == input->end || read_line_end(guard, input);
+}
+
+/* ---- The request line ---- */
+
+/* Clients repeat most of a head: what is the same as before need not be read again. That are the
+ * lines before the first header that matters here, and so all that they left is `known`. */
+static bool recall(struct request_guard *guard, struct input *input)
+{
+    size_t length = guard->known.length;
+
+    if (length == 0 || (size_t)(input->end - input->at) < length
+        || memcmp(input->at, guard->known.bytes, length) != 0)
+        return false;
+    input->at += length;
+    guard->head_bytes += guard->known.records;
+    guard->is_old = guard->known.is_old;
+    guard->knew = true;
+    return begin(guard, PART_LINE);
+}
+
+static void remember(struct request_guard *guard, const struct input *input)
+{
+    size_t length = input->request != NULL ? (size_t)(input->at - input->request) : SIZE_MAX;
+
+    if (guard->knew || length > sizeof guard->known.bytes)
+        return;
+    memcpy(guard->known.bytes, input->request, length);
+    guard->known.length = (uint16_t)length;
+    guard->known.records = guard->head_bytes - (uint32_t)length;
+    guard->known.is_old = guard->is_old;
+    guard->knew = true;
+}
+
+/* Empty lines before it are no harm. */
+static bool read_start(struct request_guard *guard, struct input *input)
+{
+    if (*input->at == '\r')
+        return end_line(guard, input, PART_START);
+    if (recall(guard, input))
+        return true;
+    input->request = input->at;
+    return is_in(*input->at, HTTP_TOKEN) ? begin(guard, PART_VERB)
+                                         : refuse(guard, BAD_REQUEST_LINE);
+}
+
+static bool read_verb(struct request_guard *guard, struct input *input)
+{
+    input->at = http_pass(input->at, input->end, HTTP_TOKEN);
+    if (input->at == input->end)
+        return true;
+    return *input->at++ == ' ' ? begin(guard, PART_TARGET) : refuse(guard, BAD_REQUEST_LINE);
+}
+
+static bool read_target(struct request_guard *guard, struct input *input)
+{
+    const char *from = input->at;
+
+    input->at = http_pass_text(from, input->end, HTTP_TARGET);
+    guard->head_bytes += (uint32_t)count(from, input->at, '&') * RECORD_BYTES;
+    guard->length |= input->at > from;
+    if (input->at == input->end)
+        return true;
+    return *input->at++ == ' ' && guard->length > 0 ? begin(guard, PART_VERSION)
+                                                    : refuse(guard, BAD_REQUEST_LINE);
+}
+
+static bool read_version(struct request_guard *guard, struct input *input)
+{
+    static const char form[] = "HTTP/1.1";
+
+    if (guard->length == 0 && input->end - input->at >= (ptrdiff_t)sizeof form
+        && memcmp(input->at, form, sizeof form - 1) == 0) { /* as mostly */
+        input->at += sizeof form - 1;
+        return end_line(guard, input, PART_LINE);
+    }
+    for (; input->at < input->end && guard->length < sizeof form - 1; input->at++, guard->length++)
+        if (*input->at != form[guard->length]) {
+            bool is_digit = *input->at >= '0' && *input->at <= '9';
+
+            if (guard->length == 5 && is_digit)
+                return refuse(guard, BAD_VERSION);
+            if (guard->length != 7 || !is_digit)
+                return refuse(guard, BAD_REQUEST_LINE);
+            guard->is_old = *input->at == '0';
+        }
+    return input->at == input->end || end_line(guard, input, PART_LINE);
+}
+
+/* ---- Headers ---- */
+
+/* Keeps a name, or a value that matters. What does not fit is longer than any that is right. */
+static void keep(struct request_guard *guard, const char *bytes, size_t size)
+{
+    if (guard->word_length == WORD_TOO_LONG || size > sizeof guard->word - guard->word_length) {
+        guard->word_length = WORD_TOO_LONG;
+        return;
+    }
+    memcpy(guard->word + guard->word_length, bytes, size);
+    guard->word_length = (uint8_t)(guard->word_length + size);
+}
+
+static bool end_length(struct request_guard *guard)
+{
+    if (guard->has_length)
+        return refuse(guard, TWICE);
+    if (guard->word_length == 0 || guard->word_length > LENGTH_DIGITS)
+        return refuse(guard, BAD_LENGTH);
+    for (size_t i = 0; i < guard->word_length; i++) {
+        if (guard->word[i] < '0' || guard->word[i] > '9')
+            return refuse(guard, BAD_LENGTH);
+        guard->body_left = guard->body_left * 10 + (uint64_t)(guard->word[i] - '0');
+    }
+    guard->has_length = true;
+    return true;
+}
+
+/* A body whose last coding is another has no end that one could find. */
+static bool end_coding(struct request_guard *guard)
+{
+    static const char last[] = "chunked";
+    size_t before = guard->word_length - (sizeof last - 1);
+
+    if (guard->has_coding)
+        return refuse(guard, TWICE);
+    guard->has_coding = guard->word_length == sizeof last - 1
+                        && strncasecmp(guard->word, last, sizeof last - 1) == 0;
+    if (guard->has_coding)
+        return true;
+    if (guard->word_length < sizeof last || guard->word_length == WORD_TOO_LONG
+        || strncasecmp(guard->word + before, last, sizeof last - 1) != 0
+        || (guard->word[before - 1] != ',' && !is_blank(guard->word[before - 1])))
+        return refuse(guard, BAD_CODING);
+    return refuse(guard, UNKNOWN_CODING);
+}
+
+static bool end_value(struct request_guard *guard)
+{
+    if (guard->field == FIELD_LENGTH)
+        return end_length(guard);
+    return guard->field != FIELD_CODING || end_coding(guard);
+}
+
+/* Blanks around a value are no part of it; those within stand for one. */
+static void keep_value(struct request_guard *guard, const char *at, const char *end)
+{
+    for (; at < end; at++) {
+        if (is_blank(*at)) {
+            guard->had_blank = guard->word_length > 0;
+            continue;
+        }
+        if (guard->had_blank)
+            keep(guard, " ", 1);
+        guard->had_blank = false;
+        keep(guard, at, 1);
+    }
+}
+
+static void note_value(struct request_guard *guard, const char *at, const char *end)
+{
+    if (guard->field == FIELD_COOKIE) /* libmicrohttpd makes a copy, and a record of each */
+        guard->head_bytes += (uint32_t)((size_t)(end - at) + count(at, end, ';') * RECORD_BYTES);
+    else if (guard->field != FIELD_OTHER)
+        keep_value(guard, at, end);
+}
+
+static bool read_value(struct request_guard *guard, struct input *input)
+{
+    const char *from = input->at;
+
+    input->at = http_pass_text(from, input->end, HTTP_VALUE);
+    note_value(guard, from, input->at);
+    if (input->at == input->end)
+        return true;
+    if (*input->at != '\r' && *input->at != '\n')
+        return refuse(guard, BAD_VALUE);
+    return end_value(guard) && end_line(guard, input, PART_LINE);
+}
+
+static enum field find_field(const char *name, size_t length)
+{
+    static const struct {
+        const char *name;
+        size_t length;
+        enum field field;
+    } known[] = {
+        { "Content-Length", 14, FIELD_LENGTH },
+        { "Transfer-Encoding", 17, FIELD_CODING },
+        { "Cookie", 6, FIELD_COOKIE },
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (length == known[i].length && ((*name ^ *known[i].name) & ~CASE_BIT) == 0
+            && strncasecmp(name, known[i].name, length) == 0)
+            return known[i].field;
+    return FIELD_OTHER;
+}
+
+static bool read_name(struct request_guard *guard, struct input *input)
+{
+    const char *from = input->at;
+
+    input->at = http_pass(from, input->end, HTTP_TOKEN);
+    keep(guard, from, (size_t)(input->at - from));
+    if (input->at == input->end)
+        return true;
+    if (*input->at != ':' || guard->word_length == 0)
+        return refuse(guard, is_blank(*input->at) ? BAD_BLANK : BAD_NAME);
+    input->at++;
+    guard->field = (uint8_t)find_field(guard->word, guard->word_length);
+    if (guard->in_trailer && (guard->field == FIELD_LENGTH || guard->field == FIELD_CODING))
+        return refuse(guard, BAD_TRAILER);
+    return begin(guard, PART_VALUE);
+}
+
+/* The end of a line that is here whole and matters to nobody here, which is most of them; NULL:
+ * look closer. */
+static const char *pass_line(const char *at, const char *end)
+{
+    const char *colon = http_pass(at, end, HTTP_TOKEN), *after;
+
+    if (colon == end || *colon != ':' || find_field(at, (size_t)(colon - at)) != FIELD_OTHER)
+        return NULL;
+    after = http_pass_text(colon + 1, end, HTTP_VALUE);
+    return colon > at && end - after >= 2 && after[0] == '\r' && after[1] == '\n' ? after + 2
+                                                                                  : NULL;
+}
+
+static bool read_line(struct request_guard *guard, struct input *input)
+{
+    const char *from = input->at, *after;
+
+    while ((after = pass_line(input->at, input->end)) != NULL) {
+        guard->head_bytes += RECORD_BYTES;
+        input->at = after;
+    }
+    if (input->at > from)
+        return true;
+    remember(guard, input);
+    if (*input->at == '\r')
+        return end_line(guard, input, PART_HEAD_END);
+    if (is_blank(*input->at))
+        return refuse(guard, BAD_FOLD);
+    guard->head_bytes += RECORD_BYTES;
+    return begin(guard, PART_NAME);
+}
+
+/* ---- Bodies ---- */
+
+static void skip_body(struct request_guard *guard, struct input *input)
+{
+    size_t here = (size_t)(input->end - input->at);
+
+    if (here > guard->body_left)
+        here = (size_t)guard->body_left;
+    input->at += here;
+    guard->body_left -= here;
+}
+
+static bool read_body(struct request_guard *guard, struct input *input)
+{
+    skip_body(guard, input);
+    return guard->body_left > 0 || complete(guard);
+}
+
+static bool end_chunk_line(struct request_guard *guard, struct input *input)
+{
+    guard->in_trailer = guard->body_left == 0;
+    return end_line(guard, input, guard->in_trailer ? PART_LINE : PART_CHUNK);
+}
+
+static int hex_digit(char c)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *found = c != '\0' ? strchr(digits, c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c) : NULL;
+
+    return found != NULL ? (int)(found - digits) : -1;
+}
+
+static bool read_chunk_size(struct request_guard *guard, struct input *input)
+{
+    int digit;
+
+    for (; input->at < input->end && (digit = hex_digit(*input->at)) >= 0; input->at++) {
+        if (guard->length++ == CHUNK_DIGITS)
+            return refuse(guard, BAD_CHUNK);
+        guard->body_left = guard->body_left << 4 | (uint64_t)digit;
+    }
+    if (input->at == input->end)
+        return true;
+    if (guard->length == 0 || (*input->at != ';' && *input->at != '\r'))
+        return refuse(guard, BAD_CHUNK);
+    return *input->at == ';' ? begin(guard, PART_EXTENSION) : end_chunk_line(guard, input);
+}
+
+static bool read_extension(struct request_guard *guard, struct input *input)
+{
+    const char *from = input->at;
+    size_t size;
+
+    input->at = http_pass(from, input->end, HTTP_VALUE);
+    size = guard->length + (size_t)(input->at - from);
+    if (size > EXTENSION_BYTES)
+        return refuse(guard, BAD_CHUNK);
+    guard->length = (uint16_t)size;
+    return input->at == input->end || end_chunk_line(guard, input);
+}
+
+static bool read_chunk(struct request_guard *guard, struct input *input)
+{
+    skip_body(guard, input);
+    return guard->body_left > 0 || begin(guard, PART_CHUNK_END);
+}
+
+static bool read_chunk_end(struct request_guard *guard, struct input *input)
+{
+    return *input->at == '\r' ? end_line(guard, input, PART_CHUNK_SIZE) : refuse(guard, BAD_CHUNK);
+}
+
+/* ---- All of it ---- */
+
+static bool (*const readings[])(struct request_guard *guard, struct input *input) = {
+    [PART_START] = read_start,
+    [PART_VERB] = read_verb,
+    [PART_TARGET] = read_target,
+    [PART_VERSION] = read_version,
+    [PART_LINE] = read_line,
+    [PART_NAME] = read_name,
+    [PART_VALUE] = read_value,
+    [PART_BODY] = read_body,
+    [PART_CHUNK_SIZE] = read_chunk_size,
+    [PART_EXTENSION] = read_extension,
+    [PART_CHUNK] = read_chunk,
+    [PART_CHUNK_END] = read_chunk_end,
+    [PART_LINE_END] = read_line_end,
+};
+
+/* Reads one part, or what there is of it. */
+static bool read_part(struct request_guard *guard, struct input *input)
+{
+    const char *from = input->at;
+    bool is_head = guard->part < PART_BODY;
+
+    if (!readings[guard->part](guard, input))
+        return false;
+    if (is_head)
+        guard->head_bytes += (uint32_t)(input->at - from);
+    return guard->head_bytes <= HEAD_BYTES || refuse(guard, TOO_LONG);
+}
+
+size_t request_guard_check(struct request_guard *guard, const char *bytes, size_t size)
+{
+    struct input input = { .at = bytes, .end = bytes + size };
+    size_t good = 0;
+
+    while (input.at < input.end) {
+        uint64_t passed = guard->passed;
+
+        if (!read_part(guard, &input))
+            return good;
+        if (guard->passed > passed)
+            good = (size_t)(input.at - bytes);
+    }
+    return size;
+}

@@ -1,0 +1,29 @@
+/* The HTTP routes: one table. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "store/ledger/principals.h"
+
+struct exchange;
+
+struct route {
+    const char *verb;
+    const char *path;
+    bool open;    /* no check of Host, Origin and key: probes */
+    bool quiet;   /* no log line */
+    bool limited; /* counts against its principal's limits */
+    void (*serve)(struct exchange *exchange);
+    enum role role; /* the least, looked at before the body is read */
+    /* Takes the body piece by piece, instead of exchange->body, on the loop's thread, until it
+     * replies. */
+    void (*take)(struct exchange *exchange, const char *bytes, size_t size);
+    size_t body_limit; /* in bytes; 0: the setting */
+};
+
+extern const struct route routes[]; /* ends with a NULL path */
+
+/* Finds the route of a request whose headers are read, and checks Host, Origin and who asks. Where
+ * the request is refused it is answered: a reply with a status is set. */
+void routes_admit(struct exchange *exchange, const char *target);

@@ -1,0 +1,299 @@
+#include "server/http/upload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "handlers/values.h"
+#include "server/http/exchange.h"
+#include "server/mcp/mcp.h"
+#include "server/program/server.h"
+#include "server/streams/notifier.h"
+#include "store/ledger/disk_space.h"
+
+#define UPLOADS_AT_ONCE 8 /* each may fill UPLOAD_LIMIT_BYTES of the disk */
+
+/* What exchange->request is. */
+struct upload {
+    struct server *server;
+    int fd; /* of a file without a name; -1: not yet */
+    size_t size;
+    const struct tool *tool; /* that takes it */
+    json_t *arguments;
+};
+
+static void upload_finish(void *request)
+{
+    struct upload *upload = request;
+
+    if (upload->fd >= 0)
+        close(upload->fd);
+    atomic_fetch_sub(&upload->server->uploads, 1);
+    json_decref(upload->arguments);
+    free(upload);
+}
+
+static bool refuse_disk(struct exchange *exchange)
+{
+    int cause = errno;
+    bool full = cause == ENOSPC || cause == EDQUOT || cause == EFBIG;
+    struct error error;
+
+    if (full)
+        error_set(&error, ERROR_BUSY,
+                  "the disk of the data folder is full: the file cannot be taken; free some space "
+                  "and try again");
+    else
+        error_set(&error, ERROR_INTERNAL, "%s: %s", exchange->server->settings->data,
+                  strerror(cause));
+    mcp_refuse_fault(exchange, "keeping an uploaded file", &error);
+    return false;
+}
+
+/* Before a file is taken that could not be kept. */
+static bool check_room(struct exchange *exchange)
+{
+    struct error error;
+
+    if (exchange->principal.role >= ROLE_ADMIN
+        || room_check(exchange->server->services->store, &error))
+        return true;
+    mcp_refuse_fault(exchange, "an upload", &error);
+    return false;
+}
+
+/* The first piece: a file that is gone when it is closed. */
+static bool begin(struct exchange *exchange)
+{
+    struct server *server = exchange->server;
+    struct upload *upload;
+
+    if (!check_room(exchange))
+        return false;
+    if (atomic_fetch_add(&server->uploads, 1) >= UPLOADS_AT_ONCE) {
+        atomic_fetch_sub(&server->uploads, 1);
+        exchange_add_header(exchange, "Retry-After", "5");
+        mcp_refuse(exchange, 503, RPC_REFUSED, "%d files are being uploaded: try again in 5 s",
+                   UPLOADS_AT_ONCE);
+        return false;
+    }
+    upload = memory_zeroed(1, sizeof *upload);
+    upload->server = server;
+    upload->fd = open(server->settings->data, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    exchange->request = upload;
+    exchange->request_finish = upload_finish;
+    return upload->fd >= 0 || refuse_disk(exchange);
+}
+
+void upload_take(struct exchange *exchange, const char *bytes, size_t size)
+{
+    struct upload *upload;
+
+    if (exchange->request == NULL && !begin(exchange))
+        return;
+    upload = exchange->request;
+    for (size_t written = 0; written < size;) {
+        ssize_t length = write(upload->fd, bytes + written, size - written);
+
+        if (length < 0 && errno == EINTR)
+            continue;
+        if (length <= 0) {
+            refuse_disk(exchange);
+            return;
+        }
+        written += (size_t)length;
+    }
+    upload->size += size;
+}
+
+/* ---- The call ---- */
+
+/* A word of the query as the tool takes it; what is no number stays text, and the tool says so. */
+static json_t *argument(const struct param *param, const char *word)
+{
+    TEXT_AUTO printable = { 0 };
+    char *end;
+    double number = strtod(word, &end);
+
+    if (param != NULL && param->type == VALUE_NUMBER && *word != '\0' && *end == '\0'
+        && isfinite(number))
+        return json_real(number);
+    text_add_printable(&printable, word, strlen(word), 4000);
+    return json_string(text_string(&printable));
+}
+
+/* A word that may come several times. */
+static void append(json_t *arguments, const char *name, json_t *word)
+{
+    if (json_object_get(arguments, name) == NULL)
+        json_object_set_new(arguments, name, json_array());
+    json_array_append_new(json_object_get(arguments, name), word);
+}
+
+static enum MHD_Result add_argument(void *context, enum MHD_ValueKind kind, const char *name,
+                                    const char *value)
+{
+    struct upload *upload = context;
+
+    const struct param *param = param_find(upload->tool, name);
+
+    (void)kind;
+    if (param != NULL && param->type == VALUE_TEXTS)
+        append(upload->arguments, name, argument(param, value == NULL ? "" : value));
+    else if (text_is_name(name))
+        json_object_set_new(upload->arguments, name, argument(param, value == NULL ? "" : value));
+    else
+        json_object_set_new(upload->arguments, "(unprintable)", json_null());
+    return MHD_YES;
+}
+
+static void no_progress(struct call *call, double progress, double total, const char *message)
+{
+    (void)call;
+    (void)progress;
+    (void)total;
+    (void)message;
+}
+
+static bool is_cancelled(void *host)
+{
+    const struct exchange *exchange = host;
+
+    return atomic_load(&exchange->left);
+}
+
+static bool nobody_to_ask(struct call *call, const struct question *questions, size_t count,
+                          json_t **answers, struct error *error)
+{
+    (void)call;
+    (void)questions;
+    (void)count;
+    (void)answers;
+    return error_set(error, ERROR_UNSUPPORTED, "an upload cannot be asked anything");
+}
+
+static void no_stream(struct call *call)
+{
+    (void)call;
+}
+
+static void no_log(struct call *call, enum severity severity, const char *logger, json_t *data)
+{
+    (void)call;
+    (void)severity;
+    (void)logger;
+    json_decref(data);
+}
+
+static unsigned status_of(const struct error *error)
+{
+    switch (error->kind) {
+    case ERROR_FORBIDDEN:
+        return 403;
+    case ERROR_NOT_FOUND:
+        return 404;
+    case ERROR_CONFLICT:
+        return 409;
+    case ERROR_BUSY:
+        return 503;
+    case ERROR_INTERNAL:
+        return 500;
+    case ERROR_NONE:
+    case ERROR_INVALID:
+    case ERROR_UNAUTHENTICATED:
+    case ERROR_TIMEOUT:
+    case ERROR_CANCELLED:
+    case ERROR_UNSUPPORTED:
+    case ERROR_INPUT_REQUIRED:
+    case ERROR_UPSTREAM:
+        break;
+    }
+    return 400;
+}
+
+static void reply(struct exchange *exchange, const struct answer *answer)
+{
+    const struct upload *upload = exchange->request;
+    bool known = json_get_boolean(answer->structured, "already_known", false);
+    struct text body = { 0 };
+
+    if (!known && upload->tool->changes_resources)
+        notifier_list_changed(exchange->server->notifier, NOTIFIER_RESOURCES);
+    json_add(&body, answer->structured);
+    text_add_char(&body, '\n');
+    exchange_reply(exchange, known ? 200 : 201, "application/json", &body);
+}
+
+static void import(struct exchange *exchange, const char *bytes, size_t length)
+{
+    const struct upload *upload = exchange->request;
+    struct answer answer = { 0 };
+    struct error error;
+    struct call call = {
+        .services = exchange->server->services,
+        .arguments = upload->arguments,
+        .file = bytes,
+        .file_bytes = length,
+        .principal = exchange->principal,
+        .change = { .actor = { .client = "upload", .request_id = exchange->id } },
+        .host = exchange,
+        .progress = no_progress,
+        .cancelled = is_cancelled,
+        .ask = nobody_to_ask,
+        .close_stream = no_stream,
+        .log_take = no_log,
+    };
+
+    if (tool_call(upload->tool, &call, &answer, &error))
+        reply(exchange, &answer);
+    else
+        mcp_refuse(exchange, status_of(&error), RPC_REFUSED, "%s", error.message);
+    answer_finish(&answer);
+}
+
+/* The file is read where it lies: the kernel brings its pages in and takes them back. */
+static void work(struct exchange *exchange)
+{
+    const struct upload *upload = exchange->request;
+    void *bytes = mmap(NULL, upload->size, PROT_READ, MAP_PRIVATE, upload->fd, 0);
+
+    if (bytes == MAP_FAILED) {
+        refuse_disk(exchange);
+    } else {
+        import(exchange, bytes, upload->size);
+        munmap(bytes, upload->size);
+    }
+}
+
+static void serve(struct exchange *exchange, const char *tool)
+{
+    struct upload *upload = exchange->request;
+    struct error error;
+
+    if (upload == NULL) {
+        mcp_refuse(exchange, 400, RPC_REFUSED, "the request has no body: send the file as it is");
+        return;
+    }
+    upload->tool = tool_find(tool);
+    upload->arguments = json_object();
+    MHD_get_connection_values(exchange->mhd, MHD_GET_ARGUMENT_KIND, add_argument, upload);
+    if (!exchange_submit(exchange, exchange->server->workers, work, &error))
+        mcp_refuse(exchange, exchange->over_limit ? 429 : 503, RPC_REFUSED, "%s", error.message);
+}
+
+void upload_serve(struct exchange *exchange)
+{
+    serve(exchange, "run_import");
+}
+
+void upload_serve_dataset(struct exchange *exchange)
+{
+    serve(exchange, "dataset_import");
+}

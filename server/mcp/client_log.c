@@ -1,0 +1,85 @@
+#include "server/mcp/client_log.h"
+
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "server/http/exchange.h"
+#include "server/mcp/mcp.h"
+#include "server/mcp/rpc.h"
+#include "server/program/server.h"
+#include "server/streams/session.h"
+
+static const char *const names[] = {
+    [SEVERITY_DEBUG] = "debug",   [SEVERITY_INFO] = "info",
+    [SEVERITY_NOTICE] = "notice", [SEVERITY_WARNING] = "warning",
+    [SEVERITY_ERROR] = "error",   [SEVERITY_CRITICAL] = "critical",
+    [SEVERITY_ALERT] = "alert",   [SEVERITY_EMERGENCY] = "emergency",
+};
+
+#define ALL_NAMES "debug, info, notice, warning, error, critical, alert, emergency"
+
+static bool find(const json_t *name, enum severity *out)
+{
+    for (size_t i = 0; json_is_string(name) && i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], json_string_value(name)) == 0) {
+            *out = (enum severity)i;
+            return true;
+        }
+    return false;
+}
+
+bool client_log_read(struct rpc *rpc)
+{
+    const json_t *level = json_object_get(rpc_meta(rpc), MCP_META_LOG_LEVEL);
+
+    rpc->logs = level != NULL;
+    return level == NULL || find(level, &rpc->log_level)
+           || rpc_fail(rpc, RPC_INVALID_PARAMS, 400,
+                       "params._meta[\"" MCP_META_LOG_LEVEL "\"] must be one of " ALL_NAMES);
+}
+
+bool set_level_run(struct rpc *rpc)
+{
+    enum severity level;
+    struct error error;
+
+    if (!find(json_object_get(rpc->params, "level"), &level))
+        return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "\"level\" must be one of " ALL_NAMES);
+    if (rpc->session == NULL)
+        return true;
+    if (!session_set_log_level(rpc->server->services->store, rpc->session->id, level, &error))
+        return rpc_fail_fault(rpc, "log level", &error);
+    atomic_store(&rpc->session->log_level, (int)level);
+    return true;
+}
+
+/* In 2026-07-28 silence is the rule, with sessions it is asked for. */
+static bool is_wanted(const struct rpc *rpc, enum severity severity)
+{
+    struct stream *stream = rpc->exchange->stream;
+
+    if (stream == NULL || atomic_load(&rpc->cancelled))
+        return false;
+    if (rpc->era == ERA_MODERN)
+        return rpc->logs && severity >= rpc->log_level && stream_has_room(stream);
+    return (int)severity >= (rpc->session != NULL ? atomic_load(&rpc->session->log_level)
+                                                  : (int)CLIENT_LOG_LEVEL)
+           && stream_has_room(stream);
+}
+
+void client_log_take(struct call *call, enum severity severity, const char *logger, json_t *data)
+{
+    const struct rpc *rpc = call->host;
+    json_auto_t *owned = data;
+    json_auto_t *message = NULL;
+    FREE_AUTO char *json = NULL;
+
+    if (!is_wanted(rpc, severity))
+        return;
+    message = json_pack("{s:s, s:s, s:{s:s, s:s*, s:O}}", "jsonrpc", "2.0", "method",
+                        "notifications/message", "params", "level", names[severity], "logger",
+                        logger, "data", owned);
+    json = json_write(message);
+    stream_push(rpc->exchange->stream, json, strlen(json));
+}

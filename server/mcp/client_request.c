@@ -1,0 +1,288 @@
+/* How a call asks its client: with sessions by requests on the call's stream, which it waits for;
+ * in 2026-07-28 by an answer of its own (multi_round.c). */
+
+#include "server/mcp/client_request.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "base/core/random.h"
+#include "base/json/json.h"
+#include "server/http/exchange.h"
+#include "server/mcp/input_request.h"
+#include "server/mcp/multi_round.h"
+#include "server/mcp/rpc.h"
+#include "server/program/server.h"
+#include "server/streams/session.h"
+
+#define LOOK_MS 200 /* between looks whether the call is still wanted */
+#define REASON_BYTES 200
+
+/* One request on its way to the client. */
+struct asked {
+    struct asked *next; /* of the session, under its lock, as are the next two */
+    struct inquiry *inquiry;
+    json_t *response;         /* the client's message, our copy; NULL: none yet */
+    char id[ID_SIZE];         /* unguessable: only who was sent it can answer */
+    char quoted[ID_SIZE + 2]; /* as JSON text */
+};
+
+/* All that a call asks at once. */
+struct inquiry {
+    struct rpc *rpc;
+    const struct question *questions;
+    size_t count, open; /* `open`: not answered yet, under the session's lock */
+    pthread_cond_t answered;
+    struct asked *asked; /* one per question */
+};
+
+/* ---- Sending ---- */
+
+static bool push(const struct inquiry *inquiry, const json_t *message)
+{
+    struct stream *stream = inquiry->rpc->exchange->stream;
+    FREE_AUTO char *json = json_write(message);
+
+    return stream_push(stream, json, strlen(json));
+}
+
+static bool send_all(const struct inquiry *inquiry, struct error *error)
+{
+    for (size_t i = 0; i < inquiry->count; i++) {
+        const struct question *question = &inquiry->questions[i];
+        json_auto_t *message =
+            json_pack("{s:s, s:s, s:s, s:o}", "jsonrpc", "2.0", "id", inquiry->asked[i].id,
+                      "method", question->method, "params", input_params(question));
+
+        if (!push(inquiry, message))
+            return error_set(error, ERROR_CANCELLED,
+                             "the client left before it could be asked for %s", question->method);
+    }
+    return true;
+}
+
+/* What is not answered will not be listened to any more. */
+static void withdraw(const struct inquiry *inquiry, const char *reason)
+{
+    for (size_t i = 0; i < inquiry->count; i++) {
+        json_auto_t *message = json_pack("{s:s, s:s, s:{s:s, s:s}}", "jsonrpc", "2.0", "method",
+                                         "notifications/cancelled", "params", "requestId",
+                                         inquiry->asked[i].id, "reason", reason);
+
+        if (inquiry->asked[i].response == NULL)
+            push(inquiry, message);
+    }
+}
+
+/* ---- Waiting ---- */
+
+static void enter(struct inquiry *inquiry)
+{
+    struct session *session = inquiry->rpc->session;
+    pthread_condattr_t monotonic;
+
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&inquiry->answered, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_mutex_lock(&session->lock);
+    for (size_t i = 0; i < inquiry->count; i++) {
+        struct asked *asked = &inquiry->asked[i];
+
+        asked->inquiry = inquiry;
+        id_create("ask", asked->id);
+        snprintf(asked->quoted, sizeof asked->quoted, "\"%s\"", asked->id);
+        asked->next = session->asked;
+        session->asked = asked;
+    }
+    pthread_mutex_unlock(&session->lock);
+}
+
+static void leave(struct inquiry *inquiry)
+{
+    struct session *session = inquiry->rpc->session;
+
+    pthread_mutex_lock(&session->lock);
+    for (struct asked **at = &session->asked; *at != NULL;)
+        if ((*at)->inquiry == inquiry)
+            *at = (*at)->next;
+        else
+            at = &(*at)->next;
+    pthread_mutex_unlock(&session->lock);
+}
+
+static void add_ms(struct timespec *time, int64_t ms)
+{
+    time->tv_sec += ms / 1000;
+    time->tv_nsec += ms % 1000 * 1000000;
+    if (time->tv_nsec >= 1000000000) {
+        time->tv_sec++;
+        time->tv_nsec -= 1000000000;
+    }
+}
+
+static bool is_before(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec < b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
+}
+
+/* Until all is answered, the call is cancelled, or the time is over. */
+static bool wait(struct inquiry *inquiry, struct error *error)
+{
+    struct rpc *rpc = inquiry->rpc;
+    int64_t patience_s = rpc->server->settings->ask_timeout_s;
+    struct timespec now, end;
+    bool cancelled, late;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    end = now;
+    add_ms(&end, patience_s * 1000);
+    pthread_mutex_lock(&rpc->session->lock);
+    while (inquiry->open > 0 && !rpc_is_cancelled(rpc) && is_before(&now, &end)) {
+        add_ms(&now, LOOK_MS);
+        pthread_cond_timedwait(&inquiry->answered, &rpc->session->lock, &now);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    }
+    late = inquiry->open > 0;
+    pthread_mutex_unlock(&rpc->session->lock);
+    cancelled = rpc_is_cancelled(rpc);
+    if (cancelled)
+        return error_set(error, ERROR_CANCELLED, "cancelled while the client was asked");
+    if (late)
+        return error_set(error, ERROR_TIMEOUT,
+                         "the client did not answer %s within %lld s (setting ask_timeout): call "
+                         "again when its person is there",
+                         inquiry->questions[0].method, (long long)patience_s);
+    return true;
+}
+
+static struct asked *find_asked(struct session *session, const char *quoted)
+{
+    struct asked *asked = session->asked;
+
+    while (asked != NULL && (strcmp(asked->quoted, quoted) != 0 || asked->response != NULL))
+        asked = asked->next;
+    return asked;
+}
+
+void ask_take_response(const struct rpc *rpc)
+{
+    struct session *session = rpc->session;
+    struct asked *asked;
+
+    if (session == NULL || rpc->id == NULL)
+        return;
+    pthread_mutex_lock(&session->lock);
+    asked = find_asked(session, rpc->id);
+    if (asked != NULL) {
+        asked->response = json_deep_copy(rpc->response);
+        asked->inquiry->open--;
+        pthread_cond_signal(&asked->inquiry->answered);
+    }
+    pthread_mutex_unlock(&session->lock);
+}
+
+/* ---- The answers ---- */
+
+static bool refuse(const struct question *question, const json_t *response, struct error *error)
+{
+    const char *message = json_get_text(json_object_get(response, "error"), "message", "no reason");
+    TEXT_AUTO shown = { 0 };
+
+    text_add_printable(&shown, message, strlen(message), REASON_BYTES);
+    return error_set(error, ERROR_UPSTREAM, "the client did not answer %s: %s", question->method,
+                     text_string(&shown));
+}
+
+static bool collect(const struct inquiry *inquiry, json_t **answers, struct error *error)
+{
+    json_auto_t *collected = json_object();
+
+    for (size_t i = 0; i < inquiry->count; i++) {
+        const struct question *question = &inquiry->questions[i];
+        const json_t *response = inquiry->asked[i].response;
+        json_t *result = json_object_get(response, "result");
+
+        if (result == NULL)
+            return refuse(question, response, error);
+        if (!input_check(question, result, error))
+            return false;
+        json_object_set(collected, question->key, result);
+    }
+    *answers = json_incref(collected);
+    return true;
+}
+
+static void inquiry_finish(struct inquiry *inquiry)
+{
+    for (size_t i = 0; i < inquiry->count; i++)
+        json_decref(inquiry->asked[i].response);
+    pthread_cond_destroy(&inquiry->answered);
+    free(inquiry->asked);
+}
+
+static bool inquire(struct inquiry *inquiry, json_t **answers, struct error *error)
+{
+    bool answered;
+
+    inquiry->open = inquiry->count;
+    inquiry->asked = memory_zeroed(inquiry->count, sizeof *inquiry->asked);
+    enter(inquiry);
+    answered = send_all(inquiry, error) && wait(inquiry, error);
+    leave(inquiry);
+    if (!answered)
+        withdraw(inquiry, error->kind == ERROR_TIMEOUT ? "it took too long" : "the call is over");
+    answered = answered && collect(inquiry, answers, error);
+    inquiry_finish(inquiry);
+    return answered;
+}
+
+/* ---- Whom to ask ---- */
+
+static bool check_capabilities(const struct rpc *rpc, const struct question *questions,
+                               size_t count, struct error *error)
+{
+    json_auto_t *capabilities = json_loads(rpc->session->capabilities, 0, NULL);
+    json_auto_t *missing = input_missing(capabilities, questions, count);
+    FREE_AUTO char *shown = NULL;
+
+    if (missing == NULL)
+        return true;
+    shown = json_write(missing);
+    return error_set(error, ERROR_UNSUPPORTED,
+                     "this needs a client that declares the capabilities %.200s at initialize",
+                     shown);
+}
+
+static bool ask_session(struct rpc *rpc, const struct question *questions, size_t count,
+                        json_t **answers, struct error *error)
+{
+    struct inquiry inquiry = { .rpc = rpc, .questions = questions, .count = count };
+
+    if (rpc->session == NULL)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "this needs a client that can be asked for %s: one with a session",
+                         questions[0].method);
+    if (!check_capabilities(rpc, questions, count, error))
+        return false;
+    if (rpc->exchange->stream == NULL)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "the client cannot be asked for %s here: its request has no stream of "
+                         "events (Accept: text/event-stream, and not in a batch)",
+                         questions[0].method);
+    return inquire(&inquiry, answers, error);
+}
+
+bool ask_client(struct call *call, const struct question *questions, size_t count, json_t **answers,
+                struct error *error)
+{
+    struct rpc *rpc = call->host;
+
+    return rpc->era == ERA_MODERN ? rounds_ask(rpc, questions, count, answers, error)
+                                  : ask_session(rpc, questions, count, answers, error);
+}

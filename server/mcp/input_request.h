@@ -1,0 +1,18 @@
+/* What a client is asked during a request and what it answers: the forms that both eras and tasks
+ * share. */
+#pragma once
+
+#include <jansson.h>
+
+#include "base/core/error.h"
+#include "handlers/tool.h"
+
+/* A question's parameters as they are sent; new reference, an object. */
+json_t *input_params(const struct question *question);
+/* {"key":{"method":...,"params":...}} as MCP's InputRequests; new reference. */
+json_t *input_requests(const struct question *questions, size_t count);
+/* What the questions need and the client's `capabilities` (NULL: none) do not declare, as MCP's
+ * ClientCapabilities; new reference. NULL: all of it is declared. */
+json_t *input_missing(const json_t *capabilities, const struct question *questions, size_t count);
+/* Is `result` an answer to the question, of the right form? INVALID says what is wrong. */
+bool input_check(const struct question *question, const json_t *result, struct error *error);

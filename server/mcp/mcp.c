@@ -1,0 +1,430 @@
+#include "server/mcp/mcp.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "server/access/call_limits.h"
+#include "server/http/exchange.h"
+#include "server/mcp/client_request.h"
+#include "server/mcp/methods.h"
+#include "server/program/server.h"
+#include "server/streams/session.h"
+#include "server/telemetry/telemetry.h"
+
+#define BATCH_LIMIT 64
+#define RETRY_AFTER_S "2"
+
+/* A POST: one message, or a batch of them (2025-03-26 alone). */
+struct post {
+    json_t *root;
+    bool batch;
+    size_t count;
+    struct rpc rpcs[];
+};
+
+static void post_free(void *context)
+{
+    struct post *post = context;
+
+    for (size_t i = 0; i < post->count; i++)
+        rpc_finish(&post->rpcs[i]);
+    json_decref(post->root);
+    free(post);
+}
+
+/* ---- Replies ---- */
+
+/* As JSON, or as a stream of one event for clients that take nothing else. */
+static void reply_json(struct exchange *exchange, unsigned status, struct text *json)
+{
+    struct text event = { 0 };
+
+    if (exchange->headers.accepts_json || status != 200) {
+        exchange_reply(exchange, status, "application/json", json);
+        return;
+    }
+    text_add(&event, "event: message\ndata: ");
+    text_add_bytes(&event, text_string(json), json->length);
+    text_add(&event, "\n\n");
+    exchange_reply(exchange, status, "text/event-stream", &event);
+    text_finish(json);
+}
+
+static void reply_rpc(struct exchange *exchange, const struct rpc *rpc)
+{
+    struct text json = { 0 };
+
+    rpc_write(rpc, &json);
+    reply_json(exchange, rpc->error_code != 0 ? rpc->http_status : 200, &json);
+}
+
+void mcp_write_refusal(int code, const char *message, struct text *out)
+{
+    struct rpc rpc = { .error_code = code };
+
+    text_copy(rpc.error_message, sizeof rpc.error_message, message);
+    rpc_write(&rpc, out);
+}
+
+void mcp_refuse(struct exchange *exchange, unsigned http_status, int code, const char *format, ...)
+{
+    char message[sizeof((struct rpc *)0)->error_message];
+    struct text json = { 0 };
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    mcp_write_refusal(code, message, &json);
+    exchange_reply(exchange, http_status, "application/json", &json);
+}
+
+void mcp_refuse_fault(struct exchange *exchange, const char *what, const struct error *error)
+{
+    log_error("%s: %s: %s", exchange->id, what, error->message);
+    if (error->kind != ERROR_BUSY) {
+        mcp_refuse(exchange, 500, RPC_INTERNAL, "internal error, see request %s", exchange->id);
+        return;
+    }
+    exchange_add_header(exchange, "Retry-After", RETRY_AFTER_S);
+    mcp_refuse(exchange, 503, RPC_REFUSED, "%s", error->message);
+}
+
+/* ---- Running ---- */
+
+static void run(struct rpc *rpc)
+{
+    if (rpc->error_code == 0 && !atomic_load(&rpc->cancelled))
+        rpc->method->run(rpc);
+    if (atomic_load(&rpc->cancelled))
+        rpc->silent = true; /* a cancelled request gets no answer */
+}
+
+static void reply_batch(struct exchange *exchange, struct post *post)
+{
+    struct text json = { 0 };
+
+    for (size_t i = 0; i < post->count; i++) {
+        const struct rpc *rpc = &post->rpcs[i];
+
+        if (rpc->silent || rpc->kind == RPC_NOTIFICATION || rpc->kind == RPC_RESPONSE)
+            continue;
+        text_add_char(&json, json.length == 0 ? '[' : ',');
+        rpc_write(rpc, &json);
+    }
+    if (json.length == 0) {
+        exchange_reply(exchange, 202, NULL, NULL);
+        return;
+    }
+    text_add_char(&json, ']');
+    reply_json(exchange, 200, &json);
+}
+
+/* An answer with an HTTP status of its own is told by it, as long as nothing was sent. */
+static bool answers_by_status(struct exchange *exchange, const struct rpc *rpc)
+{
+    return !rpc->silent && rpc->error_code != 0 && rpc->http_status != 200
+           && outlet_withdraw(exchange->outlet);
+}
+
+/* A client that comes back for an answer that was too much to keep learns that much. */
+static void push_answer(struct stream *stream, const struct rpc *rpc)
+{
+    struct rpc unkept = { .id = rpc->id, .era = rpc->era };
+    TEXT_AUTO json = { 0 };
+    TEXT_AUTO otherwise = { 0 };
+
+    rpc_fail(&unkept, RPC_INTERNAL, 200,
+             "the answer was sent once and is not kept: too much is kept for you just now; "
+             "call again, or see job_list and audit_list");
+    rpc_write(rpc, &json);
+    rpc_write(&unkept, &otherwise);
+    stream_push_answer(stream, text_string(&json), json.length, text_string(&otherwise));
+}
+
+static void finish_stream(struct exchange *exchange, struct rpc *rpc)
+{
+    if (answers_by_status(exchange, rpc))
+        reply_rpc(exchange, rpc);
+    else if (!rpc->silent)
+        push_answer(exchange->stream, rpc);
+    stream_end(exchange->stream);
+    legacy_end_stream(rpc);
+}
+
+static void forget_calls(struct post *post)
+{
+    for (size_t i = 0; i < post->count; i++)
+        if (post->rpcs[i].session != NULL)
+            session_remove_call(post->rpcs[i].session, &post->rpcs[i]);
+}
+
+/* The whole POST, on whichever thread it was placed. */
+static void run_post(struct exchange *exchange)
+{
+    struct post *post = exchange->request;
+    struct rpc *first = post->rpcs;
+
+    if (exchange->stream != NULL && first->session != NULL)
+        legacy_keep_stream(first);
+    for (size_t i = 0; i < post->count; i++)
+        if (post->rpcs[i].method != NULL)
+            run(&post->rpcs[i]);
+    forget_calls(post);
+    if (exchange->standing)
+        return; /* the stream is the answer */
+    if (post->batch)
+        reply_batch(exchange, post);
+    else if (exchange->stream != NULL)
+        finish_stream(exchange, first);
+    else if (first->kind == RPC_NOTIFICATION || first->silent)
+        exchange_reply(exchange, 202, NULL, NULL);
+    else
+        reply_rpc(exchange, first);
+}
+
+/* ---- Placing ---- */
+
+static void label(struct exchange *exchange, const struct post *post)
+{
+    const struct rpc *first = post->rpcs;
+    struct server *server = exchange->server;
+
+    if (post->batch) {
+        exchange->method = "batch";
+        return;
+    }
+    if (first->method == NULL)
+        return;
+    exchange->method = first->method->name;
+    exchange->row = server->method_rows[first->method - methods];
+    if (first->tool == NULL)
+        return;
+    exchange->subject = first->tool->name;
+    exchange->row = server_tool_row(server, first->tool);
+}
+
+static bool is_slow(const struct post *post)
+{
+    for (size_t i = 0; i < post->count; i++)
+        if (post->rpcs[i].error_code == 0 && post->rpcs[i].placement != PLACE_INLINE)
+            return true;
+    return false;
+}
+
+/* A stream carries progress, log messages and questions, and keeps the connection alive while the
+ * client waits. */
+static bool wants_stream(const struct exchange *exchange, const struct post *post)
+{
+    const struct rpc *first = post->rpcs;
+
+    if (!exchange->headers.accepts_events || post->batch)
+        return false;
+    return first->method->stands
+           || (first->method == method_find("tools/call", first->era)
+               && (first->progress_token != NULL || first->logs
+                   || first->placement == PLACE_WAITING));
+}
+
+static void begin_stream(struct exchange *exchange, const struct rpc *rpc)
+{
+    exchange->standing = rpc->method->stands;
+    exchange_begin_stream(exchange);
+    if (rpc->era == ERA_LEGACY)
+        outlet_begin(exchange->outlet); /* no answer has a status of its own */
+}
+
+/* Agents see what a tool answers, hardly an HTTP status: a call is told in its result. */
+static void refuse_busy(struct exchange *exchange, struct post *post, const struct error *error)
+{
+    struct rpc *first = post->rpcs;
+
+    forget_calls(post);
+    exchange_drop_stream(exchange);
+    log_warning("%s: %s", exchange->id, error->message);
+    exchange_add_header(exchange, "Retry-After", RETRY_AFTER_S);
+    if (exchange->over_limit)
+        rpc_fail(first, RPC_REFUSED, 429, "%s", error->message);
+    else if (!post->batch && first->tool != NULL)
+        tools_write_error(first, error);
+    else
+        rpc_fail(first, RPC_REFUSED, 503, "%s", error->message);
+    reply_rpc(exchange, first);
+}
+
+static void submit(struct exchange *exchange, struct post *post)
+{
+    struct server *server = exchange->server;
+    bool waits = post->batch || post->rpcs[0].placement == PLACE_WAITING;
+    struct error error;
+
+    for (size_t i = 0; i < post->count; i++)
+        if (post->rpcs[i].session != NULL && post->rpcs[i].kind == RPC_REQUEST)
+            session_add_call(post->rpcs[i].session, &post->rpcs[i]);
+    if (wants_stream(exchange, post))
+        begin_stream(exchange, post->rpcs);
+    if (!exchange_submit(exchange, waits ? server->waiting : server->workers, run_post, &error))
+        refuse_busy(exchange, post, &error);
+}
+
+/* What can be refused is refused here, before anything is queued. */
+static void admit(struct rpc *rpc)
+{
+    bool good = rpc->era == ERA_MODERN ? modern_admit(rpc) : legacy_admit(rpc);
+
+    trace_id_read(json_get_text(rpc_meta(rpc), "traceparent", NULL), rpc->exchange->trace);
+    if (!good || rpc->kind == RPC_RESPONSE || rpc->method == NULL)
+        return;
+    rpc->placement = rpc->method->placement;
+    if (rpc->method->prepare != NULL)
+        rpc->method->prepare(rpc);
+}
+
+static void take_responses(const struct post *post)
+{
+    for (size_t i = 0; i < post->count; i++)
+        if (post->rpcs[i].kind == RPC_RESPONSE && post->rpcs[i].error_code == 0)
+            ask_take_response(&post->rpcs[i]);
+}
+
+static void run_inline(struct exchange *exchange)
+{
+    int64_t begun_ns = limits_begin_inline(exchange);
+
+    run_post(exchange);
+    limits_end_inline(exchange, begun_ns);
+}
+
+static void place(struct exchange *exchange, struct post *post)
+{
+    struct rpc *first = post->rpcs;
+
+    label(exchange, post);
+    take_responses(post);
+    if (!post->batch && first->error_code != 0)
+        reply_rpc(exchange, first);
+    else if (!post->batch && (first->kind == RPC_RESPONSE || first->method == NULL))
+        exchange_reply(exchange, 202, NULL, NULL);
+    else if (is_slow(post) || !limits_may_run_inline(exchange))
+        submit(exchange, post);
+    else
+        run_inline(exchange);
+}
+
+/* ---- Reading ---- */
+
+/* A message that claims a version is of the modern era; so is a request whose header does. */
+static enum era era_of(const struct rpc *rpc, const json_t *message)
+{
+    const json_t *params = rpc->params != NULL ? rpc->params : json_object_get(message, "params");
+    const json_t *meta = rpc->params != NULL ? rpc->meta : json_object_get(params, "_meta");
+    const char *header = rpc->exchange->headers.protocol_version;
+
+    if (json_object_get(meta, MCP_META_VERSION) != NULL)
+        return ERA_MODERN;
+    return header != NULL && strcmp(header, MCP_MODERN_VERSION) >= 0 ? ERA_MODERN : ERA_LEGACY;
+}
+
+static struct post *post_create(struct exchange *exchange, json_t *root)
+{
+    bool batch = json_is_array(root);
+    size_t count = batch ? json_array_size(root) : 1;
+    struct post *post = memory_zeroed(1, sizeof *post + count * sizeof *post->rpcs);
+
+    post->root = root;
+    post->batch = batch;
+    post->count = count;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *message = batch ? json_array_get(root, i) : root;
+
+        post->rpcs[i].server = exchange->server;
+        post->rpcs[i].exchange = exchange;
+        rpc_read(&post->rpcs[i], message);
+        post->rpcs[i].era = era_of(&post->rpcs[i], message);
+    }
+    return post;
+}
+
+static bool check_batch(struct exchange *exchange, const struct post *post)
+{
+    int code = post->rpcs[0].error_code;
+
+    if (code == RPC_SESSION_NOT_FOUND || code == RPC_REFUSED) { /* by headers: true of all */
+        reply_rpc(exchange, &post->rpcs[0]);
+        return false;
+    }
+    for (size_t i = 0; i < post->count; i++) {
+        const struct rpc *rpc = &post->rpcs[i];
+
+        if (rpc->era == ERA_MODERN
+            || (rpc->version != NULL && strcmp(rpc->version, "2025-03-26") != 0)) {
+            mcp_refuse(exchange, 400, RPC_INVALID_REQUEST,
+                       "batches exist only in revision 2025-03-26: send one message per request");
+            return false;
+        }
+        if (rpc->method != NULL && strcmp(rpc->method->name, "initialize") == 0) {
+            mcp_refuse(exchange, 400, RPC_INVALID_REQUEST,
+                       "initialize must not be part of a batch");
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_media(struct exchange *exchange)
+{
+    struct http_headers *headers = &exchange->headers;
+
+    if (!http_media_type_is(headers->content_type, "application/json")) {
+        mcp_refuse(exchange, 415, RPC_REFUSED, "Content-Type must be application/json");
+        return false;
+    }
+    if (!headers->accepts_json && !headers->accepts_events && headers->has_accept) {
+        mcp_refuse(exchange, 406, RPC_REFUSED,
+                   "Accept must name application/json or text/event-stream, best both");
+        return false;
+    }
+    headers->accepts_json |= !headers->accepts_events;
+    return true;
+}
+
+static bool check_shape(struct exchange *exchange, const json_t *root)
+{
+    if (!json_is_array(root))
+        return true;
+    if (json_array_size(root) > 0 && json_array_size(root) <= BATCH_LIMIT)
+        return true;
+    mcp_refuse(exchange, 400, RPC_INVALID_REQUEST, "a batch has 1 to %d messages", BATCH_LIMIT);
+    return false;
+}
+
+void mcp_post(struct exchange *exchange)
+{
+    struct post *post;
+    struct error error;
+    json_t *root;
+
+    if (!check_media(exchange))
+        return;
+    if (!json_parse(text_string(&exchange->body), exchange->body.length, &root, &error)) {
+        mcp_refuse(exchange, 400, RPC_PARSE_ERROR, "%s", error.message);
+        return;
+    }
+    if (!check_shape(exchange, root)) {
+        json_decref(root);
+        return;
+    }
+    post = post_create(exchange, root);
+    exchange->request = post;
+    exchange->request_finish = post_free;
+    for (size_t i = 0; i < post->count; i++)
+        admit(&post->rpcs[i]);
+    if (!post->batch || check_batch(exchange, post))
+        place(exchange, post);
+}

@@ -1,0 +1,43 @@
+/* The MCP endpoint: both protocol eras on one path, told apart by what a message says of itself. */
+#pragma once
+
+#include "server/mcp/rpc.h"
+
+struct exchange;
+
+void mcp_post(struct exchange *exchange);
+void mcp_get(struct exchange *exchange);    /* a session's standing stream */
+void mcp_delete(struct exchange *exchange); /* ends a session */
+
+/* Does the era accept the message, by its headers and envelope? Finds session, version and method.
+ * False: rpc_fail was called. */
+bool legacy_admit(struct rpc *rpc); /* mcp_legacy.c */
+bool modern_admit(struct rpc *rpc); /* mcp_modern.c */
+
+/* The stream of a session's call becomes one that the client can resume, where its revision has
+ * that. Before its first event; blocks on the store. */
+void legacy_keep_stream(struct rpc *rpc); /* mcp_streams.c */
+/* And after its last event. */
+void legacy_end_stream(struct rpc *rpc);
+
+/* For GET and DELETE. The session of the header, with a reference; NULL: refused. */
+struct session *legacy_session_of(struct exchange *exchange);
+/* 2026-07-28 has neither. True: refused. */
+bool legacy_refuse_modern(struct exchange *exchange);
+
+#define MCP_MODERN_VERSION "2026-07-28"
+#define MCP_META_VERSION "io.modelcontextprotocol/protocolVersion"
+#define MCP_META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
+#define MCP_META_LOG_LEVEL "io.modelcontextprotocol/logLevel"
+#define MCP_META_CLIENT "io.modelcontextprotocol/clientInfo"
+
+/* The legacy revision of that name; NULL: not ours. `legacy_latest` is what we offer instead. */
+const char *legacy_version(const char *name);
+extern const char *const legacy_latest;
+/* One JSON-RPC error that answers no request in particular; and a reply of it. */
+void mcp_write_refusal(int code, const char *message, struct text *out);
+void mcp_refuse(struct exchange *exchange, unsigned http_status, int code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* The same where our own side failed in something: that the disk is full, or that too much waits,
+ * is told (503); other faults are for the log, and the client gets the request's id (500). */
+void mcp_refuse_fault(struct exchange *exchange, const char *what, const struct error *error);

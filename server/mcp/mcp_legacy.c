@@ -1,0 +1,132 @@
+/* The eras that begin with `initialize`: 2024-11-05 to 2025-11-25. */
+
+#include <string.h>
+
+#include "server/http/exchange.h"
+#include "server/mcp/mcp.h"
+#include "server/mcp/methods.h"
+#include "server/program/server.h"
+#include "server/streams/session.h"
+
+#define DEFAULT_VERSION "2025-03-26" /* of a request that names none: the specification's rule */
+
+static const char *const versions[] = { "2025-11-25", "2025-06-18", DEFAULT_VERSION, "2024-11-05" };
+const char *const legacy_latest = "2025-11-25";
+
+const char *legacy_version(const char *name)
+{
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
+        if (strcmp(versions[i], name) == 0)
+            return versions[i];
+    return NULL;
+}
+
+/* A client's session is its principal's: for anyone else there is no such. */
+static bool find_session(struct rpc *rpc, const char *id)
+{
+    struct sessions *sessions = rpc->server->sessions;
+
+    rpc->session = session_find(sessions, id, rpc->exchange->principal.name);
+    if (rpc->session != NULL)
+        return true;
+    return rpc_fail(rpc, RPC_SESSION_NOT_FOUND, 404, "Session not found: initialize a new one");
+}
+
+static bool find_version(struct rpc *rpc)
+{
+    const char *header = rpc->exchange->headers.protocol_version;
+
+    if (header != NULL && legacy_version(header) == NULL)
+        return rpc_fail(rpc, RPC_REFUSED, 400,
+                        "MCP-Protocol-Version \"%.40s\" is not supported: 2025-11-25, 2025-06-18, "
+                        "2025-03-26, 2024-11-05 and, with its own envelope, 2026-07-28 are",
+                        header);
+    if (rpc->session != NULL)
+        rpc->version = rpc->session->version;
+    else
+        rpc->version = header != NULL ? legacy_version(header) : DEFAULT_VERSION;
+    return true;
+}
+
+/* A request without a session is served all the same, where it needs none: nothing depends on it
+ * but cancelling and the standing stream. */
+bool legacy_admit(struct rpc *rpc)
+{
+    const char *session = rpc->exchange->headers.session;
+
+    if (rpc->kind == RPC_BROKEN)
+        return false;
+    rpc->method = rpc->kind == RPC_RESPONSE ? NULL : method_find(rpc->name, ERA_LEGACY);
+    if (rpc->method != NULL && strcmp(rpc->name, "initialize") == 0)
+        return true;
+    if (session != NULL && !find_session(rpc, session))
+        return false;
+    if (!find_version(rpc))
+        return false;
+    if (rpc->session != NULL)
+        text_copy(rpc->client, sizeof rpc->client, rpc->session->client);
+    if (rpc->kind == RPC_REQUEST && (rpc->method == NULL || rpc->method->notification))
+        return rpc_fail(rpc, RPC_METHOD_NOT_FOUND, 200, "there is no method \"%.80s\"", rpc->name);
+    if (rpc->kind == RPC_NOTIFICATION && rpc->method != NULL && !rpc->method->notification)
+        rpc->method = NULL; /* a request without an id: nobody waits for it */
+    return true;
+}
+
+/* ---- What has no message ---- */
+
+struct session *legacy_session_of(struct exchange *exchange)
+{
+    const char *id = exchange->headers.session;
+    struct session *session;
+
+    if (id == NULL) {
+        mcp_refuse(exchange, 400, RPC_REFUSED, "the header Mcp-Session-Id is missing");
+        return NULL;
+    }
+    session = session_find(exchange->server->sessions, id, exchange->principal.name);
+    if (session == NULL)
+        mcp_refuse(exchange, 404, RPC_SESSION_NOT_FOUND, "Session not found");
+    return session;
+}
+
+bool legacy_refuse_modern(struct exchange *exchange)
+{
+    const char *version = exchange->headers.protocol_version;
+
+    if (version == NULL || strcmp(version, MCP_MODERN_VERSION) < 0)
+        return false;
+    exchange_add_header(exchange, "Allow", "POST");
+    mcp_refuse(exchange, 405, RPC_REFUSED, "in revision " MCP_MODERN_VERSION " there is only POST");
+    return true;
+}
+
+static void release_session(void *session)
+{
+    session_release(session);
+}
+
+static void end_session(struct exchange *exchange)
+{
+    struct error error;
+
+    if (session_end(exchange->server->sessions, exchange->request, "ended by its client", &error))
+        exchange_reply(exchange, 200, NULL, NULL);
+    else
+        mcp_refuse_fault(exchange, "ending a session", &error);
+}
+
+void mcp_delete(struct exchange *exchange)
+{
+    struct session *session;
+    struct error error;
+
+    if (legacy_refuse_modern(exchange))
+        return;
+    session = legacy_session_of(exchange);
+    if (session == NULL)
+        return;
+    exchange->request = session;
+    exchange->request_finish = release_session;
+    if (!exchange_submit(exchange, exchange->server->workers, end_session, &error))
+        mcp_refuse(exchange, exchange->over_limit ? 429 : 503, RPC_REFUSED, "%s", error.message);
+}

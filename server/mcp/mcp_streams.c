@@ -1,0 +1,290 @@
+/* The streams of sessions: those of calls, the standing one of GET, and coming back to either. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "server/access/rate_limit.h"
+#include "server/http/exchange.h"
+#include "server/mcp/mcp.h"
+#include "server/program/server.h"
+#include "server/streams/session.h"
+#include "store/ledger/events.h"
+
+/* ---- Of calls ---- */
+
+#define CALL_BYTES 1024 /* of what is kept of one, its answer apart */
+
+static void create_stream_id(char out[STREAM_ID_SIZE])
+{
+    uint64_t number;
+
+    random_bytes(&number, sizeof number);
+    snprintf(out, STREAM_ID_SIZE, "%016" PRIx64, number);
+}
+
+/* Whoever has used up what he may have kept has streams that cannot be resumed. */
+static bool may_keep(const struct rpc *rpc)
+{
+    int64_t ignored_ms;
+
+    return session_keeps_streams(rpc->session)
+           && quota_spend_many(rpc->server->kept_bytes, rpc->session->principal, CALL_BYTES,
+                               clock_monotonic_ns(), &ignored_ms);
+}
+
+void legacy_keep_stream(struct rpc *rpc)
+{
+    struct store *store = rpc->server->services->store;
+    struct stream *stream = rpc->exchange->stream;
+    char id[STREAM_ID_SIZE];
+    struct error error;
+
+    if (!may_keep(rpc))
+        return;
+    create_stream_id(id);
+    stream_keep(stream, store, rpc->session->id, id, 0);
+    stream_limit(stream, rpc->server->kept_bytes, rpc->session->principal);
+    session_add_stream(rpc->session, stream);
+    if (!event_call_begin(store, rpc->session->id, id, rpc->id, rpc->exchange->id, clock_utc_ms(),
+                          &error))
+        log_warning("%s: its stream will not outlive a restart: %s", rpc->exchange->id,
+                    error.message);
+    if (session_primes_streams(rpc->session))
+        stream_prime(stream);
+}
+
+void legacy_end_stream(struct rpc *rpc)
+{
+    const struct stream *stream = rpc->exchange->stream;
+    const char *id = stream_id(stream);
+    struct error error;
+
+    if (id[0] == '\0')
+        return;
+    if (!event_call_end(rpc->server->services->store, rpc->session->id, id, clock_utc_ms(), &error))
+        log_warning("%s: that its stream ended is not stored: %s", rpc->exchange->id,
+                    error.message);
+    session_remove_stream(rpc->session, stream);
+}
+
+/* ---- Coming back ---- */
+
+#define SEQUENCE_LIMIT (INT64_C(1) << 53) /* beyond any: there is room for what follows */
+
+/* A GET that needs the store: read by a worker, then begun on the loop's thread. */
+struct comeback {
+    struct session *session; /* a reference */
+    char stream[STREAM_ID_SIZE];
+    int64_t after;
+    struct outlet *outlet;
+    bool resumed;
+    bool complete; /* the stream is over, and the client has all of it */
+};
+
+static void comeback_free(void *context)
+{
+    struct comeback *comeback = context;
+
+    session_release(comeback->session);
+    free(comeback);
+}
+
+static bool is_standing(const struct comeback *comeback)
+{
+    return strcmp(comeback->stream, SESSION_STANDING) == 0;
+}
+
+/* "<stream>_<sequence>" */
+static bool read_event_id(const char *id, struct comeback *out)
+{
+    size_t length = strspn(id, "0123456789abcdef");
+
+    if (length == 0 || length >= sizeof out->stream || id[length] != '_'
+        || !text_to_integer(id + length + 1, 0, SEQUENCE_LIMIT, &out->after))
+        return false;
+    memcpy(out->stream, id, length);
+    return true;
+}
+
+/* The answer to a call that was lost with the process that ran it. */
+static void answer_lost(struct store *store, struct stream *stream, const struct event_call *call)
+{
+    struct rpc rpc = { .id = call->message_id };
+    TEXT_AUTO json = { 0 };
+    char job[ID_SIZE] = "";
+    struct error error;
+
+    if (!event_call_job(store, call, job, &error))
+        log_warning("job of the lost %s: %s", call->request_id, error.message);
+    rpc_fail(&rpc, RPC_INTERNAL, 200, "outcome unknown: the server restarted; see %s%s",
+             job[0] != '\0' ? "job " : "job_list and audit_list", job);
+    rpc_write(&rpc, &json);
+    stream_push(stream, text_string(&json), json.length);
+}
+
+static bool resume(struct stream *stream, struct comeback *comeback, struct error *error)
+{
+    comeback->complete = !stream_is_open(stream) && stream_sequence(stream) == comeback->after;
+    return !comeback->complete && stream_resume(stream, comeback->after, comeback->outlet, error);
+}
+
+/* A call that runs no more: what it said is in the store, or it was lost. */
+static bool revive(struct store *store, struct comeback *comeback, const struct event_call *call,
+                   struct error *error)
+{
+    const char *session = comeback->session->id;
+    struct stream *stream = stream_create(NULL);
+    int64_t last = call->sequence;
+    bool resumed;
+
+    if (call->ended_ms == 0 && last < comeback->after)
+        last = comeback->after; /* what it was told last may have been lost too */
+    stream_keep(stream, store, session, comeback->stream, last);
+    if (call->ended_ms == 0) {
+        answer_lost(store, stream, call);
+        event_call_end(store, session, comeback->stream, clock_utc_ms(), error);
+    }
+    stream_end(stream);
+    resumed = resume(stream, comeback, error);
+    stream_release(stream);
+    return resumed;
+}
+
+static bool resume_call(struct store *store, struct comeback *comeback, struct error *error)
+{
+    struct stream *running = session_find_stream(comeback->session, comeback->stream);
+    struct event_call call = { 0 };
+    bool found, resumed;
+
+    if (running != NULL) {
+        resumed = resume(running, comeback, error);
+        stream_release(running);
+        return resumed;
+    }
+    if (!event_call_find(store, comeback->session->id, comeback->stream, &call, &found, error))
+        return false;
+    if (!found)
+        return error_set(error, ERROR_NOT_FOUND, "there is no such event in this session");
+    resumed = revive(store, comeback, &call, error);
+    free(call.message_id);
+    return resumed;
+}
+
+static void refuse(struct exchange *exchange, const struct error *error)
+{
+    if (error->kind == ERROR_NOT_FOUND) {
+        mcp_refuse(exchange, 400, RPC_REFUSED, "Last-Event-ID: %s", error->message);
+        return;
+    }
+    mcp_refuse_fault(exchange, "resuming", error);
+}
+
+/* On a worker. */
+static void come_back(struct exchange *exchange)
+{
+    struct comeback *comeback = exchange->request;
+    struct error error;
+
+    comeback->outlet = outlet_create(exchange->loop, exchange_wake, exchange);
+    if (is_standing(comeback))
+        comeback->resumed =
+            session_resume(comeback->session, comeback->after, comeback->outlet, &error);
+    else
+        comeback->resumed = resume_call(exchange->server->services->store, comeback, &error);
+    if (comeback->complete) /* which ends it: an event stream without events is asked for again */
+        exchange_reply(exchange, 204, NULL, NULL);
+    else if (!comeback->resumed)
+        refuse(exchange, &error);
+}
+
+/* And on the loop's thread. Something is sent at once, so that the headers go out. */
+static void came_back(struct exchange *exchange)
+{
+    struct comeback *comeback = exchange->request;
+
+    if (!comeback->resumed) {
+        outlet_close(comeback->outlet);
+        outlet_release(comeback->outlet);
+        return;
+    }
+    outlet_put_comment(comeback->outlet);
+    exchange_take_outlet(exchange, comeback->outlet);
+    if (is_standing(comeback))
+        exchange_stand(exchange, comeback->session);
+}
+
+static void submit(struct exchange *exchange, const struct comeback *wanted)
+{
+    struct comeback *comeback = memory_zeroed(1, sizeof *comeback);
+    struct error error;
+
+    *comeback = *wanted;
+    session_retain(comeback->session);
+    exchange->request = comeback;
+    exchange->request_finish = comeback_free;
+    exchange->worked = came_back;
+    if (!exchange_submit(exchange, exchange->server->workers, come_back, &error)) {
+        exchange_add_header(exchange, "Retry-After", "1");
+        mcp_refuse(exchange, exchange->over_limit ? 429 : 503, RPC_REFUSED, "%s", error.message);
+    }
+}
+
+/* ---- GET ---- */
+
+/* Nothing waits for the client. */
+static void stand(struct exchange *exchange, struct session *session)
+{
+    struct outlet *outlet = exchange_begin_outlet(exchange);
+
+    exchange_stand(exchange, session);
+    session_attach(session, outlet);
+    if (session_primes_streams(session))
+        stream_prime(session->standing);
+    else
+        outlet_put_comment(outlet);
+}
+
+static void serve_get(struct exchange *exchange, struct session *session)
+{
+    const char *last = exchange->headers.last_event;
+    struct comeback comeback = { .session = session, .stream = SESSION_STANDING };
+
+    if (last != NULL && last[0] != '\0') {
+        if (session_keeps_streams(session) && read_event_id(last, &comeback))
+            submit(exchange, &comeback);
+        else
+            mcp_refuse(exchange, 400, RPC_REFUSED, "Last-Event-ID \"%.60s\" is none of ours", last);
+        return;
+    }
+    comeback.after = stream_heard(session->standing);
+    if (comeback.after < stream_sequence(session->standing))
+        submit(exchange, &comeback);
+    else
+        stand(exchange, session);
+}
+
+void mcp_get(struct exchange *exchange)
+{
+    struct session *session;
+
+    if (legacy_refuse_modern(exchange))
+        return;
+    if (exchange->headers.has_accept && !exchange->headers.accepts_events) {
+        mcp_refuse(exchange, 406, RPC_REFUSED, "Accept must name text/event-stream");
+        return;
+    }
+    if (atomic_load(&exchange->loop->draining)) {
+        mcp_refuse(exchange, 503, RPC_REFUSED, "the server is stopping: come back in a moment");
+        return;
+    }
+    session = legacy_session_of(exchange);
+    if (session == NULL)
+        return;
+    serve_get(exchange, session);
+    session_release(session);
+}

@@ -1,0 +1,149 @@
+/* subscriptions/listen (2026-07-28): a standing stream of the notifications a client asked for. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "server/http/exchange.h"
+#include "server/mcp/methods.h"
+#include "server/program/server.h"
+#include "server/streams/notifier.h"
+
+#define SUBSCRIPTION "\"io.modelcontextprotocol/subscriptionId\":"
+
+/* What of the wishes we can honour. */
+struct honoured {
+    unsigned lists;
+    const char *uris[SUBSCRIPTIONS_LIMIT]; /* borrowed from the message */
+    size_t count;
+    const char *tasks[SUBSCRIPTIONS_LIMIT]; /* the same */
+    size_t task_count;
+};
+
+static const struct {
+    const char *wish;
+    unsigned list;
+} lists[] = {
+    { "toolsListChanged", NOTIFIER_TOOLS },
+    { "promptsListChanged", NOTIFIER_PROMPTS },
+    { "resourcesListChanged", NOTIFIER_RESOURCES },
+};
+
+/* Of URIs, those of resources that are there now. */
+static void read_wishes(const struct rpc *rpc, const json_t *wishes, struct honoured *out)
+{
+    const json_t *uris = json_object_get(wishes, "resourceSubscriptions");
+    struct error ignored;
+
+    *out = (struct honoured){ 0 };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (json_get_boolean(wishes, lists[i].wish, false))
+            out->lists |= lists[i].list;
+    for (size_t i = 0; i < json_array_size(uris) && i < SUBSCRIPTIONS_LIMIT; i++) {
+        const char *uri = json_string_value(json_array_get(uris, i));
+
+        if (uri != NULL
+            && resource_find(rpc->server->resources, rpc->server->services, uri, &ignored))
+            out->uris[out->count++] = uri;
+    }
+}
+
+/* Those that there are. */
+static void read_tasks(const struct rpc *rpc, const json_t *wishes, struct honoured *out)
+{
+    const json_t *ids = json_object_get(wishes, "taskIds");
+    struct error ignored;
+    struct job job;
+
+    for (size_t i = 0; i < json_array_size(ids) && i < SUBSCRIPTIONS_LIMIT; i++) {
+        const char *id = json_string_value(json_array_get(ids, i));
+
+        if (id != NULL && job_find(rpc->server->services->store, id, &job, &ignored))
+            out->tasks[out->task_count++] = id;
+    }
+}
+
+static json_t *texts_json(const char *const *texts, size_t count)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, json_string(texts[i]));
+    return list;
+}
+
+static json_t *honoured_json(const struct honoured *honoured)
+{
+    json_t *json = json_object();
+
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if ((honoured->lists & lists[i].list) != 0)
+            json_object_set_new(json, lists[i].wish, json_true());
+    if (honoured->count > 0)
+        json_object_set_new(json, "resourceSubscriptions",
+                            texts_json(honoured->uris, honoured->count));
+    if (honoured->task_count > 0)
+        json_object_set_new(json, "taskIds", texts_json(honoured->tasks, honoured->task_count));
+    return json;
+}
+
+/* The first message of the stream; from then on the notifier writes to it. */
+static void acknowledge(struct rpc *rpc, const struct honoured *honoured)
+{
+    json_auto_t *told = honoured_json(honoured);
+    FREE_AUTO char *written = json_write(told);
+    struct stream *stream = rpc->exchange->stream;
+    TEXT_AUTO meta = { 0 };
+    TEXT_AUTO json = { 0 };
+
+    text_addf(&meta, "{" SUBSCRIPTION "%s}", rpc->id);
+    text_addf(&json,
+              "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged\","
+              "\"params\":{\"_meta\":%s,\"notifications\":",
+              text_string(&meta));
+    text_add(&json, written);
+    text_add(&json, "}}");
+    stream_push(stream, text_string(&json), json.length);
+    notifier_listen(rpc->server->notifier, stream, text_string(&meta), honoured->lists,
+                    honoured->uris, honoured->count);
+    if (honoured->task_count > 0)
+        notifier_listen_tasks(rpc->server->notifier, stream, text_string(&meta), honoured->tasks,
+                              honoured->task_count);
+}
+
+static char *farewell(const struct rpc *rpc)
+{
+    struct text json = { 0 };
+
+    text_addf(&json,
+              "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"resultType\":\"complete\","
+              "\"_meta\":{" SUBSCRIPTION "%s}}}",
+              rpc->id, rpc->id);
+    return text_take(&json);
+}
+
+bool listen_prepare(struct rpc *rpc)
+{
+    const json_t *wishes = json_object_get(rpc->params, "notifications");
+
+    if (!json_is_object(wishes))
+        return rpc_fail(rpc, RPC_INVALID_PARAMS, 200,
+                        "params.notifications is missing, or not an object");
+    if (!rpc->exchange->headers.accepts_events)
+        return rpc_fail(rpc, RPC_REFUSED, 406, "Accept must name text/event-stream");
+    return json_object_get(wishes, "taskIds") == NULL || tasks_require(rpc);
+}
+
+bool listen_run(struct rpc *rpc)
+{
+    const json_t *wishes = json_object_get(rpc->params, "notifications");
+    struct honoured honoured;
+
+    read_wishes(rpc, wishes, &honoured);
+    read_tasks(rpc, wishes, &honoured);
+    acknowledge(rpc, &honoured);
+    stream_set_farewell_take(rpc->exchange->stream, farewell(rpc));
+    rpc->silent = true;
+    return true;
+}

@@ -1,0 +1,212 @@
+/* resources/list, resources/templates/list, resources/read, resources/subscribe and unsubscribe. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "handlers/answer.h"
+#include "server/http/exchange.h"
+#include "server/mcp/methods.h"
+#include "server/mcp/multi_round.h"
+#include "server/program/server.h"
+#include "server/streams/notifier.h"
+
+#define URI_TOLD_BYTES 2048
+
+/* ---- The lists ---- */
+
+/* A list of JSON objects as a member of the result. */
+static void add_list(struct rpc *rpc, const char *name, const json_t *list)
+{
+    FREE_AUTO char *json = json_write(list);
+
+    text_addf(&rpc->result, "\"%s\":", name);
+    text_add(&rpc->result, json);
+}
+
+static bool read_cursor(struct rpc *rpc, const char **out)
+{
+    const json_t *cursor = json_object_get(rpc->params, "cursor");
+
+    *out = cursor == NULL ? "" : json_string_value(cursor);
+    if (*out != NULL && (cursor == NULL || **out != '\0'))
+        return true;
+    return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "params.cursor is none of ours");
+}
+
+bool resources_list_run(struct rpc *rpc)
+{
+    struct server *server = rpc->server;
+    char next[RESOURCE_CURSOR_SIZE];
+    json_auto_t *page = NULL;
+    const char *cursor;
+    struct error error;
+
+    if (!read_cursor(rpc, &cursor))
+        return false;
+    if (!resources_page(server->resources, server->services, cursor, &page, next, &error))
+        return rpc_fail_with(rpc, &error);
+    add_list(rpc, "resources", page);
+    if (next[0] != '\0') {
+        text_add(&rpc->result, ",\"nextCursor\":");
+        json_add_string(&rpc->result, next, strlen(next));
+    }
+    return true;
+}
+
+bool resources_templates_run(struct rpc *rpc)
+{
+    json_auto_t *list = NULL;
+
+    if (json_object_get(rpc->params, "cursor") != NULL)
+        return rpc_fail(rpc, RPC_INVALID_PARAMS, 200,
+                        "params.cursor is none of ours: the list has one page");
+    list = resource_templates(rpc->server->resources);
+    add_list(rpc, "resourceTemplates", list);
+    return true;
+}
+
+/* ---- Reading ---- */
+
+/* NULL: refused. */
+static const char *uri_of(struct rpc *rpc)
+{
+    const char *uri = json_get_text(rpc->params, "uri", NULL);
+
+    if (uri == NULL)
+        rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "params.uri is missing, or not a string");
+    return uri;
+}
+
+static void tell_uri(struct rpc *rpc, const char *uri)
+{
+    rpc->error_data = json_pack("{s:o}", "uri", json_foreign(uri, strlen(uri), URI_TOLD_BYTES));
+}
+
+static bool fail(struct rpc *rpc, const char *uri, const struct error *error)
+{
+    rpc_fail_with(rpc, error);
+    if (error->kind == ERROR_NOT_FOUND && rpc->era == ERA_LEGACY)
+        rpc->error_code = RPC_RESOURCE_NOT_FOUND;
+    tell_uri(rpc, uri);
+    return false;
+}
+
+bool resources_read_prepare(struct rpc *rpc)
+{
+    const char *uri = uri_of(rpc);
+    const struct resource *resource;
+    char value[INSTANCE_VALUE_SIZE];
+    struct error ignored;
+
+    if (uri == NULL)
+        return false;
+    rpc->placement = PLACE_WORKER;
+    if (resource_match(rpc->server->resources, uri, &resource, value, &ignored)
+        && resource->placement == PLACE_WAITING)
+        rpc->placement = PLACE_WAITING;
+    return true;
+}
+
+static void add_base64(struct text *out, const char *bytes, size_t length)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+                                 "="; /* what stands for no byte */
+
+    for (size_t i = 0; i < length; i += 3) {
+        size_t left = length - i;
+        uint32_t group = (uint32_t)(uint8_t)bytes[i] << 16
+                         | (uint32_t)(left > 1 ? (uint8_t)bytes[i + 1] : 0) << 8
+                         | (uint32_t)(left > 2 ? (uint8_t)bytes[i + 2] : 0);
+
+        text_add_char(out, digits[group >> 18]);
+        text_add_char(out, digits[group >> 12 & 63]);
+        text_add_char(out, digits[left > 1 ? group >> 6 & 63 : 64]);
+        text_add_char(out, digits[left > 2 ? group & 63 : 64]);
+    }
+}
+
+static void write_contents(struct rpc *rpc, const struct resource *resource, const char *uri,
+                           const struct text *contents)
+{
+    struct text *out = &rpc->result;
+
+    text_add(out, "\"contents\":[{\"uri\":");
+    json_add_string(out, uri, strlen(uri));
+    text_addf(out, ",\"mimeType\":\"%s\",\"%s\":", resource->mime_type,
+              resource->binary ? "blob" : "text");
+    if (resource->binary) {
+        text_add_char(out, '"');
+        add_base64(out, text_string(contents), contents->length);
+        text_add_char(out, '"');
+    } else {
+        json_add_string(out, text_string(contents), contents->length);
+    }
+    text_add(out, "}]");
+}
+
+static bool check_size(struct rpc *rpc, const char *uri)
+{
+    int64_t limit = rpc->server->settings->answer_limit_bytes;
+
+    if (rpc->result.length <= (size_t)limit)
+        return true;
+    tell_uri(rpc, uri);
+    return rpc_fail(rpc, RPC_INTERNAL, 200,
+                    "the resource has %zu bytes, more than the setting answer_limit_bytes allows "
+                    "(%lld): ask the tools for the part you need",
+                    rpc->result.length, (long long)limit);
+}
+
+bool resources_read_run(struct rpc *rpc)
+{
+    struct call call = rpc_make_call(rpc);
+    const char *uri = json_get_text(rpc->params, "uri", "");
+    const struct resource *resource;
+    TEXT_AUTO contents = { 0 };
+    struct error error;
+
+    if (!rounds_read(rpc, uri))
+        return false;
+    if (!resource_read(rpc->server->resources, &call, uri, &resource, &contents, &error))
+        return rounds_answer(rpc, &error) || fail(rpc, uri, &error);
+    write_contents(rpc, resource, uri, &contents);
+    return check_size(rpc, uri);
+}
+
+/* ---- Subscriptions of sessions ---- */
+
+static bool check_session(struct rpc *rpc)
+{
+    return rpc->session != NULL
+           || rpc_fail(rpc, RPC_REFUSED, 400,
+                       "the header Mcp-Session-Id is missing: without a session there is no stream "
+                       "to tell you on");
+}
+
+bool subscribe_run(struct rpc *rpc)
+{
+    struct server *server = rpc->server;
+    const char *uri = uri_of(rpc);
+    struct error error;
+
+    if (uri == NULL || !check_session(rpc))
+        return false;
+    if (!resource_find(server->resources, server->services, uri, &error)
+        || !notifier_subscribe(server->notifier, rpc->session, uri, &error))
+        return fail(rpc, uri, &error);
+    return true;
+}
+
+bool unsubscribe_run(struct rpc *rpc)
+{
+    const char *uri = uri_of(rpc);
+    struct error error;
+
+    if (uri == NULL || !check_session(rpc))
+        return false;
+    if (!notifier_unsubscribe(rpc->server->notifier, rpc->session, uri, &error))
+        return fail(rpc, uri, &error);
+    return true;
+}

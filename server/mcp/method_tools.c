@@ -1,0 +1,277 @@
+/* tools/list and tools/call. */
+
+#include <microhttpd.h>
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "handlers/tool_sets.h"
+#include "server/http/exchange.h"
+#include "server/mcp/client_log.h"
+#include "server/mcp/client_request.h"
+#include "server/mcp/methods.h"
+#include "server/mcp/multi_round.h"
+#include "server/mcp/param_headers.h"
+#include "server/program/server.h"
+#include "server/streams/notifier.h"
+#include "server/telemetry/telemetry.h"
+
+/* ---- The list ---- */
+
+/* To what only reads the other two hints mean nothing. */
+static json_t *hints(const struct tool *tool)
+{
+    json_t *hints =
+        json_pack("{s:b, s:b}", "readOnlyHint", tool->read_only, "openWorldHint", tool->open_world);
+
+    if (!tool->read_only) {
+        json_object_set_new(hints, "destructiveHint", json_boolean(tool->destructive));
+        json_object_set_new(hints, "idempotentHint", json_boolean(tool->idempotent));
+    }
+    return hints;
+}
+
+static json_t *describe(const struct tool *tool)
+{
+    return json_pack("{s:s, s:s, s:s, s:o, s:o*, s:o}", "name", tool->name, "title", tool->title,
+                     "description", tool->help, "inputSchema", tool_input_schema(tool),
+                     "outputSchema", tool_output_schema(tool), "annotations", hints(tool));
+}
+
+struct text *tools_describe(const struct tool *const *table)
+{
+    size_t count = 0;
+    struct text *rows;
+
+    while (table[count] != NULL)
+        count++;
+    rows = memory_zeroed(count + 1, sizeof *rows);
+    for (size_t i = 0; i < count; i++) {
+        json_auto_t *description = describe(table[i]);
+
+        json_add(&rows[i], description);
+    }
+    return rows;
+}
+
+/* The sets that the URL names, /mcp?tools=measure,fleet, or the setting's. */
+bool tools_list_prepare(struct rpc *rpc)
+{
+    const char *named =
+        MHD_lookup_connection_value(rpc->exchange->mhd, MHD_GET_ARGUMENT_KIND, "tools");
+    struct error error;
+
+    rpc->tool_sets = named != NULL && named[0] != '\0' ? named : rpc->server->settings->tools;
+    return tool_sets_check(rpc->tool_sets, "\"tools\" in the URL", &error)
+           || rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "%s", error.message);
+}
+
+/* One page, so no cursor can be one of ours. What the caller's role may not call is not in it. */
+bool tools_list_run(struct rpc *rpc)
+{
+    const struct server *server = rpc->server;
+    const char *comma = "";
+
+    if (json_object_get(rpc->params, "cursor") != NULL)
+        return rpc_fail(rpc, RPC_INVALID_PARAMS, 200,
+                        "params.cursor is none of ours: the list has one page");
+    text_add(&rpc->result, "\"tools\":[");
+    for (size_t i = 0; server->tools[i] != NULL; i++) {
+        if (rpc->exchange->principal.role < server->tools[i]->role
+            || !tool_is_in(server->tools[i], rpc->tool_sets))
+            continue;
+        text_add(&rpc->result, comma);
+        text_add_bytes(&rpc->result, text_string(&server->tool_descriptions[i]),
+                       server->tool_descriptions[i].length);
+        comma = ",";
+    }
+    text_add_char(&rpc->result, ']');
+    return true;
+}
+
+/* ---- The call ---- */
+
+/* What will be refused writes its audit row, and waits for the disk: not on the HTTP thread. */
+static bool may_run_inline(struct rpc *rpc, const json_t *arguments)
+{
+    struct error ignored;
+
+    return rpc->tool->placement == PLACE_INLINE && rpc->exchange->principal.role >= rpc->tool->role
+           && tool_check(rpc->tool, arguments, &rpc->checked, &ignored);
+}
+
+static bool check_headers(struct rpc *rpc)
+{
+    return rpc->era != ERA_MODERN || rpc->tool == NULL
+           || param_headers_check(server_param_headers(rpc->server, rpc->tool), rpc);
+}
+
+bool tools_call_prepare(struct rpc *rpc)
+{
+    const char *name = json_get_text(rpc->params, "name", NULL);
+    const json_t *arguments = json_object_get(rpc->params, "arguments");
+
+    if (name == NULL)
+        return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "params.name is missing, or not a string");
+    if (arguments != NULL && !json_is_object(arguments))
+        return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "params.arguments must be an object");
+    rpc->tool = server_find_tool(rpc->server, name);
+    if (rpc->tool != NULL && rpc->tool->requires_tasks && !tasks_require(rpc))
+        return false;
+    if (rpc->tool == NULL || rpc->tool->placement != PLACE_WAITING)
+        rpc->placement = PLACE_WORKER;
+    else
+        rpc->placement = PLACE_WAITING;
+    if (!check_headers(rpc) || !rounds_read(rpc, name))
+        return false;
+    if (rpc->tool != NULL && !rounds_resumed(rpc) && may_run_inline(rpc, arguments))
+        rpc->placement = PLACE_INLINE;
+    return true;
+}
+
+/* Progress goes to the stream of the call, and only forward. */
+static void tell_progress(struct call *call, double progress, double total, const char *message)
+{
+    struct rpc *rpc = call->host;
+    struct stream *stream = rpc->exchange->stream;
+    TEXT_AUTO json = { 0 };
+
+    if (rpc->progress_token == NULL || stream == NULL || atomic_load(&rpc->cancelled)
+        || !(progress > rpc->progress) || !stream_has_room(stream))
+        return;
+    rpc->progress = progress;
+    rpc_write_progress(rpc, total, message, &json);
+    stream_push(stream, text_string(&json), json.length);
+}
+
+static void add_content(struct text *out, const char *text, size_t length)
+{
+    text_add(out, "[{\"type\":\"text\",\"text\":");
+    json_add_string(out, text, length);
+    text_add(out, "}]");
+}
+
+#define RESULT_SIZE 192 /* beside its texts, of most answers */
+
+static void write_answer(struct rpc *rpc, const struct answer *answer)
+{
+    struct text *out = &rpc->result;
+
+    text_reserve(out, 2 * answer->text.length + RESULT_SIZE);
+    text_add(out, "\"content\":");
+    if (answer->content != NULL)
+        json_add(out, answer->content);
+    else
+        add_content(out, text_string(&answer->text), answer->text.length);
+    if (answer->structured != NULL) {
+        text_add(out, ",\"structuredContent\":");
+        json_add(out, answer->structured);
+    }
+    text_add(out, ",\"isError\":false");
+}
+
+/* The kind is for programs; structuredContent would have to conform to the tool's output. */
+void tools_write_error(struct rpc *rpc, const struct error *error)
+{
+    text_add(&rpc->result, "\"content\":");
+    add_content(&rpc->result, error->message, strlen(error->message));
+    text_add(&rpc->result, ",\"isError\":true");
+    rpc->error_kind = error_kind_name(error->kind);
+    telemetry_record_tool_error(server_tool_row(rpc->server, rpc->tool));
+}
+
+/* An agent can ask again for less; a client that chokes on an answer cannot. */
+static void check_size(struct rpc *rpc)
+{
+    int64_t limit = rpc->server->settings->answer_limit_bytes;
+    struct error error;
+
+    if (rpc->result.length <= (size_t)limit)
+        return;
+    error_set(&error, ERROR_INVALID,
+              "the answer of %s has %zu bytes, more than the setting answer_limit_bytes allows "
+              "(%lld): ask for less, with a smaller `limit`, fewer items or a narrower choice",
+              rpc->tool->name, rpc->result.length, (long long)limit);
+    text_clear(&rpc->result);
+    tools_write_error(rpc, &error);
+}
+
+static void close_stream(struct call *call)
+{
+    const struct rpc *rpc = call->host;
+
+    if (rpc->exchange->stream != NULL)
+        stream_hang_up(rpc->exchange->stream);
+}
+
+/* Of those that wait. */
+static bool is_wanted(void *host)
+{
+    const struct rpc *rpc = host;
+
+    return workers_queued(rpc->server->waiting) > 0;
+}
+
+struct call rpc_make_call(struct rpc *rpc)
+{
+    struct exchange *exchange = rpc->exchange;
+
+    return (struct call){
+        .services = rpc->server->services,
+        .arguments = json_object_get(rpc->params, "arguments"),
+        .checked = rpc->checked,
+        .principal = exchange->principal,
+        .change = { .actor = { .client = rpc->client, .request_id = exchange->id },
+                    .nonce = rounds_nonce(rpc) },
+        .host = rpc,
+        .progress = tell_progress,
+        .is_followed = rpc->progress_token != NULL && exchange->stream != NULL,
+        .is_wanted = is_wanted,
+        .cancelled = rpc_is_cancelled,
+        .ask = ask_client,
+        .close_stream = close_stream,
+        .log_take = client_log_take,
+    };
+}
+
+/* Who follows the deployment that was changed, and who follows the list. */
+static void notify(struct rpc *rpc, const struct call *call, const struct answer *answer)
+{
+    const char *deployment =
+        answer->changed[0] != '\0' ? answer->changed : call_text(call, "deployment");
+
+    if (deployment != NULL)
+        notifier_thing_changed(rpc->server->notifier, deployment);
+    notifier_list_changed(rpc->server->notifier, NOTIFIER_RESOURCES);
+}
+
+static bool answers_task(struct rpc *rpc, const struct answer *answer)
+{
+    return answer->job_id[0] != '\0' && tasks_known(rpc) && tasks_answer_call(rpc, answer->job_id);
+}
+
+bool tools_call_run(struct rpc *rpc)
+{
+    struct call call = rpc_make_call(rpc);
+    struct answer answer = { 0 };
+    struct error error;
+
+    if (rpc->tool == NULL) {
+        tool_missing(&call, json_get_text(rpc->params, "name", ""), &error);
+        return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "%s", error.message);
+    }
+    if (rounds_repeat(rpc))
+        return true;
+    if (tool_call(rpc->tool, &call, &answer, &error)) {
+        if (!answers_task(rpc, &answer))
+            write_answer(rpc, &answer);
+        check_size(rpc);
+        rounds_settle(rpc, &call.change);
+        if (rpc->tool->changes_resources)
+            notify(rpc, &call, &answer);
+    } else if (!rounds_answer(rpc, &error) && (call.change.written || !rounds_repeat(rpc))) {
+        tools_write_error(rpc, &error);
+    }
+    answer_finish(&answer);
+    return true;
+}

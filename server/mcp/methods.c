@@ -1,0 +1,68 @@
+#include "server/mcp/methods.h"
+
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "server/mcp/client_log.h"
+#include "server/streams/session.h"
+
+#define BOTH (ERA_LEGACY | ERA_MODERN)
+#define KEPT_MS 300000 /* what changes with the program alone */
+
+static bool answer_empty(struct rpc *rpc)
+{
+    (void)rpc;
+    return true;
+}
+
+/* Only a call of the same session can be meant: ids are the client's own and may collide. */
+static bool cancel(struct rpc *rpc)
+{
+    FREE_AUTO char *id = rpc_token(json_object_get(rpc->params, "requestId"));
+
+    if (rpc->session != NULL && id != NULL)
+        session_cancel_call(rpc->session, id);
+    return true;
+}
+
+const struct method methods[] = {
+    { "initialize", ERA_LEGACY, .placement = PLACE_WORKER, .run = initialize_run },
+    { "ping", ERA_LEGACY, .run = answer_empty },
+    { "logging/setLevel", ERA_LEGACY, .placement = PLACE_WORKER, .run = set_level_run },
+    { "server/discover", ERA_MODERN, .cacheable = true, .ttl_ms = KEPT_MS, .run = discover_run },
+    { "tools/list", BOTH, .cacheable = true, .ttl_ms = KEPT_MS, .prepare = tools_list_prepare,
+      .run = tools_list_run },
+    { "tools/call", BOTH, .named_by = "name", .prepare = tools_call_prepare,
+      .run = tools_call_run },
+    { "resources/list", BOTH, .cacheable = true, .placement = PLACE_WORKER,
+      .run = resources_list_run },
+    { "resources/templates/list", BOTH, .cacheable = true, .ttl_ms = KEPT_MS,
+      .run = resources_templates_run },
+    { "resources/read", BOTH, .cacheable = true, .named_by = "uri",
+      .prepare = resources_read_prepare, .run = resources_read_run },
+    { "resources/subscribe", ERA_LEGACY, .placement = PLACE_WORKER, .run = subscribe_run },
+    { "resources/unsubscribe", ERA_LEGACY, .placement = PLACE_WORKER, .run = unsubscribe_run },
+    { "prompts/list", BOTH, .cacheable = true, .ttl_ms = KEPT_MS, .run = prompts_list_run },
+    { "prompts/get", BOTH, .placement = PLACE_WORKER, .named_by = "name", .run = prompts_get_run },
+    { "completion/complete", BOTH, .placement = PLACE_WORKER, .run = completion_run },
+    { "tasks/get", ERA_MODERN, .placement = PLACE_WORKER, .named_by = "taskId",
+      .prepare = tasks_require, .run = tasks_get_run },
+    { "tasks/update", ERA_MODERN, .placement = PLACE_WORKER, .named_by = "taskId",
+      .prepare = tasks_require, .run = tasks_update_run },
+    { "tasks/cancel", ERA_MODERN, .placement = PLACE_WORKER, .named_by = "taskId",
+      .prepare = tasks_require, .run = tasks_cancel_run },
+    { "subscriptions/listen", ERA_MODERN, .placement = PLACE_WORKER, .stands = true,
+      .prepare = listen_prepare, .run = listen_run },
+    { "notifications/initialized", ERA_LEGACY, .notification = true, .run = answer_empty },
+    { "notifications/cancelled", ERA_LEGACY, .notification = true, .run = cancel },
+    { 0 },
+};
+
+const struct method *method_find(const char *name, enum era era)
+{
+    for (const struct method *method = methods; method->name != NULL; method++)
+        if ((method->eras & era) != 0 && strcmp(method->name, name) == 0)
+            return method;
+    return NULL;
+}

@@ -1,0 +1,289 @@
+#include "server/mcp/multi_round.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/core/clock.h"
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "server/http/exchange.h"
+#include "server/mcp/input_request.h"
+#include "server/mcp/mcp.h"
+#include "server/mcp/methods.h"
+#include "server/mcp/request_state.h"
+#include "server/program/server.h"
+#include "store/ledger/request_nonces.h"
+
+#define RESULT_KEPT_BYTES (64 * 1024)
+#define REPEAT_PATIENCE_MS 3000 /* for the answer of one who does the same just now */
+
+struct rounds {
+    char nonce[ID_SIZE]; /* "" in the first round */
+    char digest[DIGEST_TEXT_SIZE];
+    json_t *given;   /* answers by key: of this round and those before */
+    json_t *used;    /* those that were asked for */
+    json_t *wanted;  /* MCP's InputRequests: what is still to be answered */
+    json_t *missing; /* capabilities */
+};
+
+void rounds_free(struct rounds *rounds)
+{
+    if (rounds == NULL)
+        return;
+    json_decref(rounds->given);
+    json_decref(rounds->used);
+    json_decref(rounds->wanted);
+    json_decref(rounds->missing);
+    free(rounds);
+}
+
+/* ---- What came ---- */
+
+static void begin(struct rpc *rpc, const char *name)
+{
+    struct rounds *rounds = memory_zeroed(1, sizeof *rounds);
+
+    rounds->given = json_object();
+    rounds->used = json_object();
+    request_state_digest(rpc->name, name, json_object_get(rpc->params, "arguments"),
+                         rounds->digest);
+    rpc->rounds = rounds;
+}
+
+static bool open_state(struct rpc *rpc, const json_t *sealed)
+{
+    struct request_state state;
+    struct error error;
+
+    if (!json_is_string(sealed))
+        return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "params.requestState must be a string");
+    if (!request_state_open(rpc->server->sealing_key, json_string_value(sealed),
+                            rpc->exchange->principal.name, rpc->rounds->digest, clock_utc_ms(),
+                            &state, &error))
+        return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "%s", error.message);
+    text_copy(rpc->rounds->nonce, sizeof rpc->rounds->nonce, state.nonce);
+    json_object_update(rpc->rounds->given, state.answers);
+    json_decref(state.answers);
+    return true;
+}
+
+/* Answers to no question of ours are let be: whoever wants an effect must have been asked. */
+static bool take_responses(struct rpc *rpc, json_t *responses)
+{
+    bool asked = rpc->rounds->nonce[0] != '\0' || rpc->tool == NULL || rpc->tool->read_only;
+    const char *key;
+    json_t *response;
+
+    if (!json_is_object(responses))
+        return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "params.inputResponses must be an object");
+    json_object_foreach(responses, key, response)
+    {
+        if (!json_is_object(response))
+            return rpc_fail(rpc, RPC_INVALID_PARAMS, 200,
+                            "each of params.inputResponses must be an object");
+        if (asked && json_object_get(rpc->rounds->given, key) == NULL)
+            json_object_set(rpc->rounds->given, key, response);
+    }
+    return true;
+}
+
+bool rounds_read(struct rpc *rpc, const char *name)
+{
+    json_t *state = json_object_get(rpc->params, "requestState");
+    json_t *responses = json_object_get(rpc->params, "inputResponses");
+
+    if (rpc->era != ERA_MODERN || (state == NULL && responses == NULL))
+        return true;
+    begin(rpc, name);
+    return (state == NULL || open_state(rpc, state))
+           && (responses == NULL || take_responses(rpc, responses));
+}
+
+bool rounds_resumed(const struct rpc *rpc)
+{
+    return rounds_nonce(rpc) != NULL;
+}
+
+const char *rounds_nonce(const struct rpc *rpc)
+{
+    return rpc->rounds != NULL && rpc->rounds->nonce[0] != '\0' ? rpc->rounds->nonce : NULL;
+}
+
+/* ---- Asking ---- */
+
+static const char *name_of(const struct rpc *rpc)
+{
+    return json_get_text(rpc->params, rpc->method->named_by, "");
+}
+
+static bool check_capabilities(struct rpc *rpc, const struct question *questions, size_t count,
+                               struct error *error)
+{
+    FREE_AUTO char *shown = NULL;
+
+    json_decref(rpc->rounds->missing);
+    rpc->rounds->missing =
+        input_missing(json_object_get(rpc_meta(rpc), MCP_META_CAPABILITIES), questions, count);
+    if (rpc->rounds->missing == NULL)
+        return true;
+    shown = json_write(rpc->rounds->missing);
+    return error_set(error, ERROR_UNSUPPORTED,
+                     "this needs a client that declares the capabilities %.200s", shown);
+}
+
+static bool want(struct rounds *rounds, const struct question *question, struct error *error)
+{
+    json_auto_t *request = input_requests(question, 1);
+
+    if (rounds->wanted == NULL)
+        rounds->wanted = json_object();
+    json_object_update(rounds->wanted, request);
+    return error_set(error, ERROR_INPUT_REQUIRED, "the client is asked for %s", question->method);
+}
+
+bool rounds_ask(struct rpc *rpc, const struct question *questions, size_t count, json_t **answers,
+                struct error *error)
+{
+    json_auto_t *found = json_object();
+    bool complete = true;
+
+    if (rpc->rounds == NULL)
+        begin(rpc, name_of(rpc));
+    if (!check_capabilities(rpc, questions, count, error))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const char *key = questions[i].key;
+        json_t *answer = json_object_get(rpc->rounds->given, key);
+
+        if (answer == NULL) {
+            complete = want(rpc->rounds, &questions[i], error);
+            continue;
+        }
+        if (!input_check(&questions[i], answer, error))
+            return false;
+        json_object_set(found, key, answer);
+        json_object_set(rpc->rounds->used, key, answer);
+    }
+    if (complete)
+        *answers = json_incref(found);
+    return complete;
+}
+
+/* ---- Answering ---- */
+
+static void add_member(struct text *out, const char *name, const json_t *value)
+{
+    FREE_AUTO char *written = json_write(value);
+
+    text_addf(out, "\"%s\":", name);
+    text_add(out, written);
+}
+
+static bool seal(struct rpc *rpc, char **out, struct error *error)
+{
+    struct rounds *rounds = rpc->rounds;
+    struct request_state state = { .expires_ms = clock_utc_ms() + REQUEST_STATE_MS,
+                                   .answers = rounds->used };
+
+    if (rounds->nonce[0] == '\0')
+        id_create("rnd", rounds->nonce);
+    text_copy(state.nonce, sizeof state.nonce, rounds->nonce);
+    text_copy(state.principal, sizeof state.principal, rpc->exchange->principal.name);
+    text_copy(state.digest, sizeof state.digest, rounds->digest);
+    return request_state_seal(rpc->server->sealing_key, &state, out, error);
+}
+
+static bool answer_question(struct rpc *rpc)
+{
+    FREE_AUTO char *sealed = NULL;
+    struct error error;
+
+    if (!seal(rpc, &sealed, &error)) {
+        rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "%s", error.message);
+        return true;
+    }
+    rpc->result_type = "input_required";
+    add_member(&rpc->result, "inputRequests", rpc->rounds->wanted);
+    text_add(&rpc->result, ",\"requestState\":");
+    json_add_string(&rpc->result, sealed, strlen(sealed));
+    return true;
+}
+
+bool rounds_answer(struct rpc *rpc, const struct error *error)
+{
+    if (rpc->rounds == NULL)
+        return false;
+    if (error->kind == ERROR_INPUT_REQUIRED && rpc->rounds->wanted != NULL)
+        return answer_question(rpc);
+    if (error->kind != ERROR_UNSUPPORTED || rpc->rounds->missing == NULL)
+        return false;
+    rpc->error_data = json_pack("{s:O}", "requiredCapabilities", rpc->rounds->missing);
+    rpc_fail(rpc, RPC_MISSING_CAPABILITY, 400, "%s", error->message);
+    return true;
+}
+
+/* ---- Once ---- */
+
+/* Waits a moment for one who is about to answer the same. */
+static bool find_settled(struct rpc *rpc, struct settled *out, bool *found)
+{
+    static const struct timespec moment = { .tv_nsec = 20 * 1000000 };
+    int64_t end_ns = clock_monotonic_ns() + REPEAT_PATIENCE_MS * INT64_C(1000000);
+    struct error error;
+
+    do {
+        if (!settled_find(rpc->server->services->store, rpc->rounds->nonce, out, found, &error))
+            return rpc_fail_fault(rpc, "settled requests", &error);
+        if (!*found || out->result != NULL)
+            return true;
+        nanosleep(&moment, NULL);
+    } while (clock_monotonic_ns() < end_ns);
+    return true;
+}
+
+static void tell_done(struct rpc *rpc, const struct settled *settled)
+{
+    char when[CLOCK_TEXT_SIZE];
+    struct error error;
+
+    error_set(&error, ERROR_CONFLICT,
+              "this was carried out already, at %s as request %s, and is not done again; its "
+              "answer is not known any more: audit_list tells what came of it",
+              clock_format_utc(settled->created_ms, when), settled->request_id);
+    if (rpc->tool != NULL)
+        tools_write_error(rpc, &error);
+    else
+        rpc_fail_with(rpc, &error);
+}
+
+bool rounds_repeat(struct rpc *rpc)
+{
+    struct settled settled = { 0 };
+    bool found;
+
+    if (rounds_nonce(rpc) == NULL)
+        return false;
+    if (!find_settled(rpc, &settled, &found))
+        return true;
+    if (!found)
+        return false;
+    if (settled.result != NULL)
+        tasks_repeat(rpc, settled.result);
+    else
+        tell_done(rpc, &settled);
+    free(settled.result);
+    return true;
+}
+
+void rounds_settle(struct rpc *rpc, const struct change *change)
+{
+    struct error error;
+
+    if (change->nonce == NULL || !change->written || rpc->result.length > RESULT_KEPT_BYTES)
+        return;
+    if (!settled_answer(rpc->server->services->store, change->nonce, text_string(&rpc->result),
+                        &error))
+        log_warning("%s: the answer is not kept: %s", rpc->exchange->id, error.message);
+}

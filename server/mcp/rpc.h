@@ -1,0 +1,99 @@
+/* One JSON-RPC message and the answer to it, whatever the era and the transport. */
+#pragma once
+
+#include <jansson.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/core/text.h"
+#include "handlers/tool.h"
+
+struct exchange;
+struct method;
+struct rounds;
+struct server;
+struct session;
+
+enum era { ERA_LEGACY = 1, ERA_MODERN = 2 }; /* bits of method.eras */
+
+enum {
+    RPC_PARSE_ERROR = -32700,
+    RPC_INVALID_REQUEST = -32600,
+    RPC_METHOD_NOT_FOUND = -32601,
+    RPC_INVALID_PARAMS = -32602,
+    RPC_INTERNAL = -32603,
+    RPC_REFUSED = -32000, /* by the transport: session, version, media type */
+    RPC_SESSION_NOT_FOUND = -32001,
+    RPC_RESOURCE_NOT_FOUND = -32002, /* legacy alone */
+    RPC_HEADER_MISMATCH = -32020,
+    RPC_MISSING_CAPABILITY = -32021,
+    RPC_UNSUPPORTED_VERSION = -32022,
+};
+
+#define RPC_ID_LIMIT 1024 /* bytes of an id that is text */
+
+enum rpc_kind { RPC_REQUEST, RPC_NOTIFICATION, RPC_RESPONSE, RPC_BROKEN };
+
+struct rpc {
+    struct server *server;
+    struct exchange *exchange;
+    enum era era;
+    enum rpc_kind kind;
+    const char *version;     /* of the protocol; static */
+    struct session *session; /* legacy; NULL: none. A reference. */
+    const char *name;        /* the method's, as asked; borrowed from the message */
+    const struct method *method;
+    const struct tool *tool;
+    const char *tool_sets; /* which tools/list is asked for; borrowed from the exchange */
+    enum placement placement;
+    const json_t *params;    /* NULL or an object; borrowed from the message */
+    const json_t *response;  /* RPC_RESPONSE: the message; borrowed */
+    const json_t *meta;      /* the same: params._meta */
+    json_t *checked;         /* the tool's arguments, once tool_check accepted them; NULL */
+    struct rounds *rounds;   /* 2026-07-28: what the client was asked and answered; NULL: nothing */
+    char *id;                /* as JSON text, to be echoed; NULL: a notification, or not readable */
+    char *progress_token;    /* the same; NULL: none */
+    double progress;         /* the last that was told; -1: none yet */
+    bool logs;               /* 2026-07-28: the client wants to hear of the log, */
+    enum severity log_level; /* from this on */
+    char client[128];        /* "name/version", for the audit */
+
+    atomic_bool cancelled;
+    struct rpc *next_running; /* of session.c */
+
+    struct text result;      /* the members of the result object */
+    const char *result_type; /* static; NULL: "complete" */
+    const char *error_kind;  /* of a tool that failed; told in the result's _meta; NULL: none */
+    bool introduces;         /* the answer tells in full what the server is */
+    bool silent;             /* answered otherwise, or not to be answered */
+    int error_code;          /* 0: a result */
+    unsigned http_status;
+    char error_message[480];
+    json_t *error_data; /* NULL: none */
+};
+
+/* Reads one message (borrowed: it must outlive `rpc`) into `rpc`, which is zero but for server,
+ * exchange and era. */
+void rpc_read(struct rpc *rpc, const json_t *message);
+void rpc_finish(struct rpc *rpc);
+
+/* The answer is an error; returns false. */
+bool rpc_fail(struct rpc *rpc, int code, unsigned http_status, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* The same for what a handler refused; its kind is told by the code. */
+bool rpc_fail_with(struct rpc *rpc, const struct error *error);
+/* The same where our own side failed in something, as mcp_refuse_fault tells it. */
+bool rpc_fail_fault(struct rpc *rpc, const char *what, const struct error *error);
+/* The response, whole: result or error, in the form of its era. */
+void rpc_write(const struct rpc *rpc, struct text *out);
+/* A notification about the request, as JSON. */
+void rpc_write_progress(const struct rpc *rpc, double total, const char *message, struct text *out);
+
+/* Should the work stop? By notifications/cancelled, in the modern era also since the client left,
+ * and when the server stops. `rpc` is a struct rpc. Any thread. */
+bool rpc_is_cancelled(void *rpc);
+const json_t *rpc_meta(const struct rpc *rpc); /* params._meta; NULL */
+/* An id or a progress token as JSON text (heap); NULL if it is neither string nor integer. */
+char *rpc_token(const json_t *token);
+/* Name and version of an Implementation object as "name/version"; "" if it has none. */
+void rpc_client_name(const json_t *info, char *out, size_t size);

@@ -1,8 +1,0 @@
-/* GET /metrics: the server about itself, in the Prometheus text format. */
-#pragma once
-
-#include "base/text.h"
-
-struct server;
-
-void metrics_write(struct server *server, struct text *out);

@@ -1,0 +1,81 @@
+#include "server/program/admin_audit.h"
+
+#include "base/json/json.h"
+#include "fleet/secret_access.h"
+#include "handlers/audit/audit_answer.h"
+#include "server/program/admin.h"
+#include "store/audit/audit_export.h"
+#include "store/audit/audit_verify.h"
+
+#define ROWS_LIMIT 1000
+
+/* The same reader is told once a minute, however often he reads. */
+static void note(const struct access *access, const json_t *request, const char *what)
+{
+    const struct change change = { .actor = COMMAND_LINE(request), .tool = what };
+    const struct audit_event event = { AUDIT_READ, &change, "ok", "", "" };
+    struct error ignored; /* it only counts */
+
+    audit_count(access->store, &event, &ignored);
+}
+
+bool admin_audit_list(const struct access *access, const json_t *request, json_t **reply,
+                      struct error *error)
+{
+    const struct audit_filter filter = {
+        .principal = json_get_text(request, "principal", NULL),
+        .tool = json_get_text(request, "tool", NULL),
+        .subject = json_get_text(request, "subject", NULL),
+    };
+    int64_t limit = json_get_integer(request, "limit", 20);
+    struct audit_row *rows = NULL;
+    TEXT_AUTO text = { 0 };
+    size_t count;
+
+    if (limit < 1 || limit > ROWS_LIMIT)
+        return error_set(error, ERROR_INVALID, "limit is %lld, it must be 1 to %d",
+                         (long long)limit, ROWS_LIMIT);
+    if (!audit_list(access->store, &filter, (size_t)limit, &rows, &count, error))
+        return false;
+    audit_rows_text(rows, count, &text);
+    audit_rows_free(rows, count);
+    note(access, request, "audit-log list");
+    *reply = json_pack("{s:s}", "text", text_string(&text));
+    return true;
+}
+
+bool admin_audit_verify(const struct access *access, const json_t *request, json_t **reply,
+                        struct error *error)
+{
+    const char *text = json_get_text(request, "mark", "");
+    struct audit_verdict verdict;
+    struct audit_mark mark = { 0 };
+    TEXT_AUTO words = { 0 };
+
+    if (text[0] != '\0' && !audit_mark_read(text, &mark))
+        return error_set(error, ERROR_INVALID,
+                         "digest is \"%.80s\", it must be a row's number, a colon and 64 "
+                         "hexadecimal digits, as the log and exports tell them",
+                         text);
+    if (!audit_verify(access->store, mark.id > 0 ? &mark : NULL, NULL, &verdict, error))
+        return false;
+    note(access, request, "audit-log verify");
+    audit_verdict_tell(&verdict, &words);
+    *reply = json_pack("{s:b, s:s}", "whole", verdict.whole, "found", text_string(&words));
+    return true;
+}
+
+bool admin_audit_export(const struct access *access, const json_t *request, json_t **reply,
+                        struct error *error)
+{
+    struct audit_mark newest;
+    json_t *rows;
+
+    if (!audit_newest(access->store, &newest, error)
+        || !audit_export(access->store, json_get_integer(request, "after_id", 0), &rows, error))
+        return false;
+    note(access, request, "audit-log export");
+    *reply = json_pack("{s:o, s:{s:I, s:s}}", "rows", rows, "newest", "id", (json_int_t)newest.id,
+                       "digest", newest.digest);
+    return true;
+}

@@ -1,0 +1,247 @@
+/* The two ends of <data>/admin.sock: one request, one reply, both a line of JSON. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "base/core/thread.h"
+#include "base/json/json.h"
+#include "server/access/authority.h"
+#include "server/program/admin.h"
+
+#define LINE_LIMIT ((size_t)1 << 20)
+#define TALK_S 5
+
+struct admin {
+    const struct access *access;
+    struct authority *authority;
+    int folder_fd, listen_fd, stop_fd;
+    pthread_t thread;
+    bool started;
+};
+
+/* A socket's path has 107 bytes at most, a folder's any number: so it is named through /proc. */
+static bool open_socket(const char *folder, int *folder_fd, int *socket_fd,
+                        struct sockaddr_un *address, struct error *error)
+{
+    static const struct timeval patience = { .tv_sec = TALK_S };
+
+    *folder_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (*folder_fd < 0)
+        return error_set(error, ERROR_INVALID, "data folder %.200s: %s", folder, strerror(errno));
+    *address = (struct sockaddr_un){ .sun_family = AF_UNIX };
+    snprintf(address->sun_path, sizeof address->sun_path, "/proc/self/fd/%d/admin.sock",
+             *folder_fd);
+    *socket_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (*socket_fd < 0) {
+        close(*folder_fd);
+        return error_set(error, ERROR_INTERNAL, "socket: %s", strerror(errno));
+    }
+    setsockopt(*socket_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(*socket_fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    return true;
+}
+
+static bool send_line(int fd, const json_t *value)
+{
+    FREE_AUTO char *json = json_write(value);
+    size_t length = strlen(json);
+
+    json[length] = '\n'; /* in the NUL's place */
+    for (size_t sent = 0; sent <= length;) {
+        ssize_t part = send(fd, json + sent, length + 1 - sent, MSG_NOSIGNAL);
+
+        if (part <= 0)
+            return false;
+        sent += (size_t)part;
+    }
+    return true;
+}
+
+static bool receive_line(int fd, json_t **out, struct error *error)
+{
+    TEXT_AUTO line = { 0 };
+    char buffer[4096];
+
+    while (line.length < LINE_LIMIT) {
+        ssize_t part = recv(fd, buffer, sizeof buffer, 0);
+
+        if (part <= 0)
+            return error_set(error, ERROR_TIMEOUT, "admin.sock: the other side says nothing");
+        text_add_bytes(&line, buffer, (size_t)part);
+        if (buffer[part - 1] == '\n')
+            return json_parse(text_string(&line), line.length, out, error);
+    }
+    return error_set(error, ERROR_INVALID, "admin.sock: the line is too long");
+}
+
+/* ---- The server's end ---- */
+
+static json_t *answer(struct admin *admin, const json_t *request)
+{
+    struct error error;
+    json_t *reply;
+
+    if (!admin_execute(admin->access, request, &reply, &error))
+        return json_pack("{s:s}", "error", error.message);
+    if (!authority_refresh(admin->authority, &error))
+        log_error("keys changed, but cannot be read: %s", error.message);
+    return reply;
+}
+
+/* Whose process it is, by the kernel's word. */
+static void name_client(int fd, json_t *request)
+{
+    struct ucred peer = { .uid = (uid_t)-1 };
+    socklen_t length = sizeof peer;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
+        log_warning("admin.sock: whose process asks is not known: %s", strerror(errno));
+    admin_set_client(request, (long)peer.uid);
+}
+
+static void serve_one(struct admin *admin, int fd)
+{
+    static const struct timeval patience = { .tv_sec = TALK_S };
+    json_auto_t *request = NULL;
+    json_auto_t *reply = NULL;
+    struct error error;
+
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    if (!receive_line(fd, &request, &error)) {
+        log_warning("%s", error.message);
+        return;
+    }
+    name_client(fd, request);
+    reply = answer(admin, request);
+    if (!send_line(fd, reply))
+        log_warning("admin.sock: the reply could not be sent");
+}
+
+static void *run_thread(void *context)
+{
+    struct admin *admin = context;
+    struct pollfd fds[] = { { .fd = admin->listen_fd, .events = POLLIN },
+                            { .fd = admin->stop_fd, .events = POLLIN } };
+
+    while (poll(fds, 2, -1) >= 0 || errno == EINTR) {
+        int fd;
+
+        if (fds[1].revents != 0)
+            break;
+        fd = accept(admin->listen_fd, NULL, NULL);
+        if (fd < 0)
+            continue;
+        serve_one(admin, fd);
+        close(fd);
+    }
+    return NULL;
+}
+
+/* The folder is locked, so a socket that lies there is a dead process's. */
+static bool start_listening(struct admin *admin, const char *folder, struct error *error)
+{
+    struct sockaddr_un address;
+    mode_t before;
+    bool bound;
+
+    if (!open_socket(folder, &admin->folder_fd, &admin->listen_fd, &address, error))
+        return false;
+    unlinkat(admin->folder_fd, "admin.sock", 0);
+    before = umask(0177);
+    bound = bind(admin->listen_fd, (struct sockaddr *)&address, sizeof address) == 0;
+    umask(before);
+    if (!bound || listen(admin->listen_fd, 16) != 0)
+        return error_set(error, ERROR_INTERNAL, "%.200s/admin.sock: %s", folder, strerror(errno));
+    return true;
+}
+
+bool admin_create(const char *folder, const struct access *access, struct authority *authority,
+                  struct admin **out, struct error *error)
+{
+    struct admin *admin = memory_zeroed(1, sizeof *admin);
+
+    admin->access = access;
+    admin->authority = authority;
+    admin->folder_fd = admin->listen_fd = -1;
+    admin->stop_fd = eventfd(0, EFD_CLOEXEC);
+    if (!start_listening(admin, folder, error)
+        || !thread_start("admin", run_thread, admin, &admin->thread, error)) {
+        admin_destroy(admin);
+        return false;
+    }
+    admin->started = true;
+    *out = admin;
+    return true;
+}
+
+void admin_destroy(struct admin *admin)
+{
+    if (admin == NULL)
+        return;
+    if (admin->started && eventfd_write(admin->stop_fd, 1) == 0)
+        pthread_join(admin->thread, NULL);
+    if (admin->listen_fd >= 0) {
+        unlinkat(admin->folder_fd, "admin.sock", 0);
+        close(admin->listen_fd);
+        close(admin->folder_fd);
+    }
+    close(admin->stop_fd);
+    free(admin);
+}
+
+/* ---- The asker's end ---- */
+
+static bool talk(int fd, const json_t *request, json_t **reply, struct error *error)
+{
+    json_t *told;
+    const char *problem;
+
+    if (!send_line(fd, request))
+        return error_set(error, ERROR_INTERNAL, "admin.sock: %s", strerror(errno));
+    if (!receive_line(fd, &told, error))
+        return false;
+    problem = json_get_text(told, "error", NULL);
+    if (problem != NULL) {
+        error_set(error, ERROR_INVALID, "%s", problem);
+        json_decref(told);
+        return false;
+    }
+    *reply = told;
+    return true;
+}
+
+bool admin_ask(const char *folder, const json_t *request, bool *running, json_t **reply,
+               struct error *error)
+{
+    struct timeval patience = { 0 };
+    struct sockaddr_un address;
+    int folder_fd, fd;
+    bool done;
+
+    *running = false;
+    if (access(folder, F_OK) != 0)
+        return true;
+    if (!open_socket(folder, &folder_fd, &fd, &address, error))
+        return false;
+    patience.tv_sec = json_get_integer(request, "patience_s", TALK_S);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    *running = connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
+    done = !*running || talk(fd, request, reply, error);
+    close(fd);
+    close(folder_fd);
+    return done;
+}

@@ -1,0 +1,71 @@
+#include "server/program/audit_notes.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/core/log.h"
+#include "server/http/exchange.h"
+#include "server/program/server.h"
+#include "store/audit/audit_log.h"
+
+bool audit_use_key(struct store *store, const char *data_folder, const char *file,
+                   struct error *error)
+{
+    char folder[PATH_MAX], place[PATH_MAX];
+    size_t length;
+
+    if (file[0] == '\0' || realpath(data_folder, folder) == NULL || realpath(file, place) == NULL)
+        return store_use_audit_key(store, file, error); /* which says what is wrong */
+    length = strlen(folder);
+    if (strncmp(place, folder, length) == 0 && place[length] == '/')
+        return error_set(error, ERROR_INVALID,
+                         "audit_key is %.150s, in the data folder: who can change the audit could "
+                         "read it there; put it elsewhere",
+                         file);
+    return store_use_audit_key(store, file, error);
+}
+
+static void note(struct store *store, const char *what, const char *arguments, const char *detail)
+{
+    char client[64];
+    struct error error;
+    const struct change change = { .actor = { .principal = AUDIT_SERVER, .client = client },
+                                   .tool = what,
+                                   .arguments = arguments };
+
+    snprintf(client, sizeof client, "opsbrain " OPSBRAIN_VERSION ", uid %ld", (long)getuid());
+    if (!audit_add(store, &change, "ok", detail, "", &error))
+        log_error("the audit has no row of this %s: %s", what, error.message);
+}
+
+void audit_note_start(struct store *store, const struct settings *settings)
+{
+    TEXT_AUTO changes = { 0 };
+    char detail[64];
+
+    config_changes(settings_table, settings_count, settings, &changes);
+    snprintf(detail, sizeof detail, "process %ld", (long)getpid());
+    note(store, "start", text_string(&changes), detail);
+}
+
+void audit_note_stop(struct store *store, const char *why)
+{
+    note(store, "stop", NULL, why);
+}
+
+void audit_note_login(const struct exchange *exchange, const char *why)
+{
+    const struct ip_address network = ip_client_network(&exchange->client);
+    const struct change change = {
+        .actor = { .principal = AUDIT_NOBODY, .request_id = exchange->id }, .tool = "login"
+    };
+    char address[IP_TEXT_SIZE];
+    const struct audit_event event = { AUDIT_LOGIN, &change, "unauthenticated", why, address };
+    struct error ignored; /* it only counts */
+
+    ip_format(&network, address);
+    audit_count(exchange->server->services->store, &event, &ignored);
+}

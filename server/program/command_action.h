@@ -1,0 +1,25 @@
+/* Commands of several actions, as in `opsbrain key add NAME [--FLAG VALUE]...`. */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/formats/config.h"
+
+struct action {
+    const char *name;     /* "add" */
+    const char *operands; /* "NAME", "NAME ROLE", or "" */
+    const char *help;
+    /* `options` is what the command's flags were read into; the operands are those asked for. */
+    bool (*run)(const void *options, char *const *operands, struct error *error);
+};
+
+struct command {
+    const char *name;
+    const struct action *actions; /* ends with a NULL name */
+    const struct setting *flags;
+    size_t flag_count;
+};
+
+/* Reads the flags into `options`, runs the action that argv[1] names and returns the exit status;
+ * --help, anywhere, tells of them instead. */
+int command_run(const struct command *command, void *options, int argc, char *const *argv);

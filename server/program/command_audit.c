@@ -1,0 +1,137 @@
+/* opsbrain audit-log: on the store itself, or through the server that has it. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json/json.h"
+#include "server/program/admin.h"
+#include "server/program/commands.h"
+#include "server/program/settings.h"
+
+#define PATIENCE_S 600 /* for all of a long audit to be read */
+
+struct options {
+    char data[CONFIG_TEXT_SIZE], digest[CONFIG_TEXT_SIZE];
+    char principal[CONFIG_TEXT_SIZE], tool[CONFIG_TEXT_SIZE], subject[CONFIG_TEXT_SIZE];
+    int64_t limit;
+};
+
+#define AT(member) offsetof(struct options, member)
+static const struct setting flags[] = {
+    { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "folder of the database" },
+    { "digest", SETTING_TEXT, "", 0, 0, AT(digest),
+      "verify: a row and its digest, from the log or an export" },
+    { "principal", SETTING_TEXT, "", 0, 0, AT(principal), "list: only calls of this one" },
+    { "tool", SETTING_TEXT, "", 0, 0, AT(tool), "list: only calls of this tool" },
+    { "subject", SETTING_TEXT, "", 0, 0, AT(subject), "list: only what changed this" },
+    { "limit", SETTING_INTEGER, "20", 1, 1000, AT(limit), "list: the newest so many" },
+};
+
+static bool ask(const struct options *options, json_t *request, json_t **reply, struct error *error)
+{
+    return admin_request(options->data, "", request, reply, error);
+}
+
+static void set_if(json_t *request, const char *name, const char *value)
+{
+    if (value[0] != '\0')
+        json_object_set_new(request, name, json_string(value));
+}
+
+static bool list(const struct options *options, struct error *error)
+{
+    json_auto_t *request =
+        json_pack("{s:s, s:I}", "command", "audit_list", "limit", (json_int_t)options->limit);
+    json_auto_t *reply = NULL;
+
+    set_if(request, "principal", options->principal);
+    set_if(request, "tool", options->tool);
+    set_if(request, "subject", options->subject);
+    if (!ask(options, request, &reply, error))
+        return false;
+    fputs(json_get_text(reply, "text", ""), stdout);
+    return true;
+}
+
+static bool verify(const struct options *options, struct error *error)
+{
+    json_auto_t *request = json_pack("{s:s, s:s, s:i}", "command", "audit_verify", "mark",
+                                     options->digest, "patience_s", PATIENCE_S);
+    json_auto_t *reply = NULL;
+
+    if (!ask(options, request, &reply, error))
+        return false;
+    if (!json_get_boolean(reply, "whole", false))
+        return error_set(error, ERROR_CONFLICT, "%s", json_get_text(reply, "found", ""));
+    puts(json_get_text(reply, "found", ""));
+    return true;
+}
+
+static void print_line(const json_t *value)
+{
+    TEXT_AUTO line = { 0 };
+
+    json_add(&line, value);
+    puts(text_string(&line));
+}
+
+/* As far as it goes when it begins: what is written meanwhile is not awaited. */
+static bool print_page(void *context, const json_t *reply, json_t *request)
+{
+    const json_t *rows = json_object_get(reply, "rows"), *row;
+    json_t *newest = context; /* of the first page */
+    json_int_t last, id = json_get_integer(request, "after_id", 0);
+    size_t index;
+
+    if (json_object_size(newest) == 0)
+        json_object_update(newest, json_object_get(reply, "newest"));
+    last = json_get_integer(newest, "id", 0);
+    json_array_foreach(rows, index, row)
+    {
+        id = json_get_integer(row, "id", 0);
+        if (id <= last)
+            print_line(row);
+    }
+    json_object_set_new(request, "after_id", json_integer(id));
+    return json_array_size(rows) > 0 && id < last;
+}
+
+/* A line for each row; the last says which row was the newest, with its digest, so that an export
+ * is a witness of the audit as it was. */
+static bool export(const struct options *options, struct error *error)
+{
+    json_auto_t *request = json_pack("{s:s, s:i}", "command", "audit_export", "after_id", 0);
+    json_auto_t *newest = json_object();
+
+    if (!admin_requests(options->data, request, print_page, newest, error))
+        return false;
+    print_line(newest);
+    return fflush(stdout) == 0 || error_set(error, ERROR_INTERNAL, "the export cannot be written");
+}
+
+static const struct {
+    const char *what;
+    bool (*run)(const struct options *options, struct error *error);
+} actions[] = {
+    { "list", list },
+    { "verify", verify },
+    { "export", export },
+};
+
+int command_audit(int argc, char *const *argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    struct options options = { 0 };
+    struct error error;
+
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+        if (strcmp(what, actions[i].what) != 0)
+            continue;
+        if (!config_read(flags, sizeof flags / sizeof *flags, argc - 1, argv + 1, &options, &error)
+            || !actions[i].run(&options, &error))
+            return command_fail(error.message);
+        return 0;
+    }
+    return command_fail("the audit-log commands are: audit-log list, audit-log verify [--digest "
+                        "ROW:DIGEST], audit-log export");
+}

@@ -1,0 +1,72 @@
+/* opsbrain clock: whether the wall clock is believed (base/core/timeline.h), and that it is right.
+ */
+
+#include <stdio.h>
+
+#include "base/core/clock.h"
+#include "base/json/json.h"
+#include "server/program/admin.h"
+#include "server/program/command_action.h"
+#include "server/program/commands.h"
+
+#define HOUR_MS 3600000
+#define DAY_MS (24 * HOUR_MS)
+
+struct options {
+    char data[CONFIG_TEXT_SIZE];
+};
+
+static const struct setting flags[] = {
+    { "data", SETTING_TEXT, "./data", 0, 0, offsetof(struct options, data),
+      "folder of the database" },
+};
+
+static bool show(const void *context, char *const *operands, struct error *error)
+{
+    const struct options *options = context;
+    json_auto_t *request = json_pack("{s:s}", "command", "clock_show");
+    json_auto_t *reply = NULL;
+    char text[CLOCK_TEXT_SIZE];
+
+    (void)operands;
+    if (!admin_request(options->data, "", request, &reply, error))
+        return false;
+    if (json_get_integer(reply, "ahead_ms", 0) == 0)
+        printf("the wall clock is believed\n");
+    else
+        printf(
+            "the wall clock is %.1f days further than the server ran on: ages are counted to %s; "
+            "it is believed in %.1f hours of running on, or with `opsbrain clock accept`\n",
+            (double)json_get_integer(reply, "ahead_ms", 0) / DAY_MS,
+            clock_format_utc(json_get_integer(reply, "now_ms", 0), text),
+            (double)json_get_integer(reply, "waits_ms", 0) / HOUR_MS);
+    return true;
+}
+
+static bool accept_clock(const void *context, char *const *operands, struct error *error)
+{
+    const struct options *options = context;
+    json_auto_t *request = json_pack("{s:s}", "command", "clock_accept");
+    json_auto_t *reply = NULL;
+
+    (void)operands;
+    if (!admin_request(options->data, "", request, &reply, error))
+        return false;
+    printf("the wall clock is believed%s\n",
+           json_get_integer(reply, "ahead_ms", 0) == 0 ? ", as before" : " from now on");
+    return true;
+}
+
+int command_clock(int argc, char *const *argv)
+{
+    static const struct action actions[] = {
+        { "show", "", "says whether the wall clock is believed where old rows are deleted", show },
+        { "accept", "", "says that the wall clock is right, after it was set or the server was off",
+          accept_clock },
+        { 0 },
+    };
+    static const struct command command = { "clock", actions, flags, sizeof flags / sizeof *flags };
+    struct options options = { 0 };
+
+    return command_run(&command, &options, argc, argv);
+}

@@ -1,0 +1,65 @@
+/* opsbrain help, opsbrain version. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "server/program/commands.h"
+#include "server/program/settings.h"
+
+static const char usage[] =
+    "opsbrain " OPSBRAIN_VERSION ": an MCP server for teams that run their own LLM serving\n"
+    "\n"
+    "  opsbrain serve [--SETTING VALUE]...\n"
+    "      serve MCP over HTTP; SIGTERM ends it in good order\n"
+    "  opsbrain key add NAME --role viewer|operator|admin [--label TEXT] [--expires 30d]\n"
+    "      make an API key, shown once\n"
+    "  opsbrain key list\n"
+    "  opsbrain key revoke ID|NAME\n"
+    "  opsbrain key reset\n"
+    "  opsbrain principal list\n"
+    "  opsbrain principal role NAME viewer|operator|admin\n"
+    "  opsbrain secret bind|unbind NAME ORIGIN\n"
+    "  opsbrain secret list\n"
+    "      where a secret of deployments may be sent, such as https://model.example.com:8443\n"
+    "  opsbrain audit-log list [--principal NAME] [--tool NAME] [--subject WHAT] [--limit 20]\n"
+    "  opsbrain audit-log verify [--digest ROW:DIGEST]\n"
+    "      whether it is what was written; with a digest from the log or an export, also since "
+    "then\n"
+    "  opsbrain audit-log export\n"
+    "      as lines of JSON, the oldest row first; the last line is the newest row's digest\n"
+    "  opsbrain clock show|accept\n"
+    "      whether the wall clock is believed where old rows are deleted\n"
+    "      all but serve work beside a running server too, with --data FOLDER; each has a --help\n"
+    "  opsbrain help [--markdown]\n"
+    "  opsbrain version\n"
+    "\n"
+    "Settings of serve, as flags or in the environment (OPSBRAIN_LISTEN for --listen):\n"
+    "\n";
+
+int command_help(int argc, char *const *argv)
+{
+    TEXT_AUTO text = { 0 };
+
+    if (argc > 1 && strcmp(argv[1], "--markdown") == 0) {
+        config_markdown(settings_table, settings_count, &text);
+    } else {
+        text_add(&text, usage);
+        config_help(settings_table, settings_count, &text);
+    }
+    fputs(text_string(&text), stdout);
+    return 0;
+}
+
+int command_version(int argc, char *const *argv)
+{
+    (void)argc;
+    (void)argv;
+    puts("opsbrain " OPSBRAIN_VERSION);
+    return 0;
+}
+
+int command_fail(const char *message)
+{
+    fprintf(stderr, "opsbrain: %s\n", message);
+    return 1;
+}

@@ -1,0 +1,188 @@
+/* opsbrain key: on the store itself, or through the server that has it. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/core/clock.h"
+#include "base/formats/table.h"
+#include "base/json/json.h"
+#include "server/access/authority.h"
+#include "server/program/admin.h"
+#include "server/program/command_action.h"
+#include "server/program/command_output.h"
+#include "server/program/commands.h"
+#include "server/program/key_marker.h"
+#include "store/ledger/store.h"
+
+#define DAY_MS INT64_C(86400000)
+
+struct options {
+    char role[CONFIG_TEXT_SIZE], label[CONFIG_TEXT_SIZE], expires[CONFIG_TEXT_SIZE];
+    char data[CONFIG_TEXT_SIZE];
+};
+
+#define AT(member) offsetof(struct options, member)
+static const struct setting flags[] = {
+    { "role", SETTING_TEXT, "", 0, 0, AT(role),
+      "of the key's principal: viewer, operator or admin; needed for add" },
+    { "label", SETTING_TEXT, "", 0, 0, AT(label), "what the key is for, shown by list" },
+    { "expires", SETTING_TEXT, "", 0, 0, AT(expires), "30d, or a date: 2027-01-01" },
+    { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "folder of the database" },
+};
+
+/* "30d" from now, or the beginning of a day (UTC). 0: never. */
+static bool read_expiry(const char *text, int64_t *out, struct error *error)
+{
+    size_t length = strlen(text);
+    struct tm day = { 0 };
+    const char *end;
+    int64_t days;
+    char number[16];
+
+    *out = 0;
+    if (length == 0)
+        return true;
+    if (length < sizeof number && text[length - 1] == 'd') {
+        memcpy(number, text, length - 1);
+        number[length - 1] = '\0';
+        if (text_to_integer(number, 1, 36500, &days)) {
+            *out = clock_utc_ms() + days * DAY_MS;
+            return true;
+        }
+    }
+    end = strptime(text, "%Y-%m-%d", &day);
+    if (end != NULL && *end == '\0')
+        *out = (int64_t)timegm(&day) * 1000;
+    if (*out > clock_utc_ms())
+        return true;
+    return error_set(error, ERROR_INVALID,
+                     "--expires is \"%.40s\", it must be days as in 30d, or a coming date as in "
+                     "2027-01-01",
+                     text);
+}
+
+/* The key itself goes to standard output, and nothing else does. */
+static void show_key(const char *key, const char *id, const char *name, const char *role,
+                     int64_t expires_ms)
+{
+    char until[CLOCK_TEXT_SIZE];
+
+    fprintf(stderr, "key %s for %s (%s), %s%s; it is shown this once:\n", id, name, role,
+            expires_ms > 0 ? "valid until " : "without expiry",
+            expires_ms > 0 ? clock_format_utc(expires_ms, until) : "");
+    puts(key);
+}
+
+static bool add(const void *context, char *const *operands, struct error *error)
+{
+    const struct options *options = context;
+    char key[KEY_SIZE], hex[DIGEST_TEXT_SIZE];
+    json_auto_t *request = NULL;
+    json_auto_t *reply = NULL;
+    struct error absent;
+    int64_t expires_ms;
+    bool first = !store_require(options->data, &absent);
+
+    if (options->role[0] == '\0')
+        return error_set(error, ERROR_INVALID,
+                         "--role is missing: say --role viewer, operator or admin");
+    if (!read_expiry(options->expires, &expires_ms, error))
+        return false;
+    key_generate(key, hex);
+    request = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I}", "command", "key_add", "name", operands[0],
+                        "role", options->role, "label", options->label, "digest", hex, "expires_ms",
+                        (json_int_t)expires_ms);
+    if (!admin_request(options->data, "", request, &reply, error))
+        return false;
+    key_marker_write(options->data);
+    if (first)
+        fprintf(stderr, "a new database was made in %s, for a server that is yet to be started\n",
+                options->data);
+    show_key(key, json_get_text(reply, "id", ""), operands[0], options->role, expires_ms);
+    return true;
+}
+
+static bool list(const void *context, char *const *operands, struct error *error)
+{
+    static const char *const headings[] = { "id",      "name",    "role",      "label", "created",
+                                            "expires", "revoked", "last used", NULL };
+    const struct options *options = context;
+    json_auto_t *request = json_pack("{s:s}", "command", "key_list");
+    json_auto_t *reply = NULL;
+    struct table *table;
+    size_t index;
+    json_t *key;
+
+    (void)operands;
+    if (!admin_request(options->data, "", request, &reply, error))
+        return false;
+    table = command_table(headings);
+    json_array_foreach(json_object_get(reply, "keys"), index, key)
+    {
+        table_cell(table, "%s", json_get_text(key, "id", ""));
+        table_cell(table, "%s", json_get_text(key, "principal", ""));
+        table_cell(table, "%s", json_get_text(key, "role", ""));
+        table_cell(table, "%s", json_get_text(key, "label", ""));
+        command_table_time(table, json_get_integer(key, "created_ms", 0));
+        command_table_time(table, json_get_integer(key, "expires_ms", 0));
+        command_table_time(table, json_get_integer(key, "revoked_ms", 0));
+        command_table_time(table, json_get_integer(key, "last_used_ms", 0));
+    }
+    command_table_print(table);
+    return true;
+}
+
+static bool revoke(const void *context, char *const *operands, struct error *error)
+{
+    const struct options *options = context;
+    json_auto_t *request = json_pack("{s:s, s:s}", "command", "key_revoke", "name", operands[0]);
+    json_auto_t *reply = NULL;
+
+    if (!admin_request(options->data, "", request, &reply, error))
+        return false;
+    printf("revoked %lld\n", (long long)json_get_integer(reply, "revoked", 0));
+    command_warn(reply);
+    return true;
+}
+
+/* Where there are keys, the next start would remember them again. */
+static bool reset(const void *context, char *const *operands, struct error *error)
+{
+    const struct options *options = context;
+    json_auto_t *request = json_pack("{s:s}", "command", "key_list");
+    json_auto_t *reply = NULL;
+    struct error absent;
+
+    (void)operands;
+    if (store_require(options->data, &absent)
+        && !admin_request(options->data, "", request, &reply, error))
+        return false;
+    if (json_array_size(json_object_get(reply, "keys")) > 0)
+        return error_set(error, ERROR_CONFLICT,
+                         "%.200s has keys, and with them nobody gets in without one: there is "
+                         "nothing to reset",
+                         options->data);
+    if (!key_marker_remove(options->data, error))
+        return false;
+    printf("with --auth auto, a server on %s starts without keys from now on\n", options->data);
+    return true;
+}
+
+int command_key(int argc, char *const *argv)
+{
+    static const struct action actions[] = {
+        { "add", "NAME", "makes an API key, shown once, for a principal of that name", add },
+        { "list", "", "shows the keys, not what they are: only their digests are stored", list },
+        { "revoke", "ID|NAME", "ends a key, or all keys of a principal, at once", revoke },
+        { "reset", "",
+          "forgets that a data folder that was lost had keys: --auth auto starts without again",
+          reset },
+        { 0 },
+    };
+    static const struct command command = { "key", actions, flags, sizeof flags / sizeof *flags };
+    struct options options = { 0 };
+
+    return command_run(&command, &options, argc, argv);
+}

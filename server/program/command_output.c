@@ -1,0 +1,45 @@
+#include "server/program/command_output.h"
+
+#include <stdio.h>
+
+#include "base/core/clock.h"
+#include "base/core/text.h"
+#include "base/formats/table.h"
+#include "base/json/json.h"
+
+struct table *command_table(const char *const *headings)
+{
+    struct table *table = table_create();
+
+    for (; *headings != NULL; headings++)
+        table_column(table, *headings, false);
+    return table;
+}
+
+void command_table_time(struct table *table, int64_t utc_ms)
+{
+    char text[CLOCK_TEXT_SIZE];
+
+    if (utc_ms == 0)
+        table_cell(table, "-");
+    else
+        table_cell(table, "%.16s", clock_format_utc(utc_ms, text));
+}
+
+void command_table_print(struct table *table)
+{
+    TEXT_AUTO text = { 0 };
+
+    table_render(table, &text);
+    table_destroy(table);
+    fputs(text_string(&text), stdout);
+}
+
+void command_warn(const json_t *reply)
+{
+    const char *warning = json_get_text(reply, "warning", NULL);
+
+    fflush(stdout);
+    if (warning != NULL)
+        fprintf(stderr, "opsbrain: warning: %s\n", warning);
+}

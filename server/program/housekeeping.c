@@ -1,0 +1,187 @@
+#include "server/program/housekeeping.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/core/clock.h"
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "base/core/thread.h"
+#include "server/program/server.h"
+#include "server/streams/session.h"
+#include "store/audit/audit_log.h"
+#include "store/audit/audit_verify.h"
+#include "store/ledger/disk_space.h"
+#include "store/ledger/plausible_time.h"
+#include "store/series/scrapes.h"
+
+#define ROUND_S 60
+#define RETAIN_EVERY_ROUNDS 60
+#define TELL_EVERY_ROUNDS 60
+#define CHECK_AUDIT_EVERY_ROUNDS (24 * 60)
+
+struct housekeeping {
+    struct server *server;
+    bool crowded; /* the disk, at the last look */
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t woken;
+    atomic_bool stopping;
+};
+
+static void retain(struct server *server, int64_t now_ms)
+{
+    const struct settings *settings = server->settings;
+    const struct retention retention = {
+        .records_days = settings->records_days,
+        .jobs_days = settings->jobs_days,
+        .audit_days = settings->audit_days,
+        .samples_days = settings->samples_days,
+        .samples_10s_days = settings->samples_10s_days,
+        .samples_1m_days = settings->samples_1m_days,
+        .samples_1h_days = settings->samples_1h_days,
+    };
+    struct error error;
+
+    if (!store_retain(server->services->store, &retention, now_ms, &error))
+        log_warning("old rows are not deleted: %s", error.message);
+}
+
+static void compact(struct server *server, int64_t now_ms)
+{
+    struct error error;
+
+    if (!scrape_compact(server->services->store, now_ms, &error))
+        log_warning("scraped metrics are not rolled up: %s", error.message);
+}
+
+/* Once when it begins and once when it ends. */
+static void look_at_disk(struct housekeeping *housekeeping)
+{
+    struct error error;
+    bool crowded = !room_check(housekeeping->server->services->store, &error);
+
+    if (crowded && !housekeeping->crowded)
+        log_warning("%s", error.message);
+    if (!crowded && housekeeping->crowded)
+        log_info("the disk of the data folder has room again");
+    housekeeping->crowded = crowded;
+}
+
+/* What others wrote into the database shows here at the latest. */
+static void check_audit(struct housekeeping *housekeeping)
+{
+    struct audit_verdict verdict;
+    struct error error;
+    TEXT_AUTO words = { 0 };
+
+    if (!audit_verify(housekeeping->server->services->store, NULL, &housekeeping->stopping,
+                      &verdict, &error)) {
+        if (error.kind != ERROR_CANCELLED)
+            log_error("the audit cannot be checked: %s", error.message);
+        return;
+    }
+    audit_verdict_tell(&verdict, &words);
+    if (verdict.whole)
+        log_info("%s", text_string(&words));
+    else
+        log_error("%s", text_string(&words));
+}
+
+/* Whoever writes the whole audit anew does not write the log too: `opsbrain audit-log verify` takes
+ * it as --digest. */
+static void tell_newest(struct server *server)
+{
+    struct audit_mark newest;
+    struct error error;
+
+    if (!audit_newest(server->services->store, &newest, &error))
+        log_error("the audit cannot be read: %s", error.message);
+    else
+        log_info("audit: newest row and digest %lld:%s", (long long)newest.id, newest.digest);
+}
+
+static void write_counts(struct server *server)
+{
+    struct error error;
+
+    if (!audit_flush(server->services->store, &error))
+        log_warning("what was counted for the audit is not written: %s", error.message);
+}
+
+/* False: it is time to stop. */
+static bool sleep_round(struct housekeeping *housekeeping)
+{
+    struct timespec until;
+    bool stopping;
+    int failed = 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += ROUND_S;
+    pthread_mutex_lock(&housekeeping->lock);
+    while (!housekeeping->stopping && failed == 0)
+        failed = pthread_cond_timedwait(&housekeeping->woken, &housekeeping->lock, &until);
+    stopping = housekeeping->stopping;
+    pthread_mutex_unlock(&housekeeping->lock);
+    return !stopping;
+}
+
+static void *run_thread(void *context)
+{
+    struct housekeeping *housekeeping = context;
+    struct server *server = housekeeping->server;
+
+    look_at_disk(housekeeping);
+    check_audit(housekeeping);
+    for (unsigned round = 0; sleep_round(housekeeping); round++) {
+        int64_t plausible_ms = plausible_now(server->services->store).now_ms;
+
+        if (round % CHECK_AUDIT_EVERY_ROUNDS == CHECK_AUDIT_EVERY_ROUNDS - 1)
+            check_audit(housekeeping);
+        else if (round % TELL_EVERY_ROUNDS == TELL_EVERY_ROUNDS - 1)
+            tell_newest(server);
+        look_at_disk(housekeeping);
+        write_counts(server);
+        sessions_tidy(server->sessions, plausible_ms);
+        compact(server, clock_utc_ms());
+        if (round % RETAIN_EVERY_ROUNDS == 0)
+            retain(server, plausible_ms);
+    }
+    return NULL;
+}
+
+bool housekeeping_create(struct server *server, struct housekeeping **out, struct error *error)
+{
+    struct housekeeping *housekeeping = memory_zeroed(1, sizeof *housekeeping);
+    pthread_condattr_t monotonic;
+
+    housekeeping->server = server;
+    atomic_init(&housekeeping->stopping, false);
+    pthread_mutex_init(&housekeeping->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&housekeeping->woken, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    if (!thread_start("housekeeping", run_thread, housekeeping, &housekeeping->thread, error)) {
+        free(housekeeping);
+        return false;
+    }
+    *out = housekeeping;
+    return true;
+}
+
+void housekeeping_destroy(struct housekeeping *housekeeping)
+{
+    if (housekeeping == NULL)
+        return;
+    pthread_mutex_lock(&housekeeping->lock);
+    housekeeping->stopping = true;
+    pthread_cond_signal(&housekeeping->woken);
+    pthread_mutex_unlock(&housekeeping->lock);
+    pthread_join(housekeeping->thread, NULL);
+    pthread_cond_destroy(&housekeeping->woken);
+    pthread_mutex_destroy(&housekeeping->lock);
+    free(housekeeping);
+}

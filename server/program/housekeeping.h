@@ -1,0 +1,11 @@
+/* What has to be done now and then: idle sessions, rolling up scraped metrics, and what the
+ * retention settings say is too old. */
+#pragma once
+
+#include "base/core/error.h"
+
+struct housekeeping;
+struct server;
+
+bool housekeeping_create(struct server *server, struct housekeeping **out, struct error *error);
+void housekeeping_destroy(struct housekeeping *housekeeping); /* NULL is fine */

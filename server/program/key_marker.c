@@ -1,0 +1,79 @@
+#include "server/program/key_marker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/core/log.h"
+#include "base/core/text.h"
+
+static const char CONTENT[] =
+    "The data folder beside this file has had API keys. While this file is here, `opsbrain serve`\n"
+    "with --auth auto does not start without any; `opsbrain key reset` removes it.\n";
+
+/* "." and what ends in ".." have no name of their own to put anything beside. */
+static bool is_nameless(const char *folder, size_t length)
+{
+    return length == 0 || folder[length - 1] == '.';
+}
+
+static void name_marker(const char *folder, struct text *out)
+{
+    size_t length = strlen(folder);
+    char resolved[PATH_MAX];
+
+    while (length > 1 && folder[length - 1] == '/')
+        length--;
+    if (is_nameless(folder, length) && realpath(folder, resolved) != NULL)
+        text_add(out, resolved);
+    else
+        text_add_bytes(out, folder, length);
+    text_add(out, ".keys");
+}
+
+void key_marker_write(const char *data_folder)
+{
+    TEXT_AUTO path = { 0 };
+    int file;
+
+    if (data_folder[0] == '\0' || key_marker_exists(data_folder))
+        return;
+    name_marker(data_folder, &path);
+    file = open(text_string(&path), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0) {
+        log_info("that there are keys is not remembered beside the data folder (%s: %s)",
+                 text_string(&path), strerror(errno));
+        return;
+    }
+    if (write(file, CONTENT, sizeof CONTENT - 1) < 0 || fsync(file) != 0)
+        log_warning("%s: %s", text_string(&path), strerror(errno));
+    close(file);
+}
+
+bool key_marker_exists(const char *data_folder)
+{
+    TEXT_AUTO path = { 0 };
+    struct stat status;
+
+    if (data_folder[0] == '\0')
+        return false;
+    name_marker(data_folder, &path);
+    return lstat(text_string(&path), &status) == 0;
+}
+
+bool key_marker_remove(const char *data_folder, struct error *error)
+{
+    TEXT_AUTO path = { 0 };
+
+    name_marker(data_folder, &path);
+    if (unlink(text_string(&path)) == 0)
+        return true;
+    return error_set(
+        error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_INVALID, "%s: %s", text_string(&path),
+        errno == ENOENT ? "there is no such file, nothing remembers keys" : strerror(errno));
+}

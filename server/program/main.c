@@ -1,0 +1,29 @@
+/* opsbrain: the process. */
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "server/program/commands.h"
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char *const *argv);
+} commands[] = {
+    { "serve", command_serve },         { "key", command_key },
+    { "principal", command_principal }, { "secret", command_secret },
+    { "audit-log", command_audit },     { "clock", command_clock },
+    { "help", command_help },           { "--help", command_help },
+    { "version", command_version },     { "--version", command_version },
+};
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "help";
+
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(name, commands[i].name) == 0)
+            return commands[i].run(argc > 1 ? argc - 1 : argc, argc > 1 ? argv + 1 : argv);
+    fprintf(stderr, "opsbrain: there is no command \"%.40s\"; opsbrain help lists them\n", name);
+    return 2;
+}

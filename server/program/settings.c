@@ -1,0 +1,159 @@
+#include "server/program/settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/text.h"
+#include "base/net/ip.h"
+#include "handlers/tool_sets.h"
+
+#define AT(member) offsetof(struct settings, member)
+#define DAYS_LIMIT 36500
+#define TEXT_OF(number) #number
+#define TEXT(number) TEXT_OF(number)
+#define RATE_TEXT TEXT(RATE_BY_DEFAULT)
+
+const struct setting settings_table[] = {
+    { "listen", SETTING_TEXT, "127.0.0.1:8080", 0, 0, AT(listen),
+      "address and port; anything but loopback needs an API key (opsbrain key add)" },
+    { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "folder of the database" },
+    { "auth", SETTING_TEXT, "auto", 0, 0, AT(auth),
+      "auto: keys once there is one, else loopback only as `local`; keys: always (for servers); "
+      "none: never" },
+    { "allowed_hosts", SETTING_TEXT, "", 0, 0, AT(allowed_hosts),
+      "names clients may use in Host beside localhost, with commas; * for any" },
+    { "allowed_origins", SETTING_TEXT, "", 0, 0, AT(allowed_origins),
+      "origins of web pages that may call, with commas; * for any" },
+    { "trusted_proxies", SETTING_TEXT, "", 0, 0, AT(trusted_proxies),
+      "networks of proxies whose X-Forwarded-For is believed, with commas (10.0.0.0/8, ::1)" },
+    { "allowed_servers", SETTING_TEXT, "", 0, 0, AT(allowed_servers),
+      "networks, addresses and names (.example.com: and below) of model servers; empty: any" },
+    { "tools", SETTING_TEXT, "all", 0, 0, AT(tools),
+      "tools listed where /mcp?tools= names none: sets (all, fleet, measure, audit) or tools" },
+    { "secrets", SETTING_TEXT, "", 0, 0, AT(secrets),
+      "folder of the files that hold deployments' secrets, one each; empty: environment only" },
+    { "audit_key", SETTING_TEXT, "", 0, 0, AT(audit_key),
+      "file outside `data` with the key of the audit's digests, one a line, the newest first; "
+      "empty: none" },
+    { "http_threads", SETTING_INTEGER, "0", 0, 64, AT(http_threads), "0: one per core, 4 at most" },
+    { "workers", SETTING_INTEGER, "4", 1, 256, AT(workers),
+      "threads for calls that block shortly" },
+    { "waiting_workers", SETTING_INTEGER, "128", 1, 1024, AT(waiting_workers),
+      "threads for calls that wait on people or model servers" },
+    { "sweep_workers", SETTING_INTEGER, "2", 1, 64, AT(sweep_workers), "sweeps that run at once" },
+    { "sweep_shards", SETTING_INTEGER, "1", 1, 64, AT(sweep_shards),
+      "load threads per cell at most" },
+    { "sweeps_per_principal", SETTING_INTEGER, "500", 0, 1000000, AT(sweeps_per_principal),
+      "sweeps of one principal that may be queued or running; 0: any" },
+    { "queue_limit", SETTING_INTEGER, "256", 1, 65536, AT(queue_limit),
+      "calls that may wait for a worker; more are told to come back" },
+    { "connections", SETTING_INTEGER, "16384", 16, 1000000, AT(connections),
+      "open connections at most; for more, idle ones close, strangers' first" },
+    { "connections_per_address", SETTING_INTEGER, "1024", 0, 1000000, AT(connections_per_address),
+      "open connections from one address (IPv6: network), trusted proxies apart; 0: any, as where "
+      "the platform sets PORT" },
+    { "calls_per_principal", SETTING_INTEGER, "64", 0, 65536, AT(calls_per_principal),
+      "calls of one principal that may run or wait at once (fewer than waiting_workers, so that "
+      "others get theirs); 0: any" },
+    { "rate_per_principal", SETTING_INTEGER, RATE_TEXT, 0, 1000000, AT(rate_per_principal),
+      "requests of one principal in a second; 0: any, as by default for `local` without keys" },
+    { "burst_per_principal", SETTING_INTEGER, "0", 0, 1000000, AT(burst_per_principal),
+      "requests of one principal that may come at once; 0: twice those of a second" },
+    { "body_limit_bytes", SETTING_INTEGER, "1048576", 1024, 8388608, AT(body_limit_bytes),
+      "a longer request body is refused" },
+    { "answer_limit_bytes", SETTING_INTEGER, "8388608", 65536, 15728640, AT(answer_limit_bytes),
+      "a longer answer of a tool or resource becomes an error that asks for less" },
+    { "disk_reserve_bytes", SETTING_INTEGER, "268435456", 0, INT64_C(1) << 50,
+      AT(disk_reserve_bytes),
+      "of the disk, a tenth at most, kept for jobs that run and for admins; 0: nothing" },
+    { "storage_limit_bytes", SETTING_INTEGER, "4294967296", 0, INT64_C(1) << 50,
+      AT(storage_limit_bytes),
+      "stored imports, datasets, sweeps and deployments of one principal, admins apart; 0: any" },
+    { "sessions", SETTING_INTEGER, "10000", 1, 1000000, AT(sessions),
+      "sessions kept at most; the one unused for longest goes first" },
+    { "sessions_per_principal", SETTING_INTEGER, "2000", 1, 1000000, AT(sessions_per_principal),
+      "and of one principal" },
+    { "session_idle", SETTING_DURATION_S, "24h", 60, 31536000, AT(session_idle_s),
+      "a session unused for so long is forgotten" },
+    { "header_timeout", SETTING_DURATION_S, "20s", 1, 3600, AT(header_timeout_s),
+      "time for a request's headers, from connecting or their first byte" },
+    { "body_timeout", SETTING_DURATION_S, "30s", 1, 3600, AT(body_timeout_s),
+      "time for a request's body" },
+    { "send_timeout", SETTING_DURATION_S, "60s", 1, 3600, AT(send_timeout_s),
+      "time a client may take to read an answer" },
+    { "keep_alive", SETTING_DURATION_S, "15s", 1, 600, AT(keep_alive_s),
+      "time between the comments that keep idle streams open" },
+    { "ask_timeout", SETTING_DURATION_S, "5m", 1, 3600, AT(ask_timeout_s),
+      "time a client's person may take to answer what a call asks (in sessions)" },
+    { "records_days", SETTING_INTEGER, "30", 0, DAYS_LIMIT, AT(records_days),
+      "days to keep raw request records of sweeps; 0: for ever" },
+    { "jobs_days", SETTING_INTEGER, "90", 0, DAYS_LIMIT, AT(jobs_days),
+      "days to keep finished jobs without a sweep; 0: for ever" },
+    { "audit_days", SETTING_INTEGER, "365", 0, DAYS_LIMIT, AT(audit_days),
+      "days to keep the audit; 0: for ever" },
+    { "samples_days", SETTING_INTEGER, "2", 0, DAYS_LIMIT, AT(samples_days),
+      "days to keep scraped metrics, scrape by scrape; 0: for ever" },
+    { "samples_10s_days", SETTING_INTEGER, "7", 0, DAYS_LIMIT, AT(samples_10s_days),
+      "days to keep them rolled up to 10 s; 0: for ever" },
+    { "samples_1m_days", SETTING_INTEGER, "90", 0, DAYS_LIMIT, AT(samples_1m_days),
+      "days to keep them rolled up to 1 min; 0: for ever" },
+    { "samples_1h_days", SETTING_INTEGER, "730", 0, DAYS_LIMIT, AT(samples_1h_days),
+      "days to keep them rolled up to 1 h; 0: for ever" },
+    { "log_requests", SETTING_BOOLEAN, "true", 0, 0, AT(log_requests), "one log line per request" },
+    { "hardened", SETTING_BOOLEAN, "true", 0, 0, AT(hardened),
+      "no core dumps, debuggers or new privileges (release builds); false to debug one" },
+};
+const size_t settings_count = sizeof settings_table / sizeof *settings_table;
+
+/* The platform's PORT takes the place of defaults, so that flags and the environment win. */
+static bool apply_port(struct error *error)
+{
+    const char *port = getenv("PORT");
+    char listen[32];
+    int64_t number;
+
+    if (port == NULL || port[0] == '\0')
+        return true;
+    setenv("OPSBRAIN_CONNECTIONS_PER_ADDRESS", "0", 0); /* all come from the platform's proxies */
+    if (getenv("OPSBRAIN_LISTEN") != NULL)
+        return true;
+    if (!text_to_integer(port, 0, 65535, &number))
+        return error_set(error, ERROR_INVALID, "PORT is \"%.40s\", it must be 0 to 65535", port);
+    snprintf(listen, sizeof listen, "0.0.0.0:%d", (int)number);
+    setenv("OPSBRAIN_LISTEN", listen, 0);
+    return true;
+}
+
+static bool check_proxies(const struct settings *settings, struct error *error)
+{
+    struct ip_networks ignored;
+    struct error why;
+
+    return ip_networks_parse(settings->trusted_proxies, &ignored, &why)
+           || error_set(error, ERROR_INVALID, "trusted_proxies: %s", why.message);
+}
+
+static bool check_auth(const struct settings *settings, struct error *error)
+{
+    static const char *const modes[] = { "auto", "keys", "none" };
+
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (strcmp(settings->auth, modes[i]) == 0)
+            return true;
+    return error_set(error, ERROR_INVALID, "auth is \"%.40s\", it must be auto, keys or none",
+                     settings->auth);
+}
+
+bool settings_read(int argc, char *const *argv, struct settings *out, struct error *error)
+{
+    struct settings settings = { 0 };
+
+    if (!apply_port(error)
+        || !config_read(settings_table, settings_count, argc, argv, &settings, error)
+        || !check_auth(&settings, error) || !check_proxies(&settings, error)
+        || !tool_sets_check(settings.tools, "tools", error))
+        return false;
+    *out = settings;
+    return true;
+}

@@ -1,0 +1,334 @@
+#include "server/streams/notifier.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "base/core/thread.h"
+#include "server/program/server.h"
+#include "server/streams/session.h"
+#include "server/streams/subscribers.h"
+#include "server/streams/task_followers.h"
+#include "store/ledger/sweeps.h"
+
+#define ROUND_S 1
+#define NAMES_LIMIT 1024 /* of what moved within a round; beyond it, everybody is told */
+#define RUNS_LIMIT 1000  /* of a sweep */
+
+struct names {
+    char (*at)[INSTANCE_VALUE_SIZE];
+    size_t count;
+};
+
+/* What happened since the last round. */
+struct news {
+    struct names jobs, things;
+    bool all;
+    bool followers; /* there are new ones, to be told how their tasks stand */
+    unsigned lists;
+};
+
+struct notifier {
+    struct server *server;
+    struct task_followers *task_followers;
+    pthread_t thread;
+    bool started;
+    pthread_mutex_t lock; /* over the rest */
+    pthread_cond_t woken;
+    bool stopping;
+    struct subscribers *subscribers;
+    struct news news;
+};
+
+struct notifier *notifier_create(struct server *server)
+{
+    struct notifier *notifier = memory_zeroed(1, sizeof *notifier);
+    pthread_condattr_t monotonic;
+
+    notifier->server = server;
+    notifier->subscribers = subscribers_create(server);
+    notifier->task_followers = task_followers_create(server);
+    pthread_mutex_init(&notifier->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&notifier->woken, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    return notifier;
+}
+
+/* ---- Subscribers ---- */
+
+static void unfollow(struct notifier *notifier, const struct session *session, const char *uri)
+{
+    pthread_mutex_lock(&notifier->lock);
+    subscribers_unfollow(notifier->subscribers, session, uri);
+    pthread_mutex_unlock(&notifier->lock);
+}
+
+bool notifier_subscribe(struct notifier *notifier, struct session *session, const char *uri,
+                        struct error *error)
+{
+    bool fits;
+
+    pthread_mutex_lock(&notifier->lock);
+    fits = subscribers_follow(notifier->subscribers, session, uri);
+    pthread_mutex_unlock(&notifier->lock);
+    if (!fits)
+        return error_set(error, ERROR_BUSY,
+                         "a session may follow %d resources: unsubscribe from some first",
+                         SUBSCRIPTIONS_LIMIT);
+    if (subscription_add(notifier->server->services->store, session->id, uri, error))
+        return true;
+    unfollow(notifier, session, uri);
+    return false;
+}
+
+bool notifier_unsubscribe(struct notifier *notifier, struct session *session, const char *uri,
+                          struct error *error)
+{
+    unfollow(notifier, session, uri);
+    return subscription_remove(notifier->server->services->store, session->id, uri, error);
+}
+
+/* What sessions followed before the process was started anew. */
+static bool restore(struct notifier *notifier, struct error *error)
+{
+    struct server *server = notifier->server;
+    struct subscription_row *rows;
+    size_t count;
+
+    if (!subscription_load(server->services->store, &rows, &count, error))
+        return false;
+    pthread_mutex_lock(&notifier->lock);
+    for (size_t i = 0; i < count; i++) {
+        struct session *session = sessions_find(server->sessions, rows[i].session);
+
+        if (session != NULL)
+            subscribers_follow(notifier->subscribers, session, rows[i].uri);
+        session_release(session);
+    }
+    pthread_mutex_unlock(&notifier->lock);
+    subscription_rows_free(rows, count);
+    return true;
+}
+
+void notifier_listen(struct notifier *notifier, struct stream *stream, const char *meta,
+                     unsigned lists, const char *const *uris, size_t count)
+{
+    pthread_mutex_lock(&notifier->lock);
+    subscribers_listen(notifier->subscribers, stream, meta, lists, uris, count);
+    pthread_mutex_unlock(&notifier->lock);
+}
+
+void notifier_listen_tasks(struct notifier *notifier, struct stream *stream, const char *meta,
+                           const char *const *ids, size_t count)
+{
+    task_followers_add(notifier->task_followers, stream, meta, ids, count);
+    pthread_mutex_lock(&notifier->lock);
+    notifier->news.followers = true;
+    pthread_cond_signal(&notifier->woken);
+    pthread_mutex_unlock(&notifier->lock);
+}
+
+/* ---- News ---- */
+
+static bool has_name(const struct names *names, const char *name)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (strcmp(names->at[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void add_name(struct names *names, const char *name)
+{
+    names->at = memory_resize(names->at, names->count + 1, sizeof *names->at);
+    text_copy(names->at[names->count++], INSTANCE_VALUE_SIZE, name);
+}
+
+/* `names` are the notifier's news of one kind. Without subscriptions there is nobody to tell. */
+static void note(struct notifier *notifier, struct names *names, const char *name)
+{
+    pthread_mutex_lock(&notifier->lock);
+    if ((subscribers_any(notifier->subscribers) || task_followers_any(notifier->task_followers))
+        && !has_name(names, name)) {
+        if (names->count < NAMES_LIMIT)
+            add_name(names, name);
+        else
+            notifier->news.all = true;
+        pthread_cond_signal(&notifier->woken);
+    }
+    pthread_mutex_unlock(&notifier->lock);
+}
+
+void notifier_job_moved(void *context, const char *job_id)
+{
+    struct notifier *notifier = context;
+
+    note(notifier, &notifier->news.jobs, job_id);
+}
+
+void notifier_thing_changed(struct notifier *notifier, const char *name)
+{
+    note(notifier, &notifier->news.things, name);
+}
+
+void notifier_list_changed(struct notifier *notifier, unsigned lists)
+{
+    pthread_mutex_lock(&notifier->lock);
+    notifier->news.lists |= lists;
+    pthread_cond_signal(&notifier->woken);
+    pthread_mutex_unlock(&notifier->lock);
+}
+
+/* ---- Telling ---- */
+
+static void add_runs(struct store *store, const char *sweep_id, struct names *moved)
+{
+    struct run_row *runs = NULL;
+    struct error error;
+    size_t count;
+
+    if (!run_list(store, NULL, sweep_id, 0, RUNS_LIMIT, &runs, &count, &error)) {
+        log_warning("who follows runs of %s is not told: %s", sweep_id, error.message);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        add_name(moved, runs[i].id);
+        if (!has_name(moved, runs[i].deployment))
+            add_name(moved, runs[i].deployment);
+    }
+    run_rows_free(runs, count);
+}
+
+/* Names and ids of everything that moved with the jobs. */
+static void find_moved(struct store *store, const struct names *jobs, struct names *moved)
+{
+    struct error error;
+    struct job job;
+
+    for (size_t i = 0; i < jobs->count; i++) {
+        add_name(moved, jobs->at[i]);
+        if (!job_find(store, jobs->at[i], &job, &error)) {
+            log_warning("who follows job %s is not told all: %s", jobs->at[i], error.message);
+            continue;
+        }
+        if (job.subject[0] == '\0')
+            continue;
+        add_name(moved, job.subject);
+        add_runs(store, job.subject, moved);
+    }
+}
+
+struct change_set {
+    const struct names *moved, *things;
+    bool all;
+};
+
+static bool has_changed(const void *context, const char *value)
+{
+    const struct change_set *set = context;
+
+    return set->all || has_name(set->moved, value) || has_name(set->things, value);
+}
+
+static void tell_all(struct notifier *notifier, const struct news *news)
+{
+    struct names moved = { 0 };
+    const struct change_set changes = { &moved, &news->things, news->all };
+
+    find_moved(notifier->server->services->store, &news->jobs, &moved);
+    pthread_mutex_lock(&notifier->lock);
+    subscribers_tell(notifier->subscribers, news->lists, has_changed, &changes);
+    pthread_mutex_unlock(&notifier->lock);
+    task_followers_tell(notifier->task_followers, news->jobs.at, news->jobs.count, news->all);
+    subscribers_tell_sessions(notifier->subscribers, news->lists);
+    free(moved.at);
+}
+
+/* ---- The thread ---- */
+
+/* Under the lock: until something happened. False: it is time to stop. */
+static bool wait_for_news(struct notifier *notifier, struct news *out)
+{
+    struct news *news = &notifier->news;
+
+    while (!notifier->stopping && news->jobs.count == 0 && news->things.count == 0
+           && news->lists == 0 && !news->followers)
+        pthread_cond_wait(&notifier->woken, &notifier->lock);
+    *out = *news;
+    *news = (struct news){ 0 };
+    return !notifier->stopping;
+}
+
+/* Under the lock: what happens meanwhile is told together. */
+static void wait_for_round(struct notifier *notifier)
+{
+    struct timespec until;
+    int failed = 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += ROUND_S;
+    while (!notifier->stopping && failed == 0)
+        failed = pthread_cond_timedwait(&notifier->woken, &notifier->lock, &until);
+}
+
+static void news_free(struct news *news)
+{
+    free(news->jobs.at);
+    free(news->things.at);
+}
+
+static void *run_thread(void *context)
+{
+    struct notifier *notifier = context;
+    struct news news;
+
+    pthread_mutex_lock(&notifier->lock);
+    while (wait_for_news(notifier, &news)) {
+        pthread_mutex_unlock(&notifier->lock);
+        tell_all(notifier, &news);
+        news_free(&news);
+        pthread_mutex_lock(&notifier->lock);
+        wait_for_round(notifier);
+    }
+    pthread_mutex_unlock(&notifier->lock);
+    news_free(&news);
+    return NULL;
+}
+
+bool notifier_start(struct notifier *notifier, struct error *error)
+{
+    if (!restore(notifier, error))
+        return false;
+    notifier->started = thread_start("notifier", run_thread, notifier, &notifier->thread, error);
+    return notifier->started;
+}
+
+void notifier_stop(struct notifier *notifier)
+{
+    if (!notifier->started)
+        return;
+    pthread_mutex_lock(&notifier->lock);
+    notifier->stopping = true;
+    pthread_cond_signal(&notifier->woken);
+    pthread_mutex_unlock(&notifier->lock);
+    pthread_join(notifier->thread, NULL);
+    notifier->started = false;
+}
+
+void notifier_destroy(struct notifier *notifier)
+{
+    if (notifier == NULL)
+        return;
+    notifier_stop(notifier);
+    subscribers_destroy(notifier->subscribers);
+    news_free(&notifier->news);
+    task_followers_destroy(notifier->task_followers);
+    pthread_cond_destroy(&notifier->woken);
+    pthread_mutex_destroy(&notifier->lock);
+    free(notifier);
+}

@@ -1,0 +1,48 @@
+/* Who wants to hear of what: subscriptions to resources and to lists, and the thread that tells
+ * them, at most once a second each. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/core/error.h"
+
+struct notifier;
+struct server;
+struct session;
+struct stream;
+
+#define SUBSCRIPTIONS_LIMIT 256 /* of one client */
+
+enum notifier_list { /* bits */
+                     NOTIFIER_TOOLS = 1,
+                     NOTIFIER_PROMPTS = 2,
+                     NOTIFIER_RESOURCES = 4,
+};
+
+struct notifier *notifier_create(struct server *server);
+/* With what sessions followed when the process ended before. */
+bool notifier_start(struct notifier *notifier, struct error *error);
+/* Ends the thread; what is told to the notifier afterwards is lost. May be called twice. */
+void notifier_stop(struct notifier *notifier);
+void notifier_destroy(struct notifier *notifier); /* NULL is fine */
+
+/* A session that hears of a resource on its standing stream, until it ends; stored with it. BUSY:
+ * it has too many. The URI is one of ours. */
+bool notifier_subscribe(struct notifier *notifier, struct session *session, const char *uri,
+                        struct error *error);
+bool notifier_unsubscribe(struct notifier *notifier, struct session *session, const char *uri,
+                          struct error *error);
+/* A stream that hears of lists (bits) and of resources until it is closed; `meta` is the JSON text
+ * of the member _meta that each of its messages has. At most SUBSCRIPTIONS_LIMIT URIs. */
+void notifier_listen(struct notifier *notifier, struct stream *stream, const char *meta,
+                     unsigned lists, const char *const *uris, size_t count);
+/* The same for tasks, each told in full: at most SUBSCRIPTIONS_LIMIT ids of jobs. */
+void notifier_listen_tasks(struct notifier *notifier, struct stream *stream, const char *meta,
+                           const char *const *ids, size_t count);
+
+/* What happened; any thread. The context is the notifier: the signature is a callback's. A job's
+ * news are also those of the sweep it works on, of its runs and of its deployment. */
+void notifier_job_moved(void *context, const char *job_id);
+void notifier_thing_changed(struct notifier *notifier, const char *name); /* a deployment's, say */
+void notifier_list_changed(struct notifier *notifier, unsigned lists);

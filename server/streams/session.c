@@ -1,0 +1,424 @@
+#include "server/streams/session.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "server/mcp/client_log.h"
+#include "server/mcp/mcp.h"
+#include "server/mcp/rpc.h"
+#include "server/streams/stream.h"
+#include "store/audit/audit_log.h"
+#include "store/ledger/events.h"
+#include "store/ledger/plausible_time.h"
+
+#define BUCKETS 4096
+#define AHEAD_MS 60000
+
+struct sessions {
+    struct store *store;
+    struct session_limits limits;
+    pthread_mutex_t lock; /* over the rest, and every session's `next` */
+    struct session *buckets[BUCKETS];
+    size_t count;
+};
+
+/* Ids are random, but a client may ask for any. */
+static struct session **bucket_of(struct sessions *sessions, const char *id)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a */
+
+    for (; *id != '\0'; id++)
+        hash = (hash ^ (uint8_t)*id) * 16777619u;
+    return &sessions->buckets[hash % BUCKETS];
+}
+
+static struct session *session_create(const char *id, const char *principal, const char *version,
+                                      const char *client, const char *capabilities)
+{
+    struct session *session = memory_zeroed(1, sizeof *session);
+
+    text_copy(session->id, sizeof session->id, id);
+    text_copy(session->principal, sizeof session->principal, principal);
+    text_copy(session->client, sizeof session->client, client);
+    session->version = version;
+    session->capabilities = memory_copy_text(capabilities);
+    session->standing = stream_create(NULL);
+    pthread_mutex_init(&session->lock, NULL);
+    atomic_init(&session->references, 1);
+    atomic_init(&session->log_level, (int)CLIENT_LOG_LEVEL);
+    return session;
+}
+
+struct session *session_retain(struct session *session)
+{
+    atomic_fetch_add(&session->references, 1);
+    return session;
+}
+
+void session_release(struct session *session)
+{
+    if (session == NULL || atomic_fetch_sub(&session->references, 1) > 1)
+        return;
+    stream_release(session->standing);
+    for (size_t i = 0; i < session->stream_count; i++)
+        stream_release(session->streams[i]);
+    free(session->streams);
+    free(session->waiting);
+    pthread_mutex_destroy(&session->lock);
+    free(session->capabilities);
+    free(session);
+}
+
+static void insert(struct sessions *sessions, struct session *session)
+{
+    struct session **bucket = bucket_of(sessions, session->id);
+
+    session->next = *bucket;
+    *bucket = session;
+    sessions->count++;
+}
+
+/* The table's reference goes to the caller; NULL if it is not there (any more). */
+static struct session *take_out(struct sessions *sessions, const char *id)
+{
+    struct session **at = bucket_of(sessions, id);
+    struct session *found;
+
+    while (*at != NULL && strcmp((*at)->id, id) != 0)
+        at = &(*at)->next;
+    found = *at;
+    if (found == NULL)
+        return NULL;
+    *at = found->next;
+    sessions->count--;
+    return found;
+}
+
+/* Numbers go on beyond all that were used: those of events that primed are not stored, but there
+ * was less than one event a millisecond. Where nothing waits, all counts as heard. */
+static void keep_standing(struct sessions *sessions, struct session *session, int64_t heard,
+                          int64_t last_event)
+{
+    int64_t sequence = clock_utc_ms();
+
+    if (!session_keeps_streams(session))
+        return;
+    if (sequence < last_event || sequence < heard)
+        sequence = last_event > heard ? last_event : heard;
+    stream_keep(session->standing, sessions->store, session->id, SESSION_STANDING, sequence);
+    stream_limit(session->standing, sessions->limits.kept_bytes, session->principal);
+    if (last_event > heard)
+        stream_set_heard(session->standing, heard);
+}
+
+static void take_up(struct sessions *sessions, const struct session_row *row)
+{
+    const char *version = legacy_version(row->protocol_version);
+    struct session *session;
+
+    if (version == NULL)
+        return;
+    session = session_create(row->id, row->principal, version, row->client, row->capabilities);
+    atomic_init(&session->last_seen_ms, row->last_seen_ms);
+    session->stored_ms = row->last_seen_ms;
+    if (row->log_level >= 0)
+        atomic_store(&session->log_level, (int)row->log_level);
+    keep_standing(sessions, session, row->heard, row->last_event);
+    insert(sessions, session);
+}
+
+bool sessions_create(struct store *store, const struct session_limits *limits,
+                     struct sessions **out, struct error *error)
+{
+    struct session_row *rows;
+    struct sessions *sessions;
+    size_t count;
+
+    if (!session_load(store, plausible_now(store).now_ms - limits->idle_ms, &rows, &count, error))
+        return false;
+    sessions = memory_zeroed(1, sizeof *sessions);
+    sessions->store = store;
+    sessions->limits = *limits;
+    pthread_mutex_init(&sessions->lock, NULL);
+    for (size_t i = 0; i < count; i++)
+        take_up(sessions, &rows[i]);
+    session_rows_free(rows, count);
+    *out = sessions;
+    return true;
+}
+
+static void store_use(struct sessions *sessions, struct session *session)
+{
+    int64_t seen_ms = atomic_load(&session->last_seen_ms);
+    struct error error;
+
+    if (seen_ms == session->stored_ms)
+        return;
+    if (session_touch(sessions->store, session->id, seen_ms, &error))
+        session->stored_ms = seen_ms;
+    else
+        log_warning("session %.12s: %s", session->id, error.message);
+}
+
+void sessions_destroy(struct sessions *sessions)
+{
+    if (sessions == NULL)
+        return;
+    for (size_t i = 0; i < BUCKETS; i++)
+        while (sessions->buckets[i] != NULL) {
+            store_use(sessions, sessions->buckets[i]);
+            session_release(take_out(sessions, sessions->buckets[i]->id));
+        }
+    pthread_mutex_destroy(&sessions->lock);
+    free(sessions);
+}
+
+size_t sessions_count(struct sessions *sessions)
+{
+    size_t count;
+
+    pthread_mutex_lock(&sessions->lock);
+    count = sessions->count;
+    pthread_mutex_unlock(&sessions->lock);
+    return count;
+}
+
+/* Nobody can ask for its calls or read its stream any more. */
+static void close_session(struct session *session)
+{
+    pthread_mutex_lock(&session->lock);
+    session->over = true;
+    stream_end(session->standing);
+    for (struct rpc *rpc = session->running; rpc != NULL; rpc = rpc->next_running)
+        atomic_store(&rpc->cancelled, true);
+    pthread_mutex_unlock(&session->lock);
+}
+
+static bool is_busy(struct session *session)
+{
+    bool busy;
+
+    pthread_mutex_lock(&session->lock);
+    busy = session->running != NULL || stream_is_read(session->standing);
+    pthread_mutex_unlock(&session->lock);
+    return busy;
+}
+
+/* Those that nobody uses just now go first, the one unused for longest before all. */
+static bool goes_before(struct session *session, struct session *other)
+{
+    bool busy = is_busy(session);
+
+    if (other == NULL || busy != is_busy(other))
+        return other == NULL || !busy;
+    return atomic_load(&session->last_seen_ms) < atomic_load(&other->last_seen_ms);
+}
+
+/* Under the lock: the one to forget if there are `limit` of the principal's (NULL: of all), or
+ * NULL. */
+static struct session *find_surplus(struct sessions *sessions, const char *principal, size_t limit)
+{
+    struct session *first = NULL;
+    size_t count = 0;
+
+    if (sessions->count < limit)
+        return NULL;
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (struct session *s = sessions->buckets[i]; s != NULL; s = s->next) {
+            if (principal != NULL && strcmp(s->principal, principal) != 0)
+                continue;
+            count++;
+            if (goes_before(s, first))
+                first = s;
+        }
+    return count < limit ? NULL : first;
+}
+
+static void note(struct sessions *sessions, const struct session *session, const char *tool,
+                 const char *why)
+{
+    const struct change change = {
+        .actor = { .principal = session->principal, .client = session->client }, .tool = tool
+    };
+    char detail[80];
+    const struct audit_event event = { AUDIT_SESSION, &change, "ok", detail, "" };
+    struct error error;
+
+    snprintf(detail, sizeof detail, "%.12s %s", session->id, why);
+    if (!audit_count(sessions->store, &event, &error))
+        log_warning("the audit does not say that session %s: %s", detail, error.message);
+}
+
+static void make_room(struct sessions *sessions, const char *principal)
+{
+    const struct session_limits *limits = &sessions->limits;
+    const char *setting = "sessions_per_principal";
+    struct session *surplus, *evicted = NULL;
+    struct error error;
+
+    pthread_mutex_lock(&sessions->lock);
+    surplus = find_surplus(sessions, principal, limits->per_principal);
+    if (surplus == NULL) {
+        surplus = find_surplus(sessions, NULL, limits->total);
+        setting = "sessions";
+    }
+    if (surplus != NULL)
+        evicted = take_out(sessions, surplus->id);
+    pthread_mutex_unlock(&sessions->lock);
+    if (evicted == NULL)
+        return;
+    log_warning("session %.12s of %s is forgotten: there are too many (setting %s)", evicted->id,
+                evicted->principal, setting);
+    if (!session_remove(sessions->store, evicted->id, &error))
+        log_warning("session %.12s is not removed: %s", evicted->id, error.message);
+    close_session(evicted);
+    note(sessions, evicted, "session_end", "made room for another");
+    session_release(evicted);
+}
+
+static bool store_session(struct sessions *sessions, const struct session *session, int64_t now_ms,
+                          struct error *error)
+{
+    struct session_row row = { .created_ms = now_ms, .last_seen_ms = now_ms };
+
+    text_copy(row.id, sizeof row.id, session->id);
+    text_copy(row.principal, sizeof row.principal, session->principal);
+    text_copy(row.protocol_version, sizeof row.protocol_version, session->version);
+    text_copy(row.client, sizeof row.client, session->client);
+    row.capabilities = session->capabilities;
+    return session_add(sessions->store, &row, error);
+}
+
+bool session_begin(struct sessions *sessions, const char *principal, const char *version,
+                   const char *client, const char *capabilities, struct session **out,
+                   struct error *error)
+{
+    int64_t now_ms = clock_utc_ms();
+    struct session *session;
+    char id[ID_SIZE];
+
+    make_room(sessions, principal);
+    id_create("ses", id);
+    session = session_create(id, principal, version, client, capabilities);
+    atomic_init(&session->last_seen_ms, now_ms);
+    session->stored_ms = now_ms;
+    keep_standing(sessions, session, 0, 0);
+    if (!store_session(sessions, session, now_ms, error)) {
+        session_release(session);
+        return false;
+    }
+    atomic_fetch_add(&session->references, 1); /* the caller's */
+    pthread_mutex_lock(&sessions->lock);
+    insert(sessions, session);
+    pthread_mutex_unlock(&sessions->lock);
+    note(sessions, session, "session_open", version);
+    *out = session;
+    return true;
+}
+
+struct session *sessions_find(struct sessions *sessions, const char *id)
+{
+    struct session *session;
+
+    pthread_mutex_lock(&sessions->lock);
+    session = *bucket_of(sessions, id);
+    while (session != NULL && strcmp(session->id, id) != 0)
+        session = session->next;
+    if (session != NULL)
+        atomic_fetch_add(&session->references, 1);
+    pthread_mutex_unlock(&sessions->lock);
+    return session;
+}
+
+struct session *session_find(struct sessions *sessions, const char *id, const char *principal)
+{
+    struct session *session = sessions_find(sessions, id);
+
+    if (session != NULL && strcmp(session->principal, principal) != 0) {
+        session_release(session);
+        return NULL;
+    }
+    if (session != NULL)
+        atomic_store_explicit(&session->last_seen_ms, clock_utc_ms(), memory_order_relaxed);
+    return session;
+}
+
+bool session_end(struct sessions *sessions, struct session *session, const char *why,
+                 struct error *error)
+{
+    struct session *taken;
+
+    pthread_mutex_lock(&sessions->lock);
+    taken = take_out(sessions, session->id);
+    pthread_mutex_unlock(&sessions->lock);
+    if (taken == NULL)
+        return true;
+    close_session(taken);
+    note(sessions, taken, "session_end", why);
+    session_release(taken);
+    return session_remove(sessions->store, session->id, error);
+}
+
+/* ---- Tidying ---- */
+
+/* Every session, with a reference each; free the array. */
+static struct session **snapshot(struct sessions *sessions, size_t *count)
+{
+    struct session **all;
+
+    *count = 0;
+    pthread_mutex_lock(&sessions->lock);
+    all = memory_zeroed(sessions->count + 1, sizeof *all);
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (struct session *s = sessions->buckets[i]; s != NULL; s = s->next) {
+            atomic_fetch_add(&s->references, 1);
+            all[(*count)++] = s;
+        }
+    pthread_mutex_unlock(&sessions->lock);
+    return all;
+}
+
+/* Seen in a time that is yet to come, by a clock that was set back since, is seen now. */
+static void tidy(struct sessions *sessions, struct session *session, int64_t now_ms)
+{
+    struct error error;
+
+    if (is_busy(session) || atomic_load(&session->last_seen_ms) > clock_utc_ms() + AHEAD_MS)
+        atomic_store(&session->last_seen_ms, now_ms);
+    if (atomic_load(&session->last_seen_ms) >= now_ms - sessions->limits.idle_ms)
+        store_use(sessions, session);
+    else if (!session_end(sessions, session, "was unused for too long", &error))
+        log_warning("session %.12s is not removed: %s", session->id, error.message);
+}
+
+void sessions_tidy(struct sessions *sessions, int64_t now_ms)
+{
+    size_t count;
+    struct session **all = snapshot(sessions, &count);
+    struct error error;
+
+    for (size_t i = 0; i < count; i++) {
+        tidy(sessions, all[i], now_ms);
+        session_release(all[i]);
+    }
+    free(all);
+    if (!events_expire(sessions->store, now_ms, &error))
+        log_warning("old events are not deleted: %s", error.message);
+}
+
+void sessions_tell(struct sessions *sessions, const char *json, size_t length)
+{
+    size_t count;
+    struct session **all = snapshot(sessions, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        session_tell(all[i], json, length);
+        session_release(all[i]);
+    }
+    free(all);
+}

@@ -1,0 +1,94 @@
+/* Sessions of the eras that begin with `initialize`: kept in memory and in the store, so that a
+ * restart of the server does not strand a client. */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/ledger/principals.h"
+
+struct asked;
+struct outlet;
+struct quota;
+struct rpc;
+struct sessions;
+struct stream;
+
+struct session {
+    char id[ID_SIZE];
+    char principal[64];
+    const char *version;     /* of the legacy revisions' table */
+    char client[128];        /* "name/version" */
+    char *capabilities;      /* JSON */
+    struct stream *standing; /* what goes to the client's GET */
+    atomic_int log_level;    /* an enum severity: what its client's log is told from */
+
+    /* of session.c */
+    struct session *next; /* in its bucket */
+    atomic_int references;
+    atomic_int_fast64_t last_seen_ms;
+    int64_t stored_ms;
+    pthread_mutex_t lock; /* over the rest */
+    bool over;
+    struct rpc *running;     /* calls that can be cancelled */
+    struct stream **streams; /* of calls that are not answered yet */
+    size_t stream_count;
+    uint64_t *waiting; /* digests of what was told while nobody read the standing stream */
+    size_t waiting_count;
+    int64_t waiting_since_ms;
+    struct asked *asked; /* client_request.c: requests to the client that wait for its response */
+};
+
+struct session_limits {
+    size_t total, per_principal;
+    int64_t idle_ms;
+    struct quota *kept_bytes; /* of a principal's events; lent; NULL: any */
+};
+/* Takes up the stored sessions that were used within idle_ms. */
+bool sessions_create(struct store *store, const struct session_limits *limits,
+                     struct sessions **out, struct error *error);
+void sessions_destroy(struct sessions *sessions); /* NULL is fine */
+size_t sessions_count(struct sessions *sessions);
+/* Every minute or so: forgets what idled too long and events that are too old, stores when the
+ * other sessions were last used. */
+void sessions_tidy(struct sessions *sessions, int64_t now_ms);
+
+/* Blocks until the session is stored. Over a limit (the principal's first) the one unused for
+ * longest goes. The result has a reference for the caller. */
+bool session_begin(struct sessions *sessions, const char *principal, const char *version,
+                   const char *client, const char *capabilities, struct session **out,
+                   struct error *error);
+/* Any principal's, not marked as used; otherwise the same. */
+struct session *sessions_find(struct sessions *sessions, const char *id);
+/* A principal's own session, marked as used, with a reference; NULL if there is no such. */
+struct session *session_find(struct sessions *sessions, const char *id, const char *principal);
+struct session *session_retain(struct session *session);
+void session_release(struct session *session); /* NULL is fine */
+bool session_is_over(struct session *session); /* ended, or forgotten */
+/* Ends it, its stream and its calls. Blocks on the store. `why` is for the audit. */
+bool session_end(struct sessions *sessions, struct session *session, const char *why,
+                 struct error *error);
+
+/* Does its revision number the events of streams, so that they can be resumed? */
+bool session_keeps_streams(const struct session *session);
+/* And does it begin them with an event without a message? */
+bool session_primes_streams(const struct session *session);
+/* One JSON message on its standing stream; while nobody reads that, it waits in the store, where
+ * the revision has that, unless the same waits already. */
+void session_tell(struct session *session, const char *json, size_t length);
+void sessions_tell(struct sessions *sessions, const char *json, size_t length); /* each */
+/* From now on this connection carries the standing stream. */
+void session_attach(struct session *session, struct outlet *outlet);
+/* The same, beginning with what followed event `after`; false as stream_resume. */
+bool session_resume(struct session *session, int64_t after, struct outlet *outlet,
+                    struct error *error);
+/* Streams of calls that can be resumed. Found: with a reference; NULL: there is no such. */
+void session_add_stream(struct session *session, struct stream *stream);
+void session_remove_stream(struct session *session, const struct stream *stream);
+struct stream *session_find_stream(struct session *session, const char *id);
+/* Calls that notifications/cancelled can find by their id, given as JSON text. */
+void session_add_call(struct session *session, struct rpc *rpc);
+void session_remove_call(struct session *session, struct rpc *rpc);
+void session_cancel_call(struct session *session, const char *id);

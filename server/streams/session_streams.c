@@ -1,0 +1,173 @@
+/* What one session's client is told, and which of its calls still run. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "server/mcp/rpc.h"
+#include "server/streams/session.h"
+#include "server/streams/sse_queue.h"
+#include "server/streams/stream.h"
+#include "store/ledger/events.h"
+
+#define WAITING_LIMIT EVENTS_PER_STREAM
+
+bool session_keeps_streams(const struct session *session)
+{
+    return strcmp(session->version, "2025-03-26") >= 0;
+}
+
+/* Older clients fail at an event without data. */
+bool session_primes_streams(const struct session *session)
+{
+    return strcmp(session->version, "2025-11-25") >= 0;
+}
+
+/* ---- The standing stream ---- */
+
+static uint64_t digest_of(const char *bytes, size_t length)
+{
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (uint8_t)bytes[i]) * 1099511628211u;
+    return hash;
+}
+
+/* Under the lock: the digest is noted; false if it was already. What waited for too long is not
+ * kept any more, so it may be told again. */
+static bool add_waiting(struct session *session, uint64_t digest)
+{
+    int64_t now_ms = clock_utc_ms();
+
+    if (now_ms - session->waiting_since_ms > EVENTS_KEPT_MS)
+        session->waiting_count = 0;
+    for (size_t i = 0; i < session->waiting_count; i++)
+        if (session->waiting[i] == digest)
+            return false;
+    if (session->waiting_count == 0)
+        session->waiting_since_ms = now_ms;
+    if (session->waiting_count == WAITING_LIMIT)
+        return true;
+    session->waiting =
+        memory_resize(session->waiting, session->waiting_count + 1, sizeof *session->waiting);
+    session->waiting[session->waiting_count++] = digest;
+    return true;
+}
+
+void session_tell(struct session *session, const char *json, size_t length)
+{
+    bool fresh;
+
+    /* Who begins to read meanwhile clears what waits, under the lock too. */
+    pthread_mutex_lock(&session->lock);
+    fresh = stream_is_read(session->standing) || add_waiting(session, digest_of(json, length));
+    pthread_mutex_unlock(&session->lock);
+    if (fresh)
+        stream_push(session->standing, json, length);
+}
+
+/* Nothing waits any more. */
+static void clear_waiting(struct session *session)
+{
+    pthread_mutex_lock(&session->lock);
+    free(session->waiting);
+    session->waiting = NULL;
+    session->waiting_count = 0;
+    pthread_mutex_unlock(&session->lock);
+}
+
+void session_attach(struct session *session, struct outlet *outlet)
+{
+    if (!stream_attach(session->standing, outlet))
+        outlet_end(outlet);
+    clear_waiting(session);
+}
+
+bool session_resume(struct session *session, int64_t after, struct outlet *outlet,
+                    struct error *error)
+{
+    if (!stream_resume(session->standing, after, outlet, error))
+        return false;
+    clear_waiting(session);
+    return true;
+}
+
+/* ---- Streams of calls ---- */
+
+void session_add_stream(struct session *session, struct stream *stream)
+{
+    pthread_mutex_lock(&session->lock);
+    session->streams =
+        memory_resize(session->streams, session->stream_count + 1, sizeof(struct stream *));
+    session->streams[session->stream_count++] = stream_retain(stream);
+    pthread_mutex_unlock(&session->lock);
+}
+
+void session_remove_stream(struct session *session, const struct stream *stream)
+{
+    struct stream *removed = NULL;
+
+    pthread_mutex_lock(&session->lock);
+    for (size_t i = 0; i < session->stream_count; i++)
+        if (session->streams[i] == stream) {
+            removed = session->streams[i];
+            session->streams[i] = session->streams[--session->stream_count];
+            break;
+        }
+    pthread_mutex_unlock(&session->lock);
+    stream_release(removed);
+}
+
+struct stream *session_find_stream(struct session *session, const char *id)
+{
+    struct stream *found = NULL;
+
+    pthread_mutex_lock(&session->lock);
+    for (size_t i = 0; i < session->stream_count && found == NULL; i++)
+        if (strcmp(stream_id(session->streams[i]), id) == 0)
+            found = stream_retain(session->streams[i]);
+    pthread_mutex_unlock(&session->lock);
+    return found;
+}
+
+/* ---- Calls ---- */
+
+bool session_is_over(struct session *session)
+{
+    bool over;
+
+    pthread_mutex_lock(&session->lock);
+    over = session->over;
+    pthread_mutex_unlock(&session->lock);
+    return over;
+}
+
+void session_add_call(struct session *session, struct rpc *rpc)
+{
+    pthread_mutex_lock(&session->lock);
+    rpc->next_running = session->running;
+    session->running = rpc;
+    pthread_mutex_unlock(&session->lock);
+}
+
+void session_remove_call(struct session *session, struct rpc *rpc)
+{
+    pthread_mutex_lock(&session->lock);
+    for (struct rpc **at = &session->running; *at != NULL; at = &(*at)->next_running)
+        if (*at == rpc) {
+            *at = rpc->next_running;
+            break;
+        }
+    pthread_mutex_unlock(&session->lock);
+}
+
+void session_cancel_call(struct session *session, const char *id)
+{
+    pthread_mutex_lock(&session->lock);
+    for (struct rpc *rpc = session->running; rpc != NULL; rpc = rpc->next_running)
+        if (rpc->id != NULL && strcmp(rpc->id, id) == 0)
+            atomic_store(&rpc->cancelled, true);
+    pthread_mutex_unlock(&session->lock);
+}

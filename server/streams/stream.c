@@ -1,0 +1,348 @@
+#include "server/streams/stream.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "base/core/random.h"
+#include "base/core/text.h"
+#include "server/access/rate_limit.h"
+#include "server/streams/sse_queue.h"
+#include "store/ledger/events.h"
+
+#define EVENT "event: message\n"
+#define HEAD_SIZE 128
+#define REPLAYS_LIMIT 100 /* while new events come */
+
+_Static_assert(OUTLET_FRAMES_LIMIT >= 2 * EVENTS_PER_STREAM, "a replay must not fill the line");
+
+struct stream {
+    atomic_int references;
+    struct store *store; /* NULL: not kept */
+    char id[STREAM_ID_SIZE];
+    char key[EVENT_STREAM_SIZE]; /* in the store */
+    struct quota *bytes;         /* that may be kept; NULL: any */
+    char principal[QUOTA_NAME_SIZE];
+
+    pthread_mutex_t lock;  /* over the rest */
+    struct outlet *outlet; /* NULL: none yet */
+    int64_t sequence;      /* of the newest event */
+    int64_t heard;         /* of the newest that a connection before this one took */
+    char *farewell;
+    bool primed, ended;
+};
+
+struct stream *stream_create(struct outlet *outlet)
+{
+    struct stream *stream = memory_zeroed(1, sizeof *stream);
+
+    atomic_init(&stream->references, 1);
+    pthread_mutex_init(&stream->lock, NULL);
+    if (outlet != NULL)
+        stream->outlet = outlet_retain(outlet);
+    return stream;
+}
+
+struct stream *stream_retain(struct stream *stream)
+{
+    atomic_fetch_add(&stream->references, 1);
+    return stream;
+}
+
+void stream_release(struct stream *stream)
+{
+    if (stream == NULL || atomic_fetch_sub(&stream->references, 1) > 1)
+        return;
+    outlet_release(stream->outlet);
+    free(stream->farewell);
+    pthread_mutex_destroy(&stream->lock);
+    free(stream);
+}
+
+void stream_keep(struct stream *stream, struct store *store, const char *session, const char *id,
+                 int64_t sequence)
+{
+    stream->store = store;
+    stream->sequence = stream->heard = sequence;
+    text_copy(stream->id, sizeof stream->id, id);
+    event_stream(session, id, stream->key);
+}
+
+void stream_limit(struct stream *stream, struct quota *bytes, const char *principal)
+{
+    stream->bytes = bytes;
+    text_copy(stream->principal, sizeof stream->principal, principal);
+}
+
+const char *stream_id(const struct stream *stream)
+{
+    return stream->id;
+}
+
+/* ---- Events ---- */
+
+static bool may_keep(const struct stream *stream, size_t length)
+{
+    int64_t ignored_ms;
+
+    return stream->bytes == NULL
+           || quota_spend_many(stream->bytes, stream->principal, (int64_t)length,
+                               clock_monotonic_ns(), &ignored_ms);
+}
+
+/* Under the lock. A frame that is not stored is only missed by a client that resumes. */
+static void keep(struct stream *stream, const char *json, size_t length, const char *otherwise)
+{
+    struct error error;
+
+    if (!may_keep(stream, length))
+        json = otherwise;
+    if (json != NULL
+        && !event_add(stream->store, stream->key, stream->sequence, json, clock_utc_ms(), &error))
+        log_warning("an event of stream %s is not kept: %s", stream->key, error.message);
+}
+
+/* Under the lock. */
+static bool put(struct stream *stream, const char *head, const char *json, size_t length)
+{
+    return stream->outlet != NULL
+           && outlet_put(stream->outlet, stream->sequence, head, json, length);
+}
+
+/* The lines before an event's data. */
+static void write_head(const struct stream *stream, int64_t sequence, char out[HEAD_SIZE])
+{
+    snprintf(out, HEAD_SIZE, "id: %s_%lld\n" EVENT, stream->id, (long long)sequence);
+}
+
+/* Under the lock. */
+static bool push(struct stream *stream, const char *json, size_t length, const char *otherwise)
+{
+    char head[HEAD_SIZE];
+
+    if (stream->store == NULL)
+        return put(stream, EVENT, json, length);
+    stream->sequence++;
+    keep(stream, json, length, otherwise);
+    write_head(stream, stream->sequence, head);
+    put(stream, head, json, length);
+    return true;
+}
+
+bool stream_push(struct stream *stream, const char *json, size_t length)
+{
+    return stream_push_answer(stream, json, length, NULL);
+}
+
+bool stream_push_answer(struct stream *stream, const char *json, size_t length,
+                        const char *otherwise)
+{
+    bool pushed;
+
+    pthread_mutex_lock(&stream->lock);
+    pushed = !stream->ended && push(stream, json, length, otherwise);
+    pthread_mutex_unlock(&stream->lock);
+    return pushed;
+}
+
+bool stream_has_room(struct stream *stream)
+{
+    bool room;
+
+    pthread_mutex_lock(&stream->lock);
+    room = stream->outlet == NULL || outlet_has_room(stream->outlet);
+    pthread_mutex_unlock(&stream->lock);
+    return room;
+}
+
+void stream_prime(struct stream *stream)
+{
+    char head[HEAD_SIZE];
+
+    pthread_mutex_lock(&stream->lock);
+    stream->primed = true;
+    stream->sequence++;
+    snprintf(head, sizeof head, "id: %s_%lld\nretry: %d\n", stream->id, (long long)stream->sequence,
+             STREAM_RETRY_MS);
+    put(stream, head, "", 0);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+/* ---- Connections ---- */
+
+/* Under the lock. */
+static int64_t heard(const struct stream *stream)
+{
+    int64_t taken = stream->outlet != NULL ? outlet_sequence(stream->outlet) : 0;
+
+    return taken > stream->heard ? taken : stream->heard;
+}
+
+/* Under the lock. */
+static void replace_outlet(struct stream *stream, struct outlet *outlet)
+{
+    if (stream->outlet != NULL)
+        outlet_supersede(stream->outlet);
+    stream->heard = heard(stream);
+    outlet_release(stream->outlet);
+    stream->outlet = outlet_retain(outlet);
+}
+
+bool stream_attach(struct stream *stream, struct outlet *outlet)
+{
+    bool open;
+
+    pthread_mutex_lock(&stream->lock);
+    open = !stream->ended;
+    if (open)
+        replace_outlet(stream, outlet);
+    pthread_mutex_unlock(&stream->lock);
+    return open;
+}
+
+/* Sends again the events after one and up to another. Without the lock, since it waits for the
+ * disk. */
+static bool replay(struct stream *stream, int64_t after, int64_t last, struct outlet *outlet,
+                   struct error *error)
+{
+    struct event_row *rows;
+    size_t count;
+
+    if (!event_list(stream->store, stream->key, after, EVENTS_PER_STREAM, &rows, &count, error))
+        return false;
+    for (size_t i = 0; i < count && rows[i].sequence <= last; i++) {
+        char head[HEAD_SIZE];
+
+        write_head(stream, rows[i].sequence, head);
+        outlet_put(outlet, rows[i].sequence, head, rows[i].frame, strlen(rows[i].frame));
+    }
+    event_rows_free(rows, count);
+    return true;
+}
+
+/* False: there are newer events than `last`. */
+static bool take_over(struct stream *stream, int64_t last, struct outlet *outlet)
+{
+    bool complete;
+
+    pthread_mutex_lock(&stream->lock);
+    complete = stream->sequence == last;
+    if (complete)
+        replace_outlet(stream, outlet);
+    if (complete && stream->ended)
+        outlet_end(outlet);
+    pthread_mutex_unlock(&stream->lock);
+    return complete;
+}
+
+bool stream_resume(struct stream *stream, int64_t after, struct outlet *outlet, struct error *error)
+{
+    if (after > stream_sequence(stream))
+        return error_set(error, ERROR_NOT_FOUND, "there is no event %s_%lld", stream->id,
+                         (long long)after);
+    for (int tries = 0; tries < REPLAYS_LIMIT; tries++) {
+        int64_t last = stream_sequence(stream);
+
+        if (!replay(stream, after, last, outlet, error))
+            return false;
+        if (take_over(stream, last, outlet))
+            return true;
+        after = last;
+    }
+    return error_set(error, ERROR_BUSY, "stream %s is too busy to be resumed: try again",
+                     stream->id);
+}
+
+int64_t stream_sequence(struct stream *stream)
+{
+    int64_t sequence;
+
+    pthread_mutex_lock(&stream->lock);
+    sequence = stream->sequence;
+    pthread_mutex_unlock(&stream->lock);
+    return sequence;
+}
+
+int64_t stream_heard(struct stream *stream)
+{
+    int64_t sequence;
+
+    pthread_mutex_lock(&stream->lock);
+    sequence = heard(stream);
+    pthread_mutex_unlock(&stream->lock);
+    return sequence;
+}
+
+void stream_set_heard(struct stream *stream, int64_t sequence)
+{
+    pthread_mutex_lock(&stream->lock);
+    stream->heard = sequence;
+    pthread_mutex_unlock(&stream->lock);
+}
+
+bool stream_is_read(struct stream *stream)
+{
+    bool read;
+
+    pthread_mutex_lock(&stream->lock);
+    read = !stream->ended && stream->outlet != NULL && outlet_is_open(stream->outlet);
+    pthread_mutex_unlock(&stream->lock);
+    return read;
+}
+
+void stream_hang_up(struct stream *stream)
+{
+    pthread_mutex_lock(&stream->lock);
+    if (stream->primed && stream->outlet != NULL)
+        outlet_end(stream->outlet);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+/* ---- Ends ---- */
+
+void stream_set_farewell_take(struct stream *stream, char *json)
+{
+    pthread_mutex_lock(&stream->lock);
+    free(stream->farewell);
+    stream->farewell = json;
+    pthread_mutex_unlock(&stream->lock);
+}
+
+void stream_say_farewell(struct stream *stream)
+{
+    char *farewell;
+
+    pthread_mutex_lock(&stream->lock);
+    farewell = stream->farewell;
+    stream->farewell = NULL;
+    pthread_mutex_unlock(&stream->lock);
+    if (farewell != NULL)
+        stream_push(stream, farewell, strlen(farewell));
+    free(farewell);
+    stream_end(stream);
+}
+
+void stream_end(struct stream *stream)
+{
+    pthread_mutex_lock(&stream->lock);
+    stream->ended = true;
+    if (stream->outlet != NULL)
+        outlet_end(stream->outlet);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+bool stream_is_open(struct stream *stream)
+{
+    bool open;
+
+    pthread_mutex_lock(&stream->lock);
+    open = !stream->ended
+           && (stream->store != NULL || (stream->outlet != NULL && outlet_is_open(stream->outlet)));
+    pthread_mutex_unlock(&stream->lock);
+    return open;
+}

@@ -1,0 +1,239 @@
+#include "server/streams/subscribers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "handlers/resource.h"
+#include "server/program/server.h"
+#include "server/streams/notifier.h"
+#include "server/streams/session.h"
+#include "server/streams/stream.h"
+
+struct subscription {
+    char *uri;
+    char value[INSTANCE_VALUE_SIZE]; /* the name or id in it; "" without one */
+};
+
+struct subscriber {
+    struct subscriber *next;
+    struct session *session; /* a reference; or NULL, and: */
+    struct stream *stream;   /* a reference */
+    char *meta;
+    unsigned lists;
+    struct subscription *subscriptions;
+    size_t count;
+};
+
+struct subscribers {
+    struct server *server;
+    struct subscriber *first;
+    size_t subscription_count; /* of all of them */
+};
+
+struct subscribers *subscribers_create(struct server *server)
+{
+    struct subscribers *subscribers = memory_zeroed(1, sizeof *subscribers);
+
+    subscribers->server = server;
+    return subscribers;
+}
+
+static void subscriber_free(struct subscriber *subscriber)
+{
+    for (size_t i = 0; i < subscriber->count; i++)
+        free(subscriber->subscriptions[i].uri);
+    free(subscriber->subscriptions);
+    free(subscriber->meta);
+    session_release(subscriber->session);
+    stream_release(subscriber->stream);
+    free(subscriber);
+}
+
+void subscribers_destroy(struct subscribers *subscribers)
+{
+    if (subscribers == NULL)
+        return;
+    while (subscribers->first != NULL) {
+        struct subscriber *next = subscribers->first->next;
+
+        subscriber_free(subscribers->first);
+        subscribers->first = next;
+    }
+    free(subscribers);
+}
+
+bool subscribers_any(const struct subscribers *subscribers)
+{
+    return subscribers->subscription_count > 0;
+}
+
+static bool is_gone(const struct subscriber *subscriber)
+{
+    return subscriber->session != NULL ? session_is_over(subscriber->session)
+                                       : !stream_is_open(subscriber->stream);
+}
+
+static void forget_gone(struct subscribers *subscribers)
+{
+    struct subscriber **at = &subscribers->first;
+
+    while (*at != NULL) {
+        struct subscriber *subscriber = *at;
+
+        if (!is_gone(subscriber)) {
+            at = &subscriber->next;
+            continue;
+        }
+        *at = subscriber->next;
+        subscribers->subscription_count -= subscriber->count;
+        subscriber_free(subscriber);
+    }
+}
+
+static struct subscriber *add_subscriber(struct subscribers *subscribers)
+{
+    struct subscriber *subscriber = memory_zeroed(1, sizeof *subscriber);
+
+    subscriber->next = subscribers->first;
+    subscribers->first = subscriber;
+    return subscriber;
+}
+
+static struct subscriber *find_session(struct subscribers *subscribers,
+                                       const struct session *session)
+{
+    struct subscriber *subscriber = subscribers->first;
+
+    while (subscriber != NULL && subscriber->session != session)
+        subscriber = subscriber->next;
+    return subscriber;
+}
+
+static struct subscription *find_uri(struct subscriber *subscriber, const char *uri)
+{
+    for (size_t i = 0; i < subscriber->count; i++)
+        if (strcmp(subscriber->subscriptions[i].uri, uri) == 0)
+            return &subscriber->subscriptions[i];
+    return NULL;
+}
+
+static void add_uri(struct subscribers *subscribers, struct subscriber *subscriber, const char *uri)
+{
+    const struct resource *resource;
+    struct subscription *added;
+    struct error ignored;
+
+    if (find_uri(subscriber, uri) != NULL)
+        return;
+    subscriber->subscriptions = memory_resize(subscriber->subscriptions, subscriber->count + 1,
+                                              sizeof *subscriber->subscriptions);
+    added = &subscriber->subscriptions[subscriber->count++];
+    *added = (struct subscription){ .uri = memory_copy_text(uri) };
+    resource_match(subscribers->server->resources, uri, &resource, added->value, &ignored);
+    subscribers->subscription_count++;
+}
+
+bool subscribers_follow(struct subscribers *subscribers, struct session *session, const char *uri)
+{
+    struct subscriber *subscriber;
+
+    forget_gone(subscribers);
+    subscriber = find_session(subscribers, session);
+    if (subscriber == NULL) {
+        subscriber = add_subscriber(subscribers);
+        subscriber->session = session_retain(session);
+    }
+    if (find_uri(subscriber, uri) == NULL && subscriber->count == SUBSCRIPTIONS_LIMIT)
+        return false;
+    add_uri(subscribers, subscriber, uri);
+    return true;
+}
+
+void subscribers_unfollow(struct subscribers *subscribers, const struct session *session,
+                          const char *uri)
+{
+    struct subscriber *subscriber = find_session(subscribers, session);
+    struct subscription *found = subscriber == NULL ? NULL : find_uri(subscriber, uri);
+
+    if (found == NULL)
+        return;
+    free(found->uri);
+    *found = subscriber->subscriptions[--subscriber->count];
+    subscribers->subscription_count--;
+}
+
+void subscribers_listen(struct subscribers *subscribers, struct stream *stream, const char *meta,
+                        unsigned lists, const char *const *uris, size_t count)
+{
+    struct subscriber *subscriber;
+
+    forget_gone(subscribers);
+    subscriber = add_subscriber(subscribers);
+    subscriber->stream = stream_retain(stream);
+    subscriber->meta = memory_copy_text(meta);
+    subscriber->lists = lists;
+    for (size_t i = 0; i < count && i < SUBSCRIPTIONS_LIMIT; i++)
+        add_uri(subscribers, subscriber, uris[i]);
+}
+
+/* ---- Telling ---- */
+
+static void push(const struct subscriber *subscriber, const char *method, const char *uri)
+{
+    TEXT_AUTO json = { 0 };
+
+    text_addf(&json, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{", method);
+    if (subscriber->meta != NULL)
+        text_addf(&json, "\"_meta\":%s%s", subscriber->meta, uri != NULL ? "," : "");
+    if (uri != NULL) {
+        text_add(&json, "\"uri\":");
+        json_add_string(&json, uri, strlen(uri));
+    }
+    text_add(&json, "}}");
+    if (subscriber->session != NULL)
+        session_tell(subscriber->session, text_string(&json), json.length);
+    else
+        stream_push(subscriber->stream, text_string(&json), json.length);
+}
+
+static const struct {
+    unsigned list;
+    const char *method;
+} list_methods[] = {
+    { NOTIFIER_TOOLS, "notifications/tools/list_changed" },
+    { NOTIFIER_PROMPTS, "notifications/prompts/list_changed" },
+    { NOTIFIER_RESOURCES, "notifications/resources/list_changed" },
+};
+
+static void tell(const struct subscriber *subscriber, unsigned lists, subscription_match *match,
+                 const void *context)
+{
+    for (size_t i = 0; i < sizeof list_methods / sizeof *list_methods; i++)
+        if ((subscriber->lists & lists & list_methods[i].list) != 0)
+            push(subscriber, list_methods[i].method, NULL);
+    for (size_t i = 0; i < subscriber->count; i++)
+        if (match(context, subscriber->subscriptions[i].value))
+            push(subscriber, "notifications/resources/updated", subscriber->subscriptions[i].uri);
+}
+
+void subscribers_tell(struct subscribers *subscribers, unsigned lists, subscription_match *match,
+                      const void *context)
+{
+    forget_gone(subscribers);
+    for (struct subscriber *at = subscribers->first; at != NULL; at = at->next)
+        tell(at, lists, match, context);
+}
+
+void subscribers_tell_sessions(const struct subscribers *subscribers, unsigned lists)
+{
+    for (size_t i = 0; i < sizeof list_methods / sizeof *list_methods; i++) {
+        TEXT_AUTO json = { 0 };
+
+        if ((lists & list_methods[i].list) == 0)
+            continue;
+        text_addf(&json, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\"}", list_methods[i].method);
+        sessions_tell(subscribers->server->sessions, text_string(&json), json.length);
+    }
+}

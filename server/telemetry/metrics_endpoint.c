@@ -1,0 +1,143 @@
+#include "server/telemetry/metrics_endpoint.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/core/workers.h"
+#include "base/formats/promtext.h"
+#include "server/program/server.h"
+#include "server/streams/session.h"
+#include "server/telemetry/telemetry.h"
+#include "store/audit/audit_verify.h"
+#include "store/ledger/disk_space.h"
+#include "store/ledger/plausible_time.h"
+
+static void write_gauge(struct text *out, const char *name, const char *help, double value)
+{
+    prom_family(out, name, PROM_GAUGE, help);
+    prom_value(out, name, NULL, value);
+}
+
+static void write_queues(struct server *server, struct text *out)
+{
+    prom_family(out, "opsbrain_queue_depth", PROM_GAUGE, "What waits for a thread.");
+    prom_value(out, "opsbrain_queue_depth", "queue=\"workers\"",
+               (double)workers_queued(server->workers));
+    prom_value(out, "opsbrain_queue_depth", "queue=\"waiting\"",
+               (double)workers_queued(server->waiting));
+    prom_value(out, "opsbrain_queue_depth", "queue=\"store\"",
+               (double)store_queued(server->services->store));
+}
+
+static void write_jobs(struct server *server, struct text *out)
+{
+    int64_t counts[JOB_CANCELLED + 1];
+    struct error error;
+
+    write_gauge(out, "opsbrain_jobs_running", "Jobs that this process runs, sweeps among them.",
+                (double)jobs_running(server->services->jobs));
+    if (!job_counts(server->services->store, counts, &error))
+        return;
+    prom_family(out, "opsbrain_jobs", PROM_GAUGE, "Jobs by state.");
+    for (enum job_state state = 0; state <= JOB_CANCELLED; state++) {
+        char label[64];
+
+        snprintf(label, sizeof label, "state=\"%s\"", job_state_name(state));
+        prom_value(out, "opsbrain_jobs", label, (double)counts[state]);
+    }
+}
+
+static void write_disk(struct server *server, struct text *out)
+{
+    struct disk disk;
+
+    room_read(server->services->store, &disk);
+    write_gauge(out, "opsbrain_disk_free_bytes", "Free on the disk of the data folder.",
+                (double)disk.free_bytes);
+    write_gauge(out, "opsbrain_disk_reserve_bytes",
+                "Of it, kept for jobs that run and for admins: below, others' new work is refused.",
+                (double)disk.reserve_bytes);
+}
+
+static void write_audit(struct server *server, struct text *out)
+{
+    struct audit_verdict verdict;
+
+    if (audit_last_verdict(server->services->store, &verdict))
+        write_gauge(out, "opsbrain_audit_whole",
+                    "1: at the last check the audit was what was written.", verdict.whole);
+}
+
+static double resident_bytes(void)
+{
+    FILE *file = fopen("/proc/self/statm", "re");
+    char line[128] = ""; /* "total resident ...", in pages */
+    const char *resident;
+
+    if (file == NULL)
+        return 0;
+    resident = fgets(line, sizeof line, file) != NULL ? strchr(line, ' ') : NULL;
+    fclose(file);
+    if (resident == NULL)
+        return 0;
+    return (double)strtol(resident, NULL, 10) * (double)sysconf(_SC_PAGESIZE);
+}
+
+static double open_descriptors(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    double count = -3; /* itself, . and .. */
+
+    if (folder == NULL)
+        return 0;
+    // cppcheck-suppress readdirCalled; the stream is this call's own
+    while (readdir(folder) != NULL)
+        count++;
+    closedir(folder);
+    return count;
+}
+
+static void write_process(struct text *out)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    prom_family(out, "process_cpu_seconds_total", PROM_COUNTER, "CPU time, user and system.");
+    prom_value(out, "process_cpu_seconds_total", NULL,
+               (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+                   + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
+    write_gauge(out, "process_resident_memory_bytes", "Resident memory.", resident_bytes());
+    write_gauge(out, "process_open_fds", "Open file descriptors.", open_descriptors());
+}
+
+void metrics_write(struct server *server, struct text *out)
+{
+    prom_family(out, "opsbrain_info", PROM_GAUGE, "The version, as a label.");
+    prom_value(out, "opsbrain_info", "version=\"" OPSBRAIN_VERSION "\"", 1);
+    telemetry_write(server->telemetry, out);
+    write_gauge(out, "opsbrain_requests_in_flight", "Requests that are being answered.",
+                atomic_load(&server->in_flight));
+    write_gauge(out, "opsbrain_connections_open", "Open HTTP connections.",
+                (double)atomic_load(&server->open_connections));
+    write_gauge(out, "opsbrain_streams_open", "Open event streams.",
+                atomic_load(&server->open_streams));
+    write_gauge(out, "opsbrain_sessions", "Sessions that are kept.",
+                (double)sessions_count(server->sessions));
+    write_queues(server, out);
+    write_jobs(server, out);
+    write_disk(server, out);
+    write_gauge(out, "opsbrain_database_bytes", "Size of the database files.",
+                (double)store_size_bytes(server->services->store));
+    write_gauge(out, "opsbrain_data_folder_intact",
+                "0: files were deleted or replaced under the running server; nothing is stored.",
+                store_intact(server->services->store));
+    write_gauge(out, "opsbrain_clock_ahead_seconds",
+                "How far the wall clock is ahead of what is believed of it; 0: it is believed.",
+                (double)plausible_now(server->services->store).ahead_ms / 1e3);
+    write_audit(server, out);
+    write_process(out);
+}

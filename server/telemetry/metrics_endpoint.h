@@ -1,0 +1,8 @@
+/* GET /metrics: the server about itself, in the Prometheus text format. */
+#pragma once
+
+#include "base/core/text.h"
+
+struct server;
+
+void metrics_write(struct server *server, struct text *out);

@@ -1,0 +1,24 @@
+/* Counts and latencies of requests, in rows whose labels come from tables: their number is bounded
+ * whatever clients send. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/core/text.h"
+
+struct telemetry;
+struct telemetry_row;
+
+struct telemetry *telemetry_create(void);
+void telemetry_destroy(struct telemetry *telemetry); /* NULL is fine */
+
+/* At start only, before requests are counted. `tool` may be NULL. The row lives as long as the
+ * telemetry. */
+struct telemetry_row *telemetry_add_row(struct telemetry *telemetry, const char *method,
+                                        const char *tool);
+/* Any thread. A negative duration is counted without a latency. */
+void telemetry_record(struct telemetry_row *row, unsigned http_status, int64_t duration_ns);
+void telemetry_record_tool_error(struct telemetry_row *row);
+/* In the Prometheus text format; rows that were never used are left out. */
+void telemetry_write(const struct telemetry *telemetry, struct text *out);

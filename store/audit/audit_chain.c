@@ -1,0 +1,323 @@
+#include "store/audit/audit_chain.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/core/log.h"
+#include "base/core/text.h"
+
+/* ---- Digests ---- */
+
+static void add_number(struct text *out, int64_t number)
+{
+    char bytes[8];
+
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (char)(uint8_t)((uint64_t)number >> (56 - 8 * i));
+    text_add_bytes(out, bytes, sizeof bytes);
+}
+
+static void add_span(struct text *out, const void *bytes, size_t length)
+{
+    add_number(out, (int64_t)length);
+    if (length > 0)
+        text_add_bytes(out, bytes, length);
+}
+
+/* False: the key is not among them. */
+static bool digest(const struct audit_keys *keys, const char *key_id, const struct text *message,
+                   uint8_t out[DIGEST_BYTES])
+{
+    const struct audit_key *key;
+
+    if (key_id[0] == '\0') {
+        digest_sha256(message->data, message->length, out);
+        return true;
+    }
+    key = audit_keys_find(keys, key_id);
+    if (key != NULL)
+        digest_hmac_sha256(key->bytes, sizeof key->bytes, message->data, message->length, out);
+    return key != NULL;
+}
+
+bool chain_digest(const struct audit_keys *keys, const struct audit_link *link,
+                  const uint8_t before[DIGEST_BYTES], uint8_t out[DIGEST_BYTES])
+{
+    const struct audit_span *key = &link->texts[AUDIT_KEY_ID];
+    char key_id[AUDIT_KEY_ID_SIZE] = "";
+    TEXT_AUTO message = { 0 };
+
+    if (key->length >= sizeof key_id)
+        return false;
+    if (key->length > 0)
+        memcpy(key_id, key->bytes, key->length);
+    text_add(&message, "opsbrain audit row 1");
+    text_add_bytes(&message, (const char *)before, DIGEST_BYTES);
+    for (size_t i = 0; i < AUDIT_NUMBERS; i++)
+        add_number(&message, link->numbers[i]);
+    for (size_t i = 0; i < AUDIT_TEXTS; i++)
+        add_span(&message, link->texts[i].bytes, link->texts[i].length);
+    return digest(keys, key_id, &message, out);
+}
+
+/* Whether the seal is the one that the message has; also where its key is unknown. */
+static bool is_sealed(const struct audit_keys *keys, const char *key_id, const struct text *message,
+                      const void *seal, size_t length)
+{
+    uint8_t own[DIGEST_BYTES];
+
+    return !digest(keys, key_id, message, own)
+           || (length == sizeof own && memcmp(seal, own, sizeof own) == 0);
+}
+
+void sql_digest(const struct sql *sql, int column, uint8_t out[DIGEST_BYTES])
+{
+    size_t length;
+    const void *bytes = sql_blob(sql, column, &length);
+
+    memset(out, 0, DIGEST_BYTES);
+    if (length == DIGEST_BYTES)
+        memcpy(out, bytes, DIGEST_BYTES);
+}
+
+/* ---- The head ---- */
+
+static void head_message(int64_t id, const uint8_t row_digest[DIGEST_BYTES], const char *key_id,
+                         struct text *out)
+{
+    text_add(out, "opsbrain audit head 1");
+    add_number(out, id);
+    text_add_bytes(out, (const char *)row_digest, DIGEST_BYTES);
+    add_span(out, key_id, strlen(key_id));
+}
+
+bool chain_head_write(struct connection *connection, const struct audit_keys *keys,
+                      const struct chain_head *head, struct error *error)
+{
+    const char *key_id = audit_keys_current(keys);
+    TEXT_AUTO message = { 0 };
+    uint8_t seal[DIGEST_BYTES];
+    SQL_AUTO sql =
+        sql_begin(connection, "INSERT INTO audit_head (one, id, digest, key_id, seal) "
+                              "VALUES (1, ?1, ?2, ?3, ?4) ON CONFLICT (one) DO UPDATE SET "
+                              "id = ?1, digest = ?2, key_id = ?3, seal = ?4");
+
+    head_message(head->id, head->digest, key_id, &message);
+    digest(keys, key_id, &message, seal);
+    sql_bind_integer(&sql, 1, head->id);
+    sql_bind_blob(&sql, 2, head->digest, DIGEST_BYTES);
+    sql_bind_text(&sql, 3, key_id);
+    sql_bind_blob(&sql, 4, seal, sizeof seal);
+    return sql_run(&sql, error);
+}
+
+bool chain_head_read(struct connection *connection, const struct audit_keys *keys,
+                     struct chain_head *out, struct error *error)
+{
+    TEXT_AUTO message = { 0 };
+    const void *seal;
+    size_t length;
+    SQL_AUTO sql =
+        sql_begin(connection, "SELECT coalesce((SELECT max(id) FROM audit), 0), coalesce((SELECT "
+                              "last_id FROM audit_anchors ORDER BY id DESC LIMIT 1), 0), "
+                              "head.id, head.digest, head.key_id, head.seal "
+                              "FROM (SELECT 1) LEFT JOIN audit_head head ON one = 1");
+
+    if (sql_step(&sql, error) != SQL_ROW)
+        return false;
+    *out = (struct chain_head){
+        .stored_id = sql_integer(&sql, 0),
+        .anchored_id = sql_integer(&sql, 1),
+        .id = sql_integer(&sql, 2),
+    };
+    sql_digest(&sql, 3, out->digest);
+    sql_text(&sql, 4, out->key_id, sizeof out->key_id);
+    seal = sql_blob(&sql, 5, &length);
+    out->missing = length == 0;
+    head_message(out->id, out->digest, out->key_id, &message);
+    out->sealed = !out->missing && is_sealed(keys, out->key_id, &message, seal, length);
+    return true;
+}
+
+/* ---- Adding ---- */
+
+void chain_set(struct audit_link *link, enum audit_text text, const char *value)
+{
+    link->texts[text] = (struct audit_span){ value, value == NULL ? 0 : strlen(value) };
+}
+
+static bool insert(struct connection *connection, const struct audit_link *link,
+                   const uint8_t row_digest[DIGEST_BYTES], struct error *error)
+{
+    SQL_AUTO sql = sql_begin(connection, "INSERT INTO audit (" AUDIT_COLUMNS ", digest) VALUES "
+                                         "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
+                                         "?13, ?14, ?15, ?16, ?17)");
+    int position = 1;
+
+    for (size_t i = 0; i < AUDIT_NUMBERS; i++)
+        sql_bind_integer(&sql, position++, link->numbers[i]);
+    for (size_t i = 0; i < AUDIT_TEXTS; i++)
+        sql_bind_bytes(&sql, position++, link->texts[i].bytes, link->texts[i].length);
+    sql_bind_blob(&sql, position, row_digest, DIGEST_BYTES);
+    return sql_run(&sql, error);
+}
+
+bool chain_extend(struct connection *connection, const struct audit_keys *keys,
+                  struct chain_head *head, struct audit_link *link, struct error *error)
+{
+    uint8_t row_digest[DIGEST_BYTES];
+
+    chain_set(link, AUDIT_KEY_ID, audit_keys_current(keys));
+    chain_digest(keys, link, head->digest, row_digest);
+    head->id = head->stored_id = link->numbers[AUDIT_ID];
+    memcpy(head->digest, row_digest, sizeof row_digest);
+    return insert(connection, link, row_digest, error);
+}
+
+static int64_t next_id(const struct chain_head *head)
+{
+    int64_t newest = head->stored_id > head->id ? head->stored_id : head->id;
+
+    return (newest > head->anchored_id ? newest : head->anchored_id) + 1;
+}
+
+static bool add(struct connection *connection, const struct audit_keys *keys,
+                struct chain_head *head, struct audit_link *link, struct error *error)
+{
+    link->numbers[AUDIT_ID] = next_id(head);
+    return chain_extend(connection, keys, head, link, error)
+           && chain_head_write(connection, keys, head, error);
+}
+
+/* Is the newest row the one that was added last? */
+static bool is_genuine(const struct chain_head *head)
+{
+    return head->sealed
+           && (head->stored_id == head->id
+               || (head->stored_id == 0 && head->anchored_id == head->id));
+}
+
+/* So that what follows does not hide it. */
+static bool add_alarm(struct connection *connection, const struct audit_keys *keys,
+                      struct chain_head *head, struct error *error)
+{
+    struct audit_link link = { .numbers = { [AUDIT_AT_MS] = clock_utc_ms(), [AUDIT_TIMES] = 1 } };
+    char detail[240];
+
+    snprintf(detail, sizeof detail,
+             "the audit was changed by somebody else: its newest row, %" PRId64
+             ", is not the one that was written last%s",
+             head->stored_id, head->missing ? ", of which there is no trace" : "");
+    log_error("%s", detail);
+    chain_set(&link, AUDIT_PRINCIPAL, AUDIT_SERVER);
+    chain_set(&link, AUDIT_TOOL, AUDIT_ALARM);
+    chain_set(&link, AUDIT_ARGUMENTS, "{}");
+    chain_set(&link, AUDIT_PHASE, "outcome");
+    chain_set(&link, AUDIT_OUTCOME, "conflict");
+    chain_set(&link, AUDIT_DETAIL, detail);
+    return add(connection, keys, head, &link, error);
+}
+
+bool chain_check_key(const struct audit_keys *keys, const struct chain_head *head,
+                     struct error *error)
+{
+    return head->key_id[0] == '\0' || keys->count > 0
+           || error_set(error, ERROR_INVALID,
+                        "the audit has a key (%s), and audit_key names no file: give the one that "
+                        "has it, or, where it is lost, one with a new key",
+                        head->key_id);
+}
+
+bool chain_append(struct connection *connection, const struct audit_keys *keys,
+                  struct audit_link *link, struct error *error)
+{
+    struct chain_head head;
+
+    if (!chain_head_read(connection, keys, &head, error) || !chain_check_key(keys, &head, error))
+        return false;
+    if (!is_genuine(&head) && !add_alarm(connection, keys, &head, error))
+        return false;
+    return add(connection, keys, &head, link, error);
+}
+
+/* ---- Reading ---- */
+
+void chain_read(const struct sql *sql, struct audit_link *out)
+{
+    int column = 0;
+
+    for (size_t i = 0; i < AUDIT_NUMBERS; i++)
+        out->numbers[i] = sql_integer(sql, column++);
+    for (size_t i = 0; i < AUDIT_TEXTS; i++) {
+        const char *bytes = sql_blob(sql, column++, &out->texts[i].length);
+
+        out->texts[i].bytes = bytes == NULL ? "" : bytes;
+    }
+}
+
+/* ---- Anchors ---- */
+
+static void anchor_message(const struct chain_anchor *anchor, const char *key_id, struct text *out)
+{
+    text_add(out, "opsbrain audit anchor 1");
+    add_number(out, anchor->last_id);
+    add_number(out, anchor->at_ms);
+    add_number(out, anchor->removed);
+    add_number(out, anchor->from_ms);
+    add_number(out, anchor->to_ms);
+    text_add_bytes(out, (const char *)anchor->digest, DIGEST_BYTES);
+    add_span(out, key_id, strlen(key_id));
+}
+
+bool chain_anchor_read(struct connection *connection, const struct audit_keys *keys,
+                       struct chain_anchor *out, bool *found, struct error *error)
+{
+    TEXT_AUTO message = { 0 };
+    const void *seal;
+    size_t length;
+    SQL_AUTO sql =
+        sql_begin(connection, "SELECT last_id, at_ms, removed, from_ms, to_ms, digest, key_id, "
+                              "seal FROM audit_anchors ORDER BY id DESC LIMIT 1");
+
+    *out = (struct chain_anchor){ .sealed = true };
+    if (!sql_find(&sql, found, error))
+        return false;
+    if (!*found)
+        return true;
+    out->last_id = sql_integer(&sql, 0);
+    out->at_ms = sql_integer(&sql, 1);
+    out->removed = sql_integer(&sql, 2);
+    out->from_ms = sql_integer(&sql, 3);
+    out->to_ms = sql_integer(&sql, 4);
+    sql_digest(&sql, 5, out->digest);
+    sql_text(&sql, 6, out->key_id, sizeof out->key_id);
+    seal = sql_blob(&sql, 7, &length);
+    anchor_message(out, out->key_id, &message);
+    out->sealed = is_sealed(keys, out->key_id, &message, seal, length);
+    return true;
+}
+
+bool chain_anchor_add(struct connection *connection, const struct audit_keys *keys,
+                      const struct chain_anchor *anchor, struct error *error)
+{
+    const char *key_id = audit_keys_current(keys);
+    uint8_t seal[DIGEST_BYTES];
+    TEXT_AUTO message = { 0 };
+    SQL_AUTO sql =
+        sql_begin(connection, "INSERT INTO audit_anchors (last_id, at_ms, removed, from_ms, to_ms, "
+                              "digest, key_id, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
+
+    anchor_message(anchor, key_id, &message);
+    digest(keys, key_id, &message, seal);
+    sql_bind_integer(&sql, 1, anchor->last_id);
+    sql_bind_integer(&sql, 2, anchor->at_ms);
+    sql_bind_integer(&sql, 3, anchor->removed);
+    sql_bind_integer(&sql, 4, anchor->from_ms);
+    sql_bind_integer(&sql, 5, anchor->to_ms);
+    sql_bind_blob(&sql, 6, anchor->digest, DIGEST_BYTES);
+    sql_bind_text(&sql, 7, key_id);
+    sql_bind_blob(&sql, 8, seal, sizeof seal);
+    return sql_run(&sql, error);
+}

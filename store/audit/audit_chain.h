@@ -1,0 +1,96 @@
+/* The audit as a chain. A row's digest is over its own contents and the digest of the row before,
+ * as SHA-256, or HMAC-SHA-256 where there is a key. Private to store/.
+ *
+ * The digested bytes: "opsbrain audit row 1", the digest before (32 bytes, zeros before the first),
+ * the numbers in the order of enum audit_number, 8 bytes each, the highest first, and the texts in
+ * the order of enum audit_text, each with its length before it, 8 bytes too. */
+#pragma once
+
+#include "store/audit/audit_key.h"
+#include "store/engine/sql.h"
+
+enum audit_number { AUDIT_ID, AUDIT_AT_MS, AUDIT_INTENT, AUDIT_TIMES, AUDIT_NUMBERS };
+
+enum audit_text {
+    AUDIT_REQUEST_ID,
+    AUDIT_PRINCIPAL,
+    AUDIT_ROLE,
+    AUDIT_CLIENT,
+    AUDIT_TOOL,
+    AUDIT_ARGUMENTS,
+    AUDIT_PHASE,
+    AUDIT_OUTCOME,
+    AUDIT_DETAIL,
+    AUDIT_SUBJECT,
+    AUDIT_CHANGED,
+    AUDIT_KEY_ID,
+    AUDIT_TEXTS
+};
+
+/* The columns of both, in their order. */
+#define AUDIT_COLUMNS                                                                              \
+    "id, at_ms, intent, times, request_id, principal, role, client, tool, arguments, phase, "      \
+    "outcome, detail, subject, changed, key_id"
+
+#define AUDIT_SERVER "(server)"   /* who does what no principal does: none can have this name */
+#define AUDIT_ALARM "audit_alarm" /* a row that says that others wrote the audit */
+
+/* A row on its way into the table or out of it; borrowed. */
+struct audit_link {
+    int64_t numbers[AUDIT_NUMBERS];
+    struct audit_span {
+        const char *bytes;
+        size_t length;
+    } texts[AUDIT_TEXTS];
+};
+
+/* Adds the row behind the newest, in the caller's transaction. Its texts are those that are not
+ * NULL; its id and its key are given here. Where the newest row is not the one that was added last,
+ * a row that says so comes before. INVALID: the chain has a key, and there is none. */
+bool chain_append(struct connection *connection, const struct audit_keys *keys,
+                  struct audit_link *link, struct error *error);
+void chain_set(struct audit_link *link, enum audit_text text, const char *value);
+
+/* ---- For those that check it or shorten it ---- */
+
+/* A column's digest; a blob of another length is none of ours and becomes zeros. */
+void sql_digest(const struct sql *sql, int column, uint8_t out[DIGEST_BYTES]);
+/* The row of the current step, whose columns are AUDIT_COLUMNS. Borrowed until the next step. */
+void chain_read(const struct sql *sql, struct audit_link *out);
+/* False: its key is not among them. */
+bool chain_digest(const struct audit_keys *keys, const struct audit_link *link,
+                  const uint8_t before[DIGEST_BYTES], uint8_t out[DIGEST_BYTES]);
+
+/* The newest row, as the chain left it. */
+struct chain_head {
+    int64_t id;
+    int64_t stored_id;   /* the newest row that there is; 0: none */
+    int64_t anchored_id; /* the newest that retention removed; 0: none */
+    uint8_t digest[DIGEST_BYTES];
+    char key_id[AUDIT_KEY_ID_SIZE];
+    bool sealed;  /* by us: nobody else wrote it; also where its key is unknown */
+    bool missing; /* somebody removed it; then the rest is 0 but stored_id and anchored_id */
+};
+bool chain_head_read(struct connection *connection, const struct audit_keys *keys,
+                     struct chain_head *out, struct error *error);
+/* INVALID: the chain has a key, and there is none. */
+bool chain_check_key(const struct audit_keys *keys, const struct chain_head *head,
+                     struct error *error);
+bool chain_head_write(struct connection *connection, const struct audit_keys *keys,
+                      const struct chain_head *head, struct error *error);
+/* Adds a row that has its id; the head becomes it, and is still to be written. */
+bool chain_extend(struct connection *connection, const struct audit_keys *keys,
+                  struct chain_head *head, struct audit_link *link, struct error *error);
+
+/* What stands for rows that are gone. */
+struct chain_anchor {
+    int64_t last_id, at_ms, removed, from_ms, to_ms;
+    uint8_t digest[DIGEST_BYTES];
+    char key_id[AUDIT_KEY_ID_SIZE];
+    bool sealed; /* as above */
+};
+bool chain_anchor_read(struct connection *connection, const struct audit_keys *keys,
+                       struct chain_anchor *out, bool *found, struct error *error);
+/* Seals it with the current key. */
+bool chain_anchor_add(struct connection *connection, const struct audit_keys *keys,
+                      const struct chain_anchor *anchor, struct error *error);

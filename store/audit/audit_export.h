@@ -1,0 +1,10 @@
+/* The audit as it is stored, for other programs. */
+#pragma once
+
+#include <jansson.h>
+
+#include "store/ledger/store.h"
+
+/* The rows after `after_id` in ascending order, as JSON objects with all that their digests are
+ * over: as many as make about 128 KiB, and one at least. *rows: new reference; empty at the end. */
+bool audit_export(struct store *store, int64_t after_id, json_t **rows, struct error *error);

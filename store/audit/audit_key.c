@@ -1,0 +1,112 @@
+#include "store/audit/audit_key.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/core/log.h"
+#include "base/core/text.h"
+#include "store/audit/audit_chain.h"
+#include "store/ledger/store_private.h"
+
+#define LINE_SIZE 1024
+#define KEY_LENGTH_LEAST 32
+
+static void keep(const char *line, struct audit_key *out)
+{
+    char hex[DIGEST_TEXT_SIZE];
+    TEXT_AUTO named = { 0 };
+
+    digest_sha256(line, strlen(line), out->bytes);
+    text_addf(&named, "id of an audit key: %s", line);
+    digest_sha256_text(named.data, named.length, hex);
+    text_copy(out->id, sizeof out->id, hex);
+}
+
+static bool read_line(const char *path, char *line, struct audit_keys *keys, struct error *error)
+{
+    line[strcspn(line, "\r\n")] = '\0';
+    if (line[0] == '\0')
+        return true;
+    if (strlen(line) < KEY_LENGTH_LEAST)
+        return error_set(error, ERROR_INVALID,
+                         "audit_key: a line of %.200s has %zu characters, a key has %d or more: "
+                         "`openssl rand -hex 32` makes one",
+                         path, strlen(line), KEY_LENGTH_LEAST);
+    if (keys->count == AUDIT_KEYS_LIMIT)
+        return error_set(error, ERROR_INVALID, "audit_key: %.200s has more than %d keys", path,
+                         AUDIT_KEYS_LIMIT);
+    keep(line, &keys->keys[keys->count++]);
+    return true;
+}
+
+static bool read_lines(const char *path, FILE *file, struct audit_keys *keys, struct error *error)
+{
+    char line[LINE_SIZE];
+    bool good = true;
+
+    while (good && fgets(line, sizeof line, file) != NULL)
+        good = read_line(path, line, keys, error);
+    explicit_bzero(line, sizeof line);
+    if (!good)
+        return false;
+    if (ferror(file) != 0)
+        return error_set(error, ERROR_INVALID, "audit_key: %.200s cannot be read: %s", path,
+                         strerror(errno));
+    return keys->count > 0
+           || error_set(error, ERROR_INVALID, "audit_key: %.200s has no key: one a line", path);
+}
+
+bool audit_keys_read(const char *path, struct audit_keys *out, struct error *error)
+{
+    FILE *file = fopen(path, "re");
+    struct audit_keys keys = { 0 };
+    bool good;
+
+    if (file == NULL)
+        return error_set(error, ERROR_INVALID, "audit_key: %.200s cannot be read: %s", path,
+                         strerror(errno));
+    good = read_lines(path, file, &keys, error);
+    fclose(file);
+    if (good)
+        *out = keys;
+    return good;
+}
+
+const struct audit_key *audit_keys_find(const struct audit_keys *keys, const char *id)
+{
+    for (size_t i = 0; i < keys->count; i++)
+        if (strcmp(keys->keys[i].id, id) == 0)
+            return &keys->keys[i];
+    return NULL;
+}
+
+const char *audit_keys_current(const struct audit_keys *keys)
+{
+    return keys->count == 0 ? "" : keys->keys[0].id;
+}
+
+/* ---- The audit's ---- */
+
+static bool apply_key(struct connection *connection, void *context, struct error *error)
+{
+    const struct audit_keys *keys = context;
+    struct chain_anchor anchor;
+    struct chain_head head;
+    bool found;
+
+    if (!chain_head_read(connection, keys, &head, error)
+        || !chain_anchor_read(connection, keys, &anchor, &found, error)
+        || !chain_check_key(keys, &head, error))
+        return false;
+    if (head.key_id[0] != '\0' || keys->count == 0)
+        return true;
+    log_info("the audit has the key %s from row %lld on", audit_keys_current(keys),
+             (long long)head.id + 1);
+    return !found || chain_anchor_add(connection, keys, &anchor, error);
+}
+
+bool audit_begin_key(struct store *store, struct error *error)
+{
+    return database_write(store->main, apply_key, &store->audit_keys, error);
+}

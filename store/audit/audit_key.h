@@ -1,0 +1,28 @@
+/* The keys that the digests of the audit's rows are made with: from a file that those who can write
+ * the database cannot read. Private to store/. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/core/digest.h"
+#include "base/core/error.h"
+
+#define AUDIT_KEYS_LIMIT 8
+#define AUDIT_KEY_ID_SIZE 17
+
+/* The first is what new rows are made with, the others were so once. */
+struct audit_keys {
+    size_t count;
+    struct audit_key {
+        char id[AUDIT_KEY_ID_SIZE]; /* tells the key, and nothing of it */
+        uint8_t bytes[DIGEST_BYTES];
+    } keys[AUDIT_KEYS_LIMIT];
+};
+
+/* One key a line, of 32 characters or more. What is wrong with the file is said in one sentence. */
+bool audit_keys_read(const char *path, struct audit_keys *out, struct error *error);
+/* NULL where it is not among them. */
+const struct audit_key *audit_keys_find(const struct audit_keys *keys, const char *id);
+/* The id of what new rows are made with; "" without a key. */
+const char *audit_keys_current(const struct audit_keys *keys);

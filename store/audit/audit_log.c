@@ -1,0 +1,224 @@
+#include "store/audit/audit_log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/core/memory.h"
+#include "base/core/text.h"
+#include "base/json/json.h"
+#include "store/audit/audit_chain.h"
+#include "store/ledger/store_private.h"
+
+/* Of a text that is too long, what is shown of its start: escaped it still fits. */
+#define CLIP_START(limit) ((limit) / 8)
+
+char *json_clip(const char *json, size_t limit)
+{
+    size_t length = json == NULL ? 0 : strlen(json);
+    size_t start = CLIP_START(limit);
+    struct text clipped = { 0 };
+
+    if (length < limit)
+        return memory_copy_text(length == 0 ? "{}" : json);
+    while (start > 0 && ((unsigned char)json[start] & 0xc0) == 0x80)
+        start--;
+    text_addf(&clipped, "{\"truncated\":true,\"bytes\":%zu,\"start\":", length);
+    json_add_string(&clipped, json, start);
+    text_add_char(&clipped, '}');
+    return text_take(&clipped);
+}
+
+const char *change_principal(const struct change *change)
+{
+    return change == NULL || change->actor.principal == NULL ? "local" : change->actor.principal;
+}
+
+bool audit_insert(struct connection *connection, const struct audit_keys *keys,
+                  const struct audit_note *note, int64_t *id, struct error *error)
+{
+    const struct change *change = note->change;
+    FREE_AUTO char *arguments = json_clip(change->arguments, CLIP_LIMIT);
+    FREE_AUTO char *changed =
+        json_clip(change->changed == NULL ? NULL : text_string(change->changed), CLIP_LIMIT);
+    struct audit_link link = { .numbers = {
+                                   [AUDIT_AT_MS] = clock_utc_ms(),
+                                   [AUDIT_INTENT] = change->intent,
+                                   [AUDIT_TIMES] = note->times,
+                               } };
+
+    chain_set(&link, AUDIT_REQUEST_ID, change->actor.request_id);
+    chain_set(&link, AUDIT_PRINCIPAL, change->actor.principal);
+    chain_set(&link, AUDIT_ROLE, change->actor.role);
+    chain_set(&link, AUDIT_CLIENT, change->actor.client);
+    chain_set(&link, AUDIT_TOOL, change->tool);
+    chain_set(&link, AUDIT_ARGUMENTS, arguments);
+    chain_set(&link, AUDIT_PHASE, note->phase);
+    chain_set(&link, AUDIT_OUTCOME, note->outcome);
+    chain_set(&link, AUDIT_DETAIL, note->detail);
+    chain_set(&link, AUDIT_SUBJECT, note->subject);
+    chain_set(&link, AUDIT_CHANGED, changed);
+    if (!chain_append(connection, keys, &link, error))
+        return false;
+    *id = link.numbers[AUDIT_ID];
+    return true;
+}
+
+struct noting {
+    struct store *store;
+    struct audit_note note;
+    int64_t id;
+};
+
+static bool apply_note(struct connection *connection, void *context, struct error *error)
+{
+    struct noting *noting = context;
+
+    return audit_insert(connection, &noting->store->audit_keys, &noting->note, &noting->id, error);
+}
+
+bool audit_announce(struct store *store, struct change *change, struct error *error)
+{
+    struct noting noting = { store, { change, "intent", "", "", "", 1 }, 0 };
+
+    change->intent = 0;
+    if (!database_write(store->main, apply_note, &noting, error))
+        return false;
+    change->intent = noting.id;
+    return true;
+}
+
+bool audit_add(struct store *store, const struct change *change, const char *outcome,
+               const char *detail, const char *subject, struct error *error)
+{
+    struct noting noting = { store, { change, "outcome", outcome, detail, subject, 1 }, 0 };
+
+    return database_write(store->main, apply_note, &noting, error);
+}
+
+struct audited {
+    database_apply *apply;
+    void *context;
+    struct noting noting;
+};
+
+/* The first of its changes settles a request. */
+static bool settle(struct connection *connection, const struct change *change, struct error *error)
+{
+    return change->nonce == NULL || change->written || settled_insert(connection, change, error);
+}
+
+static bool apply_audited(struct connection *connection, void *context, struct error *error)
+{
+    struct audited *audited = context;
+
+    return settle(connection, audited->noting.note.change, error)
+           && audited->apply(connection, audited->context, error)
+           && apply_note(connection, &audited->noting, error);
+}
+
+bool store_change(struct store *store, struct change *change, database_apply *apply, void *context,
+                  const char *subject, const char *detail, struct error *error)
+{
+    struct audited audited = { apply,
+                               context,
+                               { store, { change, "outcome", "ok", detail, subject, 1 }, 0 } };
+
+    if (change == NULL)
+        return database_write(store->main, apply, context, error);
+    if (!database_write(store->main, apply_audited, &audited, error))
+        return false;
+    change->written = true;
+    return true;
+}
+
+bool store_change_told(struct store *store, struct change *change, database_apply *apply,
+                       void *context, const char *subject, const char *detail, struct text *changed,
+                       struct error *error)
+{
+    bool done;
+
+    if (change != NULL)
+        change->changed = changed;
+    done = store_change(store, change, apply, context, subject, detail, error);
+    if (change != NULL)
+        change->changed = NULL;
+    text_finish(changed);
+    return done;
+}
+
+/* An intent that has an outcome is told by it. */
+static const char LIST[] =
+    "SELECT a.id, a.at_ms, a.request_id, a.principal, a.role, a.client, a.tool, a.phase, "
+    "a.outcome, a.arguments, a.detail, a.subject, a.changed, a.times, coalesce(intent.at_ms, 0) "
+    "FROM audit a LEFT JOIN audit intent ON intent.id = a.intent "
+    "WHERE (?1 IS NULL OR a.principal = ?1) AND (?2 IS NULL OR a.tool = ?2) "
+    "AND (?3 IS NULL OR a.subject = ?3) AND (?4 = 0 OR a.id < ?4) AND a.at_ms >= ?5 "
+    "AND (?6 = 0 OR a.at_ms < ?6) "
+    "AND (a.phase = 'outcome' OR NOT EXISTS "
+    "(SELECT 1 FROM audit o WHERE o.intent = a.id AND o.intent > 0)) "
+    "ORDER BY a.id DESC LIMIT ?7";
+
+static void read_row(const struct sql *sql, struct audit_row *row)
+{
+    *row = (struct audit_row){
+        .id = sql_integer(sql, 0),
+        .at_ms = sql_integer(sql, 1),
+        .times = sql_integer(sql, 13),
+        .began_ms = sql_integer(sql, 14),
+    };
+    sql_text(sql, 2, row->request_id, sizeof row->request_id);
+    sql_text(sql, 3, row->principal, sizeof row->principal);
+    sql_text(sql, 4, row->role, sizeof row->role);
+    sql_text(sql, 5, row->client, sizeof row->client);
+    sql_text(sql, 6, row->tool, sizeof row->tool);
+    sql_text(sql, 7, row->phase, sizeof row->phase);
+    sql_text(sql, 8, row->outcome, sizeof row->outcome);
+    row->arguments = sql_text_copy(sql, 9);
+    row->detail = sql_text_copy(sql, 10);
+    row->subject = sql_text_copy(sql, 11);
+    row->changed = sql_text_copy(sql, 12);
+}
+
+bool audit_list(struct store *store, const struct audit_filter *filter, size_t limit,
+                struct audit_row **rows, size_t *count, struct error *error)
+{
+    struct audit_row *list = NULL;
+    size_t length = 0;
+    enum sql_step step;
+    struct error ignored; /* what cannot be written now is not there yet: the rest is */
+
+    database_flush(store->main, &ignored);
+    READER_AUTO reader = database_reader(store->main);
+    SQL_AUTO sql = sql_begin(reader.connection, LIST);
+
+    sql_bind_text(&sql, 1, filter->principal);
+    sql_bind_text(&sql, 2, filter->tool);
+    sql_bind_text(&sql, 3, filter->subject);
+    sql_bind_integer(&sql, 4, filter->before_id);
+    sql_bind_integer(&sql, 5, filter->since_ms);
+    sql_bind_integer(&sql, 6, filter->until_ms);
+    sql_bind_integer(&sql, 7, (int64_t)limit);
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        list = rows_grow(list, length, sizeof *list);
+        read_row(&sql, &list[length++]);
+    }
+    if (step == SQL_FAILED) {
+        audit_rows_free(list, length);
+        return false;
+    }
+    *rows = list;
+    *count = length;
+    return true;
+}
+
+void audit_rows_free(struct audit_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(rows[i].arguments);
+        free(rows[i].detail);
+        free(rows[i].subject);
+        free(rows[i].changed);
+    }
+    free(rows);
+}

@@ -1,0 +1,58 @@
+/* The audit: who, with which client, called what, with which arguments, and what came of it. */
+#pragma once
+
+#include "store/ledger/store.h"
+
+/* Who does what no principal does, and who did not say who he is: nobody can have these names. */
+#define AUDIT_SERVER "(server)"
+#define AUDIT_NOBODY "(nobody)"
+
+struct audit_row {
+    int64_t id, at_ms;
+    int64_t began_ms; /* when it was announced; 0: it was not */
+    int64_t times;    /* how many calls it stands for */
+    char request_id[40], principal[64], role[16], client[128], tool[64], outcome[24];
+    char phase[8]; /* "intent": announced, and what came of it is not known */
+    char *arguments, *detail, *subject, *changed; /* heap */
+};
+
+/* Before something has effects outside: what comes of it is added with the same change. */
+bool audit_announce(struct store *store, struct change *change, struct error *error);
+/* An outcome of its own: refusals and failures, and changes that were already there. */
+bool audit_add(struct store *store, const struct change *change, const char *outcome,
+               const char *detail, const char *subject, struct error *error);
+
+struct audit_filter {
+    const char *principal, *tool, *subject; /* NULL: any */
+    int64_t before_id;                      /* 0: from the newest; else rows with a smaller id */
+    int64_t since_ms, until_ms;             /* until is no part of it; 0: not stated */
+};
+/* Newest first, at most `limit`. *rows is a heap array; free with audit_rows_free. */
+bool audit_list(struct store *store, const struct audit_filter *filter, size_t limit,
+                struct audit_row **rows, size_t *count, struct error *error);
+void audit_rows_free(struct audit_row *rows, size_t count);
+
+/* ---- What may happen too often for a row each ---- */
+
+enum audit_kind {
+    AUDIT_REFUSED, /* calls that were refused or failed, or changed nothing */
+    AUDIT_READ,    /* of exports and of the audit */
+    AUDIT_LOGIN,   /* that failed; `subject` is where it came from */
+    AUDIT_SESSION, /* opened and ended */
+    AUDIT_SECRET,  /* used; `subject` is the secret and where it was sent */
+};
+
+struct audit_event {
+    enum audit_kind kind;
+    const struct change *change; /* who, with which client, what; the arguments are those of the
+                                    rows that are written whole */
+    const char *outcome, *detail, *subject;
+};
+/* By its kind, the first of a principal, tool, outcome and subject get rows of their own at once;
+ * the others are counted and get one row together, which audit_flush writes. Memory and rows are
+ * bounded whatever callers send: what is too varied is counted as "(several)". False: a row of its
+ * own could not be written. Thread safe; only the own rows of AUDIT_REFUSED wait for the disk. */
+bool audit_count(struct store *store, const struct audit_event *event, struct error *error);
+/* Once a minute: writes what was counted since. What cannot be written stays counted. The store
+ * does so by itself when it is closed. */
+bool audit_flush(struct store *store, struct error *error);

@@ -1,0 +1,115 @@
+/* The rows of before the chain become a part of it, once, when the store is opened. */
+#include <stdio.h>
+
+#include "base/core/log.h"
+#include "store/audit/audit_chain.h"
+#include "store/ledger/store_private.h"
+
+#define BATCH 10000 /* rows in one transaction */
+
+/* An outcome of before says by its request which intent it belongs to. */
+static const char WAITING[] =
+    "SELECT id, at_ms, coalesce((SELECT max(i.id) FROM audit_unchained i WHERE i.phase = 'intent' "
+    "AND i.request_id = a.request_id AND i.tool = a.tool AND i.id < a.id "
+    "AND a.phase = 'outcome'), 0), 1, request_id, principal, role, client, tool, arguments, phase, "
+    "outcome, detail, subject, '{}', '' FROM audit_unchained a "
+    "WHERE id > ?1 ORDER BY id LIMIT ?2";
+
+static const struct audit_keys no_keys = { 0 };
+
+struct upgrade {
+    int64_t taken, total; /* in this transaction, and in all */
+};
+
+/* A chain that has a key is past this: such a table would be somebody else's. */
+static bool find_waiting(struct connection *connection, bool *found, struct error *error)
+{
+    SQL_AUTO sql =
+        sql_begin(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'audit_unchained' "
+                              "AND NOT EXISTS (SELECT 1 FROM audit_head WHERE key_id <> '')");
+
+    return sql_find(&sql, found, error);
+}
+
+static bool take_over(struct connection *connection, struct chain_head *head,
+                      struct upgrade *upgrade, struct error *error)
+{
+    enum sql_step step;
+    SQL_AUTO sql = sql_begin(connection, WAITING);
+
+    sql_bind_integer(&sql, 1, head->id);
+    sql_bind_integer(&sql, 2, BATCH);
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        struct audit_link link;
+
+        chain_read(&sql, &link);
+        if (!chain_extend(connection, &no_keys, head, &link, error))
+            return false;
+        upgrade->taken++;
+    }
+    return step == SQL_DONE;
+}
+
+static bool apply_batch(struct connection *connection, void *context, struct error *error)
+{
+    struct upgrade *upgrade = context;
+    struct chain_head head;
+
+    upgrade->taken = 0;
+    if (!chain_head_read(connection, &no_keys, &head, error)
+        || !take_over(connection, &head, upgrade, error))
+        return false;
+    return chain_head_write(connection, &no_keys, &head, error);
+}
+
+static bool count_all(struct connection *connection, int64_t *out, struct error *error)
+{
+    SQL_AUTO sql = sql_begin(connection, "SELECT count(*) FROM audit_unchained");
+
+    if (sql_step(&sql, error) != SQL_ROW)
+        return false;
+    *out = sql_integer(&sql, 0);
+    return true;
+}
+
+/* And says so in the chain itself. */
+static bool apply_end(struct connection *connection, void *context, struct error *error)
+{
+    struct upgrade *upgrade = context;
+    struct change change = { .actor = { .principal = AUDIT_SERVER }, .tool = "audit_chain" };
+    char detail[160];
+    int64_t id;
+
+    if (!count_all(connection, &upgrade->total, error))
+        return false;
+    snprintf(detail, sizeof detail,
+             "%lld rows are from before there was a chain: they are in it as they were found now",
+             (long long)upgrade->total);
+    const struct audit_note note = { &change, "outcome", "ok", detail, "", 1 };
+    return (upgrade->total == 0 || audit_insert(connection, &no_keys, &note, &id, error))
+           && connection_run(connection, "DROP TABLE audit_unchained", error);
+}
+
+bool audit_upgrade(struct store *store, struct error *error)
+{
+    struct upgrade upgrade = { 0 };
+    bool waiting;
+
+    {
+        READER_AUTO reader = database_reader(store->main);
+
+        if (!find_waiting(reader.connection, &waiting, error))
+            return false;
+    }
+    if (!waiting)
+        return true;
+    do {
+        if (!database_write(store->main, apply_batch, &upgrade, error))
+            return false;
+    } while (upgrade.taken == BATCH);
+    if (!database_write(store->main, apply_end, &upgrade, error))
+        return false;
+    if (upgrade.total > 0)
+        log_info("the audit is a chain now: %lld rows", (long long)upgrade.total);
+    return true;
+}

@@ -1,0 +1,332 @@
+#include "store/audit/audit_verify.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "store/audit/audit_chain.h"
+#include "store/ledger/store_private.h"
+
+#define STOP_EVERY_ROWS 1000
+
+bool audit_mark_read(const char *text, struct audit_mark *out)
+{
+    size_t number = strspn(text, "0123456789");
+    char digits[24];
+
+    if (number == 0 || number >= sizeof digits || text[number] != ':'
+        || strlen(text + number + 1) != DIGEST_TEXT_SIZE - 1
+        || strspn(text + number + 1, "0123456789abcdef") != DIGEST_TEXT_SIZE - 1)
+        return false;
+    memcpy(digits, text, number);
+    digits[number] = '\0';
+    memcpy(out->digest, text + number + 1, sizeof out->digest);
+    return text_to_integer(digits, 1, INT64_MAX, &out->id);
+}
+
+/* ---- Rows ---- */
+
+struct walk {
+    const struct audit_keys *keys;
+    const struct audit_mark *mark;
+    const atomic_bool *stop;
+    struct audit_verdict *verdict;
+    uint8_t before[DIGEST_BYTES];
+    bool keyed;          /* some row had a key */
+    bool anchor_keyless; /* there is one, and it has none */
+};
+
+static bool is_text(const struct audit_span *span, const char *text)
+{
+    return span->length == strlen(text) && memcmp(span->bytes, text, span->length) == 0;
+}
+
+static void note_wrong(struct audit_verdict *verdict, int64_t id)
+{
+    if (verdict->wrong < AUDIT_WRONG_SHOWN)
+        verdict->wrong_ids[verdict->wrong] = id;
+    verdict->wrong++;
+}
+
+static void note_key(struct walk *walk, const struct audit_span *key_id)
+{
+    struct audit_verdict *verdict = walk->verdict;
+    bool keyless = key_id->length == 0;
+
+    if (verdict->rows == 0 && walk->anchor_keyless && !keyless)
+        verdict->anchor_changed = true;
+    if (!keyless)
+        walk->keyed = true;
+    else if (walk->keyed)
+        verdict->keyless_after++;
+    else
+        verdict->keyless_before++;
+    snprintf(verdict->key_id, sizeof verdict->key_id, "%.*s", (int)key_id->length,
+             keyless ? "" : key_id->bytes);
+}
+
+static void note_locked(struct audit_verdict *verdict, const char *key_id)
+{
+    verdict->locked++;
+    text_copy(verdict->locked_key, sizeof verdict->locked_key, key_id);
+}
+
+static void check_mark(const struct walk *walk, int64_t id, const uint8_t digest[DIGEST_BYTES])
+{
+    char hex[DIGEST_TEXT_SIZE];
+
+    if (walk->mark->id != id)
+        return;
+    digest_write(digest, hex);
+    walk->verdict->mark = strcmp(hex, walk->mark->digest) == 0 ? MARK_HOLDS : MARK_WRONG;
+}
+
+/* A row that is wrong is taken as it stands for the next, so that each is told once. */
+static void check_row(struct walk *walk, const struct sql *sql)
+{
+    struct audit_verdict *verdict = walk->verdict;
+    uint8_t stored[DIGEST_BYTES], computed[DIGEST_BYTES];
+    struct audit_link link;
+    int64_t id;
+
+    chain_read(sql, &link);
+    sql_digest(sql, AUDIT_NUMBERS + AUDIT_TEXTS, stored);
+    id = link.numbers[AUDIT_ID];
+    note_key(walk, &link.texts[AUDIT_KEY_ID]);
+    if (!chain_digest(walk->keys, &link, walk->before, computed))
+        note_locked(verdict, verdict->key_id);
+    else if (memcmp(stored, computed, sizeof stored) != 0)
+        note_wrong(verdict, id);
+    if (is_text(&link.texts[AUDIT_TOOL], AUDIT_ALARM)
+        && is_text(&link.texts[AUDIT_PRINCIPAL], AUDIT_SERVER))
+        verdict->alarms++;
+    if (walk->mark != NULL)
+        check_mark(walk, id, stored);
+    if (verdict->rows++ == 0) {
+        verdict->first_id = id;
+        verdict->first_ms = link.numbers[AUDIT_AT_MS];
+    }
+    verdict->last_id = id;
+    verdict->last_ms = link.numbers[AUDIT_AT_MS];
+    memcpy(walk->before, stored, sizeof stored);
+}
+
+static bool check_rows(struct connection *connection, struct walk *walk, struct error *error)
+{
+    enum sql_step step;
+    SQL_AUTO sql = sql_begin(connection, "SELECT " AUDIT_COLUMNS ", digest FROM audit ORDER BY id");
+
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        check_row(walk, &sql);
+        if (walk->stop != NULL && walk->verdict->rows % STOP_EVERY_ROWS == 0
+            && atomic_load(walk->stop))
+            return error_set(error, ERROR_CANCELLED, "the check of the audit was stopped");
+    }
+    return step == SQL_DONE;
+}
+
+/* ---- The two ends ---- */
+
+static bool begin(struct connection *connection, struct walk *walk, struct error *error)
+{
+    struct audit_verdict *verdict = walk->verdict;
+    struct chain_anchor anchor;
+    bool found;
+
+    if (!chain_anchor_read(connection, walk->keys, &anchor, &found, error))
+        return false;
+    if (!found)
+        return true;
+    memcpy(walk->before, anchor.digest, sizeof walk->before);
+    walk->anchor_keyless = anchor.key_id[0] == '\0';
+    verdict->anchor_changed = !anchor.sealed;
+    verdict->removed = anchor.removed;
+    verdict->removed_until_ms = anchor.to_ms;
+    if (!walk->anchor_keyless && audit_keys_find(walk->keys, anchor.key_id) == NULL)
+        text_copy(verdict->locked_key, sizeof verdict->locked_key, anchor.key_id);
+    return true;
+}
+
+/* The anchor stands for rows before the first one that is left. */
+static void compare_beginning(const struct chain_head *head, struct audit_verdict *verdict)
+{
+    if (verdict->rows > 0 && verdict->first_id <= head->anchored_id)
+        verdict->anchor_changed = true;
+}
+
+static void compare_end(const struct chain_head *head, const struct walk *walk)
+{
+    struct audit_verdict *verdict = walk->verdict;
+    int64_t last = verdict->rows > 0 ? verdict->last_id : head->anchored_id;
+
+    if (head->id > last)
+        verdict->missing = head->id - last;
+    verdict->end_changed =
+        !head->sealed || head->id != last || memcmp(head->digest, walk->before, DIGEST_BYTES) != 0;
+    if (head->key_id[0] != '\0' && audit_keys_find(walk->keys, head->key_id) == NULL)
+        text_copy(verdict->locked_key, sizeof verdict->locked_key, head->key_id);
+}
+
+static void compare_mark(const struct chain_head *head, const struct walk *walk)
+{
+    struct audit_verdict *verdict = walk->verdict;
+
+    if (walk->mark == NULL || walk->mark->id == 0 || verdict->mark != MARK_NONE)
+        return;
+    verdict->mark = walk->mark->id <= head->anchored_id ? MARK_OLDER : MARK_GONE;
+}
+
+static bool is_whole(const struct audit_verdict *verdict)
+{
+    return verdict->wrong == 0 && verdict->missing == 0 && verdict->alarms == 0
+           && verdict->keyless_after == 0 && verdict->locked == 0 && verdict->locked_key[0] == '\0'
+           && !verdict->end_changed && !verdict->end_keyless && !verdict->anchor_changed
+           && verdict->mark != MARK_WRONG && verdict->mark != MARK_GONE;
+}
+
+/* All of it as it was at one moment, though rows are added meanwhile. */
+static bool check_snapshot(struct connection *connection, struct walk *walk, struct error *error)
+{
+    struct chain_head head;
+    bool done = begin(connection, walk, error) && check_rows(connection, walk, error)
+                && chain_head_read(connection, walk->keys, &head, error);
+
+    if (!done)
+        return false;
+    compare_beginning(&head, walk->verdict);
+    compare_end(&head, walk);
+    compare_mark(&head, walk);
+    walk->verdict->end_keyless = walk->keys->count > 0 && head.id > 0 && head.key_id[0] == '\0';
+    walk->verdict->newest.id = head.id;
+    digest_write(walk->before, walk->verdict->newest.digest);
+    return true;
+}
+
+bool audit_verify(struct store *store, const struct audit_mark *mark, const atomic_bool *stop,
+                  struct audit_verdict *out, struct error *error)
+{
+    struct audit_verdict verdict = { .at_ms = clock_utc_ms() };
+    struct walk walk = {
+        .keys = &store->audit_keys, .mark = mark, .stop = stop, .verdict = &verdict
+    };
+    struct error ignored;
+    bool done;
+    READER_AUTO reader = database_reader(store->main);
+
+    if (!connection_run(reader.connection, "BEGIN", error))
+        return false;
+    done = check_snapshot(reader.connection, &walk, error);
+    if (!connection_run(reader.connection, "COMMIT", done ? error : &ignored) || !done)
+        return false;
+    verdict.whole = is_whole(&verdict);
+    pthread_mutex_lock(&store->verdict_lock);
+    store->verdict = verdict;
+    pthread_mutex_unlock(&store->verdict_lock);
+    *out = verdict;
+    return true;
+}
+
+bool audit_last_verdict(struct store *store, struct audit_verdict *out)
+{
+    pthread_mutex_lock(&store->verdict_lock);
+    *out = store->verdict;
+    pthread_mutex_unlock(&store->verdict_lock);
+    return out->at_ms != 0;
+}
+
+bool audit_newest(struct store *store, struct audit_mark *out, struct error *error)
+{
+    struct chain_head head;
+    READER_AUTO reader = database_reader(store->main);
+
+    if (!chain_head_read(reader.connection, &store->audit_keys, &head, error))
+        return false;
+    out->id = head.id;
+    digest_write(head.digest, out->digest);
+    return true;
+}
+
+/* ---- In words ---- */
+
+static void tell_wrong(const struct audit_verdict *verdict, struct text *out)
+{
+    int64_t shown = verdict->wrong < AUDIT_WRONG_SHOWN ? verdict->wrong : AUDIT_WRONG_SHOWN;
+
+    if (verdict->wrong == 0)
+        return;
+    text_addf(out, "; %" PRId64 " of them %s not what was written, or a row before was removed: ",
+              verdict->wrong, verdict->wrong == 1 ? "is" : "are");
+    for (int64_t i = 0; i < shown; i++)
+        text_addf(out, "%s%" PRId64, i == 0 ? "" : ", ", verdict->wrong_ids[i]);
+    if (shown < verdict->wrong)
+        text_add(out, ", ...");
+}
+
+static void tell_ends(const struct audit_verdict *verdict, struct text *out)
+{
+    if (verdict->missing > 0)
+        text_addf(out, "; the newest %" PRId64 " that were written are missing", verdict->missing);
+    else if (verdict->end_changed)
+        text_add(out, "; the newest row is not the one that was written last");
+    if (verdict->anchor_changed)
+        text_add(out, "; the anchor of what retention removed is not the one that was written");
+    if (verdict->alarms > 0)
+        text_addf(out, "; %" PRId64 " of them (%s) say that others wrote the audit",
+                  verdict->alarms, AUDIT_ALARM);
+}
+
+static void tell_keys(const struct audit_verdict *verdict, struct text *out)
+{
+    if (verdict->key_id[0] == '\0' && verdict->keyless_after == 0 && !verdict->end_keyless)
+        text_add(out, "; without a key (setting audit_key), so that a chain written anew from "
+                      "its beginning would not show");
+    else if (verdict->keyless_before > 0)
+        text_addf(out, "; the first %" PRId64 " are from before there was a key",
+                  verdict->keyless_before);
+    if (verdict->end_keyless)
+        text_add(out, "; audit_key gives a key, and the newest row has none: start the server with "
+                      "it, or find out who wrote that row");
+    if (verdict->keyless_after > 0)
+        text_addf(out, "; %" PRId64 " have no key although there was one: they are not ours",
+                  verdict->keyless_after);
+    if (verdict->locked_key[0] != '\0')
+        text_addf(out,
+                  "; %" PRId64 " cannot be checked: the file of audit_key does not have their key "
+                  "%s (an earlier key stays in the file, on a line after the newest)",
+                  verdict->locked, verdict->locked_key);
+}
+
+static void tell_mark(const struct audit_verdict *verdict, struct text *out)
+{
+    static const char *const words[] = {
+        [MARK_NONE] = "",
+        [MARK_HOLDS] = "; the given digest is the row's",
+        [MARK_WRONG] = "; the given digest is not the row's: the chain was written anew",
+        [MARK_GONE] = "; the row of the given digest is missing",
+        [MARK_OLDER] = "; the row of the given digest is older than what is kept",
+    };
+
+    text_add(out, words[verdict->mark]);
+}
+
+void audit_verdict_tell(const struct audit_verdict *verdict, struct text *out)
+{
+    char from[CLOCK_TEXT_SIZE], to[CLOCK_TEXT_SIZE];
+
+    text_addf(out, "the audit %s: %" PRId64 " rows", verdict->whole ? "holds" : "DOES NOT HOLD",
+              verdict->rows);
+    if (verdict->rows > 0)
+        text_addf(out, " (%" PRId64 " to %" PRId64 ", %s to %s)", verdict->first_id,
+                  verdict->last_id, clock_format_utc(verdict->first_ms, from),
+                  clock_format_utc(verdict->last_ms, to));
+    if (verdict->removed > 0)
+        text_addf(out, ", after %" PRId64 " that retention removed, up to %s", verdict->removed,
+                  clock_format_utc(verdict->removed_until_ms, from));
+    tell_wrong(verdict, out);
+    tell_ends(verdict, out);
+    tell_keys(verdict, out);
+    tell_mark(verdict, out);
+    if (verdict->newest.id > 0)
+        text_addf(out, "; newest %" PRId64 ":%s", verdict->newest.id, verdict->newest.digest);
+}

@@ -1,0 +1,557 @@
+#include "store/engine/database.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/core/clock.h"
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "base/core/text.h"
+#include "store/engine/schema.h"
+
+#define BATCH_LIMIT 512      /* writes in one transaction */
+#define DEFERRED_LIMIT 16384 /* closures that nobody waits for */
+#define DEFERRED_DELAY_NS 1000000000
+#define GUARD_INTERVAL_NS 2000000000 /* while there is nothing to write */
+#define CHECKPOINT_PAGES 1000        /* when there is nothing else to do */
+#define CHECKPOINT_PAGES_MAX 8000    /* and at the latest */
+
+/* A write somebody waits for; it lives on the waiting thread's stack. */
+struct write {
+    database_apply *apply;
+    void *context;
+    struct error *error;
+    bool ok, done;
+    pthread_cond_t finished;
+    struct write *next;
+};
+
+struct deferred {
+    database_apply *apply;
+    void *context;
+    void (*release)(void *context);
+    struct deferred *next;
+};
+
+struct database {
+    char *path;
+    struct connection *writer;
+    pthread_t thread;
+    bool started;
+    int wal_pages; /* the writer's own, as is the next */
+    bool failing;
+
+    pthread_mutex_t lock; /* everything below */
+    bool (*guard)(void *context, struct error *error);
+    void *guard_context;
+    pthread_cond_t work, reader_free;
+    struct write *first, **last;
+    size_t queued;
+    struct deferred *deferred_first, **deferred_last;
+    size_t deferred_count;
+    int64_t deferred_due_ns, committed_ns;
+    bool stopping;
+    struct connection **readers; /* those that are free lie first */
+    size_t reader_count, readers_free;
+};
+
+/* One transaction's worth of work, taken out of the queues. */
+struct batch {
+    struct write *writes;
+    struct deferred *deferred, **deferred_last;
+    size_t deferred_count;
+};
+
+static bool execute(struct connection *connection, const char *statement, struct error *error)
+{
+    SQL_AUTO sql = sql_begin(connection, statement);
+
+    return sql_run(&sql, error);
+}
+
+static bool in_transaction(struct connection *connection)
+{
+    return sqlite3_get_autocommit(connection_handle(connection)) == 0;
+}
+
+/* Runs one closure so that it leaves everything or nothing. */
+static bool apply_whole(struct connection *writer, database_apply *apply, void *context,
+                        struct error *error)
+{
+    struct error ignored;
+
+    if (!execute(writer, "SAVEPOINT one", error))
+        return false;
+    if (apply(writer, context, error) && execute(writer, "RELEASE one", error))
+        return true;
+    if (in_transaction(writer) && execute(writer, "ROLLBACK TO one", &ignored))
+        execute(writer, "RELEASE one", &ignored);
+    return false;
+}
+
+/* Some errors (a full disk) end the whole transaction: then *error is set and false returned. */
+static bool apply_all(struct connection *writer, struct batch *batch, struct error *error)
+{
+    struct error reason;
+
+    if (!execute(writer, "BEGIN IMMEDIATE", error))
+        return false;
+    for (struct write *write = batch->writes; write != NULL; write = write->next) {
+        write->ok = apply_whole(writer, write->apply, write->context, write->error);
+        if (!in_transaction(writer)) {
+            *error = *write->error;
+            return false;
+        }
+    }
+    for (struct deferred *each = batch->deferred; each != NULL; each = each->next) {
+        if (!apply_whole(writer, each->apply, each->context, &reason))
+            log_warning("a deferred update was not stored: %s", reason.message);
+        if (!in_transaction(writer)) {
+            *error = reason;
+            return false;
+        }
+    }
+    return execute(writer, "COMMIT", error);
+}
+
+/* Once when it begins and once when it ends: a full disk would fill the log too. */
+static void log_failing(struct database *database, bool failing, const struct error *error)
+{
+    if (failing && !database->failing)
+        log_error("nothing can be stored: %s", error->message);
+    if (!failing && database->failing)
+        log_info("%s can be written again", database->path);
+    database->failing = failing;
+}
+
+static bool is_guarded(struct database *database, struct error *error)
+{
+    pthread_mutex_lock(&database->lock);
+    bool (*guard)(void *, struct error *) = database->guard;
+    void *context = database->guard_context;
+    pthread_mutex_unlock(&database->lock);
+    return guard == NULL || guard(context, error);
+}
+
+static bool run_batch(struct database *database, struct batch *batch)
+{
+    struct connection *writer = database->writer;
+    struct error error = { 0 }, ignored;
+    bool guarded = is_guarded(database, &error);
+    bool ok = guarded && apply_all(writer, batch, &error);
+
+    if (guarded) /* else its guard has said so */
+        log_failing(database, !ok, &error);
+    if (ok)
+        return true;
+    if (in_transaction(writer))
+        execute(writer, "ROLLBACK", &ignored);
+    for (struct write *write = batch->writes; write != NULL; write = write->next) {
+        if (write->ok || write->error->kind == ERROR_NONE)
+            *write->error = error;
+        write->ok = false;
+    }
+    return false;
+}
+
+static void checkpoint_if_due(struct database *database, bool idle)
+{
+    struct error ignored;
+
+    if (database->wal_pages < (idle ? CHECKPOINT_PAGES : CHECKPOINT_PAGES_MAX)
+        || !is_guarded(database, &ignored))
+        return;
+    database->wal_pages = 0;
+    sqlite3_wal_checkpoint_v2(connection_handle(database->writer), NULL, SQLITE_CHECKPOINT_PASSIVE,
+                              NULL, NULL);
+}
+
+static int note_wal(void *context, sqlite3 *db, const char *name, int pages)
+{
+    struct database *database = context;
+
+    (void)db;
+    (void)name;
+    database->wal_pages = pages;
+    return SQLITE_OK;
+}
+
+/* With the lock held: until something is queued, or for so long. */
+static void wait_until(struct database *database, int64_t due_ns)
+{
+    struct timespec at = { due_ns / 1000000000, due_ns % 1000000000 };
+
+    pthread_cond_timedwait(&database->work, &database->lock, &at);
+}
+
+/* With the lock held: while nothing is queued, the guard is asked every few seconds. */
+static void wait_idle(struct database *database)
+{
+    int64_t due_ns = clock_monotonic_ns() + GUARD_INTERVAL_NS;
+    struct error ignored;
+
+    wait_until(database, due_ns);
+    if (clock_monotonic_ns() < due_ns)
+        return;
+    pthread_mutex_unlock(&database->lock);
+    is_guarded(database, &ignored);
+    pthread_mutex_lock(&database->lock);
+}
+
+/* With the lock held: waits until there is something to commit. False: nothing is left and we stop.
+ */
+static bool wait_for_work(struct database *database)
+{
+    while (database->first == NULL) {
+        if (database->deferred_first == NULL) {
+            if (database->stopping)
+                return false;
+            wait_idle(database);
+        } else if (database->stopping || clock_monotonic_ns() >= database->deferred_due_ns) {
+            return true;
+        } else {
+            wait_until(database, database->deferred_due_ns);
+        }
+    }
+    return true;
+}
+
+/* With the lock held. */
+static void take_batch(struct database *database, struct batch *batch)
+{
+    struct write **end = &database->first;
+    size_t count = 0;
+
+    while (*end != NULL && count < BATCH_LIMIT) {
+        end = &(*end)->next;
+        count++;
+    }
+    *batch = (struct batch){ .writes = database->first };
+    database->first = *end;
+    *end = NULL;
+    if (database->first == NULL)
+        database->last = &database->first;
+
+    batch->deferred = database->deferred_first;
+    batch->deferred_last = database->deferred_last;
+    batch->deferred_count = database->deferred_count;
+    database->deferred_first = NULL;
+    database->deferred_last = &database->deferred_first;
+    database->deferred_count = 0;
+}
+
+static void release_deferred(struct deferred *first)
+{
+    while (first != NULL) {
+        struct deferred *next = first->next;
+
+        first->release(first->context);
+        free(first);
+        first = next;
+    }
+}
+
+/* With the lock held: puts them back in front, to be tried again in a second. */
+static void retry_deferred(struct database *database, struct batch *batch)
+{
+    if (batch->deferred == NULL)
+        return;
+    *batch->deferred_last = database->deferred_first;
+    if (database->deferred_first == NULL)
+        database->deferred_last = batch->deferred_last;
+    database->deferred_first = batch->deferred;
+    database->deferred_count += batch->deferred_count;
+    database->deferred_due_ns = clock_monotonic_ns() + DEFERRED_DELAY_NS;
+    batch->deferred = NULL;
+}
+
+/* With the lock held: from here on the waiting threads own their writes again. */
+static void answer(struct database *database, struct write *write)
+{
+    while (write != NULL) {
+        struct write *next = write->next;
+
+        database->queued--;
+        write->done = true;
+        pthread_cond_signal(&write->finished);
+        write = next;
+    }
+}
+
+static void *write_loop(void *context)
+{
+    struct database *database = context;
+    struct batch batch;
+
+    pthread_mutex_lock(&database->lock);
+    while (wait_for_work(database)) {
+        take_batch(database, &batch);
+        pthread_mutex_unlock(&database->lock);
+        bool ok = run_batch(database, &batch);
+        pthread_mutex_lock(&database->lock);
+        if (ok)
+            database->committed_ns = clock_monotonic_ns();
+        else if (!database->stopping)
+            retry_deferred(database, &batch);
+        answer(database, batch.writes);
+        bool idle = database->first == NULL;
+        pthread_mutex_unlock(&database->lock);
+        release_deferred(batch.deferred);
+        checkpoint_if_due(database, idle);
+        pthread_mutex_lock(&database->lock);
+    }
+    pthread_mutex_unlock(&database->lock);
+    return NULL;
+}
+
+static _Thread_local bool waiting_forbidden;
+
+void database_forbid_waiting(void)
+{
+    waiting_forbidden = true;
+}
+
+bool database_may_wait(void)
+{
+    return !waiting_forbidden;
+}
+
+bool database_write(struct database *database, database_apply *apply, void *context,
+                    struct error *error)
+{
+    struct error reason = { 0 };
+    struct write write = { .apply = apply, .context = context, .error = &reason };
+
+    assert(!waiting_forbidden);
+    pthread_cond_init(&write.finished, NULL);
+    pthread_mutex_lock(&database->lock);
+    if (database->stopping) {
+        error_set(&reason, ERROR_CANCELLED, "opsbrain is shutting down: try again when it is back");
+    } else {
+        *database->last = &write;
+        database->last = &write.next;
+        database->queued++;
+        pthread_cond_signal(&database->work);
+        while (!write.done)
+            pthread_cond_wait(&write.finished, &database->lock);
+    }
+    pthread_mutex_unlock(&database->lock);
+    pthread_cond_destroy(&write.finished);
+    if (!write.ok)
+        *error = reason;
+    return write.ok;
+}
+
+bool database_defer_take(struct database *database, database_apply *apply, void *context,
+                         void (*release)(void *context), struct error *error)
+{
+    struct deferred *deferred = memory_zeroed(1, sizeof *deferred);
+    bool taken;
+
+    *deferred = (struct deferred){ apply, context, release, NULL };
+    pthread_mutex_lock(&database->lock);
+    taken = !database->stopping && database->deferred_count < DEFERRED_LIMIT;
+    if (taken) {
+        if (database->deferred_first == NULL) {
+            database->deferred_due_ns = clock_monotonic_ns() + DEFERRED_DELAY_NS;
+            pthread_cond_signal(&database->work);
+        }
+        *database->deferred_last = deferred;
+        database->deferred_last = &deferred->next;
+        database->deferred_count++;
+    }
+    pthread_mutex_unlock(&database->lock);
+    if (taken)
+        return true;
+    release_deferred(deferred);
+    return error_set(error, ERROR_BUSY,
+                     "too many updates wait to be stored: try again in a second");
+}
+
+static bool apply_nothing(struct connection *connection, void *context, struct error *error)
+{
+    (void)connection;
+    (void)context;
+    (void)error;
+    return true;
+}
+
+bool database_flush(struct database *database, struct error *error)
+{
+    return database_write(database, apply_nothing, NULL, error);
+}
+
+struct reader database_reader(struct database *database)
+{
+    struct reader reader = { .database = database };
+
+    assert(!waiting_forbidden);
+    pthread_mutex_lock(&database->lock);
+    while (database->readers_free == 0)
+        pthread_cond_wait(&database->reader_free, &database->lock);
+    reader.connection = database->readers[--database->readers_free];
+    pthread_mutex_unlock(&database->lock);
+    return reader;
+}
+
+void database_reader_return(struct reader *reader)
+{
+    struct database *database = reader->database;
+
+    pthread_mutex_lock(&database->lock);
+    database->readers[database->readers_free++] = reader->connection;
+    pthread_cond_signal(&database->reader_free);
+    pthread_mutex_unlock(&database->lock);
+}
+
+size_t database_queued(struct database *database)
+{
+    pthread_mutex_lock(&database->lock);
+    size_t queued = database->queued;
+    pthread_mutex_unlock(&database->lock);
+    return queued;
+}
+
+int64_t database_committed_ns(struct database *database)
+{
+    pthread_mutex_lock(&database->lock);
+    int64_t committed_ns = database->committed_ns;
+    pthread_mutex_unlock(&database->lock);
+    return committed_ns;
+}
+
+int64_t database_size_bytes(const struct database *database)
+{
+    struct stat status;
+    int64_t bytes = 0;
+    TEXT_AUTO wal = { 0 };
+
+    text_addf(&wal, "%s-wal", database->path);
+    if (stat(database->path, &status) == 0)
+        bytes += status.st_size;
+    if (stat(text_string(&wal), &status) == 0)
+        bytes += status.st_size;
+    return bytes;
+}
+
+/* sqlite3 would create it readable for everybody. */
+static bool create_file(const char *path, struct error *error)
+{
+    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+    if (file < 0)
+        return error_set(error, errno == ENOSPC ? ERROR_BUSY : ERROR_INTERNAL,
+                         "database %s cannot be opened: %s", path, strerror(errno));
+    close(file);
+    return true;
+}
+
+static bool open_connections(struct database *database, const struct migration_set *migrations,
+                             unsigned readers, struct error *error)
+{
+    if (!create_file(database->path, error)
+        || !connection_open(database->path, CONNECTION_WRITER, &database->writer, error)
+        || !schema_prepare(database->writer, migrations, error))
+        return false;
+    database->readers = memory_zeroed(readers, sizeof *database->readers);
+    while (database->reader_count < readers) {
+        if (!connection_open(database->path, CONNECTION_READER,
+                             &database->readers[database->reader_count], error))
+            return false;
+        database->readers_free = ++database->reader_count;
+    }
+    sqlite3_wal_hook(connection_handle(database->writer), note_wal, database);
+    return true;
+}
+
+bool database_open(const char *path, const struct migration_set *migrations, unsigned readers,
+                   struct database **out, struct error *error)
+{
+    struct database *database = memory_zeroed(1, sizeof *database);
+    pthread_condattr_t monotonic;
+
+    database->path = memory_copy_text(path);
+    database->last = &database->first;
+    database->deferred_last = &database->deferred_first;
+    pthread_mutex_init(&database->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&database->work, &monotonic);
+    pthread_cond_init(&database->reader_free, NULL);
+    pthread_condattr_destroy(&monotonic);
+    if (!open_connections(database, migrations, readers, error)) {
+        database_close(database);
+        return false;
+    }
+    int failure = pthread_create(&database->thread, NULL, write_loop, database);
+    if (failure != 0) {
+        database_close(database);
+        return error_set(error, ERROR_INTERNAL, "the store's writer thread cannot start: %s",
+                         strerror(failure));
+    }
+    database->started = true;
+    pthread_setname_np(database->thread, "store-writer");
+    *out = database;
+    return true;
+}
+
+void database_guard(struct database *database, bool (*guard)(void *context, struct error *error),
+                    void *context)
+{
+    pthread_mutex_lock(&database->lock);
+    database->guard = guard;
+    database->guard_context = context;
+    pthread_mutex_unlock(&database->lock);
+}
+
+/* The last connection that is closed deletes the WAL at its path, which may be another server's by
+ * now. */
+static void leave_alone(struct database *database)
+{
+    int on = 1;
+
+    sqlite3_file_control(connection_handle(database->writer), "main", SQLITE_FCNTL_PERSIST_WAL,
+                         &on);
+}
+
+static void checkpoint_at_end(struct database *database)
+{
+    struct error ignored;
+
+    if (is_guarded(database, &ignored))
+        sqlite3_wal_checkpoint_v2(connection_handle(database->writer), NULL,
+                                  SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    else
+        leave_alone(database);
+}
+
+void database_close(struct database *database)
+{
+    if (database == NULL)
+        return;
+    pthread_mutex_lock(&database->lock);
+    database->stopping = true;
+    pthread_cond_signal(&database->work);
+    pthread_mutex_unlock(&database->lock);
+    if (database->started)
+        pthread_join(database->thread, NULL);
+    for (size_t i = 0; i < database->reader_count; i++)
+        connection_close(database->readers[i]);
+    if (database->started)
+        checkpoint_at_end(database);
+    connection_close(database->writer);
+    pthread_cond_destroy(&database->work);
+    pthread_cond_destroy(&database->reader_free);
+    pthread_mutex_destroy(&database->lock);
+    free(database->readers);
+    free(database->path);
+    free(database);
+}

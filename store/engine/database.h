@@ -1,0 +1,53 @@
+/* One SQLite file: one writer thread that commits what is queued together, and a pool of query-only
+ * connections. Private to store/. */
+#pragma once
+
+#include "migrations/migrations.h"
+#include "store/engine/sql.h"
+
+struct database;
+
+/* Opens or creates `path` (mode 0600), brings its schema up to date, starts the writer. */
+bool database_open(const char *path, const struct migration_set *migrations, unsigned readers,
+                   struct database **out, struct error *error);
+/* Commits what is queued, joins the writer, checkpoints. NULL is fine. */
+void database_close(struct database *database);
+
+/* Asked before each transaction, and every few seconds by the writer's thread: where it fails, so
+ * do all writes, and the files are left alone. For a database that nobody uses yet. */
+void database_guard(struct database *database, bool (*guard)(void *context, struct error *error),
+                    void *context);
+
+/* What one write does, on the writer's thread, inside a savepoint: false undoes all of it. It may
+ * not write to the database through any other way than `connection`. */
+typedef bool database_apply(struct connection *connection, void *context, struct error *error);
+
+/* Not on this thread, from now on (store.h). */
+void database_forbid_waiting(void);
+bool database_may_wait(void);
+
+/* Queues the closure and returns once its transaction is on disk (or failed). */
+bool database_write(struct database *database, database_apply *apply, void *context,
+                    struct error *error);
+/* Queues a closure that nobody waits for: committed with the next write, at the latest after one
+ * second. `context` is taken: release(context) is called when it is done, or refused (BUSY when too
+ * many wait). A failing closure is logged; after a failing commit it is tried again. */
+bool database_defer_take(struct database *database, database_apply *apply, void *context,
+                         void (*release)(void *context), struct error *error);
+/* Returns once everything that was deferred before is on disk. */
+bool database_flush(struct database *database, struct error *error);
+
+/* A query-only connection, lent until the end of the scope; waits while all are lent. One per
+ * thread at a time. */
+struct reader {
+    struct database *database;
+    struct connection *connection;
+};
+#define READER_AUTO __attribute__((cleanup(database_reader_return))) struct reader
+struct reader database_reader(struct database *database);
+void database_reader_return(struct reader *reader);
+
+size_t database_queued(struct database *database);
+int64_t database_size_bytes(const struct database *database); /* the file and its WAL */
+/* When the last commit reached the disk, on the monotonic clock; 0: none yet. */
+int64_t database_committed_ns(struct database *database);

@@ -1,0 +1,81 @@
+#include "store/engine/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/core/text.h"
+
+static bool failed(const char *folder, struct error *error)
+{
+    return error_set(
+        error, ERROR_INVALID,
+        "the data folder %s cannot be used: %s; set OPSBRAIN_DATA to a folder that can "
+        "be written",
+        folder, strerror(errno));
+}
+
+/* Makes the parents too. */
+static bool create(const char *folder, struct error *error)
+{
+    char path[4096];
+
+    if (*folder == '\0' || text_copy(path, sizeof path, folder) != strlen(folder))
+        return error_set(error, ERROR_INVALID, "the data folder's name is %s",
+                         *folder == '\0' ? "empty" : "longer than 4095 bytes");
+    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(path, 0700) != 0 && errno != EEXIST)
+            return failed(path, error);
+        *slash = '/';
+    }
+    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+        return failed(folder, error);
+    return true;
+}
+
+static bool in_use(const char *folder, int file, struct error *error)
+{
+    char process[24] = "";
+    ssize_t length = pread(file, process, sizeof process - 1, 0);
+
+    process[length > 0 ? strcspn(process, "\n") : 0] = '\0';
+    return error_set(
+        error, ERROR_CONFLICT,
+        "the data folder %s is in use by another opsbrain (process %s): stop it first, "
+        "or set OPSBRAIN_DATA to another folder",
+        folder, *process == '\0' ? "unknown" : process);
+}
+
+bool folder_lock(const char *folder, int *lock_file, struct error *error)
+{
+    TEXT_AUTO path = { 0 };
+    int file;
+
+    if (!create(folder, error))
+        return false;
+    text_addf(&path, "%s/lock", folder);
+    file = open(text_string(&path), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0)
+        return failed(folder, error);
+    if (flock(file, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK)
+            in_use(folder, file, error);
+        else
+            failed(folder, error);
+        close(file);
+        return false;
+    }
+    /* Only told to people: the lock itself is the flock. */
+    if (ftruncate(file, 0) != 0 || dprintf(file, "%d\n", (int)getpid()) < 0) {
+        failed(folder, error);
+        close(file);
+        return false;
+    }
+    *lock_file = file;
+    return true;
+}

@@ -1,0 +1,144 @@
+#include "store/engine/schema.h"
+
+#include <sqlite3.h>
+#include <string.h>
+
+#include "base/core/text.h"
+
+#define APPLICATION_ID 0x6f707362            /* "opsb" */
+#define CHECK_LIMIT_BYTES (64 * 1024 * 1024) /* larger files are not read whole at each start */
+
+static bool read_integer(struct connection *writer, const char *query, int64_t *out,
+                         struct error *error)
+{
+    SQL_AUTO sql = sql_begin(writer, query);
+
+    if (sql_step(&sql, error) != SQL_ROW)
+        return false;
+    *out = sql_integer(&sql, 0);
+    return true;
+}
+
+/* A new file has no tables; ours carries our mark. */
+static bool check_identity(struct connection *writer, int64_t *version, struct error *error)
+{
+    int64_t mark, tables;
+
+    if (!read_integer(writer, "PRAGMA user_version", version, error)
+        || !read_integer(writer, "PRAGMA application_id", &mark, error)
+        || !read_integer(writer, "SELECT count(*) FROM sqlite_schema", &tables, error))
+        return false;
+    if (tables > 0 && mark != APPLICATION_ID)
+        return error_set(error, ERROR_CONFLICT,
+                         "%s is a database of another program: choose another data folder",
+                         connection_path(writer));
+    return true;
+}
+
+static bool check_whole(struct connection *writer, struct error *error)
+{
+    int64_t pages, page_bytes;
+    char verdict[200];
+
+    if (!read_integer(writer, "PRAGMA page_count", &pages, error)
+        || !read_integer(writer, "PRAGMA page_size", &page_bytes, error))
+        return false;
+    if (pages * page_bytes > CHECK_LIMIT_BYTES)
+        return true;
+    SQL_AUTO sql = sql_begin(writer, "PRAGMA quick_check(1)");
+    if (sql_step(&sql, error) != SQL_ROW)
+        return false;
+    sql_text(&sql, 0, verdict, sizeof verdict);
+    if (strcmp(verdict, "ok") != 0)
+        return error_set(error, ERROR_INTERNAL,
+                         "database %s is corrupt (%s): restore the file from a backup",
+                         connection_path(writer), verdict);
+    return true;
+}
+
+static bool use_wal(struct connection *writer, struct error *error)
+{
+    char mode[16];
+    SQL_AUTO sql = sql_begin(writer, "PRAGMA journal_mode = WAL");
+
+    if (sql_step(&sql, error) != SQL_ROW)
+        return false;
+    sql_text(&sql, 0, mode, sizeof mode);
+    if (strcmp(mode, "wal") != 0)
+        return error_set(
+            error, ERROR_INTERNAL,
+            "database %s cannot keep a write-ahead log (journal mode %s): put the data "
+            "folder on a local disk",
+            connection_path(writer), mode);
+    return true;
+}
+
+static bool check_references(struct connection *writer, struct error *error)
+{
+    char table[64];
+    enum sql_step step;
+    SQL_AUTO sql = sql_begin(writer, "PRAGMA foreign_key_check");
+
+    step = sql_step(&sql, error);
+    if (step != SQL_ROW)
+        return step != SQL_FAILED;
+    sql_text(&sql, 0, table, sizeof table);
+    return error_set(error, ERROR_INTERNAL, "rows of table %s refer to rows that are not there",
+                     table);
+}
+
+static bool migrate(struct connection *writer, const struct migration_set *migrations,
+                    int64_t version, struct error *error)
+{
+    for (int i = (int)version; i < migrations->count; i++) {
+        struct error ignored;
+        TEXT_AUTO script = { 0 };
+
+        text_addf(&script, "BEGIN IMMEDIATE; %s; PRAGMA user_version = %d;",
+                  migrations->rows[i].sql, i + 1);
+        if (connection_run(writer, text_string(&script), error) && check_references(writer, error)
+            && connection_run(writer, "COMMIT", error))
+            continue;
+        if (sqlite3_get_autocommit(connection_handle(writer)) == 0)
+            connection_run(writer, "ROLLBACK", &ignored);
+        return error_set(error, error->kind, "migration %s: %s", migrations->rows[i].name,
+                         error->message);
+    }
+    return true;
+}
+
+/* A table that others refer to is replaced by way of dropping it, which only works while references
+ * are not enforced; each migration checks them at its end instead (sqlite.org/lang_altertable.html,
+ * section 7). */
+static bool migrate_unchecked(struct connection *writer, const struct migration_set *migrations,
+                              int64_t version, struct error *error)
+{
+    struct error ignored;
+    bool done = connection_run(writer, "PRAGMA foreign_keys = OFF", error)
+                && migrate(writer, migrations, version, error);
+
+    return connection_run(writer, "PRAGMA foreign_keys = ON", done ? error : &ignored) && done;
+}
+
+bool schema_prepare(struct connection *writer, const struct migration_set *migrations,
+                    struct error *error)
+{
+    int64_t version;
+    TEXT_AUTO settings = { 0 };
+
+    if (!check_identity(writer, &version, error))
+        return false;
+    if (version > migrations->count)
+        return error_set(error, ERROR_CONFLICT,
+                         "database %s has version %lld, this opsbrain knows up to %d: run a newer "
+                         "opsbrain or restore a backup",
+                         connection_path(writer), (long long)version, migrations->count);
+    if (migrations == &migrations_scrapes) /* its rows are long */
+        text_add(&settings, "PRAGMA page_size = 8192; ");
+    text_addf(&settings, "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = %d;",
+              APPLICATION_ID);
+    if (version == 0 && !connection_run(writer, text_string(&settings), error))
+        return false;
+    return use_wal(writer, error) && check_whole(writer, error)
+           && migrate_unchecked(writer, migrations, version, error);
+}

@@ -1,0 +1,62 @@
+/* A connection to the database with its prepared statements, and one run of one statement. Private
+ * to store/. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/core/error.h"
+
+/* One thread at a time. */
+struct connection;
+
+enum connection_kind { CONNECTION_WRITER, CONNECTION_READER };
+/* Opens the file that must already exist. Free with connection_close. */
+bool connection_open(const char *path, enum connection_kind kind, struct connection **out,
+                     struct error *error);
+void connection_close(struct connection *connection); /* NULL is fine */
+const char *connection_path(const struct connection *connection);
+struct sqlite3 *connection_handle(struct connection *connection);
+/* Runs a script of statements that return no rows. */
+bool connection_run(struct connection *connection, const char *script, struct error *error);
+
+/* One run of one statement: begin, bind, step, read, end. `end` is automatic: declare with
+ * SQL_AUTO. What goes wrong before the first step is reported by it. `text` must be a static
+ * string: statements are kept by its address. Bound memory must live until the end of the run. */
+struct sql {
+    struct connection *connection;
+    struct sqlite3_stmt *statement;
+    bool *taken; /* of the kept statement; NULL: the statement is our own */
+    bool failed;
+};
+#define SQL_AUTO __attribute__((cleanup(sql_end))) struct sql
+
+struct sql sql_begin(struct connection *connection, const char *text);
+void sql_end(struct sql *sql);
+
+void sql_bind_text(struct sql *sql, int position, const char *text); /* NULL binds NULL */
+void sql_bind_bytes(struct sql *sql, int position, const char *text, size_t length); /* as text */
+void sql_bind_integer(struct sql *sql, int position, int64_t value);
+void sql_bind_time(struct sql *sql, int position, int64_t utc_ms); /* 0 binds NULL */
+void sql_bind_real(struct sql *sql, int position, double value);   /* NaN binds NULL */
+void sql_bind_blob(struct sql *sql, int position, const void *data, size_t length);
+
+enum sql_step { SQL_ROW, SQL_DONE, SQL_FAILED };
+enum sql_step sql_step(struct sql *sql, struct error *error);
+/* Steps a statement that returns nothing, and makes it ready to be bound again. */
+bool sql_run(struct sql *sql, struct error *error);
+/* Steps to the one row there may be; *found tells. */
+bool sql_find(struct sql *sql, bool *found, struct error *error);
+int64_t sql_changes(const struct sql *sql); /* rows that the last run changed */
+int64_t sql_inserted(const struct sql *sql);
+
+/* Columns of the current row. NULL reads as 0, "" or no bytes. */
+int64_t sql_integer(const struct sql *sql, int column);
+double sql_real(const struct sql *sql, int column);
+void sql_text(const struct sql *sql, int column, char *out, size_t size);
+char *sql_text_copy(const struct sql *sql, int column); /* heap */
+/* Borrowed until the next step. */
+const void *sql_blob(const struct sql *sql, int column, size_t *length);
+
+/* Room for one more row behind `count` of them: the capacity doubles at powers of two. */
+void *rows_grow(void *rows, size_t count, size_t size);

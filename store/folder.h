@@ -1,8 +1,0 @@
-/* The data folder: made, and locked against a second process. Private to store/. */
-#pragma once
-
-#include "base/error.h"
-
-/* Creates the folder (mode 0700) where it is missing and holds `<folder>/lock` until *lock_file is
- * closed. */
-bool folder_lock(const char *folder, int *lock_file, struct error *error);

@@ -1,0 +1,11 @@
+/* The scrapes that were kept of an attempt at a cell. */
+#pragma once
+
+#include <jansson.h>
+
+#include "store/ledger/store.h"
+
+/* As columns: {"at_ms": [...], "requests_running": [...], ...}. NOT_FOUND where none were kept. New
+ * reference. */
+bool attempt_series_find(struct store *store, int64_t attempt_id, json_t **out,
+                         struct error *error);

@@ -1,0 +1,393 @@
+#include "store/ledger/deployments.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/text.h"
+#include "store/ledger/principals.h"
+#include "store/ledger/store_private.h"
+
+#define COLUMNS                                                                                    \
+    "d.id, r.revision, d.name, r.url, r.provider, r.model, r.engine, r.hardware, r.region, "       \
+    "r.secret, r.labels, r.limits, r.created_by, d.created_ms, r.created_ms, d.retired_ms, "       \
+    "r.model_revision, r.quantization, r.chips, d.owner "
+
+static const char FIND[] = "SELECT " COLUMNS "FROM deployments d JOIN deployment_revisions r "
+                           "ON r.deployment_id = d.id AND r.revision = d.revision "
+                           "WHERE d.name = ?1";
+static const char FIND_REVISION[] =
+    "SELECT " COLUMNS "FROM deployments d JOIN deployment_revisions r "
+    "ON r.deployment_id = d.id WHERE d.id = ?1 AND r.revision = ?2";
+static const char LIST[] = "SELECT " COLUMNS "FROM deployments d JOIN deployment_revisions r "
+                           "ON r.deployment_id = d.id AND r.revision = d.revision "
+                           "WHERE d.retired_ms IS NULL AND d.name > ?1 ORDER BY d.name LIMIT ?2";
+
+static void read_row(const struct sql *sql, struct deployment *row)
+{
+    *row = (struct deployment){ .id = sql_integer(sql, 0), .revision = sql_integer(sql, 1) };
+    sql_text(sql, 2, row->name, sizeof row->name);
+    sql_text(sql, 3, row->url, sizeof row->url);
+    sql_text(sql, 4, row->provider, sizeof row->provider);
+    sql_text(sql, 5, row->model, sizeof row->model);
+    sql_text(sql, 6, row->engine, sizeof row->engine);
+    sql_text(sql, 7, row->hardware, sizeof row->hardware);
+    sql_text(sql, 8, row->region, sizeof row->region);
+    sql_text(sql, 9, row->secret, sizeof row->secret);
+    sql_text(sql, 10, row->labels, sizeof row->labels);
+    sql_text(sql, 11, row->limits, sizeof row->limits);
+    sql_text(sql, 12, row->created_by, sizeof row->created_by);
+    row->created_ms = sql_integer(sql, 13);
+    row->changed_ms = sql_integer(sql, 14);
+    row->retired_ms = sql_integer(sql, 15);
+    sql_text(sql, 16, row->model_revision, sizeof row->model_revision);
+    sql_text(sql, 17, row->quantization, sizeof row->quantization);
+    row->chips = sql_integer(sql, 18);
+    sql_text(sql, 19, row->owner, sizeof row->owner);
+}
+
+/* Retired ones too. */
+static bool find(struct connection *connection, const char *name, struct deployment *out,
+                 bool *found, struct error *error)
+{
+    SQL_AUTO sql = sql_begin(connection, FIND);
+
+    sql_bind_text(&sql, 1, name);
+    if (!sql_find(&sql, found, error))
+        return false;
+    if (*found)
+        read_row(&sql, out);
+    return true;
+}
+
+static bool list(struct connection *connection, const char *after, size_t limit,
+                 struct deployment **out, size_t *count, struct error *error)
+{
+    struct deployment *rows = NULL;
+    size_t length = 0;
+    enum sql_step step;
+    SQL_AUTO sql = sql_begin(connection, LIST);
+
+    sql_bind_text(&sql, 1, after);
+    sql_bind_integer(&sql, 2, (int64_t)limit);
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        rows = rows_grow(rows, length, sizeof *rows);
+        read_row(&sql, &rows[length++]);
+    }
+    if (step == SQL_FAILED) {
+        free(rows);
+        return false;
+    }
+    *out = rows;
+    *count = length;
+    return true;
+}
+
+/* Says which there are, so that a typing error mends itself. */
+static bool not_found(struct connection *connection, const char *name, struct error *error)
+{
+    enum { SHOWN = 8 };
+    struct deployment *rows;
+    size_t count;
+    TEXT_AUTO names = { 0 };
+
+    if (!list(connection, "", SHOWN + 1, &rows, &count, error))
+        return false;
+    for (size_t i = 0; i < count && i < SHOWN; i++)
+        text_addf(&names, "%s%s", i == 0 ? "" : ", ", rows[i].name);
+    if (count > SHOWN)
+        text_add(&names, ", ...");
+    free(rows);
+    if (count == 0)
+        return error_set(error, ERROR_NOT_FOUND,
+                         "no deployment is named \"%s\": none is registered yet", name);
+    return error_set(error, ERROR_NOT_FOUND, "no deployment is named \"%s\"; there are: %s", name,
+                     text_string(&names));
+}
+
+static bool find_current(struct connection *connection, const char *name, struct deployment *out,
+                         struct error *error)
+{
+    bool found;
+
+    if (!find(connection, name, out, &found, error))
+        return false;
+    return (found && out->retired_ms == 0) || not_found(connection, name, error);
+}
+
+struct edit {
+    struct deployment row; /* in: what is wanted; out: what is stored */
+    int64_t now_ms;
+    bool is_admin; /* who does it */
+    char detail[SECRET_NAME_SIZE + ORIGIN_SIZE + 32];
+    struct text changed;
+};
+
+static bool insert_revision(struct connection *connection, const struct deployment *row,
+                            struct error *error)
+{
+    SQL_AUTO sql =
+        sql_begin(connection, "INSERT INTO deployment_revisions (deployment_id, revision, url, "
+                              "provider, model, engine, hardware, region, secret, labels, limits, "
+                              "created_ms, created_by, model_revision, quantization, chips) "
+                              "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
+                              "?14, ?15, ?16)");
+
+    sql_bind_integer(&sql, 1, row->id);
+    sql_bind_integer(&sql, 2, row->revision);
+    sql_bind_text(&sql, 3, row->url);
+    sql_bind_text(&sql, 4, *row->provider == '\0' ? "endpoint" : row->provider);
+    sql_bind_text(&sql, 5, row->model);
+    sql_bind_text(&sql, 6, row->engine);
+    sql_bind_text(&sql, 7, row->hardware);
+    sql_bind_text(&sql, 8, row->region);
+    sql_bind_text(&sql, 9, row->secret);
+    sql_bind_text(&sql, 10, *row->labels == '\0' ? "{}" : row->labels);
+    sql_bind_text(&sql, 11, *row->limits == '\0' ? "{}" : row->limits);
+    sql_bind_integer(&sql, 12, row->changed_ms);
+    sql_bind_text(&sql, 13, row->created_by);
+    sql_bind_text(&sql, 14, row->model_revision);
+    sql_bind_text(&sql, 15, row->quantization);
+    sql_bind_integer(&sql, 16, row->chips);
+    return sql_run(&sql, error);
+}
+
+static bool insert_name(struct connection *connection, struct deployment *row, struct error *error)
+{
+    SQL_AUTO sql = sql_begin(connection, "INSERT INTO deployments (name, revision, created_ms, "
+                                         "owner) VALUES (?1, 1, ?2, ?3)");
+
+    sql_bind_text(&sql, 1, row->name);
+    sql_bind_integer(&sql, 2, row->changed_ms);
+    sql_bind_text(&sql, 3, row->owner);
+    if (!sql_run(&sql, error))
+        return false;
+    row->id = sql_inserted(&sql);
+    row->revision = 1;
+    return true;
+}
+
+/* The revision that is current from now on; a retired name is back. */
+static bool advance(struct connection *connection, const struct deployment *row,
+                    struct error *error)
+{
+    SQL_AUTO sql = sql_begin(connection, "UPDATE deployments SET revision = ?2, owner = ?3, "
+                                         "retired_ms = NULL WHERE id = ?1");
+
+    sql_bind_integer(&sql, 1, row->id);
+    sql_bind_integer(&sql, 2, row->revision);
+    sql_bind_text(&sql, 3, row->owner);
+    return sql_run(&sql, error);
+}
+
+static bool bind_secret(struct connection *connection, const struct deployment *row,
+                        struct error *error)
+{
+    struct secret_origin bound = { .created_ms = row->changed_ms };
+
+    if (row->binds[0] == '\0')
+        return true;
+    text_copy(bound.secret, sizeof bound.secret, row->secret);
+    text_copy(bound.origin, sizeof bound.origin, row->binds);
+    text_copy(bound.created_by, sizeof bound.created_by, row->created_by);
+    return secret_origin_insert(connection, &bound, error);
+}
+
+static bool store_revision(struct connection *connection, struct edit *edit,
+                           const struct deployment *old, struct error *error)
+{
+    struct deployment *row = &edit->row;
+    bool found;
+
+    if (!insert_revision(connection, row, error) || !advance(connection, row, error)
+        || !bind_secret(connection, row, error) || !find(connection, row->name, row, &found, error))
+        return false;
+    changed_deployment(&edit->changed, old, row);
+    return true;
+}
+
+/* Whoever goes on using a name that was taken away is not to find a stranger's server behind it. */
+static bool check_owner(const struct edit *edit, const struct deployment *old, struct error *error)
+{
+    if (edit->is_admin || old->owner[0] == '\0' || strcmp(old->owner, edit->row.owner) == 0)
+        return true;
+    return error_set(
+        error, ERROR_FORBIDDEN,
+        "the name \"%s\" is that of a removed deployment of %s: choose another name, or "
+        "let %s or an admin register it",
+        old->name, old->owner, old->owner);
+}
+
+static bool apply_add(struct connection *connection, void *context, struct error *error)
+{
+    struct edit *edit = context;
+    struct deployment *row = &edit->row;
+    struct deployment old = { 0 };
+    bool found;
+
+    if (!find(connection, row->name, &old, &found, error))
+        return false;
+    if (found && old.retired_ms == 0)
+        return error_set(error, ERROR_CONFLICT,
+                         "a deployment named \"%s\" is registered already, at %s: change it with "
+                         "deployment_update, or choose another name",
+                         row->name, old.url);
+    row->changed_ms = edit->now_ms;
+    if (row->owner[0] == '\0')
+        text_copy(row->owner, sizeof row->owner, row->created_by);
+    if (!found)
+        return insert_name(connection, row, error) && store_revision(connection, edit, &old, error);
+    if (!check_owner(edit, &old, error))
+        return false;
+    if (old.owner[0] != '\0')
+        text_copy(row->owner, sizeof row->owner, old.owner);
+    row->id = old.id;
+    row->revision = old.revision + 1;
+    changed_text(&edit->changed, "state", "removed", "registered");
+    return store_revision(connection, edit, &old, error);
+}
+
+static bool apply_change(struct connection *connection, void *context, struct error *error)
+{
+    struct edit *edit = context;
+    struct deployment *row = &edit->row;
+    struct deployment old = { 0 };
+
+    if (!find_current(connection, row->name, &old, error))
+        return false;
+    if (old.revision != row->revision)
+        return error_set(error, ERROR_CONFLICT,
+                         "deployment \"%s\" was changed by %s in the meantime (revision %lld, not "
+                         "%lld): look at it again and repeat the change",
+                         row->name, old.created_by, (long long)old.revision,
+                         (long long)row->revision);
+    row->id = old.id;
+    row->revision++;
+    row->changed_ms = edit->now_ms;
+    return store_revision(connection, edit, &old, error);
+}
+
+static bool apply_retire(struct connection *connection, void *context, struct error *error)
+{
+    struct edit *edit = context;
+    struct deployment old = { 0 };
+    SQL_AUTO sql = sql_begin(connection, "UPDATE deployments SET retired_ms = ?2 WHERE id = ?1");
+
+    if (!find_current(connection, edit->row.name, &old, error))
+        return false;
+    sql_bind_integer(&sql, 1, old.id);
+    sql_bind_integer(&sql, 2, edit->now_ms);
+    changed_text(&edit->changed, "state", "registered", "removed");
+    return sql_run(&sql, error);
+}
+
+static bool is_admin(const struct change *change)
+{
+    return change == NULL
+           || (change->actor.role != NULL
+               && strcmp(change->actor.role, role_name(ROLE_ADMIN)) == 0);
+}
+
+static bool run_edit(struct store *store, database_apply *apply,
+                     const struct deployment *deployment, int64_t now_ms, struct change *change,
+                     struct deployment *out, struct error *error)
+{
+    struct edit edit = { .row = *deployment, .now_ms = now_ms, .is_admin = is_admin(change) };
+
+    if (*edit.row.created_by == '\0' && change != NULL && change->actor.principal != NULL)
+        text_copy(edit.row.created_by, sizeof edit.row.created_by, change->actor.principal);
+    if (*edit.row.binds != '\0')
+        snprintf(edit.detail, sizeof edit.detail, "the secret %s is bound to %s", edit.row.secret,
+                 edit.row.binds);
+    if (!store_change_told(store, change, apply, &edit, edit.row.name, edit.detail, &edit.changed,
+                           error))
+        return false;
+    *out = edit.row;
+    return true;
+}
+
+bool deployment_add(struct store *store, const struct deployment *deployment, int64_t now_ms,
+                    struct change *change, struct deployment *out, struct error *error)
+{
+    return run_edit(store, apply_add, deployment, now_ms, change, out, error);
+}
+
+bool deployment_change(struct store *store, const struct deployment *deployment, int64_t now_ms,
+                       struct change *change, struct deployment *out, struct error *error)
+{
+    return run_edit(store, apply_change, deployment, now_ms, change, out, error);
+}
+
+bool deployment_retire(struct store *store, const char *name, int64_t now_ms, struct change *change,
+                       struct error *error)
+{
+    struct deployment row = { 0 };
+
+    if (text_copy(row.name, sizeof row.name, name) != strlen(name))
+        return error_set(error, ERROR_NOT_FOUND, "no deployment has a name of %zu characters",
+                         strlen(name));
+    return run_edit(store, apply_retire, &row, now_ms, change, &row, error);
+}
+
+bool deployment_find(struct store *store, const char *name, struct deployment *out,
+                     struct error *error)
+{
+    struct deployment row;
+    READER_AUTO reader = database_reader(store->main);
+
+    if (!find_current(reader.connection, name, &row, error))
+        return false;
+    *out = row;
+    return true;
+}
+
+bool deployment_find_revision(struct store *store, int64_t id, int64_t revision,
+                              struct deployment *out, struct error *error)
+{
+    bool found;
+    READER_AUTO reader = database_reader(store->main);
+    SQL_AUTO sql = sql_begin(reader.connection, FIND_REVISION);
+
+    sql_bind_integer(&sql, 1, id);
+    sql_bind_integer(&sql, 2, revision);
+    if (!sql_find(&sql, &found, error))
+        return false;
+    if (!found)
+        return error_set(error, ERROR_NOT_FOUND, "deployment %lld has no revision %lld",
+                         (long long)id, (long long)revision);
+    read_row(&sql, out);
+    return true;
+}
+
+bool deployment_measures_same(const struct deployment *a, const struct deployment *b)
+{
+    return strcmp(a->url, b->url) == 0 && strcmp(a->provider, b->provider) == 0
+           && strcmp(a->model, b->model) == 0 && strcmp(a->model_revision, b->model_revision) == 0
+           && strcmp(a->quantization, b->quantization) == 0 && strcmp(a->engine, b->engine) == 0
+           && strcmp(a->hardware, b->hardware) == 0 && a->chips == b->chips
+           && strcmp(a->region, b->region) == 0 && strcmp(a->limits, b->limits) == 0;
+}
+
+bool deployment_same_since(struct store *store, int64_t id, int64_t revision, int64_t *first,
+                           struct error *error)
+{
+    struct deployment this, before;
+
+    if (!deployment_find_revision(store, id, revision, &this, error))
+        return false;
+    for (*first = revision; *first > 1; --*first) {
+        if (!deployment_find_revision(store, id, *first - 1, &before, error))
+            return false;
+        if (!deployment_measures_same(&before, &this))
+            break;
+    }
+    return true;
+}
+
+bool deployment_list(struct store *store, const char *after, size_t limit, struct deployment **out,
+                     size_t *count, struct error *error)
+{
+    READER_AUTO reader = database_reader(store->main);
+
+    return list(reader.connection, after, limit, out, count, error);
+}

@@ -1,0 +1,42 @@
+#include "store/ledger/disk_space.h"
+
+#include <sys/statvfs.h>
+
+#include "store/ledger/store_private.h"
+
+#define MIB 1048576.0
+
+void room_reserve(struct store *store, int64_t bytes, int64_t share)
+{
+    store->reserve_bytes = bytes;
+    store->reserve_share = share;
+}
+
+void room_read(const struct store *store, struct disk *out)
+{
+    struct statvfs status;
+
+    *out = (struct disk){ .total_bytes = INT64_MAX, .free_bytes = INT64_MAX };
+    if (store->reserve_share == 0 || statvfs(store->folder, &status) != 0)
+        return;
+    out->total_bytes = (int64_t)(status.f_blocks * status.f_frsize);
+    out->free_bytes = (int64_t)(status.f_bavail * status.f_frsize);
+    out->reserve_bytes = out->total_bytes / store->reserve_share;
+    if (out->reserve_bytes > store->reserve_bytes)
+        out->reserve_bytes = store->reserve_bytes;
+}
+
+bool room_check(const struct store *store, struct error *error)
+{
+    struct disk disk;
+
+    if (store->reserve_bytes == 0)
+        return true;
+    room_read(store, &disk);
+    return disk.free_bytes > disk.reserve_bytes
+           || error_set(error, ERROR_BUSY,
+                        "the disk of the data folder is nearly full: %.1f MiB are free, and %.1f "
+                        "MiB (setting disk_reserve_bytes) are kept for what runs and for admins; "
+                        "an admin must free space, or give it more",
+                        (double)disk.free_bytes / MIB, (double)disk.reserve_bytes / MIB);
+}

@@ -1,0 +1,30 @@
+/* How much room there is: on the disk of the data folder, a part of which is kept for what runs to
+ * be finished and for admins, and for each principal. */
+#pragma once
+
+#include "store/ledger/store.h"
+
+struct disk {
+    int64_t total_bytes, free_bytes;
+    int64_t reserve_bytes; /* kept; 0: none */
+};
+
+#define ROOM_SHARE 10
+
+/* Keeps `bytes` of the disk, but at most one of `share` parts of it. Before anything else is done
+ * with the store. */
+void room_reserve(struct store *store, int64_t bytes, int64_t share);
+/* As it is now. What cannot be found out reads as a disk with room. */
+void room_read(const struct store *store, struct disk *out);
+/* Before something grows that nobody needs to finish or to clean up. BUSY: only the reserve is
+ * left, or less. */
+bool room_check(const struct store *store, struct error *error);
+
+/* What a principal has brought or caused, the audit apart. */
+struct usage {
+    int64_t imports_bytes, datasets_bytes, sweeps_bytes, deployments_bytes;
+};
+bool usage_read(struct store *store, const char *principal, struct usage *out, struct error *error);
+/* CONFLICT: the principal has `limit_bytes` (0: any) or more; the sentence says of what. */
+bool usage_check(struct store *store, const char *principal, int64_t limit_bytes,
+                 struct error *error);

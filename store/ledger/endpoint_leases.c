@@ -1,0 +1,128 @@
+/* The endpoints that jobs measure on, one measurement at a time: their names, who holds them and
+ * who waits. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/net/outbound.h"
+#include "store/ledger/jobs.h"
+#include "store/ledger/store_private.h"
+
+/* This machine has several names, and it is one endpoint by all of them. */
+static const char *one_name(const char *host)
+{
+    return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ? "127.0.0.1" : host;
+}
+
+bool endpoint_name(const char *url, char out[ENDPOINT_NAME_SIZE], struct error *error)
+{
+    char host[URL_HOST_SIZE];
+    int port;
+
+    if (!url_check(url, host, &port, error))
+        return false;
+    snprintf(out, ENDPOINT_NAME_SIZE, "%s:%d", one_name(host), port);
+    return true;
+}
+
+#define COLUMNS "l.endpoint, l.job_id, j.principal, j.subject, j.created_ms, l.granted_ms "
+#define IN_LINE "FROM endpoint_leases l JOIN jobs j ON j.id = l.job_id WHERE l.turn IS NOT NULL "
+#define LINE_ORDER "l.granted_ms IS NULL, l.turn, l.id"
+
+static void read_row(const struct sql *sql, struct endpoint_lease *row)
+{
+    *row = (struct endpoint_lease){
+        .asked_ms = sql_integer(sql, 4),
+        .granted_ms = sql_integer(sql, 5),
+    };
+    sql_text(sql, 0, row->endpoint, sizeof row->endpoint);
+    sql_text(sql, 1, row->job_id, sizeof row->job_id);
+    sql_text(sql, 2, row->principal, sizeof row->principal);
+    sql_text(sql, 3, row->purpose, sizeof row->purpose);
+}
+
+static void number_places(struct endpoint_lease *rows, size_t count)
+{
+    size_t place = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || strcmp(rows[i].endpoint, rows[i - 1].endpoint) != 0)
+            place = 0;
+        if (rows[i].granted_ms == 0)
+            rows[i].place = ++place;
+    }
+}
+
+bool endpoint_list(struct store *store, struct endpoint_lease **out, size_t *count,
+                   struct error *error)
+{
+    struct endpoint_lease *rows = NULL;
+    size_t length = 0;
+    enum sql_step step;
+    READER_AUTO reader = database_reader(store->main);
+    SQL_AUTO sql =
+        sql_begin(reader.connection, "SELECT " COLUMNS IN_LINE "ORDER BY l.endpoint, " LINE_ORDER);
+
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        rows = rows_grow(rows, length, sizeof *rows);
+        read_row(&sql, &rows[length++]);
+    }
+    if (step == SQL_FAILED) {
+        free(rows);
+        return false;
+    }
+    number_places(rows, length);
+    *out = rows;
+    *count = length;
+    return true;
+}
+
+/* The job's own row in a line: its endpoint and its place. */
+static bool find_own(struct connection *connection, const char *job_id, struct line_place *out,
+                     bool *found, struct error *error)
+{
+    static const char OWN[] =
+        "SELECT mine.endpoint, (SELECT count(*) FROM endpoint_leases l WHERE "
+        "l.endpoint = mine.endpoint AND l.granted_ms IS NULL AND l.turn IS NOT NULL AND "
+        "(l.turn < mine.turn OR (l.turn = mine.turn AND l.id <= mine.id))) "
+        "FROM endpoint_leases mine WHERE mine.job_id = ?1 AND mine.turn IS NOT NULL "
+        "AND mine.granted_ms IS NULL";
+    SQL_AUTO sql = sql_begin(connection, OWN);
+
+    sql_bind_text(&sql, 1, job_id);
+    if (!sql_find(&sql, found, error))
+        return false;
+    if (!*found)
+        return true;
+    sql_text(&sql, 0, out->endpoint, sizeof out->endpoint);
+    out->place = (size_t)sql_integer(&sql, 1);
+    return true;
+}
+
+/* Who holds the endpoint; where nobody does, who is first in line. */
+static bool find_first(struct connection *connection, struct line_place *out, struct error *error)
+{
+    bool found;
+    SQL_AUTO sql = sql_begin(connection, "SELECT " COLUMNS IN_LINE
+                                         "AND l.endpoint = ?1 ORDER BY " LINE_ORDER " LIMIT 1");
+
+    sql_bind_text(&sql, 1, out->endpoint);
+    if (!sql_find(&sql, &found, error))
+        return false;
+    if (found)
+        read_row(&sql, &out->first);
+    return true;
+}
+
+bool line_place_find(struct store *store, const char *job_id, struct line_place *out, bool *found,
+                     struct error *error)
+{
+    struct line_place place = { 0 };
+    READER_AUTO reader = database_reader(store->main);
+
+    if (!find_own(reader.connection, job_id, &place, found, error)
+        || !find_first(reader.connection, &place, error))
+        return false;
+    *out = place;
+    return true;
+}

@@ -1,0 +1,180 @@
+/* The lines in front of the endpoints: where a job stands in them, and when its turn has come. A
+ * job stands for its endpoints in the order of their names, for the next when it holds the one
+ * before, so that no two jobs wait for one another. In the caller's transaction. */
+#include "base/core/memory.h"
+#include "store/ledger/store_private.h"
+
+static bool next_turn(struct connection *connection, const char *job_id, const char *endpoint,
+                      int64_t *turn, struct error *error)
+{
+    static const char NEXT[] =
+        "INSERT INTO line_turns (endpoint, principal, turn) SELECT ?2, principal, "
+        "max(1, coalesce((SELECT turn FROM served_endpoints WHERE endpoint = ?2), 0)) "
+        "FROM jobs WHERE id = ?1 ON CONFLICT (endpoint, principal) "
+        "DO UPDATE SET turn = max(line_turns.turn + 1, excluded.turn) RETURNING turn";
+    bool found;
+    SQL_AUTO sql = sql_begin(connection, NEXT);
+
+    sql_bind_text(&sql, 1, job_id);
+    sql_bind_text(&sql, 2, endpoint);
+    if (!sql_find(&sql, &found, error))
+        return false;
+    *turn = sql_integer(&sql, 0);
+    return true;
+}
+
+/* A principal's jobs have one turn after another; whoever comes new begins with the holder's. So
+ * all who wait get one turn before the first of them gets a second, and coming again wins none. */
+static bool stand_at(struct connection *connection, const char *job_id, const char *endpoint,
+                     struct error *error)
+{
+    int64_t turn;
+    SQL_AUTO sql = sql_begin(connection, "UPDATE endpoint_leases SET turn = ?3 "
+                                         "WHERE job_id = ?1 AND endpoint = ?2");
+
+    if (!next_turn(connection, job_id, endpoint, &turn, error))
+        return false;
+    sql_bind_text(&sql, 1, job_id);
+    sql_bind_text(&sql, 2, endpoint);
+    sql_bind_integer(&sql, 3, turn);
+    return sql_run(&sql, error);
+}
+
+/* In the line of the next endpoint that it needs; *stands false: there is none. */
+static bool stand_in_next(struct connection *connection, const char *job_id, bool *stands,
+                          struct error *error)
+{
+    char endpoint[ENDPOINT_NAME_SIZE];
+    SQL_AUTO sql = sql_begin(connection, "SELECT endpoint FROM endpoint_leases WHERE job_id = ?1 "
+                                         "AND turn IS NULL ORDER BY endpoint LIMIT 1");
+
+    sql_bind_text(&sql, 1, job_id);
+    if (!sql_find(&sql, stands, error))
+        return false;
+    if (!*stands)
+        return true;
+    sql_text(&sql, 0, endpoint, sizeof endpoint);
+    return stand_at(connection, job_id, endpoint, error);
+}
+
+static bool need(struct connection *connection, const char *job_id, const char *url,
+                 struct error *error)
+{
+    char endpoint[ENDPOINT_NAME_SIZE];
+    struct error ignored; /* where nobody can connect, nobody is disturbed */
+    SQL_AUTO sql = sql_begin(connection, "INSERT INTO endpoint_leases (endpoint, job_id) "
+                                         "VALUES (?1, ?2) ON CONFLICT DO NOTHING");
+
+    if (!endpoint_name(url, endpoint, &ignored))
+        return true;
+    sql_bind_text(&sql, 1, endpoint);
+    sql_bind_text(&sql, 2, job_id);
+    return sql_run(&sql, error);
+}
+
+bool line_join(struct connection *connection, const char *job_id, struct error *error)
+{
+    static const char URLS[] =
+        "SELECT r.url FROM jobs j JOIN sweep_subjects s ON s.sweep_id = j.subject "
+        "JOIN deployment_revisions r ON r.deployment_id = s.deployment_id AND "
+        "r.revision = s.revision WHERE j.id = ?1 AND j.kind = 'sweep' ORDER BY s.position";
+    enum sql_step step;
+    bool stands;
+    SQL_AUTO sql = sql_begin(connection, URLS);
+
+    sql_bind_text(&sql, 1, job_id);
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        FREE_AUTO char *url = sql_text_copy(&sql, 0);
+
+        if (!need(connection, job_id, url, error))
+            return false;
+    }
+    return step == SQL_DONE && stand_in_next(connection, job_id, &stands, error);
+}
+
+/* The job's row in a line, where it waits in one. */
+#define ITS_ROW "job_id = ?1 AND turn IS NOT NULL AND granted_ms IS NULL "
+
+bool line_advance(struct connection *connection, const char *job_id, int64_t now_ms, bool *holds,
+                  struct error *error)
+{
+    static const char SERVED[] =
+        "INSERT INTO served_endpoints (endpoint, number, turn) SELECT endpoint, "
+        "(SELECT coalesce(max(number), 0) + 1 FROM served_endpoints), turn "
+        "FROM endpoint_leases WHERE " ITS_ROW
+        "ON CONFLICT (endpoint) DO UPDATE SET number = excluded.number, turn = excluded.turn";
+    static const char GRANT[] = "UPDATE endpoint_leases SET granted_ms = ?2 WHERE " ITS_ROW;
+    bool stands;
+
+    if (!job_execute(connection, SERVED, job_id, 0, error)
+        || !job_execute(connection, GRANT, job_id, now_ms, error)
+        || !stand_in_next(connection, job_id, &stands, error))
+        return false;
+    *holds = !stands;
+    return true;
+}
+
+/* What its principal asked for later moves up by a turn. */
+static bool close_up(struct connection *connection, const char *job_id, struct error *error)
+{
+    static const char OTHERS[] =
+        "UPDATE endpoint_leases SET turn = turn - 1 WHERE granted_ms IS NULL AND EXISTS "
+        "(SELECT 1 FROM endpoint_leases gone WHERE gone.job_id = ?1 AND gone.granted_ms IS NULL "
+        "AND gone.endpoint = endpoint_leases.endpoint AND gone.turn < endpoint_leases.turn) "
+        "AND (SELECT principal FROM jobs WHERE id = job_id) = "
+        "(SELECT principal FROM jobs WHERE id = ?1)";
+    static const char LAST[] = "UPDATE line_turns SET turn = turn - 1 WHERE principal = "
+                               "(SELECT principal FROM jobs WHERE id = ?1) AND endpoint IN "
+                               "(SELECT endpoint FROM endpoint_leases WHERE " ITS_ROW ")";
+
+    return job_execute(connection, OTHERS, job_id, 0, error)
+           && job_execute(connection, LAST, job_id, 0, error);
+}
+
+bool line_leave(struct connection *connection, const char *job_id, struct error *error)
+{
+    static const char LEAVE[] = "DELETE FROM endpoint_leases WHERE job_id = ?1";
+
+    return close_up(connection, job_id, error) && job_execute(connection, LEAVE, job_id, 0, error);
+}
+
+bool line_step_aside(struct connection *connection, const char *job_id, struct error *error)
+{
+    static const char ASIDE[] =
+        "UPDATE endpoint_leases SET turn = NULL, granted_ms = NULL WHERE job_id = ?1 AND EXISTS "
+        "(SELECT 1 FROM job_questions WHERE job_questions.job_id = ?1 AND answer IS NULL)";
+
+    return job_execute(connection, ASIDE, job_id, 0, error);
+}
+
+static bool list_outside(struct connection *connection, char (**ids)[ID_SIZE], size_t *count,
+                         struct error *error)
+{
+    static const char OUTSIDE[] =
+        "SELECT id FROM jobs WHERE state IN ('queued', 'running') AND kind = 'sweep' AND "
+        "NOT EXISTS (SELECT 1 FROM endpoint_leases WHERE job_id = jobs.id) "
+        "ORDER BY started_ms IS NULL, started_ms, created_ms, rowid";
+    enum sql_step step;
+    SQL_AUTO sql = sql_begin(connection, OUTSIDE);
+
+    *ids = NULL;
+    *count = 0;
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        *ids = rows_grow(*ids, *count, sizeof **ids);
+        sql_text(&sql, 0, (*ids)[(*count)++], ID_SIZE);
+    }
+    return step == SQL_DONE;
+}
+
+bool lines_restore(struct connection *connection, struct error *error)
+{
+    FREE_AUTO char(*ids)[ID_SIZE] = NULL;
+    size_t count;
+
+    if (!list_outside(connection, &ids, &count, error))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!line_join(connection, ids[i], error))
+            return false;
+    return true;
+}

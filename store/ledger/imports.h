@@ -1,0 +1,43 @@
+/* Runs that other tools measured, kept as their files tell them. What a cell or a run is made of is
+ * JSON that analysis/evidence/evidence.h writes and reads. */
+#pragma once
+
+#include "base/core/random.h"
+#include "store/ledger/store.h"
+
+struct import_row {
+    char id[ID_SIZE], corrects[ID_SIZE]; /* corrects "": none */
+    char digest[65], format[32], name[160], deployment[96], principal[64];
+    int64_t file_bytes, cells, created_ms;
+    char *stated, *document; /* JSON, heap */
+    char *other_names;       /* JSON list, heap */
+};
+void import_row_finish(struct import_row *row);
+void import_rows_free(struct import_row *rows, size_t count);
+
+/* Borrowed strings. */
+struct import_order {
+    const char *digest, *format, *name;
+    int64_t file_bytes;
+    const char *stated; /* canonical JSON; "{}": nothing was said beside the file */
+    const char *deployment;
+    const char *document;
+    const char *const *cells; /* JSON each */
+    size_t cell_count;
+};
+
+/* Keeps an import with its cells and audit row. The same file in the same format, with nothing
+ * stated or the same, is the one before: *existed, and another name is noted. With other facts
+ * stated it is a new one that corrects the newest before. */
+bool import_create(struct store *store, const struct import_order *order, int64_t now_ms,
+                   struct change *change, struct import_row *out, bool *existed,
+                   struct error *error);
+/* NOT_FOUND names the id. */
+bool import_find(struct store *store, const char *id, struct import_row *out, struct error *error);
+/* Newest first; deployment NULL: all; before_ms 0: from the newest. */
+bool import_list(struct store *store, const char *deployment, int64_t before_ms, size_t limit,
+                 struct import_row **out, size_t *count, struct error *error);
+/* Calls `each` with the JSON of every cell in the file's order, until it returns false. */
+bool import_each_cell(struct store *store, const char *id,
+                      bool (*each)(void *context, const char *json, struct error *error),
+                      void *context, struct error *error);

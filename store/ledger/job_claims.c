@@ -1,0 +1,300 @@
+/* What the holder of a job does: claim it, beat for it, finish it or give it back. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/core/memory.h"
+#include "base/core/text.h"
+#include "store/ledger/store_private.h"
+
+bool claim_check(struct connection *connection, const struct claim *claim, struct error *error)
+{
+    bool found;
+    SQL_AUTO sql = sql_begin(
+        connection, "SELECT 1 FROM jobs WHERE id = ?1 AND fence = ?2 AND state = 'running'");
+
+    sql_bind_text(&sql, 1, claim->job_id);
+    sql_bind_integer(&sql, 2, claim->fence);
+    if (!sql_find(&sql, &found, error))
+        return false;
+    return found
+           || error_set(error, ERROR_CONFLICT, "job %s was taken over by another worker",
+                        claim->job_id);
+}
+
+struct claiming {
+    const char *owner;
+    const char *const *kinds;
+    int64_t now_ms, lease_ms;
+    struct job job;
+    bool found;
+};
+
+static bool kind_wanted(const char *const *kinds, const char *kind)
+{
+    while (*kinds != NULL && strcmp(*kinds, kind) != 0)
+        kinds++;
+    return *kinds != NULL;
+}
+
+/* Of another process: its own jobs end with it, whatever a clock that was set says of their leases.
+ */
+#define LEFT_BEHIND "(state = 'running' AND lease_until_ms < ?1 AND owner <> ?2) "
+/* Somebody holds the endpoint that the job stands in line for, or comes first. */
+#define HELD_UP                                                                                    \
+    "EXISTS (SELECT 1 FROM endpoint_leases mine JOIN endpoint_leases other "                       \
+    "ON other.endpoint = mine.endpoint AND other.id <> mine.id WHERE mine.job_id = jobs.id "       \
+    "AND mine.turn IS NOT NULL AND mine.granted_ms IS NULL AND (other.granted_ms IS NOT NULL "     \
+    "OR other.turn < mine.turn OR (other.turn = mine.turn AND other.id < mine.id))) "
+/* When its principal, and the endpoints that it needs, were last given a worker. */
+#define PRINCIPAL_SERVED                                                                           \
+    "coalesce((SELECT number FROM served_principals s WHERE s.principal = jobs.principal), 0) "
+#define ENDPOINTS_SERVED                                                                           \
+    "(SELECT coalesce(max(number), 0) FROM served_endpoints WHERE endpoint IN "                    \
+    "(SELECT endpoint FROM endpoint_leases WHERE job_id = jobs.id)) "
+
+static bool find_claimable(struct connection *connection, struct claiming *claiming,
+                           struct error *error)
+{
+    static const char CLAIMABLE[] =
+        "SELECT " JOB_COLUMNS "FROM jobs "
+        "WHERE (state = 'queued' AND NOT " JOB_WAITS "AND NOT " HELD_UP ") OR " LEFT_BEHIND
+        "ORDER BY state = 'running' DESC, "
+        "(SELECT count(*) FROM jobs b WHERE b.state = 'running' AND b.principal = "
+        "jobs.principal), " PRINCIPAL_SERVED ", " ENDPOINTS_SERVED ", created_ms, rowid";
+    enum sql_step step;
+    SQL_AUTO sql = sql_begin(connection, CLAIMABLE);
+
+    claiming->found = false;
+    sql_bind_integer(&sql, 1, claiming->now_ms);
+    sql_bind_text(&sql, 2, claiming->owner);
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        job_read_row(&sql, &claiming->job);
+        claiming->found = kind_wanted(claiming->kinds, claiming->job.kind);
+        if (claiming->found)
+            return true;
+    }
+    return step == SQL_DONE;
+}
+
+static bool take(struct connection *connection, const struct claiming *claiming,
+                 struct error *error)
+{
+    SQL_AUTO sql =
+        sql_begin(connection, "UPDATE jobs SET state = 'running', owner = ?2, lease_until_ms = ?3, "
+                              "fence = fence + 1, updated_ms = ?4, "
+                              "started_ms = coalesce(started_ms, max(?4, created_ms)) "
+                              "WHERE id = ?1");
+
+    sql_bind_text(&sql, 1, claiming->job.id);
+    sql_bind_text(&sql, 2, claiming->owner);
+    sql_bind_integer(&sql, 3, claiming->now_ms + claiming->lease_ms);
+    sql_bind_integer(&sql, 4, claiming->now_ms);
+    return sql_run(&sql, error);
+}
+
+static bool note_served(struct connection *connection, const char *job_id, struct error *error)
+{
+    static const char SERVED[] =
+        "INSERT INTO served_principals (principal, number) SELECT principal, "
+        "(SELECT coalesce(max(number), 0) + 1 FROM served_principals) FROM jobs WHERE id = ?1 "
+        "ON CONFLICT (principal) DO UPDATE SET number = excluded.number";
+
+    return job_execute(connection, SERVED, job_id, 0, error);
+}
+
+/* Whoever has one endpoint of two goes on to the line for the other, and the next may be claimed
+ * meanwhile. */
+static bool find_ready(struct connection *connection, struct claiming *claiming,
+                       struct error *error)
+{
+    bool holds = false;
+
+    while (!holds) {
+        if (!find_claimable(connection, claiming, error))
+            return false;
+        if (!claiming->found)
+            return true;
+        if (!line_advance(connection, claiming->job.id, claiming->now_ms, &holds, error))
+            return false;
+    }
+    return true;
+}
+
+static bool apply_claim(struct connection *connection, void *context, struct error *error)
+{
+    static const char INTERRUPT[] =
+        "UPDATE attempts SET state = 'interrupted', finished_ms = ?2, "
+        "reason = 'the process that measured it ended' WHERE job_id = ?1 AND state = 'running'";
+    struct claiming *claiming = context;
+    const char *id = claiming->job.id;
+
+    if (!find_ready(connection, claiming, error))
+        return false;
+    if (!claiming->found)
+        return true;
+    return take(connection, claiming, error) && note_served(connection, id, error)
+           && job_execute(connection, INTERRUPT, id, claiming->now_ms, error)
+           && job_read(connection, id, &claiming->job, error);
+}
+
+/* Most of the time there is none: that costs no transaction. */
+static bool any_claimable(struct store *store, struct claiming *claiming, struct error *error)
+{
+    READER_AUTO reader = database_reader(store->main);
+
+    return find_claimable(reader.connection, claiming, error);
+}
+
+bool job_claim(struct store *store, const char *owner, const char *const *kinds, int64_t now_ms,
+               int64_t lease_ms, struct job *out, bool *found, struct error *error)
+{
+    struct claiming claiming = {
+        .owner = owner, .kinds = kinds, .now_ms = now_ms, .lease_ms = lease_ms
+    };
+
+    if (!any_claimable(store, &claiming, error))
+        return false;
+    if (claiming.found && !database_write(store->main, apply_claim, &claiming, error))
+        return false;
+    *found = claiming.found;
+    if (claiming.found)
+        *out = claiming.job;
+    return true;
+}
+
+static bool apply_orphans(struct connection *connection, void *context, struct error *error)
+{
+    static const char RELEASE[] =
+        "UPDATE jobs SET lease_until_ms = 0 WHERE state = 'running' AND owner <> ?1";
+
+    return job_execute(connection, RELEASE, context, 0, error) && lines_restore(connection, error);
+}
+
+bool job_orphans_release(struct store *store, const char *owner, struct error *error)
+{
+    char copy[ID_SIZE];
+
+    text_copy(copy, sizeof copy, owner);
+    return database_write(store->main, apply_orphans, copy, error);
+}
+
+struct beating {
+    struct job_beat *beats;
+    size_t count;
+    int64_t now_ms, lease_ms, asked_ns;
+};
+
+static bool beat_one(struct connection *connection, struct job_beat *beat, int64_t lease_until_ms,
+                     int64_t now_ms, struct error *error)
+{
+    static const char BEAT[] =
+        "UPDATE jobs SET lease_until_ms = ?3, progress = ?4, progress_total = ?5, message = ?6, "
+        "updated_ms = CASE WHEN progress = ?4 AND progress_total = ?5 AND message = ?6 "
+        "THEN updated_ms ELSE ?7 END "
+        "WHERE id = ?1 AND fence = ?2 AND state = 'running' "
+        "RETURNING cancel_requested_ms"; /* plain: sqlite 3.40 gets IS NOT NULL wrong here */
+    bool found;
+    SQL_AUTO sql = sql_begin(connection, BEAT);
+
+    sql_bind_text(&sql, 1, beat->claim.job_id);
+    sql_bind_integer(&sql, 2, beat->claim.fence);
+    sql_bind_integer(&sql, 3, lease_until_ms);
+    sql_bind_real(&sql, 4, beat->progress);
+    sql_bind_real(&sql, 5, beat->progress_total);
+    sql_bind_text(&sql, 6, beat->message);
+    sql_bind_integer(&sql, 7, now_ms);
+    if (!sql_find(&sql, &found, error))
+        return false;
+    beat->stale = !found;
+    beat->cancel_requested = found && sql_integer(&sql, 0) != 0;
+    return true;
+}
+
+static bool apply_beats(struct connection *connection, void *context, struct error *error)
+{
+    const struct beating *beating = context;
+    /* A slow disk must not cost the lease: time spent in the queue does not count. */
+    int64_t waited_ms = (clock_monotonic_ns() - beating->asked_ns) / 1000000;
+    int64_t until_ms = beating->now_ms + waited_ms + beating->lease_ms;
+
+    for (size_t i = 0; i < beating->count; i++)
+        if (!beat_one(connection, &beating->beats[i], until_ms, beating->now_ms, error))
+            return false;
+    return true;
+}
+
+bool job_heartbeat(struct store *store, struct job_beat *beats, size_t count, int64_t now_ms,
+                   int64_t lease_ms, struct error *error)
+{
+    struct beating beating = { beats, count, now_ms, lease_ms, clock_monotonic_ns() };
+
+    return count == 0 || database_write(store->main, apply_beats, &beating, error);
+}
+
+struct ending {
+    const struct claim *claim;
+    enum job_state state;
+    char *outcome; /* heap */
+    int64_t now_ms;
+};
+
+static bool end_job(struct connection *connection, const struct ending *ending, struct error *error)
+{
+    SQL_AUTO sql = sql_begin(connection, "UPDATE jobs SET state = ?2, outcome = ?3, "
+                                         "finished_ms = max(?4, started_ms), updated_ms = ?4, "
+                                         "lease_until_ms = 0 WHERE id = ?1");
+
+    sql_bind_text(&sql, 1, ending->claim->job_id);
+    sql_bind_text(&sql, 2, job_state_name(ending->state));
+    sql_bind_text(&sql, 3, ending->outcome);
+    sql_bind_integer(&sql, 4, ending->now_ms);
+    return sql_run(&sql, error);
+}
+
+static bool apply_finish(struct connection *connection, void *context, struct error *error)
+{
+    static const char INTERRUPT[] =
+        "UPDATE attempts SET state = 'interrupted', finished_ms = ?2, reason = 'its job ended' "
+        "WHERE job_id = ?1 AND state = 'running'";
+    const struct ending *ending = context;
+    const char *id = ending->claim->job_id;
+
+    return claim_check(connection, ending->claim, error) && end_job(connection, ending, error)
+           && job_execute(connection, INTERRUPT, id, ending->now_ms, error)
+           && line_leave(connection, id, error)
+           && job_end_sweep(connection, id, ending->state, ending->now_ms, error);
+}
+
+bool job_finish(struct store *store, const struct claim *claim, enum job_state state,
+                const char *outcome_json, int64_t now_ms, struct error *error)
+{
+    struct job limits;
+    FREE_AUTO char *outcome = json_clip(outcome_json, sizeof limits.outcome);
+    struct ending ending = { claim, state, outcome, now_ms };
+
+    return database_write(store->main, apply_finish, &ending, error);
+}
+
+static bool apply_yield(struct connection *connection, void *context, struct error *error)
+{
+    static const char INTERRUPT[] =
+        "UPDATE attempts SET state = 'interrupted', finished_ms = ?2, "
+        "reason = 'opsbrain was shut down' WHERE job_id = ?1 AND state = 'running'";
+    static const char QUEUE[] =
+        "UPDATE jobs SET state = 'queued', owner = '', lease_until_ms = 0, updated_ms = ?2 "
+        "WHERE id = ?1";
+    const struct claim *claim = context;
+
+    return claim_check(connection, claim, error)
+           && job_execute(connection, INTERRUPT, claim->job_id, clock_utc_ms(), error)
+           && job_execute(connection, QUEUE, claim->job_id, clock_utc_ms(), error)
+           && line_step_aside(connection, claim->job_id, error);
+}
+
+bool job_yield(struct store *store, const struct claim *claim, struct error *error)
+{
+    struct claim copy = *claim;
+
+    return database_write(store->main, apply_yield, &copy, error);
+}

@@ -1,0 +1,258 @@
+#include "store/ledger/jobs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/text.h"
+#include "store/ledger/store_private.h"
+
+static const char *const state_names[] = {
+    [JOB_QUEUED] = "queued",       [JOB_WAITING] = "waiting", [JOB_RUNNING] = "running",
+    [JOB_COMPLETED] = "completed", [JOB_FAILED] = "failed",   [JOB_CANCELLED] = "cancelled",
+};
+
+const char *job_state_name(enum job_state state)
+{
+    return state_names[state];
+}
+
+bool job_state_find(const char *name, enum job_state *out)
+{
+    for (size_t i = 0; i < sizeof state_names / sizeof state_names[0]; i++) {
+        if (strcmp(name, state_names[i]) == 0) {
+            *out = (enum job_state)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool job_is_over(const struct job *job)
+{
+    return job->state > JOB_RUNNING;
+}
+
+void job_read_row(const struct sql *sql, struct job *row)
+{
+    char state[16];
+
+    *row = (struct job){
+        .created_ms = sql_integer(sql, 5),
+        .started_ms = sql_integer(sql, 6),
+        .finished_ms = sql_integer(sql, 7),
+        .lease_until_ms = sql_integer(sql, 9),
+        .fence = sql_integer(sql, 10),
+        .cancel_requested_ms = sql_integer(sql, 11),
+        .progress = sql_real(sql, 12),
+        .progress_total = sql_real(sql, 13),
+        .updated_ms = sql_integer(sql, 16),
+    };
+    sql_text(sql, 0, row->id, sizeof row->id);
+    sql_text(sql, 1, row->kind, sizeof row->kind);
+    sql_text(sql, 2, row->subject, sizeof row->subject);
+    sql_text(sql, 3, state, sizeof state);
+    job_state_find(state, &row->state);
+    sql_text(sql, 4, row->principal, sizeof row->principal);
+    sql_text(sql, 8, row->owner, sizeof row->owner);
+    sql_text(sql, 14, row->message, sizeof row->message);
+    sql_text(sql, 15, row->outcome, sizeof row->outcome);
+}
+
+bool job_read(struct connection *connection, const char *id, struct job *out, struct error *error)
+{
+    bool found;
+    SQL_AUTO sql = sql_begin(connection, "SELECT " JOB_COLUMNS "FROM jobs WHERE id = ?1");
+
+    sql_bind_text(&sql, 1, id);
+    if (!sql_find(&sql, &found, error))
+        return false;
+    if (!found)
+        return error_set(error, ERROR_NOT_FOUND,
+                         "no job has the id \"%s\": job_list shows the jobs there are", id);
+    job_read_row(&sql, out);
+    return true;
+}
+
+bool job_find(struct store *store, const char *id, struct job *out, struct error *error)
+{
+    READER_AUTO reader = database_reader(store->main);
+
+    return job_read(reader.connection, id, out, error);
+}
+
+bool job_list(struct store *store, const struct job_filter *filter, size_t limit, struct job **out,
+              size_t *count, struct error *error)
+{
+    static const char LIST[] =
+        "SELECT " JOB_COLUMNS "FROM jobs WHERE (?1 IS NULL OR kind = ?1) "
+        "AND (?2 IS NULL OR principal = ?2) AND (?3 IS NULL OR subject = ?3) "
+        "AND (?4 IS NULL OR " JOB_STATE " = ?4) AND (?5 = 0 OR created_ms < ?5) "
+        "ORDER BY created_ms DESC, rowid DESC LIMIT ?6";
+    struct job *rows = NULL;
+    size_t length = 0;
+    enum sql_step step;
+    READER_AUTO reader = database_reader(store->main);
+    SQL_AUTO sql = sql_begin(reader.connection, LIST);
+
+    sql_bind_text(&sql, 1, filter->kind);
+    sql_bind_text(&sql, 2, filter->principal);
+    sql_bind_text(&sql, 3, filter->subject);
+    sql_bind_text(&sql, 4, filter->state < 0 ? NULL : state_names[filter->state]);
+    sql_bind_integer(&sql, 5, filter->before_ms);
+    sql_bind_integer(&sql, 6, (int64_t)limit);
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        rows = rows_grow(rows, length, sizeof *rows);
+        job_read_row(&sql, &rows[length++]);
+    }
+    if (step == SQL_FAILED) {
+        free(rows);
+        return false;
+    }
+    *out = rows;
+    *count = length;
+    return true;
+}
+
+static bool count_waiting(struct connection *connection, int64_t *out, struct error *error)
+{
+    bool found;
+    SQL_AUTO sql = sql_begin(connection, "SELECT count(*) FROM jobs WHERE " JOB_WAITS);
+
+    if (!sql_find(&sql, &found, error))
+        return false;
+    *out = sql_integer(&sql, 0);
+    return true;
+}
+
+bool job_counts(struct store *store, int64_t counts[JOB_CANCELLED + 1], struct error *error)
+{
+    int64_t found[JOB_CANCELLED + 1] = { 0 };
+    enum sql_step step;
+    READER_AUTO reader = database_reader(store->main);
+    SQL_AUTO sql = sql_begin(reader.connection, "SELECT state, count(*) FROM jobs GROUP BY state");
+
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        char name[16];
+        enum job_state state;
+
+        sql_text(&sql, 0, name, sizeof name);
+        if (job_state_find(name, &state))
+            found[state] = sql_integer(&sql, 1);
+    }
+    if (step == SQL_FAILED || !count_waiting(reader.connection, &found[JOB_WAITING], error))
+        return false;
+    found[JOB_QUEUED] -= found[JOB_WAITING];
+    memcpy(counts, found, sizeof found);
+    return true;
+}
+
+bool job_insert(struct connection *connection, const struct job *job, struct error *error)
+{
+    SQL_AUTO sql = sql_begin(connection, "INSERT INTO jobs (id, kind, subject, state, principal, "
+                                         "created_ms) VALUES (?1, ?2, ?3, 'queued', ?4, ?5)");
+
+    sql_bind_text(&sql, 1, job->id);
+    sql_bind_text(&sql, 2, job->kind);
+    sql_bind_text(&sql, 3, job->subject);
+    sql_bind_text(&sql, 4, job->principal);
+    sql_bind_integer(&sql, 5, job->created_ms);
+    return sql_run(&sql, error);
+}
+
+static bool apply_add(struct connection *connection, void *context, struct error *error)
+{
+    struct job *job = context;
+
+    return job_insert(connection, job, error) && job_read(connection, job->id, job, error);
+}
+
+bool job_add(struct store *store, const char *kind, const char *subject, const char *principal,
+             int64_t now_ms, struct change *change, struct job *out, struct error *error)
+{
+    struct job job = { .created_ms = now_ms };
+
+    id_create("job", job.id);
+    text_copy(job.kind, sizeof job.kind, kind);
+    text_copy(job.subject, sizeof job.subject, subject);
+    text_copy(job.principal, sizeof job.principal, principal);
+    if (!store_change(store, change, apply_add, &job, job.id, "", error))
+        return false;
+    *out = job;
+    return true;
+}
+
+bool job_execute(struct connection *connection, const char *statement, const char *id,
+                 int64_t time_ms, struct error *error)
+{
+    SQL_AUTO sql = sql_begin(connection, statement);
+
+    sql_bind_text(&sql, 1, id);
+    if (time_ms != 0)
+        sql_bind_integer(&sql, 2, time_ms);
+    return sql_run(&sql, error);
+}
+
+bool job_end_sweep(struct connection *connection, const char *job_id, enum job_state state,
+                   int64_t now_ms, struct error *error)
+{
+    SQL_AUTO sql =
+        sql_begin(connection, "UPDATE sweeps SET state = ?2, finished_ms = ?3, "
+                              "reason = CASE reason WHEN '' THEN 'its job was ' || ?2 ELSE reason "
+                              "END WHERE job_id = ?1 AND state IN ('planned', 'running')");
+
+    if (state != JOB_FAILED && state != JOB_CANCELLED)
+        return true;
+    sql_bind_text(&sql, 1, job_id);
+    sql_bind_text(&sql, 2, job_state_name(state));
+    sql_bind_integer(&sql, 3, now_ms);
+    return sql_run(&sql, error);
+}
+
+struct cancelling {
+    const char *id;
+    int64_t now_ms;
+    struct job job;
+    struct text changed;
+};
+
+static bool apply_cancel(struct connection *connection, void *context, struct error *error)
+{
+    static const char CANCEL[] = "UPDATE jobs SET state = 'cancelled', cancel_requested_ms = ?2, "
+                                 "finished_ms = max(?2, created_ms), updated_ms = ?2 "
+                                 "WHERE id = ?1";
+    static const char REQUEST[] =
+        "UPDATE jobs SET cancel_requested_ms = coalesce(cancel_requested_ms, ?2), "
+        "updated_ms = ?2 WHERE id = ?1";
+    struct cancelling *cancelling = context;
+    struct job *job = &cancelling->job;
+    const char *id = cancelling->id;
+    int64_t now_ms = cancelling->now_ms;
+
+    if (!job_read(connection, id, job, error))
+        return false;
+    if (job_is_over(job))
+        return error_set(error, ERROR_CONFLICT,
+                         "job %s has ended already (%s): it cannot be "
+                         "cancelled",
+                         id, state_names[job->state]);
+    changed_text(&cancelling->changed, "state", state_names[job->state],
+                 job->state == JOB_RUNNING ? "asked to stop" : "cancelled");
+    if (job->state == JOB_RUNNING)
+        return job_execute(connection, REQUEST, id, now_ms, error)
+               && job_read(connection, id, job, error);
+    return job_execute(connection, CANCEL, id, now_ms, error) && line_leave(connection, id, error)
+           && job_end_sweep(connection, id, JOB_CANCELLED, now_ms, error)
+           && job_read(connection, id, job, error);
+}
+
+bool job_cancel(struct store *store, const char *id, int64_t now_ms, struct change *change,
+                struct job *out, struct error *error)
+{
+    struct cancelling cancelling = { .id = id, .now_ms = now_ms };
+
+    if (!store_change_told(store, change, apply_cancel, &cancelling, id, "", &cancelling.changed,
+                           error))
+        return false;
+    *out = cancelling.job;
+    return true;
+}

@@ -1,0 +1,117 @@
+#include "store/ledger/plausible_time.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/core/clock.h"
+#include "base/core/log.h"
+#include "base/core/memory.h"
+#include "store/ledger/store_private.h"
+
+#define DAY_MS (24 * 60 * 60 * 1000LL)
+#define KEEP_EVERY_MS (10 * 60 * 1000LL)
+
+bool plausible_load(struct store *store, struct error *error)
+{
+    struct timeline_memory *memory = &store->clock.memory;
+    bool found;
+    READER_AUTO reader = database_reader(store->main);
+    SQL_AUTO sql =
+        sql_begin(reader.connection, "SELECT seen_ms, rival_ms, rival_ran_ms FROM clock");
+
+    if (!sql_find(&sql, &found, error))
+        return false;
+    if (found)
+        *memory = (struct timeline_memory){ sql_integer(&sql, 0), sql_integer(&sql, 1),
+                                            sql_integer(&sql, 2) };
+    return true;
+}
+
+static bool apply_memory(struct connection *connection, void *context, struct error *error)
+{
+    const struct timeline_memory *memory = context;
+    SQL_AUTO sql =
+        sql_begin(connection, "INSERT INTO clock (id, seen_ms, rival_ms, rival_ran_ms) "
+                              "VALUES (1, ?1, ?2, ?3) ON CONFLICT (id) DO UPDATE SET seen_ms = ?1, "
+                              "rival_ms = ?2, rival_ran_ms = ?3");
+
+    sql_bind_integer(&sql, 1, memory->seen_ms);
+    sql_bind_integer(&sql, 2, memory->rival_ms);
+    sql_bind_integer(&sql, 3, memory->rival_ran_ms);
+    return sql_run(&sql, error);
+}
+
+/* With the lock held: what is to be kept for the next process; NULL: that was not long ago. */
+static struct timeline_memory *take_memory(struct store_clock *clock, bool changed, int64_t wall_ms,
+                                           int64_t uptime_ms)
+{
+    struct timeline_memory *memory;
+
+    if (!changed && uptime_ms - clock->kept_at_ms < KEEP_EVERY_MS)
+        return NULL;
+    clock->kept_at_ms = uptime_ms;
+    memory = memory_zeroed(1, sizeof *memory);
+    *memory = timeline_remember(&clock->timeline, wall_ms, uptime_ms);
+    return memory;
+}
+
+static void say(const struct timeline_verdict *verdict, bool changed)
+{
+    char text[CLOCK_TEXT_SIZE];
+
+    if (!changed)
+        return;
+    if (verdict->ahead_ms == 0)
+        log_info("the wall clock is believed");
+    else
+        log_warning(
+            "the wall clock is %.1f days further than the server ran on: until it has run "
+            "on like that for a day, or `opsbrain clock accept` says that it is right, ages "
+            "are counted to %s, and nothing is deleted for being older",
+            (double)verdict->ahead_ms / DAY_MS, clock_format_utc(verdict->now_ms, text));
+}
+
+struct timeline_verdict plausible_time(struct store *store, int64_t wall_ms, int64_t uptime_ms)
+{
+    struct store_clock *clock = &store->clock;
+    struct timeline_memory *memory;
+    struct error ignored; /* told in the log when it fails */
+
+    pthread_mutex_lock(&clock->lock);
+    bool first = !clock->begun;
+    if (first)
+        timeline_begin(&clock->timeline, &clock->memory, wall_ms, uptime_ms);
+    clock->begun = true;
+    struct timeline_verdict verdict = timeline_judge(&clock->timeline, wall_ms, uptime_ms);
+    bool doubted = verdict.ahead_ms > 0, changed = doubted != clock->doubted;
+    clock->doubted = doubted;
+    memory = take_memory(clock, first || changed, wall_ms, uptime_ms);
+    pthread_mutex_unlock(&clock->lock);
+    say(&verdict, changed);
+    if (memory != NULL)
+        database_defer_take(store->main, apply_memory, memory, free, &ignored);
+    return verdict;
+}
+
+struct timeline_verdict plausible_now(struct store *store)
+{
+    return plausible_time(store, clock_utc_ms(), clock_uptime_ms());
+}
+
+bool plausible_accept(struct store *store, int64_t wall_ms, int64_t uptime_ms,
+                      struct change *change, struct timeline_verdict *before, struct error *error)
+{
+    struct timeline_verdict verdict = plausible_time(store, wall_ms, uptime_ms);
+    struct timeline_memory memory = { .seen_ms = wall_ms };
+    char detail[64];
+
+    snprintf(detail, sizeof detail, "%.1f days ahead", (double)verdict.ahead_ms / DAY_MS);
+    if (!store_change(store, change, apply_memory, &memory, "", detail, error))
+        return false;
+    pthread_mutex_lock(&store->clock.lock);
+    timeline_accept(&store->clock.timeline, wall_ms, uptime_ms);
+    pthread_mutex_unlock(&store->clock.lock);
+    *before = verdict;
+    plausible_time(store, wall_ms, uptime_ms);
+    return true;
+}

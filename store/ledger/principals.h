@@ -1,0 +1,105 @@
+/* Who may call: principals, their API keys (digests only), and the sessions of the older protocol
+ * eras. */
+#pragma once
+
+#include "base/core/digest.h"
+#include "base/core/random.h"
+#include "store/ledger/store.h"
+
+enum role { ROLE_VIEWER, ROLE_OPERATOR, ROLE_ADMIN };
+const char *role_name(enum role role);
+bool role_find(const char *name, enum role *out);
+
+struct principal {
+    char name[64];
+    enum role role;
+    int64_t key_expires_ms; /* of the key that was shown, if any; 0: never */
+};
+
+/* Is there a principal of this name, with a key or `local`? */
+bool principal_exists(struct store *store, const char *name, bool *out, struct error *error);
+
+#define KEY_LABEL_SIZE 64
+struct api_key {
+    char id[ID_SIZE];
+    char principal[64];
+    char label[KEY_LABEL_SIZE]; /* what it is for; "" unless somebody said */
+    enum role role;             /* of the principal */
+    int64_t created_ms, expires_ms, revoked_ms, last_used_ms; /* 0: none */
+};
+
+/* Creates the principal where it is new, with this role, and a key for it; only the digest is
+ * stored. CONFLICT: the principal has another role (principal_set_role). */
+bool key_add(struct store *store, const char *principal, enum role role, const char *label,
+             const uint8_t digest[DIGEST_BYTES], int64_t expires_ms, struct change *change,
+             struct api_key *out, struct error *error);
+/* All there are, with what they are recognized by, in order of digest: to be kept in memory.
+ * free(*out). */
+struct recognized_key {
+    uint8_t digest[DIGEST_BYTES];
+    struct api_key key;
+};
+bool key_load(struct store *store, struct recognized_key **out, size_t *count, struct error *error);
+/* UNAUTHENTICATED if it expired at now_ms or was revoked. */
+bool key_check(const struct api_key *key, int64_t now_ms, struct error *error);
+/* Stored within a second or so; never waits. */
+void key_note_use(struct store *store, const char *id, int64_t now_ms);
+bool key_list(struct store *store, struct api_key **out, size_t *count,
+              struct error *error); /* free(*out) */
+/* By key id, or every key of a principal by name; NOT_FOUND says so. *revoked: how many. */
+bool key_revoke(struct store *store, const char *id_or_principal, int64_t now_ms,
+                struct change *change, int64_t *revoked, struct error *error);
+
+/* Who has keys, or had. */
+struct principal_row {
+    struct principal principal;
+    int64_t created_ms, last_used_ms; /* 0: never used */
+    int64_t keys, valid_keys;         /* all there were; those that are valid now */
+};
+/* By name. free(*out). */
+bool principal_list(struct store *store, struct principal_row **out, size_t *count,
+                    struct error *error);
+/* For all of its keys. *before: the role it had. NOT_FOUND
+ * names the principal. */
+bool principal_set_role(struct store *store, const char *name, enum role role,
+                        struct change *change, enum role *before, struct error *error);
+
+struct session_row {
+    char id[ID_SIZE];
+    char principal[64];
+    char protocol_version[16];
+    char client[128];
+    char *capabilities; /* JSON, heap */
+    int64_t created_ms, last_seen_ms;
+    int64_t heard;      /* the newest event of its standing stream that a connection took */
+    int64_t last_event; /* the newest of that stream; 0: none is kept */
+    int64_t log_level;  /* that its client set; -1: none. Read only, as are the two before */
+};
+/* The id of every session's standing stream (events.h). */
+#define SESSION_STANDING "0"
+bool session_add(struct store *store, const struct session_row *session, struct error *error);
+bool session_touch(struct store *store, const char *id, int64_t now_ms, struct error *error);
+bool session_hear(struct store *store, const char *id, int64_t sequence, struct error *error);
+/* On disk when it returns. */
+bool session_set_log_level(struct store *store, const char *id, int64_t level, struct error *error);
+/* With its events and all. */
+bool session_remove(struct store *store, const char *id, struct error *error);
+/* All that were seen since `since_ms`, to be taken up at start; the older ones are deleted. Free
+ * each capabilities and the array with session_rows_free. */
+bool session_load(struct store *store, int64_t since_ms, struct session_row **rows, size_t *count,
+                  struct error *error);
+void session_rows_free(struct session_row *rows, size_t count);
+
+/* What a session follows, in no order. */
+struct subscription_row {
+    char session[ID_SIZE];
+    char *uri; /* heap */
+};
+/* One that is there already stays; nothing for a session that ended. */
+bool subscription_add(struct store *store, const char *session, const char *uri,
+                      struct error *error);
+bool subscription_remove(struct store *store, const char *session, const char *uri,
+                         struct error *error);
+bool subscription_load(struct store *store, struct subscription_row **rows, size_t *count,
+                       struct error *error);
+void subscription_rows_free(struct subscription_row *rows, size_t count);

@@ -1,0 +1,174 @@
+#include "store/ledger/questions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/ledger/store_private.h"
+
+struct asking {
+    const struct claim *claim;
+    const struct question_text *questions;
+    size_t count;
+    int64_t now_ms;
+};
+
+static bool insert(struct connection *connection, const struct asking *asking, size_t i,
+                   struct error *error)
+{
+    SQL_AUTO sql =
+        sql_begin(connection, "INSERT INTO job_questions (job_id, key, request, asked_ms) "
+                              "VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING");
+
+    sql_bind_text(&sql, 1, asking->claim->job_id);
+    sql_bind_text(&sql, 2, asking->questions[i].key);
+    sql_bind_text(&sql, 3, asking->questions[i].request);
+    sql_bind_integer(&sql, 4, asking->now_ms);
+    return sql_run(&sql, error);
+}
+
+static bool apply_add(struct connection *connection, void *context, struct error *error)
+{
+    const struct asking *asking = context;
+
+    if (!claim_check(connection, asking->claim, error))
+        return false;
+    for (size_t i = 0; i < asking->count; i++)
+        if (!insert(connection, asking, i, error))
+            return false;
+    return true;
+}
+
+static bool check_question(const struct question_text *question, struct error *error)
+{
+    size_t key = strlen(question->key), request = strlen(question->request);
+
+    if (key == 0 || key >= QUESTION_KEY_SIZE)
+        return error_set(error, ERROR_INVALID,
+                         "the key of a question is %zu bytes long, it may be 1 to %d", key,
+                         QUESTION_KEY_SIZE - 1);
+    if (request > QUESTION_REQUEST_LIMIT_BYTES)
+        return error_set(error, ERROR_INVALID,
+                         "the question \"%s\" is %zu bytes long, it may be %d at most",
+                         question->key, request, QUESTION_REQUEST_LIMIT_BYTES);
+    return true;
+}
+
+bool question_add(struct store *store, const struct claim *claim,
+                  const struct question_text *questions, size_t count, int64_t now_ms,
+                  struct error *error)
+{
+    struct asking asking = { claim, questions, count, now_ms };
+
+    for (size_t i = 0; i < count; i++)
+        if (!check_question(&questions[i], error))
+            return false;
+    return database_write(store->main, apply_add, &asking, error);
+}
+
+struct answering {
+    const char *job_id;
+    const struct answer_text *answers;
+    size_t count, taken;
+    int64_t now_ms;
+    char detail[64];
+};
+
+static bool answer_one(struct connection *connection, struct answering *answering, size_t i,
+                       struct error *error)
+{
+    SQL_AUTO sql = sql_begin(connection, "UPDATE job_questions SET answer = ?3, answered_ms = ?4 "
+                                         "WHERE job_id = ?1 AND key = ?2 AND answer IS NULL");
+
+    sql_bind_text(&sql, 1, answering->job_id);
+    sql_bind_text(&sql, 2, answering->answers[i].key);
+    sql_bind_text(&sql, 3, answering->answers[i].answer);
+    sql_bind_integer(&sql, 4, answering->now_ms);
+    if (!sql_run(&sql, error))
+        return false;
+    answering->taken += (size_t)sql_changes(&sql);
+    return true;
+}
+
+static bool apply_answer(struct connection *connection, void *context, struct error *error)
+{
+    static const char UPDATED[] = "UPDATE jobs SET updated_ms = ?2 WHERE id = ?1";
+    struct answering *answering = context;
+    struct job job;
+
+    answering->taken = 0;
+    if (!job_read(connection, answering->job_id, &job, error))
+        return false;
+    for (size_t i = 0; i < answering->count; i++)
+        if (!answer_one(connection, answering, i, error))
+            return false;
+    snprintf(answering->detail, sizeof answering->detail, "%zu of %zu answers were asked for",
+             answering->taken, answering->count);
+    return answering->taken == 0
+           || job_execute(connection, UPDATED, job.id, answering->now_ms, error);
+}
+
+bool question_answer(struct store *store, const char *job_id, const struct answer_text *answers,
+                     size_t count, int64_t now_ms, struct change *change, size_t *taken,
+                     struct error *error)
+{
+    struct answering answering = {
+        .job_id = job_id, .answers = answers, .count = count, .now_ms = now_ms
+    };
+
+    for (size_t i = 0; i < count; i++)
+        if (strlen(answers[i].answer) > QUESTION_ANSWER_LIMIT_BYTES)
+            return error_set(error, ERROR_INVALID,
+                             "the answer to \"%.64s\" is %zu bytes long, it may be %d at most",
+                             answers[i].key, strlen(answers[i].answer),
+                             QUESTION_ANSWER_LIMIT_BYTES);
+    if (!store_change(store, change, apply_answer, &answering, job_id, answering.detail, error))
+        return false;
+    *taken = answering.taken;
+    return true;
+}
+
+void question_rows_free(struct question_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(rows[i].request);
+        free(rows[i].answer);
+    }
+    free(rows);
+}
+
+static void read_row(const struct sql *sql, struct question_row *row)
+{
+    *row = (struct question_row){
+        .request = sql_text_copy(sql, 1),
+        .answer = sql_integer(sql, 4) != 0 ? sql_text_copy(sql, 2) : NULL,
+        .asked_ms = sql_integer(sql, 3),
+        .answered_ms = sql_integer(sql, 4),
+    };
+    sql_text(sql, 0, row->key, sizeof row->key);
+}
+
+bool question_list(struct store *store, const char *job_id, struct question_row **out,
+                   size_t *count, struct error *error)
+{
+    struct question_row *rows = NULL;
+    size_t length = 0;
+    enum sql_step step;
+    READER_AUTO reader = database_reader(store->main);
+    SQL_AUTO sql =
+        sql_begin(reader.connection, "SELECT key, request, answer, asked_ms, answered_ms "
+                                     "FROM job_questions WHERE job_id = ?1 ORDER BY key");
+
+    sql_bind_text(&sql, 1, job_id);
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        rows = rows_grow(rows, length, sizeof *rows);
+        read_row(&sql, &rows[length++]);
+    }
+    if (step == SQL_FAILED) {
+        question_rows_free(rows, length);
+        return false;
+    }
+    *out = rows;
+    *count = length;
+    return true;
+}

@@ -1,0 +1,129 @@
+#include "store/ledger/request_nonces.h"
+
+#include <string.h>
+
+#include "base/core/clock.h"
+#include "base/core/random.h"
+#include "store/ledger/store_private.h"
+
+#define KEPT_MS (24 * 60 * 60 * 1000LL) /* longer than any sealed state is good */
+
+/* ---- The key ---- */
+
+struct key_wanted {
+    const char *name;
+    uint8_t *out;
+};
+
+static bool apply_key_insert(struct connection *connection, const struct key_wanted *wanted,
+                             struct error *error)
+{
+    uint8_t fresh[DIGEST_BYTES];
+    SQL_AUTO sql = sql_begin(connection, "INSERT INTO server_keys (name, key, created_ms) "
+                                         "VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING");
+
+    random_bytes(fresh, sizeof fresh);
+    sql_bind_text(&sql, 1, wanted->name);
+    sql_bind_blob(&sql, 2, fresh, sizeof fresh);
+    sql_bind_integer(&sql, 3, clock_utc_ms());
+    return sql_run(&sql, error);
+}
+
+static bool apply_key(struct connection *connection, void *context, struct error *error)
+{
+    const struct key_wanted *wanted = context;
+    const void *key;
+    size_t length;
+
+    if (!apply_key_insert(connection, wanted, error))
+        return false;
+    SQL_AUTO sql = sql_begin(connection, "SELECT key FROM server_keys WHERE name = ?1");
+    sql_bind_text(&sql, 1, wanted->name);
+    if (sql_step(&sql, error) != SQL_ROW)
+        return false;
+    key = sql_blob(&sql, 0, &length);
+    if (length != DIGEST_BYTES)
+        return error_set(error, ERROR_INTERNAL, "the key \"%s\" of the database has %zu bytes",
+                         wanted->name, length);
+    memcpy(wanted->out, key, DIGEST_BYTES);
+    return true;
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): written through the context */
+bool server_key_load(struct store *store, const char *name, uint8_t out[DIGEST_BYTES],
+                     struct error *error)
+{
+    struct key_wanted wanted = { name, out };
+
+    return database_write(store->main, apply_key, &wanted, error);
+}
+
+/* ---- What was done ---- */
+
+static bool check_fresh(struct connection *connection, const char *nonce, struct error *error)
+{
+    bool found;
+    SQL_AUTO sql = sql_begin(connection, "SELECT 1 FROM settled_requests WHERE nonce = ?1");
+
+    sql_bind_text(&sql, 1, nonce);
+    if (!sql_find(&sql, &found, error))
+        return false;
+    return !found || error_set(error, ERROR_CONFLICT, "this request was carried out already");
+}
+
+bool settled_insert(struct connection *connection, const struct change *change, struct error *error)
+{
+    int64_t now_ms = clock_utc_ms();
+
+    if (!check_fresh(connection, change->nonce, error))
+        return false;
+    SQL_AUTO sql =
+        sql_begin(connection, "INSERT INTO settled_requests (nonce, request_id, created_ms) "
+                              "VALUES (?1, ?2, ?3)");
+    sql_bind_text(&sql, 1, change->nonce);
+    sql_bind_text(&sql, 2, change->actor.request_id == NULL ? "" : change->actor.request_id);
+    sql_bind_integer(&sql, 3, now_ms);
+    return sql_run(&sql, error);
+}
+
+bool settled_find(struct store *store, const char *nonce, struct settled *out, bool *found,
+                  struct error *error)
+{
+    READER_AUTO reader = database_reader(store->main);
+    SQL_AUTO sql =
+        sql_begin(reader.connection, "SELECT request_id, created_ms, result, result IS NULL "
+                                     "FROM settled_requests WHERE nonce = ?1");
+
+    sql_bind_text(&sql, 1, nonce);
+    if (!sql_find(&sql, found, error))
+        return false;
+    if (!*found)
+        return true;
+    *out = (struct settled){ .created_ms = sql_integer(&sql, 1) };
+    sql_text(&sql, 0, out->request_id, sizeof out->request_id);
+    if (sql_integer(&sql, 3) == 0)
+        out->result = sql_text_copy(&sql, 2);
+    return true;
+}
+
+struct answering {
+    const char *nonce, *result;
+};
+
+static bool apply_answer(struct connection *connection, void *context, struct error *error)
+{
+    const struct answering *answering = context;
+    SQL_AUTO sql =
+        sql_begin(connection, "UPDATE settled_requests SET result = ?2 WHERE nonce = ?1");
+
+    sql_bind_text(&sql, 1, answering->nonce);
+    sql_bind_text(&sql, 2, answering->result);
+    return sql_run(&sql, error);
+}
+
+bool settled_answer(struct store *store, const char *nonce, const char *result, struct error *error)
+{
+    struct answering answering = { nonce, result };
+
+    return database_write(store->main, apply_answer, &answering, error);
+}

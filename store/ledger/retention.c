@@ -1,0 +1,114 @@
+/* Deletes what is too old, in small transactions. */
+#include <stddef.h>
+
+#include "store/ledger/store_private.h"
+#include "store/series/series.h"
+
+#define DAY_MS (24 * 60 * 60 * 1000LL)
+#define FREE_PAGES_KEPT 2048 /* not given back to the file system: they are soon used again */
+#define VACUUM_ROUNDS 64
+
+struct rule {
+    size_t days;           /* offset into struct retention */
+    bool of_scrapes;       /* in scrapes.db */
+    int64_t batch;         /* rows in one transaction */
+    const char *statement; /* ?1: what is older goes; ?2: at most so many rows */
+};
+
+/* A trigger deletes their chunks. */
+#define DELETE_BLOCKS(level)                                                                       \
+    "DELETE FROM blocks WHERE id IN (SELECT id FROM blocks WHERE level = " level                   \
+    " AND to_ms <= ?1 LIMIT ?2)"
+
+static const struct rule rules[] = {
+    { offsetof(struct retention, records_days), false, 16,
+      "DELETE FROM request_records WHERE attempt_id IN "
+      "(SELECT attempt_id FROM request_records WHERE created_ms < ?1 LIMIT ?2)" },
+    { offsetof(struct retention, jobs_days), false, 500,
+      "DELETE FROM jobs WHERE id IN (SELECT id FROM jobs j WHERE finished_ms < ?1 "
+      "AND NOT EXISTS (SELECT 1 FROM sweeps WHERE job_id = j.id) "
+      "AND NOT EXISTS (SELECT 1 FROM attempts WHERE job_id = j.id) LIMIT ?2)" },
+    { offsetof(struct retention, jobs_days), false, 500,
+      "DELETE FROM idempotency WHERE (principal, tool, key) IN "
+      "(SELECT principal, tool, key FROM idempotency WHERE created_ms < ?1 LIMIT ?2)" },
+    { offsetof(struct retention, jobs_days), false, 500,
+      "DELETE FROM settled_requests WHERE nonce IN "
+      "(SELECT nonce FROM settled_requests WHERE created_ms < ?1 LIMIT ?2)" },
+    { offsetof(struct retention, samples_days), true, 100,
+      "DELETE FROM samples WHERE (deployment_id, at_ms) IN "
+      "(SELECT deployment_id, at_ms FROM samples WHERE at_ms < ?1 LIMIT ?2)" },
+    { offsetof(struct retention, samples_days), true, 8, DELETE_BLOCKS("0") },
+    { offsetof(struct retention, samples_10s_days), true, 8, DELETE_BLOCKS("1") },
+    { offsetof(struct retention, samples_1m_days), true, 8, DELETE_BLOCKS("2") },
+    { offsetof(struct retention, samples_1h_days), true, 8, DELETE_BLOCKS("3") },
+};
+
+struct deletion {
+    const struct rule *rule;
+    int64_t before_ms, deleted;
+};
+
+static bool apply_delete(struct connection *connection, void *context, struct error *error)
+{
+    struct deletion *deletion = context;
+    SQL_AUTO sql = sql_begin(connection, deletion->rule->statement);
+
+    sql_bind_integer(&sql, 1, deletion->before_ms);
+    sql_bind_integer(&sql, 2, deletion->rule->batch);
+    if (!sql_run(&sql, error))
+        return false;
+    deletion->deleted = sql_changes(&sql);
+    return true;
+}
+
+static bool follow(struct database *database, const struct rule *rule, int64_t before_ms,
+                   struct error *error)
+{
+    struct deletion deletion = { .rule = rule, .before_ms = before_ms };
+
+    do {
+        if (!database_write(database, apply_delete, &deletion, error))
+            return false;
+    } while (deletion.deleted == rule->batch);
+    return true;
+}
+
+static bool apply_vacuum(struct connection *connection, void *context, struct error *error)
+{
+    bool *more = context;
+    SQL_AUTO sql = sql_begin(connection, "PRAGMA freelist_count");
+
+    if (sql_step(&sql, error) != SQL_ROW)
+        return false;
+    *more = sql_integer(&sql, 0) > FREE_PAGES_KEPT;
+    return !*more || connection_run(connection, "PRAGMA incremental_vacuum(256)", error);
+}
+
+/* Gives a large free space back to the file system. */
+static bool shrink(struct database *database, struct error *error)
+{
+    bool more = true;
+
+    for (int i = 0; more && i < VACUUM_ROUNDS; i++)
+        if (!database_write(database, apply_vacuum, &more, error))
+            return false;
+    return true;
+}
+
+bool store_retain(struct store *store, const struct retention *retention, int64_t now_ms,
+                  struct error *error)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        const struct rule *rule = &rules[i];
+        int64_t days = *(const int64_t *)((const char *)retention + rule->days);
+        struct database *database = rule->of_scrapes ? store->scrapes : store->main;
+
+        if (days > 0 && !follow(database, rule, now_ms - days * DAY_MS, error))
+            return false;
+    }
+    if (retention->audit_days > 0
+        && !audit_shorten(store, now_ms - retention->audit_days * DAY_MS, error))
+        return false;
+    return series_free_unused(store, error) && shrink(store->main, error)
+           && shrink(store->scrapes, error);
+}

@@ -1,0 +1,21 @@
+/* Where secrets may be sent: what admins bound. */
+#pragma once
+
+#include "base/net/secrets.h"
+#include "store/ledger/store.h"
+
+struct secret_origin {
+    char secret[SECRET_NAME_SIZE]; /* its name */
+    char origin[ORIGIN_SIZE];      /* as url_origin writes it */
+    char created_by[64];
+    int64_t created_ms;
+};
+
+/* `origin` is one of url_origin's. *changed false: it was so already, and nothing is written. */
+bool secret_origin_add(struct store *store, const char *secret, const char *origin, int64_t now_ms,
+                       struct change *change, bool *changed, struct error *error);
+bool secret_origin_remove(struct store *store, const char *secret, const char *origin,
+                          struct change *change, bool *changed, struct error *error);
+/* Of one secret (NULL: of all), in order of their names. free(*out). */
+bool secret_origin_list(struct store *store, const char *secret, struct secret_origin **out,
+                        size_t *count, struct error *error);

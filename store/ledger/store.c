@@ -1,0 +1,173 @@
+#include "store/ledger/store.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/core/clock.h"
+#include "base/core/memory.h"
+#include "base/core/text.h"
+#include "store/audit/audit_tally.h"
+#include "store/engine/deferred_timestamps.h"
+#include "store/engine/folder.h"
+#include "store/ledger/store_private.h"
+#include "store/series/series.h"
+
+#define SCRAPE_READERS 2
+#define CHECK_INTERVAL_NS 1000000000
+
+static bool open_files(struct store *store, const char *folder, unsigned readers,
+                       struct error *error)
+{
+    TEXT_AUTO main = { 0 };
+    TEXT_AUTO scrapes = { 0 };
+
+    text_addf(&main, "%s/opsbrain.db", folder);
+    text_addf(&scrapes, "%s/scrapes.db", folder);
+    return folder_lock(folder, &store->lock_file, error)
+           && database_open(text_string(&main), &migrations_main, readers, &store->main, error)
+           && database_open(text_string(&scrapes), &migrations_scrapes, SCRAPE_READERS,
+                            &store->scrapes, error)
+           && audit_upgrade(store, error) && plausible_load(store, error);
+}
+
+static bool guard(void *context, struct error *error)
+{
+    return presence_check(context, error);
+}
+
+/* From now on nothing is written to files that were deleted or replaced. */
+static void watch_files(struct store *store, const char *folder)
+{
+    static const char *const names[] = {
+        "", "/lock", "/opsbrain.db", "/opsbrain.db-wal", "/scrapes.db", "/scrapes.db-wal"
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        TEXT_AUTO path = { 0 };
+
+        text_addf(&path, "%s%s", folder, names[i]);
+        presence_watch(&store->presence, text_string(&path));
+    }
+    database_guard(store->main, guard, &store->presence);
+    database_guard(store->scrapes, guard, &store->presence);
+}
+
+bool store_open(const char *folder, unsigned readers, struct store **out, struct error *error)
+{
+    struct store *store = memory_zeroed(1, sizeof *store);
+
+    store->lock_file = -1;
+    store->folder = memory_copy_text(folder);
+    pthread_mutex_init(&store->verdict_lock, NULL);
+    pthread_mutex_init(&store->clock.lock, NULL);
+    if (!open_files(store, folder, readers, error)) {
+        store_close(store);
+        return false;
+    }
+    watch_files(store, folder);
+    store->touches = touches_create(store->main);
+    store->series = series_cache_create();
+    store->tally = audit_tally_create();
+    *out = store;
+    return true;
+}
+
+bool store_use_audit_key(struct store *store, const char *path, struct error *error)
+{
+    if (path[0] != '\0' && !audit_keys_read(path, &store->audit_keys, error))
+        return false;
+    return audit_begin_key(store, error);
+}
+
+bool store_require(const char *folder, struct error *error)
+{
+    TEXT_AUTO path = { 0 };
+
+    text_addf(&path, "%s/opsbrain.db", folder);
+    return access(text_string(&path), F_OK) == 0
+           || error_set(error, ERROR_NOT_FOUND,
+                        "%.200s is no data folder of opsbrain (it has no opsbrain.db): name the "
+                        "server's with --data or OPSBRAIN_DATA",
+                        folder);
+}
+
+/* The first of the two that is closed takes its WAL away itself. */
+static void stop_watching(struct store *store)
+{
+    struct error ignored;
+
+    if (store->presence.count == 0 || !presence_check(&store->presence, &ignored))
+        return;
+    database_guard(store->main, NULL, NULL);
+    database_guard(store->scrapes, NULL, NULL);
+}
+
+void store_close(struct store *store)
+{
+    if (store == NULL)
+        return;
+    audit_tally_close(store);
+    stop_watching(store);
+    database_close(store->scrapes);
+    database_close(store->main);
+    presence_finish(&store->presence);
+    audit_tally_destroy(store->tally);
+    pthread_mutex_destroy(&store->clock.lock);
+    touches_destroy(store->touches);
+    series_cache_destroy(store->series);
+    pthread_mutex_destroy(&store->verdict_lock);
+    if (store->lock_file >= 0)
+        close(store->lock_file);
+    free(store->folder);
+    free(store);
+}
+
+/* A real write that changes nothing: sqlite3 does not compare. */
+static bool rewrite_version(struct connection *connection, void *context, struct error *error)
+{
+    TEXT_AUTO script = { 0 };
+
+    (void)context;
+    text_addf(&script, "PRAGMA user_version = %d", migrations_main.count);
+    return connection_run(connection, text_string(&script), error);
+}
+
+static bool check_read(struct store *store, struct error *error)
+{
+    READER_AUTO reader = database_reader(store->main);
+    SQL_AUTO sql =
+        sql_begin(reader.connection, "SELECT count(*) FROM (SELECT 1 FROM jobs LIMIT 1)");
+
+    return sql_step(&sql, error) != SQL_FAILED;
+}
+
+bool store_check(struct store *store, struct error *error)
+{
+    if (!presence_check(&store->presence, error) || !check_read(store, error))
+        return false;
+    if (clock_monotonic_ns() - database_committed_ns(store->main) < CHECK_INTERVAL_NS)
+        return true;
+    return database_write(store->main, rewrite_version, NULL, error);
+}
+
+bool store_intact(struct store *store)
+{
+    struct error ignored;
+
+    return presence_check(&store->presence, &ignored);
+}
+
+int64_t store_size_bytes(struct store *store)
+{
+    return database_size_bytes(store->main) + database_size_bytes(store->scrapes);
+}
+
+void store_forbid_waiting(void)
+{
+    database_forbid_waiting();
+}
+
+size_t store_queued(struct store *store)
+{
+    return database_queued(store->main) + database_queued(store->scrapes);
+}

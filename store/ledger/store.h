@@ -1,0 +1,66 @@
+/* What opsbrain remembers. Thread safe: every function may be called from any thread. Reads use a
+ * pool of query-only connections; writes are closures run by one writer thread, which commits what
+ * is queued together in one transaction and answers only after it is on disk (synchronous=FULL). */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/core/error.h"
+#include "base/core/text.h"
+
+struct store;
+
+/* Opens opsbrain.db and scrapes.db in `folder` (created, mode 0700), locks the folder (flock)
+ * against a second process, and brings both schemas up to date. A newer schema, a corrupt file, a
+ * folder in use: one clear sentence. */
+bool store_open(const char *folder, unsigned readers, struct store **out, struct error *error);
+/* The file of the keys that rows of the audit are made with (store/audit/audit_key.h), outside
+ * `folder`;
+ * "": there is none. Before anything else is done with the store. */
+bool store_use_audit_key(struct store *store, const char *path, struct error *error);
+/* NOT_FOUND unless the folder has an opsbrain.db. Makes nothing. */
+bool store_require(const char *folder, struct error *error);
+void store_close(struct store *store); /* commits what is queued, checkpoints; NULL is fine */
+
+bool store_check(struct store *store,
+                 struct error *error);         /* can it be read and written now? for /ready */
+bool store_intact(struct store *store);        /* are its files still in their places? */
+int64_t store_size_bytes(struct store *store); /* both files with their WALs */
+size_t store_queued(struct store *store);      /* writes waiting */
+
+/* The calling thread serves many clients, and from now on may not wait for the store: a build with
+ * assertions aborts where it would. */
+void store_forbid_waiting(void);
+
+/* Who does something, for the audit. Strings are borrowed. */
+struct actor {
+    const char *principal;
+    const char *role;
+    const char *client;     /* "name/version", or "" */
+    const char *request_id; /* of the log line */
+};
+
+/* A change made by a tool. Each store function that changes something for a tool takes one and
+ * writes its audit row in the same transaction. NULL where no tool is behind it (jobs, scrapes,
+ * retention). */
+struct change {
+    struct actor actor;
+    const char *tool;
+    const char *arguments; /* JSON without secrets, at most 4 KiB kept */
+    const char *nonce; /* of a request in several rounds, which has its effect once; NULL: none */
+    const struct text *changed; /* JSON: {"member": [before, after]}; NULL: not told */
+    int64_t intent;             /* set by audit_announce: the row that the outcome belongs to */
+    bool written;               /* set by the store once the outcome row is committed */
+};
+
+/* Deletes what the settings say is too old: raw request records, finished jobs without a
+ * sweep (and idempotency keys), audit rows, scraped metrics by their level (and series of
+ * which nothing is left). 0 days keeps for ever.
+ * Works in small transactions, so that others are not kept waiting; blocks until it is done. */
+struct retention {
+    int64_t records_days, jobs_days, audit_days;
+    int64_t samples_days, samples_10s_days, samples_1m_days, samples_1h_days; /* by level */
+};
+bool store_retain(struct store *store, const struct retention *retention, int64_t now_ms,
+                  struct error *error);

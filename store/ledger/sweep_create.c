@@ -1,0 +1,253 @@
+/* A new sweep: its job, runs and cells at once. */
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "base/core/text.h"
+#include "store/ledger/store_private.h"
+#include "store/ledger/sweeps.h"
+
+#define REPETITIONS_MAX 1000
+#define CELLS_MAX 1000000
+
+struct run_made {
+    int64_t repetition;
+    size_t subject;
+    char id[ID_SIZE];
+};
+
+struct creation {
+    const struct sweep_order *order;
+    const char *principal;
+    struct idempotency idempotency; /* key NULL: none */
+    int64_t now_ms;
+    const struct deployment *subjects[SWEEP_SUBJECTS_MAX];
+    size_t subject_count;
+    struct run_made *runs; /* room for `order->repetitions` of each subject */
+    size_t run_count;
+    char sweep_id[ID_SIZE], detail[96];
+    struct sweep_row row;
+};
+
+static bool insert_job(struct connection *connection, const struct creation *creation,
+                       const char *job_id, struct error *error)
+{
+    struct job job = { .created_ms = creation->now_ms };
+
+    text_copy(job.id, sizeof job.id, job_id);
+    text_copy(job.kind, sizeof job.kind, "sweep");
+    text_copy(job.subject, sizeof job.subject, creation->sweep_id);
+    text_copy(job.principal, sizeof job.principal, creation->principal);
+    return job_insert(connection, &job, error);
+}
+
+static bool insert_sweep(struct connection *connection, const struct creation *creation,
+                         const char *job_id, struct error *error)
+{
+    SQL_AUTO sql =
+        sql_begin(connection, "INSERT INTO sweeps (id, deployment_id, revision, job_id, plan, "
+                              "plan_digest, state, principal, created_ms) "
+                              "VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'planned', ?7, ?8)");
+
+    sql_bind_text(&sql, 1, creation->sweep_id);
+    sql_bind_integer(&sql, 2, creation->order->deployment->id);
+    sql_bind_integer(&sql, 3, creation->order->deployment->revision);
+    sql_bind_text(&sql, 4, job_id);
+    sql_bind_text(&sql, 5, creation->order->plan_json);
+    sql_bind_text(&sql, 6, creation->order->plan_digest);
+    sql_bind_text(&sql, 7, creation->principal);
+    sql_bind_integer(&sql, 8, creation->now_ms);
+    return sql_run(&sql, error);
+}
+
+static bool insert_subjects(struct connection *connection, const struct creation *creation,
+                            struct error *error)
+{
+    SQL_AUTO sql = sql_begin(connection, "INSERT INTO sweep_subjects (sweep_id, position, "
+                                         "deployment_id, revision) VALUES (?1, ?2, ?3, ?4)");
+
+    for (size_t i = 0; i < creation->subject_count; i++) {
+        sql_bind_text(&sql, 1, creation->sweep_id);
+        sql_bind_integer(&sql, 2, (int64_t)i);
+        sql_bind_integer(&sql, 3, creation->subjects[i]->id);
+        sql_bind_integer(&sql, 4, creation->subjects[i]->revision);
+        if (!sql_run(&sql, error))
+            return false;
+    }
+    return true;
+}
+
+/* The run that this one stands in for; NULL: none. */
+static const char *corrected(const struct sweep_order *order, const struct run_made *run)
+{
+    for (size_t i = 0; i < order->correction_count; i++)
+        if (order->corrections[i].subject == run->subject
+            && order->corrections[i].repetition == run->repetition)
+            return order->corrections[i].run_id;
+    return NULL;
+}
+
+static bool insert_run(struct connection *connection, const struct creation *creation,
+                       const struct run_made *run, struct error *error)
+{
+    SQL_AUTO sql = sql_begin(connection, "INSERT INTO runs (id, sweep_id, repetition, provenance, "
+                                         "created_ms, deployment_id, revision, corrects) "
+                                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
+    const struct deployment *deployment = creation->subjects[run->subject];
+
+    sql_bind_text(&sql, 1, run->id);
+    sql_bind_text(&sql, 2, creation->sweep_id);
+    sql_bind_integer(&sql, 3, run->repetition);
+    sql_bind_text(&sql, 4, creation->order->provenance_json);
+    sql_bind_integer(&sql, 5, creation->now_ms);
+    sql_bind_integer(&sql, 6, deployment->id);
+    sql_bind_integer(&sql, 7, deployment->revision);
+    sql_bind_text(&sql, 8, corrected(creation->order, run));
+    return sql_run(&sql, error);
+}
+
+static size_t runs_wanted(const struct creation *creation)
+{
+    return (size_t)creation->order->repetitions * creation->subject_count;
+}
+
+/* The run of this repetition of its subject, made where it is new. */
+static bool run_of(struct connection *connection, struct creation *creation,
+                   const struct cell_plan *cell, const char **id, struct error *error)
+{
+    struct run_made *run = creation->runs;
+    const struct run_made *end = run + creation->run_count;
+
+    while (run < end && (run->repetition != cell->repetition || run->subject != cell->subject))
+        run++;
+    *id = run->id;
+    if (run < end)
+        return true;
+    if (cell->subject >= creation->subject_count || creation->run_count == runs_wanted(creation))
+        return error_set(error, ERROR_INVALID, "the cells name more than %lld repetitions of %zu",
+                         (long long)creation->order->repetitions, creation->subject_count);
+    creation->run_count++;
+    run->repetition = cell->repetition;
+    run->subject = cell->subject;
+    id_create("run", run->id);
+    return insert_run(connection, creation, run, error);
+}
+
+static bool insert_cells(struct connection *connection, struct creation *creation,
+                         struct error *error)
+{
+    SQL_AUTO sql =
+        sql_begin(connection, "INSERT INTO cells (sweep_id, run_id, position, concurrency, "
+                              "input_tokens, output_tokens, request_rate, state) "
+                              "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'pending')");
+
+    for (size_t i = 0; i < creation->order->cell_count; i++) {
+        const struct cell_plan *cell = &creation->order->cells[i];
+        const char *run_id;
+
+        if (!run_of(connection, creation, cell, &run_id, error))
+            return false;
+        sql_bind_text(&sql, 1, creation->sweep_id);
+        sql_bind_text(&sql, 2, run_id);
+        sql_bind_integer(&sql, 3, cell->position);
+        sql_bind_integer(&sql, 4, cell->concurrency);
+        sql_bind_integer(&sql, 5, cell->input_tokens);
+        sql_bind_integer(&sql, 6, cell->output_tokens);
+        sql_bind_real(&sql, 7, cell->request_rate);
+        if (!sql_run(&sql, error))
+            return false;
+    }
+    return creation->run_count == runs_wanted(creation)
+           || error_set(error, ERROR_INVALID, "the cells name %zu repetitions, not %zu",
+                        creation->run_count, runs_wanted(creation));
+}
+
+bool sweep_check_room(struct connection *connection, const char *principal, int64_t limit,
+                      struct error *error)
+{
+    bool found;
+    SQL_AUTO sql =
+        sql_begin(connection, "SELECT count(*) FROM jobs WHERE state IN ('queued', 'running') AND "
+                              "kind = 'sweep' AND principal = ?1");
+
+    sql_bind_text(&sql, 1, principal);
+    if (!sql_find(&sql, &found, error))
+        return false;
+    if (limit == 0 || sql_integer(&sql, 0) < limit)
+        return true;
+    return error_set(
+        error, ERROR_BUSY,
+        "%s has %lld sweeps queued or running and may have %lld (sweeps_per_principal): "
+        "wait until some have ended, or cancel some with sweep_cancel",
+        principal, (long long)sql_integer(&sql, 0), (long long)limit);
+}
+
+static bool insert_all(struct connection *connection, struct creation *creation,
+                       struct error *error)
+{
+    char job_id[ID_SIZE];
+
+    id_create("swp", creation->sweep_id);
+    id_create("job", job_id);
+    if (!sweep_check_room(connection, creation->principal, creation->order->active_limit, error)
+        || !insert_job(connection, creation, job_id, error)
+        || !insert_sweep(connection, creation, job_id, error)
+        || !insert_subjects(connection, creation, error)
+        || !insert_cells(connection, creation, error) || !line_join(connection, job_id, error))
+        return false;
+    if (creation->idempotency.key != NULL
+        && !idempotency_insert(connection, &creation->idempotency, creation->sweep_id,
+                               creation->now_ms, error))
+        return false;
+    return sweep_read(connection, creation->sweep_id, &creation->row, error);
+}
+
+static bool apply_create(struct connection *connection, void *context, struct error *error)
+{
+    struct creation *creation = context;
+    bool used = false;
+
+    if (creation->idempotency.key != NULL
+        && !idempotency_read(connection, &creation->idempotency, creation->sweep_id, &used, error))
+        return false;
+    if (!used)
+        return insert_all(connection, creation, error);
+    text_copy(creation->detail, sizeof creation->detail,
+              "the idempotency key was used before: nothing new was started");
+    return sweep_read(connection, creation->sweep_id, &creation->row, error);
+}
+
+static bool check_order(const struct sweep_order *order, struct error *error)
+{
+    if (order->repetitions >= 1 && order->repetitions <= REPETITIONS_MAX && order->cell_count >= 1
+        && order->cell_count <= CELLS_MAX)
+        return true;
+    return error_set(error, ERROR_INVALID,
+                     "a sweep has 1 to %d repetitions and 1 to %d cells, not %lld and %zu",
+                     REPETITIONS_MAX, CELLS_MAX, (long long)order->repetitions, order->cell_count);
+}
+
+bool sweep_create(struct store *store, const struct sweep_order *order, int64_t now_ms,
+                  struct change *change, struct sweep_row *out, struct error *error)
+{
+    struct creation creation = {
+        .order = order,
+        .principal = change_principal(change),
+        .idempotency = { change_principal(change), change == NULL ? "" : change->tool,
+                         order->idempotency_key, order->arguments_digest },
+        .now_ms = now_ms,
+        .subjects = { order->deployment, order->candidate },
+        .subject_count = order->candidate == NULL ? 1 : 2,
+    };
+
+    if (!check_order(order, error))
+        return false;
+    FREE_AUTO struct run_made *runs = memory_zeroed(runs_wanted(&creation), sizeof *runs);
+    creation.runs = runs;
+    if (!store_change(store, change, apply_create, &creation, creation.sweep_id, creation.detail,
+                      error)) {
+        sweep_row_finish(&creation.row);
+        return false;
+    }
+    *out = creation.row;
+    return true;
+}

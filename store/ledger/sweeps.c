@@ -1,0 +1,383 @@
+#include "store/ledger/sweeps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "base/core/text.h"
+#include "store/ledger/store_private.h"
+
+#define COLUMNS                                                                                    \
+    "s.id, s.deployment_id, s.revision, d.name, s.job_id, s.plan, s.plan_digest, "                 \
+    "s.state, s.reason, s.principal, s.created_ms, s.started_ms, s.finished_ms, "                  \
+    "(SELECT count(*) FROM cells WHERE sweep_id = s.id), "                                         \
+    "(SELECT count(*) FROM cells WHERE sweep_id = s.id AND state <> 'pending'), "                  \
+    "(SELECT count(*) FROM runs WHERE sweep_id = s.id AND deployment_id = s.deployment_id), "      \
+    "(SELECT count(*) FROM cells WHERE sweep_id = s.id AND state = 'inferred') "                   \
+    "FROM sweeps s JOIN deployments d ON d.id = s.deployment_id "
+
+void sweep_row_finish(struct sweep_row *row)
+{
+    free(row->plan);
+    row->plan = NULL;
+    for (size_t i = 0; i < row->subject_count; i++)
+        free(row->subjects[i].workload);
+    row->subject_count = 0;
+}
+
+static void read_row(const struct sql *sql, struct sweep_row *row)
+{
+    *row = (struct sweep_row){
+        .deployment_id = sql_integer(sql, 1),
+        .revision = sql_integer(sql, 2),
+        .plan = sql_text_copy(sql, 5),
+        .created_ms = sql_integer(sql, 10),
+        .started_ms = sql_integer(sql, 11),
+        .finished_ms = sql_integer(sql, 12),
+        .cells_total = sql_integer(sql, 13),
+        .cells_done = sql_integer(sql, 14),
+        .repetitions = sql_integer(sql, 15),
+        .cells_inferred = sql_integer(sql, 16),
+    };
+    sql_text(sql, 0, row->id, sizeof row->id);
+    sql_text(sql, 3, row->deployment, sizeof row->deployment);
+    sql_text(sql, 4, row->job_id, sizeof row->job_id);
+    sql_text(sql, 6, row->plan_digest, sizeof row->plan_digest);
+    sql_text(sql, 7, row->state, sizeof row->state);
+    sql_text(sql, 8, row->reason, sizeof row->reason);
+    sql_text(sql, 9, row->principal, sizeof row->principal);
+}
+
+static bool read_subjects(struct connection *connection, struct sweep_row *row, struct error *error)
+{
+    enum sql_step step;
+    SQL_AUTO sql =
+        sql_begin(connection, "SELECT p.deployment_id, p.revision, d.name, p.workload "
+                              "FROM sweep_subjects p JOIN deployments d ON d.id = p.deployment_id "
+                              "WHERE p.sweep_id = ?1 ORDER BY p.position LIMIT ?2");
+
+    sql_bind_text(&sql, 1, row->id);
+    sql_bind_integer(&sql, 2, SWEEP_SUBJECTS_MAX);
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        struct sweep_subject *subject = &row->subjects[row->subject_count++];
+
+        subject->deployment_id = sql_integer(&sql, 0);
+        subject->revision = sql_integer(&sql, 1);
+        sql_text(&sql, 2, subject->deployment, sizeof subject->deployment);
+        subject->workload = sql_text_copy(&sql, 3);
+    }
+    return step != SQL_FAILED;
+}
+
+bool sweep_read(struct connection *connection, const char *id, struct sweep_row *out,
+                struct error *error)
+{
+    bool found;
+    SQL_AUTO sql = sql_begin(connection, "SELECT " COLUMNS "WHERE s.id = ?1");
+
+    sql_bind_text(&sql, 1, id);
+    if (!sql_find(&sql, &found, error))
+        return false;
+    if (!found)
+        return error_set(error, ERROR_NOT_FOUND,
+                         "no sweep has the id \"%s\": sweep_list shows the sweeps there are", id);
+    read_row(&sql, out);
+    if (read_subjects(connection, out, error))
+        return true;
+    sweep_row_finish(out);
+    return false;
+}
+
+bool sweep_find(struct store *store, const char *id, struct sweep_row *out, struct error *error)
+{
+    READER_AUTO reader = database_reader(store->main);
+
+    return sweep_read(reader.connection, id, out, error);
+}
+
+static void rows_free(struct sweep_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        sweep_row_finish(&rows[i]);
+    free(rows);
+}
+
+bool sweep_list(struct store *store, const char *deployment, int64_t before_ms, size_t limit,
+                struct sweep_row **out, size_t *count, struct error *error)
+{
+    struct sweep_row *rows = NULL;
+    size_t length = 0;
+    enum sql_step step;
+    READER_AUTO reader = database_reader(store->main);
+    SQL_AUTO sql =
+        sql_begin(reader.connection, "SELECT " COLUMNS "WHERE (?1 IS NULL OR s.id IN "
+                                     "(SELECT p.sweep_id FROM sweep_subjects p JOIN deployments e "
+                                     "ON e.id = p.deployment_id WHERE e.name = ?1)) "
+                                     "AND (?2 = 0 OR s.created_ms < ?2) "
+                                     "ORDER BY s.created_ms DESC, s.rowid DESC LIMIT ?3");
+
+    sql_bind_text(&sql, 1, deployment);
+    sql_bind_integer(&sql, 2, before_ms);
+    sql_bind_integer(&sql, 3, (int64_t)limit);
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        rows = rows_grow(rows, length, sizeof *rows);
+        read_row(&sql, &rows[length]);
+        if (!read_subjects(reader.connection, &rows[length++], error)) {
+            step = SQL_FAILED;
+            break;
+        }
+    }
+    if (step == SQL_FAILED) {
+        rows_free(rows, length);
+        return false;
+    }
+    *out = rows;
+    *count = length;
+    return true;
+}
+
+bool sweep_find_active(struct store *store, const char *deployment, char id[ID_SIZE],
+                       struct error *error)
+{
+    bool found;
+    READER_AUTO reader = database_reader(store->main);
+    SQL_AUTO sql =
+        sql_begin(reader.connection,
+                  "SELECT s.id FROM deployments d JOIN sweep_subjects p ON p.deployment_id = d.id "
+                  "JOIN sweeps s ON s.id = p.sweep_id "
+                  "WHERE d.name = ?1 AND s.state IN ('planned', 'running') "
+                  "ORDER BY s.created_ms LIMIT 1");
+
+    sql_bind_text(&sql, 1, deployment);
+    if (!sql_find(&sql, &found, error))
+        return false;
+    id[0] = '\0';
+    if (found)
+        sql_text(&sql, 0, id, ID_SIZE);
+    return true;
+}
+
+struct reopening {
+    const char *id, *principal;
+    bool retry_failed;
+    int64_t active_limit;
+    int64_t now_ms;
+    struct sweep_row row;
+};
+
+static bool run_for_sweep(struct connection *connection, const char *statement, const char *id,
+                          struct error *error)
+{
+    SQL_AUTO sql = sql_begin(connection, statement);
+
+    sql_bind_text(&sql, 1, id);
+    return sql_run(&sql, error);
+}
+
+static bool check_idle(struct connection *connection, const struct sweep_row *row,
+                       struct error *error)
+{
+    bool found;
+    SQL_AUTO sql = sql_begin(connection,
+                             "SELECT 1 FROM jobs WHERE id = ?1 AND state IN ('queued', 'running')");
+
+    sql_bind_text(&sql, 1, row->job_id);
+    if (!sql_find(&sql, &found, error))
+        return false;
+    return !found
+           || error_set(error, ERROR_CONFLICT, "sweep %s is being worked on by job %s", row->id,
+                        row->job_id);
+}
+
+#define OF_UNFINISHED_RUNS                                                                         \
+    "sweep_id = ?1 AND run_id IN (SELECT id FROM runs WHERE sweep_id = ?1 AND finished_ms IS "     \
+    "NULL) "
+
+/* A finished run stays as it is: what failed in it is measured anew by a run that corrects it. */
+static bool put_back_failed(struct connection *connection, const char *id, struct error *error)
+{
+    static const char REJECT[] =
+        "UPDATE attempts SET state = 'rejected', reason = 'measured again on request' WHERE id IN "
+        "(SELECT attempt_id FROM cells WHERE " OF_UNFINISHED_RUNS
+        "AND state IN ('failed', 'skipped'))";
+    static const char PUT_BACK_INFERRED[] =
+        "UPDATE cells SET state = 'pending', reason = '' WHERE " OF_UNFINISHED_RUNS
+        "AND state = 'inferred' AND EXISTS (SELECT 1 FROM cells f WHERE f.run_id = cells.run_id "
+        "AND f.input_tokens = "
+        "cells.input_tokens AND f.output_tokens = cells.output_tokens AND f.state IN ('failed', "
+        "'skipped'))";
+    static const char PUT_BACK[] =
+        "UPDATE cells SET state = 'pending', reason = '', attempt_id = NULL "
+        "WHERE " OF_UNFINISHED_RUNS "AND state IN ('failed', 'skipped')";
+
+    return run_for_sweep(connection, REJECT, id, error)
+           && run_for_sweep(connection, PUT_BACK_INFERRED, id, error)
+           && run_for_sweep(connection, PUT_BACK, id, error);
+}
+
+static bool check_pending(struct connection *connection, const struct reopening *reopening,
+                          struct error *error)
+{
+    SQL_AUTO sql =
+        sql_begin(connection, "SELECT count(*) FILTER (WHERE state = 'pending'), "
+                              "count(*) FILTER (WHERE state IN ('failed', 'skipped')) FROM cells "
+                              "WHERE sweep_id = ?1");
+
+    sql_bind_text(&sql, 1, reopening->id);
+    if (sql_step(&sql, error) != SQL_ROW)
+        return false;
+    if (sql_integer(&sql, 0) > 0)
+        return true;
+    if (sql_integer(&sql, 1) == 0)
+        return error_set(error, ERROR_CONFLICT, "sweep %s is complete: every cell has its result",
+                         reopening->id);
+    return error_set(
+        error, ERROR_CONFLICT,
+        "the runs of sweep %s are finished, with %lld cells that failed or were skipped, "
+        "and a finished run is never changed: sweep_start with the same arguments and "
+        "\"corrects\": \"%s\" measures it anew, beside it",
+        reopening->id, (long long)sql_integer(&sql, 1), reopening->id);
+}
+
+static bool attach_job(struct connection *connection, const struct reopening *reopening,
+                       struct error *error)
+{
+    struct job job = { .created_ms = reopening->now_ms };
+    SQL_AUTO sql = sql_begin(connection, "UPDATE sweeps SET job_id = ?2, state = 'planned', "
+                                         "reason = '', finished_ms = NULL WHERE id = ?1");
+
+    id_create("job", job.id);
+    text_copy(job.kind, sizeof job.kind, "sweep");
+    text_copy(job.subject, sizeof job.subject, reopening->id);
+    text_copy(job.principal, sizeof job.principal, reopening->principal);
+    if (!job_insert(connection, &job, error))
+        return false;
+    sql_bind_text(&sql, 1, reopening->id);
+    sql_bind_text(&sql, 2, job.id);
+    return sql_run(&sql, error) && line_join(connection, job.id, error);
+}
+
+static bool apply_reopen(struct connection *connection, void *context, struct error *error)
+{
+    struct reopening *reopening = context;
+    struct sweep_row *row = &reopening->row;
+
+    if (!sweep_read(connection, reopening->id, row, error))
+        return false;
+    if (!check_idle(connection, row, error)
+        || !sweep_check_room(connection, reopening->principal, reopening->active_limit, error))
+        return false;
+    if (reopening->retry_failed && !put_back_failed(connection, reopening->id, error))
+        return false;
+    if (!check_pending(connection, reopening, error) || !attach_job(connection, reopening, error))
+        return false;
+    sweep_row_finish(row);
+    return sweep_read(connection, reopening->id, row, error);
+}
+
+bool sweep_reopen(struct store *store, const char *id, bool retry_failed, int64_t active_limit,
+                  int64_t now_ms, struct change *change, struct sweep_row *out, struct error *error)
+{
+    struct reopening reopening = {
+        .id = id,
+        .principal = change_principal(change),
+        .retry_failed = retry_failed,
+        .active_limit = active_limit,
+        .now_ms = now_ms,
+    };
+
+    if (!store_change(store, change, apply_reopen, &reopening, id, "", error)) {
+        sweep_row_finish(&reopening.row);
+        return false;
+    }
+    *out = reopening.row;
+    return true;
+}
+
+struct turn {
+    const struct claim *claim;
+    const char *sweep_id, *workload_json, *state, *reason;
+    int64_t deployment_id, now_ms;
+};
+
+/* The sweep must be the one that the claimed job works on. */
+static bool run_for_holder(struct sql *sql, const struct turn *turn, struct error *error)
+{
+    sql_bind_text(sql, 1, turn->sweep_id);
+    sql_bind_text(sql, 2, turn->claim->job_id);
+    if (!sql_run(sql, error))
+        return false;
+    return sql_changes(sql) == 1
+           || error_set(error, ERROR_CONFLICT, "sweep %s is not the work of job %s", turn->sweep_id,
+                        turn->claim->job_id);
+}
+
+static bool apply_begin(struct connection *connection, void *context, struct error *error)
+{
+    const struct turn *turn = context;
+    SQL_AUTO sql = sql_begin(connection, "UPDATE sweeps SET state = 'running', started_ms = "
+                                         "coalesce(started_ms, ?3) WHERE id = ?1 AND job_id = ?2");
+
+    if (!claim_check(connection, turn->claim, error))
+        return false;
+    sql_bind_integer(&sql, 3, turn->now_ms);
+    return run_for_holder(&sql, turn, error);
+}
+
+bool sweep_begin(struct store *store, const struct claim *claim, const char *sweep_id,
+                 int64_t now_ms, struct error *error)
+{
+    struct turn turn = { .claim = claim, .sweep_id = sweep_id, .now_ms = now_ms };
+
+    return database_write(store->main, apply_begin, &turn, error);
+}
+
+static bool apply_workload(struct connection *connection, void *context, struct error *error)
+{
+    const struct turn *turn = context;
+    SQL_AUTO sql =
+        sql_begin(connection, "UPDATE sweep_subjects SET workload = ?4 WHERE sweep_id = ?1 AND "
+                              "deployment_id = ?3 AND EXISTS "
+                              "(SELECT 1 FROM sweeps WHERE id = ?1 AND job_id = ?2)");
+
+    if (!claim_check(connection, turn->claim, error))
+        return false;
+    sql_bind_integer(&sql, 3, turn->deployment_id);
+    sql_bind_text(&sql, 4, turn->workload_json);
+    return run_for_holder(&sql, turn, error);
+}
+
+bool sweep_workload_keep(struct store *store, const struct claim *claim, const char *sweep_id,
+                         int64_t deployment_id, const char *workload_json, struct error *error)
+{
+    struct turn turn = { .claim = claim,
+                         .sweep_id = sweep_id,
+                         .deployment_id = deployment_id,
+                         .workload_json = workload_json };
+
+    return database_write(store->main, apply_workload, &turn, error);
+}
+
+static bool apply_end(struct connection *connection, void *context, struct error *error)
+{
+    const struct turn *turn = context;
+    SQL_AUTO sql = sql_begin(connection, "UPDATE sweeps SET state = ?3, reason = ?4, "
+                                         "finished_ms = ?5 WHERE id = ?1 AND job_id = ?2");
+
+    if (!claim_check(connection, turn->claim, error))
+        return false;
+    sql_bind_text(&sql, 3, turn->state);
+    sql_bind_text(&sql, 4, turn->reason == NULL ? "" : turn->reason);
+    sql_bind_integer(&sql, 5, turn->now_ms);
+    return run_for_holder(&sql, turn, error);
+}
+
+bool sweep_end(struct store *store, const struct claim *claim, const char *sweep_id,
+               const char *state, const char *reason, int64_t now_ms, struct error *error)
+{
+    struct turn turn = {
+        .claim = claim, .sweep_id = sweep_id, .state = state, .reason = reason, .now_ms = now_ms
+    };
+
+    return database_write(store->main, apply_end, &turn, error);
+}

@@ -1,0 +1,87 @@
+/* What a principal has stored. */
+#include <stddef.h>
+
+#include "store/ledger/disk_space.h"
+#include "store/ledger/store_private.h"
+
+#define MIB 1048576.0
+#define ROW "100 + " /* bytes of a row beside its long columns, about */
+
+struct source {
+    size_t member;
+    const char *statement; /* ?1: the principal */
+};
+
+#define OF(member) offsetof(struct usage, member)
+#define JOBS_OF "FROM jobs JOIN attempts ON attempts.job_id = jobs.id "
+#define THEIRS "WHERE jobs.principal = ?1"
+
+static const struct source sources[] = {
+    { OF(imports_bytes),
+      "SELECT sum(" ROW "length(stated) + length(document)) FROM imports WHERE principal = ?1" },
+    { OF(imports_bytes), "SELECT sum(" ROW "length(c.document)) FROM imports i JOIN import_cells c "
+                         "ON c.import_id = i.id WHERE i.principal = ?1" },
+    { OF(datasets_bytes),
+      "SELECT sum(" ROW "length(lengths) + length(data)) FROM datasets WHERE principal = ?1" },
+    { OF(sweeps_bytes), "SELECT sum(" ROW "length(outcome)) FROM jobs WHERE principal = ?1" },
+    { OF(sweeps_bytes),
+      "SELECT sum(" ROW "length(plan) + (SELECT count(*) FROM "
+      "cells WHERE sweep_id = sweeps.id) * 100) FROM sweeps WHERE principal = ?1" },
+    { OF(sweeps_bytes),
+      "SELECT sum(" ROW "length(measurement) + length(witness)) " JOBS_OF THEIRS },
+    { OF(sweeps_bytes), "SELECT sum(" ROW "length(r.data)) " JOBS_OF
+                        "JOIN request_records r ON r.attempt_id = attempts.id " THEIRS },
+    { OF(sweeps_bytes), "SELECT sum(" ROW "length(s.data)) " JOBS_OF
+                        "JOIN attempt_series s ON s.attempt_id = attempts.id " THEIRS },
+    { OF(sweeps_bytes), "SELECT sum(" ROW "length(h.data)) " JOBS_OF
+                        "JOIN histograms h ON h.attempt_id = attempts.id " THEIRS },
+    { OF(deployments_bytes),
+      "SELECT sum(" ROW "length(url) + length(labels) + length(limits)) FROM "
+      "deployment_revisions WHERE created_by = ?1" },
+};
+
+static bool add_source(struct connection *connection, const struct source *source,
+                       const char *principal, struct usage *usage, struct error *error)
+{
+    SQL_AUTO sql = sql_begin(connection, source->statement);
+
+    sql_bind_text(&sql, 1, principal);
+    if (sql_step(&sql, error) != SQL_ROW)
+        return false;
+    *(int64_t *)((char *)usage + source->member) += sql_integer(&sql, 0);
+    return true;
+}
+
+bool usage_read(struct store *store, const char *principal, struct usage *out, struct error *error)
+{
+    struct usage usage = { 0 };
+    READER_AUTO reader = database_reader(store->main);
+
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+        if (!add_source(reader.connection, &sources[i], principal, &usage, error))
+            return false;
+    *out = usage;
+    return true;
+}
+
+bool usage_check(struct store *store, const char *principal, int64_t limit_bytes,
+                 struct error *error)
+{
+    struct usage usage;
+    int64_t all;
+
+    if (limit_bytes == 0)
+        return true;
+    if (!usage_read(store, principal, &usage, error))
+        return false;
+    all = usage.imports_bytes + usage.datasets_bytes + usage.sweeps_bytes + usage.deployments_bytes;
+    return all < limit_bytes
+           || error_set(error, ERROR_CONFLICT,
+                        "%s has stored %.1f MiB (imports %.1f, datasets %.1f, sweeps %.1f, "
+                        "deployments %.1f), as much as the setting storage_limit_bytes "
+                        "allows (%.1f MiB): raw records of sweeps go after records_days; an admin "
+                        "can raise the limit, and has none",
+                        principal, (double)all / MIB, (double)usage.imports_bytes / MIB,
+                        (double)usage.datasets_bytes / MIB, (double)usage.sweeps_bytes / MIB,
+                        (double)usage.deployments_bytes / MIB, (double)limit_bytes / MIB);
+}

@@ -1,0 +1,35 @@
+/* A stretch of a deployment's scrapes at one level, packed by series: the times once for all, and
+ * the directory of its families (the series of one name), whose lanes stand beside the times.
+ * Private to store/. */
+#pragma once
+
+#include "base/core/text.h"
+#include "store/series/scrapes.h"
+
+#define BLOCK_POINTS 1440        /* one that has so many is full */
+#define BLOCK_POINTS_LIMIT 65536 /* more it never has */
+#define BLOCK_FAMILIES 65536
+#define BLOCK_EARLY_MS (10 * 60 * 1000LL)       /* it begins at such a time */
+int64_t block_span_ms(enum scrape_level level); /* one block lies within one multiple of this */
+
+struct block {
+    struct scrape_point *times; /* at_ms, count and covered_ms of all scrapes; the rest is 0 */
+    size_t count;
+    int64_t *families; /* ascending; one of several rows stands there as often */
+    size_t family_count;
+};
+void block_pack(const struct block *block, struct text *out);
+bool block_unpack(const void *data, size_t length, struct block *out, struct error *error);
+void block_finish(struct block *block);
+/* The family's first place among those of the block; -1: it has none. */
+int64_t block_place(const struct block *block, int64_t family);
+
+/* Adds what came later within the same step. */
+void point_merge(struct scrape_point *point, const struct scrape_point *later);
+/* One scrape of a series, after the one before it (before_ms -1: there is none). */
+struct scrape_point point_of(int64_t at_ms, double value, bool counter, int64_t before_ms,
+                             double before);
+
+/* A column of points, and back: the member (a double) that lies `offset` into each. */
+void points_take(const struct scrape_point *points, size_t count, size_t offset, double *out);
+void points_put(const double *column, size_t count, size_t offset, struct scrape_point *points);

@@ -1,0 +1,23 @@
+/* A column of numbers, packed as what a prediction missed: nothing where it was right, whole
+ * numbers as differences, other ones as the bytes that differ. Private to store/. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/core/text.h"
+
+/* What value i is predicted to be: base[i] (NULL: 0), and where `chained` the value before (0
+ * before the first) on top. */
+struct prediction {
+    const double *base;
+    bool chained;
+};
+
+/* Appends the column to the bytes in `out`. Every double comes back bit by bit. */
+void column_pack(struct text *out, const double *values, size_t count,
+                 const struct prediction *prediction);
+/* Reads `count` values and moves *in behind them. False: damaged. */
+bool column_unpack(const uint8_t **in, const uint8_t *end, double *values, size_t count,
+                   const struct prediction *prediction);

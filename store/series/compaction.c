@@ -1,0 +1,142 @@
+/* Rolls scrapes up and packs them by series, stretch by stretch. */
+#include <stdlib.h>
+
+#include "base/core/memory.h"
+#include "store/ledger/store_private.h"
+#include "store/series/rollup_window.h"
+#include "store/series/rollup_writer.h"
+
+#define DAY_MS (24 * 60 * 60 * 1000LL)
+
+/* The last scrape stays: the next stretch counts growth from it. */
+static bool delete_scrapes(const struct stretch *stretch, struct error *error)
+{
+    SQL_AUTO sql = sql_begin(stretch->connection, "DELETE FROM samples WHERE deployment_id = ?1 "
+                                                  "AND at_ms < ?2");
+
+    sql_bind_integer(&sql, 1, stretch->deployment_id);
+    sql_bind_integer(&sql, 2, stretch->at_ms[stretch->count - 1]);
+    return sql_run(&sql, error);
+}
+
+/* A day further than needed, so that it is rarely written. */
+static bool note_seen(const struct stretch *stretch, struct error *error)
+{
+    int64_t last_ms = stretch->at_ms[stretch->count - 1];
+    SQL_AUTO sql = sql_begin(stretch->connection, "UPDATE series SET seen_ms = ?2 WHERE id = ?1");
+
+    for (size_t i = 0; i < stretch->source_count; i++) {
+        const struct source *source = &stretch->sources[i];
+
+        if (!source->any || source->seen_ms >= last_ms)
+            continue;
+        sql_bind_integer(&sql, 1, source->series);
+        sql_bind_integer(&sql, 2, last_ms + DAY_MS);
+        if (!sql_run(&sql, error))
+            return false;
+    }
+    return true;
+}
+
+static bool note_until(const struct stretch *stretch, struct error *error)
+{
+    SQL_AUTO sql = sql_begin(stretch->connection,
+                             "INSERT INTO compacted (deployment_id, until_ms) VALUES (?1, ?2) "
+                             "ON CONFLICT (deployment_id) DO UPDATE SET until_ms = ?2");
+
+    sql_bind_integer(&sql, 1, stretch->deployment_id);
+    sql_bind_integer(&sql, 2, stretch->to_ms);
+    return sql_run(&sql, error);
+}
+
+static bool grow_all(struct stretch *stretch, struct growth growths[SCRAPE_LEVELS],
+                     struct error *error)
+{
+    for (size_t first = 0, count; first < stretch->source_count; first += count) {
+        if (!stretch_load(stretch, first, &count, error))
+            return false;
+        for (size_t i = first; i < first + count; i++)
+            for (int level = 0; level < SCRAPE_LEVELS; level++)
+                if (!growth_add(&growths[level], &stretch->sources[i], error))
+                    return false;
+    }
+    return true;
+}
+
+/* Every level grows at once, so that the scrapes are read once. */
+static bool grow_levels(struct stretch *stretch, struct error *error)
+{
+    struct growth growths[SCRAPE_LEVELS] = { 0 };
+    bool ok = true;
+
+    for (int level = 0; ok && level < SCRAPE_LEVELS; level++)
+        ok = growth_begin(&growths[level], stretch, (enum scrape_level)level, error);
+    ok = ok && grow_all(stretch, growths, error);
+    for (int level = 0; ok && level < SCRAPE_LEVELS; level++)
+        ok = growth_end(&growths[level], error);
+    for (int level = 0; level < SCRAPE_LEVELS; level++)
+        growth_finish(&growths[level]);
+    return ok;
+}
+
+static bool pack_stretch(struct stretch *stretch, struct error *error)
+{
+    return stretch_read(stretch, error) && grow_levels(stretch, error) && note_seen(stretch, error)
+           && delete_scrapes(stretch, error) && note_until(stretch, error);
+}
+
+struct request {
+    int64_t deployment_id, now_ms;
+    bool more;
+};
+
+static bool apply_stretch(struct connection *connection, void *context, struct error *error)
+{
+    struct request *request = context;
+    struct stretch stretch = { .connection = connection, .deployment_id = request->deployment_id };
+    bool ok = stretch_find(&stretch, request->now_ms, error);
+
+    request->more = stretch.count > 0;
+    if (ok && stretch.count > 0)
+        ok = pack_stretch(&stretch, error);
+    stretch_finish(&stretch);
+    return ok;
+}
+
+static bool list_deployments(struct store *store, int64_t **out, size_t *count, struct error *error)
+{
+    enum sql_step step;
+    READER_AUTO reader = database_reader(store->scrapes);
+    SQL_AUTO sql = sql_begin(reader.connection, "SELECT DISTINCT deployment_id FROM samples");
+
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        *out = rows_grow(*out, *count, sizeof **out);
+        (*out)[(*count)++] = sql_integer(&sql, 0);
+    }
+    return step == SQL_DONE;
+}
+
+static bool compact_one(struct store *store, int64_t deployment_id, int64_t now_ms,
+                        struct error *error)
+{
+    struct request request = { deployment_id, now_ms, true };
+
+    while (request.more)
+        if (!database_write(store->scrapes, apply_stretch, &request, error))
+            return false;
+    return true;
+}
+
+/* One that cannot be rolled up holds up no other; the last such says why. */
+bool scrape_compact(struct store *store, int64_t now_ms, struct error *error)
+{
+    FREE_AUTO int64_t *deployments = NULL;
+    size_t count = 0;
+    bool ok = true;
+
+    if (!list_deployments(store, &deployments, &count, error))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        ok = compact_one(store, deployments[i], now_ms, error) && ok;
+    return ok;
+}

@@ -1,0 +1,29 @@
+/* How a block of one level grows by a stretch. Private to store/. */
+#pragma once
+
+#include "store/series/chunks.h"
+#include "store/series/rollup_window.h"
+
+/* The block as it is, and as it becomes. */
+struct growth {
+    struct stretch *stretch;
+    enum scrape_level level;
+    int64_t old_id, id; /* old_id 0: the stretch begins a block */
+    int64_t from_ms, to_ms;
+    struct block old, block;
+    size_t *old_places; /* where among the block's times each time of the old one belongs */
+    size_t *places;     /* and each scrape */
+    struct scrape_point *points; /* of the series that is being added */
+    struct family_reader reader; /* of the block as it is */
+    const struct lane *before;   /* its next lane; NULL: there is none */
+    struct family_writer writer;
+};
+
+/* Begins a row that takes the place of the block before the stretch's end, or follows it where that
+ * is full. A stretch that lies within a block, as after a clock was set back, is merged into it. */
+bool growth_begin(struct growth *growth, struct stretch *stretch, enum scrape_level level,
+                  struct error *error);
+/* In the order of the stretch's sources: all of them, with their values. */
+bool growth_add(struct growth *growth, const struct source *source, struct error *error);
+bool growth_end(struct growth *growth, struct error *error);
+void growth_finish(struct growth *growth); /* of one that began or failed to, or of zeros */

@@ -1,0 +1,25 @@
+/* Ids of the series that are known, in memory: a scrape names thousands of them. Thread safe.
+ * Private to store/. */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/core/error.h"
+
+struct store;
+struct series_cache;
+
+struct series_cache *series_cache_create(void);
+void series_cache_destroy(struct series_cache *cache); /* NULL is fine */
+/* 0: not known here. */
+int64_t series_cache_find(struct series_cache *cache, int64_t deployment_id, const char *name,
+                          const char *labels);
+/* Rises when ids are forgotten: those that were found before may be of other series since. */
+uint64_t series_cache_generation(struct series_cache *cache);
+/* What is of an older generation is not kept. */
+void series_cache_add(struct series_cache *cache, uint64_t generation, int64_t deployment_id,
+                      const char *name, const char *labels, int64_t id);
+void series_cache_forget(struct series_cache *cache, int64_t deployment_id);
+
+/* Deletes the series that no scrape and no rollup tells any more; a transaction per deployment. */
+bool series_free_unused(struct store *store, struct error *error);

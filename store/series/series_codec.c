@@ -1,0 +1,322 @@
+#include "store/series/series_codec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/compress.h"
+#include "base/core/memory.h"
+#include "store/series/column_codec.h"
+#include "store/series/varint.h"
+
+#define UNPACKED_LIMIT (256UL * 1024 * 1024) /* bytes of one row */
+
+/* ---- Columns ---- */
+
+#define OF(member) offsetof(struct scrape_point, member)
+
+/* The members that a level keeps of a series, in the order in which each is predicted from those
+ * before it. */
+static const size_t raw_members[] = { OF(count), OF(last) };
+static const size_t gauge_members[] = { OF(count), OF(last), OF(min), OF(max), OF(sum) };
+static const size_t counter_members[] = { OF(count), OF(last), OF(increase), OF(covered_ms) };
+
+static size_t members_of(enum scrape_level level, bool counter, const size_t **out)
+{
+    *out = level == SCRAPE_RAW ? raw_members : counter ? counter_members : gauge_members;
+    return level == SCRAPE_RAW ? 2 : counter ? 4 : 5;
+}
+
+/* Memory that the columns of one family are worked on in: four columns of `count`. */
+struct desk {
+    size_t count;
+    double *column, *base;
+    double *before, *now; /* `last` of the lane before and of this one */
+    bool has_before;
+};
+
+static void desk_begin(struct desk *desk, size_t count)
+{
+    double *columns = memory_zeroed(4 * count + 1, sizeof *columns);
+
+    *desk =
+        (struct desk){ count, columns, columns + count, columns + 2 * count, columns + 3 * count,
+                       false };
+}
+
+static void desk_end(struct desk *desk)
+{
+    free(desk->column);
+}
+
+static void desk_next_lane(struct desk *desk)
+{
+    double *now = desk->now;
+
+    desk->now = desk->before;
+    desk->before = now;
+    desk->has_before = true;
+}
+
+/* Buckets of a histogram grow with their neighbours. */
+static void predict_by_neighbour(struct desk *desk)
+{
+    for (size_t i = 0; i < desk->count; i++)
+        desk->base[i] = desk->before[i] - (i == 0 ? 0 : desk->before[i - 1]);
+}
+
+/* Of what comes after `last`; all of it is known by then. */
+static struct prediction predict_member(struct desk *desk, const struct block *block,
+                                        const struct scrape_point *points, size_t offset)
+{
+    for (size_t i = 0; i < desk->count; i++) {
+        const struct scrape_point *point = &points[i];
+        bool is_absent = point->count == 0;
+
+        if (offset == OF(count))
+            desk->base[i] = block->times[i].count;
+        else if (offset == OF(min) || offset == OF(max))
+            desk->base[i] = is_absent ? 0 : point->last;
+        else if (offset == OF(sum))
+            desk->base[i] = is_absent ? 0 : point->last * point->count;
+        else if (offset == OF(increase))
+            desk->base[i] = is_absent ? 0 : point->last - (i == 0 ? 0 : points[i - 1].last);
+        else
+            desk->base[i] = is_absent ? 0 : block->times[i].covered_ms;
+    }
+    return (struct prediction){ desk->base, false };
+}
+
+/* `last` of absent points is told as that before them: no surprise. */
+static void take_last(struct desk *desk, const struct scrape_point *points)
+{
+    for (size_t i = 0; i < desk->count; i++)
+        desk->now[i] = points[i].count > 0 ? points[i].last : i > 0 ? desk->now[i - 1] : 0;
+}
+
+/* By itself or by its neighbour, whichever is shorter; a byte says which. */
+static void pack_last(struct desk *desk, struct text *out)
+{
+    const struct prediction alone = { NULL, true }, beside = { desk->base, true };
+    size_t start = out->length, middle;
+
+    text_add_char(out, 0);
+    column_pack(out, desk->now, desk->count, &alone);
+    if (!desk->has_before || out->length - start <= 2)
+        return;
+    middle = out->length;
+    text_add_char(out, 1);
+    predict_by_neighbour(desk);
+    column_pack(out, desk->now, desk->count, &beside);
+    if (out->length - middle < middle - start) {
+        memmove(out->data + start, out->data + middle, out->length - middle);
+        out->length = start + (out->length - middle);
+    } else {
+        out->length = middle;
+    }
+}
+
+static bool unpack_last(struct desk *desk, const uint8_t **in, const uint8_t *end)
+{
+    bool beside;
+
+    if (*in >= end)
+        return false;
+    beside = *(*in)++ != 0;
+    if (beside)
+        predict_by_neighbour(desk);
+    return column_unpack(in, end, desk->now, desk->count,
+                         &(struct prediction){ beside ? desk->base : NULL, true });
+}
+
+/* Absent points are 0 in every member but `last`. */
+static void settle_last(struct desk *desk, struct scrape_point *points)
+{
+    points_put(desk->now, desk->count, OF(last), points);
+}
+
+static void pack_lane(struct desk *desk, const struct block *block, enum scrape_level level,
+                      const struct lane *lane, struct text *out)
+{
+    const size_t *members;
+    size_t count = members_of(level, lane->counter, &members);
+
+    take_last(desk, lane->points);
+    settle_last(desk, lane->points);
+    for (size_t i = 0; i < count; i++) {
+        if (members[i] == OF(last)) {
+            pack_last(desk, out);
+            continue;
+        }
+        struct prediction prediction = predict_member(desk, block, lane->points, members[i]);
+        points_take(lane->points, desk->count, members[i], desk->column);
+        column_pack(out, desk->column, desk->count, &prediction);
+    }
+    desk_next_lane(desk);
+}
+
+static bool unpack_lane(struct desk *desk, const struct block *block, enum scrape_level level,
+                        struct lane *lane, const uint8_t **in, const uint8_t *end)
+{
+    const size_t *members;
+    size_t count = members_of(level, lane->counter, &members);
+
+    for (size_t i = 0; i < count; i++) {
+        if (members[i] == OF(last)) {
+            if (!unpack_last(desk, in, end))
+                return false;
+            settle_last(desk, lane->points);
+            continue;
+        }
+        struct prediction prediction = predict_member(desk, block, lane->points, members[i]);
+        if (!column_unpack(in, end, desk->column, desk->count, &prediction))
+            return false;
+        points_put(desk->column, desk->count, members[i], lane->points);
+    }
+    desk_next_lane(desk);
+    return true;
+}
+
+/* ---- Packing ---- */
+
+struct lane_packer {
+    const struct block *block;
+    enum scrape_level level;
+    struct desk desk;
+    struct text plain;
+    size_t count;
+    int64_t series; /* of the lane before */
+};
+
+struct lane_packer *lane_packer_create(const struct block *block, enum scrape_level level)
+{
+    struct lane_packer *packer = memory_zeroed(1, sizeof *packer);
+
+    packer->block = block;
+    packer->level = level;
+    desk_begin(&packer->desk, block->count);
+    return packer;
+}
+
+void lane_packer_destroy(struct lane_packer *packer)
+{
+    if (packer == NULL)
+        return;
+    desk_end(&packer->desk);
+    text_finish(&packer->plain);
+    free(packer);
+}
+
+void lane_packer_add(struct lane_packer *packer, const struct lane *lane)
+{
+    varint_add(&packer->plain, (uint64_t)(lane->series - packer->series) << 1 | lane->counter);
+    pack_lane(&packer->desk, packer->block, packer->level, lane, &packer->plain);
+    packer->series = lane->series;
+    packer->count++;
+}
+
+size_t lane_packer_size(const struct lane_packer *packer)
+{
+    return packer->plain.length;
+}
+
+bool lane_packer_take(struct lane_packer *packer, struct text *out, struct error *error)
+{
+    FREE_AUTO void *packed = NULL;
+    TEXT_AUTO plain = { 0 };
+    size_t length;
+
+    varint_add(&plain, packer->block->count);
+    varint_add(&plain, packer->count);
+    text_add_bytes(&plain, packer->plain.data, packer->plain.length);
+    if (!compress_bytes(plain.data, plain.length, &packed, &length, error))
+        return false;
+    text_add_bytes(out, packed, length);
+    text_clear(&packer->plain);
+    packer->desk.has_before = false;
+    packer->series = 0;
+    packer->count = 0;
+    return true;
+}
+
+/* ---- Unpacking ---- */
+
+struct lane_reader {
+    const struct block *block;
+    enum scrape_level level;
+    void *plain;
+    const uint8_t *in, *end;
+    uint64_t left; /* lanes */
+    struct desk desk;
+    struct lane lane;
+};
+
+static bool is_damaged(size_t length, struct error *error)
+{
+    return error_set(error, ERROR_INTERNAL, "stored metrics are damaged (%zu bytes)", length);
+}
+
+bool lane_reader_create(const struct block *block, enum scrape_level level, const void *data,
+                        size_t length, struct lane_reader **out, struct error *error)
+{
+    FREE_AUTO void *plain = NULL;
+    uint64_t points = 0, count = 0;
+    size_t plain_length;
+
+    if (!compress_restore(data, length, UNPACKED_LIMIT, &plain, &plain_length, error))
+        return false;
+    const uint8_t *in = plain, *end = in + plain_length;
+    if (!varint_get(&in, end, &points) || points > block->count || !varint_get(&in, end, &count)
+        || count == 0 || count > SCRAPE_SERIES_LIMIT)
+        return is_damaged(length, error);
+    struct lane_reader *reader = memory_zeroed(1, sizeof *reader);
+    *reader = (struct lane_reader){
+        .block = block, .level = level, .plain = plain, .in = in, .end = end, .left = count
+    };
+    reader->lane.points = memory_zeroed(block->count, sizeof *reader->lane.points);
+    desk_begin(&reader->desk, points);
+    plain = NULL;
+    *out = reader;
+    return true;
+}
+
+void lane_reader_destroy(struct lane_reader *reader)
+{
+    if (reader == NULL)
+        return;
+    desk_end(&reader->desk);
+    free(reader->lane.points);
+    free(reader->plain);
+    free(reader);
+}
+
+static void clear_points(const struct block *block, struct scrape_point *points)
+{
+    for (size_t i = 0; i < block->count; i++)
+        points[i] = (struct scrape_point){ .at_ms = block->times[i].at_ms };
+}
+
+static bool read_lane(struct lane_reader *reader)
+{
+    struct lane *lane = &reader->lane;
+    uint64_t step;
+
+    if (!varint_get(&reader->in, reader->end, &step) || step < 2
+        || step / 2 > (uint64_t)(INT64_MAX - lane->series))
+        return false;
+    lane->series += (int64_t)(step / 2);
+    lane->counter = (step & 1) != 0;
+    clear_points(reader->block, lane->points);
+    return unpack_lane(&reader->desk, reader->block, reader->level, lane, &reader->in, reader->end);
+}
+
+bool lane_reader_next(struct lane_reader *reader, const struct lane **out, struct error *error)
+{
+    *out = NULL;
+    if (reader->left == 0)
+        return reader->in == reader->end || is_damaged((size_t)(reader->end - reader->in), error);
+    if (!read_lane(reader))
+        return is_damaged((size_t)(reader->end - reader->in), error);
+    reader->left--;
+    *out = &reader->lane;
+    return true;
+}

@@ -1,0 +1,344 @@
+/* Tells stored scrapes as series over time: what is packed, then what is not yet. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/memory.h"
+#include "store/ledger/store_private.h"
+#include "store/series/chunks.h"
+#include "store/series/samples.h"
+
+/* One series as it is read: the step that is not told yet, and the scrape before. */
+struct reading {
+    int64_t id;
+    bool counter;
+    size_t tag;
+    struct scrape_point step; /* count 0: there is none */
+    int64_t before_ms;        /* -1: it was absent */
+    double before;
+};
+
+struct selection {
+    const struct scrape_range *range;
+    enum scrape_level level;
+    const struct scrape_visitor *visitor;
+    int64_t family;
+    struct reading *readings; /* by ascending id */
+    size_t count;
+    int64_t epoch; /* of the scrape before; -1: there is none */
+};
+
+static bool choose_series(const struct selection *selection, const struct sql *sql,
+                          struct reading *out)
+{
+    struct scrape_series series;
+
+    *out = (struct reading){ .id = sql_integer(sql, 0), .before_ms = -1 };
+    sql_text(sql, 1, series.name, sizeof series.name);
+    sql_text(sql, 2, series.labels, sizeof series.labels);
+    sql_text(sql, 3, series.type, sizeof series.type);
+    out->counter = strcmp(series.type, "counter") == 0;
+    return selection->visitor->choose(selection->visitor->context, &series, &out->tag);
+}
+
+static bool select_series(struct connection *connection, struct selection *selection,
+                          struct error *error)
+{
+    enum sql_step step;
+    struct reading reading;
+    SQL_AUTO sql = sql_begin(connection, "SELECT id, name, labels, type, family FROM series "
+                                         "WHERE deployment_id = ?1 AND name = ?2 ORDER BY id");
+
+    sql_bind_integer(&sql, 1, selection->range->deployment_id);
+    sql_bind_text(&sql, 2, selection->range->name);
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        selection->family = sql_integer(&sql, 4);
+        if (!choose_series(selection, &sql, &reading))
+            continue;
+        selection->readings =
+            rows_grow(selection->readings, selection->count, sizeof *selection->readings);
+        selection->readings[selection->count++] = reading;
+    }
+    return step == SQL_DONE;
+}
+
+static void tell_step(const struct selection *selection, struct reading *reading)
+{
+    if (reading->step.count > 0)
+        selection->visitor->take(selection->visitor->context, reading->tag, &reading->step);
+    reading->step.count = 0;
+}
+
+static void add_point(const struct selection *selection, struct reading *reading,
+                      const struct scrape_point *point)
+{
+    const struct scrape_range *range = selection->range;
+    int64_t at_ms = point->at_ms - point->at_ms % range->step_ms;
+
+    if (point->at_ms < range->from_ms || point->at_ms >= range->to_ms)
+        return;
+    if (reading->step.count > 0 && reading->step.at_ms == at_ms) {
+        point_merge(&reading->step, point);
+        return;
+    }
+    tell_step(selection, reading);
+    reading->step = *point;
+    reading->step.at_ms = at_ms;
+}
+
+static void forget_before(struct selection *selection)
+{
+    for (size_t i = 0; i < selection->count; i++)
+        selection->readings[i].before_ms = -1;
+}
+
+/* What is no number is as good as absent. */
+static void add_scrape(const struct selection *selection, struct reading *reading, int64_t at_ms,
+                       double value)
+{
+    if (isfinite(value)) {
+        const struct scrape_point point =
+            point_of(at_ms, value, reading->counter, reading->before_ms, reading->before);
+        add_point(selection, reading, &point);
+    }
+    reading->before_ms = isfinite(value) ? at_ms : -1;
+    reading->before = value;
+}
+
+/* ---- What is packed ---- */
+
+/* Was packed as a counter, or not, and is the other now: what is known either way is `last`. */
+static void change_type(struct scrape_point *point, bool counter)
+{
+    *point =
+        (struct scrape_point){ .at_ms = point->at_ms, .count = point->count, .last = point->last };
+    if (!counter) {
+        point->min = point->max = point->last;
+        point->sum = point->last * point->count;
+    }
+}
+
+static void add_lane(const struct selection *selection, struct reading *reading,
+                     const struct block *block, const struct lane *lane)
+{
+    for (size_t i = 0; i < block->count; i++) {
+        const struct scrape_point *time = &block->times[i];
+        struct scrape_point point = lane->points[i];
+
+        if (selection->level == SCRAPE_RAW) {
+            if (reading->before_ms != time->at_ms - (int64_t)time->covered_ms)
+                reading->before_ms = -1; /* it came after another one: the clock was set back */
+            add_scrape(selection, reading, point.at_ms, point.count > 0 ? point.last : NAN);
+            continue;
+        }
+        if (lane->counter != reading->counter)
+            change_type(&point, reading->counter);
+        if (point.count > 0)
+            add_point(selection, reading, &point);
+    }
+}
+
+/* Both are ascending by id. Of a series that the block lacks the scrape before is none, too. */
+static bool read_lanes(struct selection *selection, struct family_reader *reader,
+                       struct error *error)
+{
+    const struct lane *lane;
+
+    if (!family_reader_next(reader, &lane, error))
+        return false;
+    for (size_t i = 0; i < selection->count; i++) {
+        struct reading *reading = &selection->readings[i];
+
+        while (lane != NULL && lane->series < reading->id)
+            if (!family_reader_next(reader, &lane, error))
+                return false;
+        if (lane != NULL && lane->series == reading->id)
+            add_lane(selection, reading, reader->block, lane);
+        else
+            reading->before_ms = -1;
+    }
+    return true;
+}
+
+static bool read_block(struct connection *connection, struct selection *selection, int64_t block_id,
+                       const struct block *block, struct error *error)
+{
+    struct family_reader reader =
+        family_reader_begin(connection, block_id, block, selection->level, selection->family);
+    bool ok = read_lanes(selection, &reader, error);
+
+    family_reader_end(&reader);
+    return ok;
+}
+
+/* From the last block on that has a scrape before the range, which growth needs: a block begins at
+ * most BLOCK_EARLY_MS before its first scrape. */
+static bool read_blocks(struct connection *connection, struct selection *selection,
+                        struct error *error)
+{
+    const struct scrape_range *range = selection->range;
+    size_t length;
+    enum sql_step step;
+    SQL_AUTO sql = sql_begin(
+        connection, "SELECT id, data FROM blocks WHERE deployment_id = ?1 AND level = ?2 "
+                    "AND from_ms < ?4 AND from_ms >= coalesce((SELECT max(from_ms) FROM blocks "
+                    "WHERE deployment_id = ?1 AND level = ?2 AND from_ms <= ?3), 0) "
+                    "ORDER BY from_ms");
+
+    sql_bind_integer(&sql, 1, range->deployment_id);
+    sql_bind_integer(&sql, 2, selection->level);
+    sql_bind_integer(&sql, 3, range->from_ms - BLOCK_EARLY_MS);
+    sql_bind_integer(&sql, 4, range->to_ms);
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        struct block block;
+        const void *data = sql_blob(&sql, 1, &length);
+
+        if (!block_unpack(data, length, &block, error))
+            return false;
+        bool ok = read_block(connection, selection, sql_integer(&sql, 0), &block, error);
+        block_finish(&block);
+        if (!ok)
+            return false;
+    }
+    return step == SQL_DONE;
+}
+
+/* ---- What is not packed yet ---- */
+
+/* `packed`: only to count growth from. Both are ascending by id. */
+static bool add_samples(struct selection *selection, int64_t at_ms, bool packed, const void *data,
+                        size_t length, struct error *error)
+{
+    FREE_AUTO struct sample *samples = NULL;
+    size_t count, at = 0;
+
+    if (!samples_unpack(data, length, &samples, &count, error))
+        return false;
+    for (size_t i = 0; i < selection->count; i++) {
+        struct reading *reading = &selection->readings[i];
+
+        while (at < count && samples[at].series < reading->id)
+            at++;
+        double value = at < count && samples[at].series == reading->id ? samples[at].value : NAN;
+        if (!packed) {
+            add_scrape(selection, reading, at_ms, value);
+            continue;
+        }
+        reading->before_ms = isfinite(value) ? at_ms : -1;
+        reading->before = value;
+    }
+    return true;
+}
+
+static bool read_scrapes(struct connection *connection, struct selection *selection,
+                         struct error *error)
+{
+    size_t length;
+    enum sql_step step;
+    SQL_AUTO sql = sql_begin(
+        connection, "SELECT at_ms, data, at_ms < coalesce((SELECT until_ms FROM compacted WHERE "
+                    "deployment_id = ?1), 0), epoch FROM samples WHERE deployment_id = ?1 "
+                    "AND at_ms < ?2 ORDER BY at_ms");
+
+    sql_bind_integer(&sql, 1, selection->range->deployment_id);
+    sql_bind_integer(&sql, 2, selection->range->to_ms);
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        const void *data = sql_blob(&sql, 1, &length);
+
+        if (sql_integer(&sql, 3) != selection->epoch)
+            forget_before(selection);
+        selection->epoch = sql_integer(&sql, 3);
+        if (!add_samples(selection, sql_integer(&sql, 0), sql_integer(&sql, 2) != 0, data, length,
+                         error))
+            return false;
+    }
+    return step == SQL_DONE;
+}
+
+/* ---- All of it ---- */
+
+static bool read_all(struct connection *connection, struct selection *selection,
+                     struct error *error)
+{
+    return select_series(connection, selection, error)
+           && (selection->count == 0
+               || (read_blocks(connection, selection, error)
+                   && read_scrapes(connection, selection, error)));
+}
+
+/* In one transaction: what is being rolled up is seen once. */
+static bool read_at_once(struct connection *connection, struct selection *selection,
+                         struct error *error)
+{
+    struct error ignored;
+    bool ok;
+
+    if (!connection_run(connection, "BEGIN", error))
+        return false;
+    ok = read_all(connection, selection, error);
+    return connection_run(connection, "COMMIT", ok ? error : &ignored) && ok;
+}
+
+bool scrape_visit(struct store *store, const struct scrape_range *range, enum scrape_level level,
+                  const struct scrape_visitor *visitor, struct error *error)
+{
+    struct selection selection = {
+        .range = range, .level = level, .visitor = visitor, .epoch = -1
+    };
+    READER_AUTO reader = database_reader(store->scrapes);
+    bool ok = read_at_once(reader.connection, &selection, error);
+
+    for (size_t i = 0; ok && i < selection.count; i++)
+        tell_step(&selection, &selection.readings[i]);
+    free(selection.readings);
+    return ok;
+}
+
+/* ---- Which level ---- */
+
+/* When each level begins; INT64_MAX: it has nothing. */
+static bool read_beginnings(struct connection *connection, int64_t deployment_id,
+                            int64_t beginnings[SCRAPE_LEVELS], struct error *error)
+{
+    enum sql_step step;
+    SQL_AUTO sql = sql_begin(connection, "SELECT level, min(from_ms) FROM blocks "
+                                         "WHERE deployment_id = ?1 GROUP BY level");
+
+    for (int i = 0; i < SCRAPE_LEVELS; i++)
+        beginnings[i] = INT64_MAX;
+    sql_bind_integer(&sql, 1, deployment_id);
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        int64_t level = sql_integer(&sql, 0);
+
+        if (level >= 0 && level < SCRAPE_LEVELS)
+            beginnings[level] = sql_integer(&sql, 1);
+    }
+    return step == SQL_DONE;
+}
+
+/* Of levels that begin equally early the finest serves every step. */
+static enum scrape_level choose(const int64_t beginnings[SCRAPE_LEVELS], int64_t from_ms,
+                                int64_t step_ms)
+{
+    int best = SCRAPE_RAW;
+
+    while (best + 1 < SCRAPE_LEVELS
+           && step_ms % scrape_level_ms((enum scrape_level)(best + 1)) == 0)
+        best++;
+    for (int level = best + 1; level < SCRAPE_LEVELS; level++)
+        if (beginnings[best] > from_ms && beginnings[level] < beginnings[best])
+            best = level;
+    return (enum scrape_level)best;
+}
+
+bool scrape_level_for(struct store *store, int64_t deployment_id, int64_t from_ms, int64_t step_ms,
+                      enum scrape_level *out, struct error *error)
+{
+    int64_t beginnings[SCRAPE_LEVELS];
+    READER_AUTO reader = database_reader(store->scrapes);
+
+    if (!read_beginnings(reader.connection, deployment_id, beginnings, error))
+        return false;
+    *out = choose(beginnings, from_ms, step_ms);
+    return true;
+}

@@ -1,0 +1,125 @@
+/* Frees series of which nothing is stored any more, so that labels that come and go (pods,
+ * adapters) do not use up what a deployment may have. */
+#include <stdlib.h>
+
+#include "base/core/memory.h"
+#include "store/ledger/store_private.h"
+#include "store/series/samples.h"
+#include "store/series/series.h"
+
+/* Of one deployment: at most as many as it may have. */
+struct unused {
+    struct series_cache *cache;
+    int64_t deployment_id;
+    int64_t *ids; /* ascending */
+    size_t count;
+};
+
+/* Those that no block tells: one that has a point of a series begins no later than that. */
+static bool find_without_block(struct connection *connection, struct unused *unused,
+                               struct error *error)
+{
+    enum sql_step step;
+    SQL_AUTO sql =
+        sql_begin(connection, "SELECT id FROM series WHERE deployment_id = ?1 AND seen_ms < "
+                              "coalesce((SELECT min(from_ms) FROM blocks WHERE deployment_id = "
+                              "?1), ?2) ORDER BY id");
+
+    sql_bind_integer(&sql, 1, unused->deployment_id);
+    sql_bind_integer(&sql, 2, INT64_MAX);
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        unused->ids = rows_grow(unused->ids, unused->count, sizeof *unused->ids);
+        unused->ids[unused->count++] = sql_integer(&sql, 0);
+    }
+    return step == SQL_DONE;
+}
+
+static bool strike_scrape(struct unused *unused, const void *data, size_t length,
+                          struct error *error)
+{
+    FREE_AUTO struct sample *samples = NULL;
+    size_t count, at = 0, kept = 0;
+
+    if (!samples_unpack(data, length, &samples, &count, error))
+        return false;
+    for (size_t i = 0; i < unused->count; i++) {
+        while (at < count && samples[at].series < unused->ids[i])
+            at++;
+        if (at == count || samples[at].series != unused->ids[i])
+            unused->ids[kept++] = unused->ids[i];
+    }
+    unused->count = kept;
+    return true;
+}
+
+/* Those that a scrape has which is not rolled up yet are in use: mostly the newest has them all. */
+static bool strike_scraped(struct connection *connection, struct unused *unused,
+                           struct error *error)
+{
+    enum sql_step step = SQL_DONE;
+    size_t length;
+    SQL_AUTO sql = sql_begin(connection, "SELECT data FROM samples WHERE deployment_id = ?1 "
+                                         "ORDER BY at_ms DESC");
+
+    sql_bind_integer(&sql, 1, unused->deployment_id);
+    while (unused->count > 0 && (step = sql_step(&sql, error)) == SQL_ROW) {
+        const void *data = sql_blob(&sql, 0, &length);
+
+        if (!strike_scrape(unused, data, length, error))
+            return false;
+    }
+    return step != SQL_FAILED;
+}
+
+static bool delete_series(struct connection *connection, const struct unused *unused,
+                          struct error *error)
+{
+    SQL_AUTO sql = sql_begin(connection, "DELETE FROM series WHERE id = ?1");
+
+    for (size_t i = 0; i < unused->count; i++) {
+        sql_bind_integer(&sql, 1, unused->ids[i]);
+        if (!sql_run(&sql, error))
+            return false;
+    }
+    return true;
+}
+
+static bool apply_free(struct connection *connection, void *context, struct error *error)
+{
+    struct unused *unused = context;
+
+    if (!find_without_block(connection, unused, error) || !strike_scraped(connection, unused, error)
+        || !delete_series(connection, unused, error))
+        return false;
+    if (unused->count > 0)
+        series_cache_forget(unused->cache, unused->deployment_id);
+    return true;
+}
+
+static bool list_deployments(struct store *store, int64_t **out, size_t *count, struct error *error)
+{
+    enum sql_step step;
+    READER_AUTO reader = database_reader(store->scrapes);
+    SQL_AUTO sql = sql_begin(reader.connection, "SELECT DISTINCT deployment_id FROM series");
+
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        *out = rows_grow(*out, *count, sizeof **out);
+        (*out)[(*count)++] = sql_integer(&sql, 0);
+    }
+    return step == SQL_DONE;
+}
+
+bool series_free_unused(struct store *store, struct error *error)
+{
+    FREE_AUTO int64_t *deployments = NULL;
+    size_t count = 0;
+    bool ok = list_deployments(store, &deployments, &count, error);
+
+    for (size_t i = 0; ok && i < count; i++) {
+        struct unused unused = { .cache = store->series, .deployment_id = deployments[i] };
+
+        ok = database_write(store->scrapes, apply_free, &unused, error);
+        free(unused.ids);
+    }
+    return ok;
+}

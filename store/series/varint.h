@@ -1,0 +1,62 @@
+/* Whole numbers in as few bytes as they need: seven bits each, low ones first; negative ones
+ * zigzag. Private to store/. */
+#pragma once
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/core/text.h"
+
+#define VARINT_MAX 10 /* bytes of one */
+
+static inline uint8_t *varint_put(uint8_t *out, uint64_t value)
+{
+    while (value >= 0x80) {
+        *out++ = (uint8_t)(value | 0x80);
+        value >>= 7;
+    }
+    *out++ = (uint8_t)value;
+    return out;
+}
+
+static inline void varint_add(struct text *out, uint64_t value)
+{
+    uint8_t bytes[VARINT_MAX];
+
+    text_add_bytes(out, (const char *)bytes, (size_t)(varint_put(bytes, value) - bytes));
+}
+
+/* False where the bytes end before the number does. */
+static inline bool varint_get(const uint8_t **in, const uint8_t *end, uint64_t *value)
+{
+    uint64_t result = 0;
+
+    for (unsigned shift = 0; shift < 64 && *in < end; shift += 7) {
+        uint8_t byte = *(*in)++;
+
+        result |= (uint64_t)(byte & 0x7f) << shift;
+        if ((byte & 0x80) == 0) {
+            *value = result;
+            return true;
+        }
+    }
+    return false;
+}
+
+static inline uint64_t zigzag(int64_t value)
+{
+    return ((uint64_t)value << 1) ^ (value < 0 ? UINT64_MAX : 0);
+}
+
+static inline int64_t zigzag_back(uint64_t bits)
+{
+    return (int64_t)((bits >> 1) ^ (0 - (bits & 1)));
+}
+
+/* Doubles below 2^53 that are whole numbers are exact as such; -0.0 is none. */
+static inline bool is_whole(double value)
+{
+    return fabs(value) < 9007199254740992.0 && value == trunc(value)
+           && !(value == 0 && signbit(value));
+}

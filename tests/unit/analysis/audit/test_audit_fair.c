@@ -1,0 +1,468 @@
+/* What the audit must not accuse, and what it must not miss: as result files of others had it. */
+#include "base/json/json.h"
+#include "tests/unit/support/audit_trial.h"
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+static void nothing(struct trial *trial)
+{
+    audit(trial);
+    if (trial->findings.count > 0)
+        fail_msg("%s: %s", trial->findings.at[0].rule->name,
+                 text_string(&trial->findings.at[0].arithmetic));
+}
+
+static bool has(struct trial *trial, const char *rule)
+{
+    for (size_t i = 0; i < trial->findings.count; i++)
+        if (strcmp(trial->findings.at[i].rule->name, rule) == 0)
+            return true;
+    return false;
+}
+
+/* So long does the cell take; its rate follows. */
+static void take(struct evidence_cell *cell, double mean_ms)
+{
+    struct evidence_latency *e2e = &cell->latency[METRIC_E2E];
+
+    e2e->mean_ms = e2e->p50_ms = mean_ms;
+    e2e->p95_ms = 1.2 * mean_ms;
+    cell->request_throughput = cell->concurrency * 1000 / mean_ms;
+    cell->output_throughput = 64 * cell->request_throughput;
+    cell->duration_s = cell->succeeded / cell->request_throughput;
+}
+
+/* ---- Not to be accused ----------------------------------------------------------------------- */
+
+static void a_chat_template_is_no_second_tokenizer(void **state)
+{
+    struct trial *trial = *state;
+
+    for (size_t i = 0; i < trial->evidence.cell_count; i++) {
+        struct evidence_cell *cell = &trial->evidence.cells[i];
+
+        cell->input_tokens_mean = cell->input_length;
+        cell->input_tokens_usage = cell->input_length + 27;
+        cell->output_tokens_usage = cell->output_tokens_mean + 1;
+    }
+    nothing(trial);
+    for (size_t i = 0; i < trial->evidence.cell_count; i++) /* one length alone */
+        trial->evidence.cells[i].input_length = trial->evidence.cells[i].input_tokens_mean = 256;
+    trial->evidence.cell_count = 1;
+    trial->evidence.cells[0].input_tokens_usage = 283;
+    nothing(trial);
+}
+
+static void prompts_that_are_only_read_lack_no_output(void **state)
+{
+    struct trial *trial = *state;
+
+    for (size_t i = 0; i < trial->evidence.cell_count; i++) {
+        struct evidence_cell *cell = &trial->evidence.cells[i];
+
+        cell->input_throughput = cell->input_length * cell->request_throughput;
+        cell->output_tokens_asked = cell->output_tokens_mean = 0;
+        cell->output_throughput = NAN;
+    }
+    nothing(trial);
+    trial->evidence.cells[0].output_throughput = 640;
+    audit(trial);
+    assert_true(has(trial, "one_token_output"));
+}
+
+static void a_rate_over_a_rounded_time_is_no_other_rate(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *cell = &trial->evidence.cells[0];
+
+    trial->evidence.cell_count = 1; /* 800 answers in 0.1249 s, printed as 0.12 */
+    evidence_cell_read(NULL, cell);
+    cell->state = EVIDENCE_MEASURED;
+    cell->row = 2;
+    cell->succeeded = 800;
+    cell->request_throughput = 6403;
+    cell->duration_s = 0.12;
+    audit(trial);
+    assert_false(has(trial, "rates_disagree"));
+    cell->request_throughput = 6000; /* over 0.133 s */
+    audit(trial);
+    assert_true(has(trial, "rates_disagree"));
+}
+
+static void another_tokenizer_is_found_though_it_counts_little_more(void **state)
+{
+    struct trial *trial = *state;
+
+    for (size_t i = 0; i < trial->evidence.cell_count; i++) {
+        struct evidence_cell *cell = &trial->evidence.cells[i];
+
+        cell->input_tokens_mean = cell->input_length;
+        cell->input_tokens_usage = 1.06 * cell->input_length + 10;
+    }
+    assert_int_equal(only(trial, "tokens_recounted")->cell_count, 6);
+    for (size_t i = 0; i < trial->evidence.cell_count; i++)
+        trial->evidence.cells[i].input_tokens_usage = 0.8 * trial->evidence.cells[i].input_length;
+    trial->evidence.input_unit = LENGTH_UNKNOWN;
+    only(trial, "tokens_recounted");
+}
+
+/* The same run once, as it was before its facts were corrected. */
+static bool tell_corrected_once(void *context, struct evidence *out)
+{
+    struct trial *trial = context;
+
+    if (trial->copies_told++ > 0)
+        return false;
+    evidence_init(out);
+    snprintf(out->id, sizeof out->id, "imp_before");
+    snprintf(out->digest, sizeof out->digest, "%s", trial->evidence.digest);
+    for (size_t i = 0; i < trial->evidence.cell_count; i++)
+        *evidence_add(out) = trial->evidence.cells[i];
+    return true;
+}
+
+static void the_import_that_this_one_corrects_is_no_copy(void **state)
+{
+    struct trial *trial = *state;
+
+    snprintf(trial->evidence.id, sizeof trial->evidence.id, "imp_after");
+    snprintf(trial->evidence.digest, sizeof trial->evidence.digest, "abc123");
+    trial->input.next_other = tell_corrected_once;
+    trial->input.context = trial;
+    nothing(trial);
+    assert_int_equal(trial->copies_told, 2);
+}
+
+/* Its requests failed for another reason, and the percentile of the others is a round number. */
+static void a_round_percentile_of_the_survivors_is_no_timeout(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *cell = &trial->evidence.cells[5];
+
+    take(cell, 22000);
+    cell->latency[METRIC_E2E].p95_ms = 30000;
+    cell->duration_s = cell->output_throughput = NAN;
+    cell->success_rate = 0.9;
+    assert_int_equal(only(trial, "low_success")->cell_count, 1);
+    cell->latency[METRIC_E2E].p95_ms = 29870;
+    cell->error = strdup("503 Service Unavailable");
+    only(trial, "low_success");
+}
+
+/* Every request takes as long as the next, and some were refused. */
+static void a_steady_server_that_refuses_some_has_no_timeout(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *cell = &trial->evidence.cells[5];
+
+    take(cell, 9900);
+    cell->latency[METRIC_E2E].p95_ms = 9950;
+    cell->latency[METRIC_E2E].p99_ms = 9960;
+    cell->latency[METRIC_E2E].max_ms = 9973;
+    cell->duration_s = cell->output_throughput = NAN;
+    cell->success_rate = 0.97;
+    only(trial, "low_success");
+}
+
+static void what_is_told_of_a_timeout_has_no_unknown_figure(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *cell = &trial->evidence.cells[5];
+
+    take(cell, 32000);
+    cell->latency[METRIC_E2E].p95_ms = 59870;
+    cell->duration_s = cell->output_throughput = NAN;
+    cell->success_rate = 0.9;
+    audit(trial);
+    assert_true(has(trial, "censored_tail"));
+    for (size_t i = 0; i < trial->findings.count; i++)
+        assert_null(strstr(text_string(&trial->findings.at[i].arithmetic), "nan"));
+}
+
+/* The second was measured on a slower machine, and has other contexts besides. */
+static void two_runs_in_one_file_are_no_noise_of_one(void **state)
+{
+    struct trial *trial = *state;
+    size_t count = trial->evidence.cell_count;
+
+    for (size_t i = 0; i < count; i++) {
+        struct evidence_cell *cell = &trial->evidence.cells[i];
+
+        add(trial, cell->concurrency, cell->input_length, 3 * cell->latency[METRIC_E2E].mean_ms);
+        cell = &trial->evidence.cells[i];
+        if (i % 2 == 0)
+            add(trial, cell->concurrency, 64, 2.8 * cell->latency[METRIC_E2E].mean_ms);
+    }
+    assert_int_equal(only(trial, "duplicate_cells")->cell_count, count);
+}
+
+static void repetitions_side_by_side_are_held_against_their_own(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->evidence.cell_count = 0;
+    for (int users = 1; users <= 16; users *= 4)
+        for (int repetition = 0; repetition < 3; repetition++)
+            add(trial, users, 128, (300 + users * 5) * (repetition == 1 ? 2 : 1));
+    only(trial, "duplicate_cells");
+}
+
+/* 2.1 s with one user, who came first, where four took 0.9 s. */
+static void a_cold_start_is_no_noise(void **state)
+{
+    struct trial *trial = *state;
+
+    take(&trial->evidence.cells[0], 700);
+    assert_int_equal(only(trial, "first_shape")->weight, FINDING_CAUTION);
+    assert_int_equal(trial->findings.at[0].cell_count, 1);
+}
+
+/* The prompts of one user were read, those of more came from the cache. */
+static void the_one_real_prefill_is_not_the_cell_at_fault(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->evidence.cell_count = 0;
+    for (int length = 1024; length <= 16384; length *= 2)
+        for (int users = 1; users <= 8; users *= 2)
+            take(add(trial, users, length, 300), users == 1 ? length * 0.33 : 150 + length / 100);
+    for (size_t i = 0; i < trial->evidence.cell_count; i++)
+        trial->evidence.cells[i].output_tokens_asked = 64;
+    const struct finding *finding = only(trial, "prefix_cache");
+    assert_int_equal(finding->weight, FINDING_WRONG);
+    assert_int_equal(finding->cell_count, 15);
+    assert_int_equal(finding->cells[0], 1);
+    says(&finding->arithmetic, "16384 of context took 5.407 s at 1 users (row 18), but 0.313 s");
+}
+
+static void each_model_of_a_file_is_held_against_its_own_size(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *small = add(trial, 16, 8192, 1300), *large;
+
+    snprintf(small->variant, sizeof small->variant, "model=google/gemma-4-E2B-it");
+    trial->input.model = "google/gemma-4-31B-it";
+    trial->input.hardware = "L4";
+    trial->input.chips = 16;
+    nothing(trial);
+    large = add(trial, 16, 8192, 1300);
+    snprintf(large->variant, sizeof large->variant, "model=google/gemma-4-31B-it");
+    assert_int_equal(only(trial, "compute_roofline")->cell_count, 1);
+    assert_int_equal(trial->findings.at[0].cells[0], 7);
+}
+
+static void the_pause_of_one_user_is_not_a_user_missing(void **state)
+{
+    struct trial *trial = *state;
+
+    for (size_t i = 0; i < 2; i++) {
+        trial->evidence.cells[i].request_throughput *= 0.86;
+        trial->evidence.cells[i].output_throughput *= 0.86;
+        trial->evidence.cells[i].duration_s /= 0.86;
+    }
+    nothing(trial);
+}
+
+static void our_own_failed_cell_tells_no_speed(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *cell = &trial->evidence.cells[5];
+
+    trial->evidence.imported = false;
+    cell->state = EVIDENCE_FAILED;
+    cell->success_rate = 0.2;
+    nothing(trial);
+}
+
+/* ---- Not to be missed ------------------------------------------------------------------------ */
+
+static struct evidence_cell *add_failed(struct trial *trial, double users, double length)
+{
+    struct evidence_cell *cell = evidence_add(&trial->evidence);
+
+    cell->row = (int64_t)trial->evidence.cell_count + 1;
+    cell->state = EVIDENCE_FAILED;
+    cell->concurrency = users;
+    cell->input_length = length;
+    cell->success_rate = 0;
+    return cell;
+}
+
+static void a_context_that_fails_at_once_with_one_user_was_too_long(void **state)
+{
+    struct trial *trial = *state;
+
+    for (int users = 1; users <= 16; users *= 4)
+        for (int length = 16384; length <= 32768; length *= 2)
+            add_failed(trial, users, length)->duration_s = 0.4;
+    const struct finding *finding = only(trial, "misnamed_failure");
+    assert_int_equal(finding->cell_count, 6);
+    says(&finding->arithmetic,
+         "from a context of 16384 on everything fails, at 1 users too (row 8), "
+         "and within 2 s");
+}
+
+static void cells_in_which_all_failed_are_told(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *cell = add_failed(trial, 64, 128);
+
+    cell->failed = cell->attempted = 8;
+    cell->succeeded = 0;
+    says(&only(trial, "all_failed")->arithmetic, "8 of 8 requests failed");
+}
+
+/* 60 s, and what it took to begin the last: no percentile is told, and no duration. */
+static void a_timeout_shows_in_how_long_each_burst_took(void **state)
+{
+    struct trial *trial = *state;
+
+    for (int i = 0; i < 3; i++) {
+        double users = 512 << i, success = 0.9 - 0.2 * i;
+        struct evidence_cell *cell = add(trial, users, 128, 30000);
+
+        cell->attempted = cell->succeeded = cell->failed = NAN;
+        cell->requests_asked = NAN;
+        cell->success_rate = success;
+        cell->duration_s = cell->output_throughput = NAN;
+        cell->latency[METRIC_E2E].p95_ms = NAN;
+        cell->request_throughput = success * users / (61 + 4.5 * i);
+        cell->concurrency_actual = users;
+    }
+    audit(trial);
+    assert_true(has(trial, "censored_tail"));
+    assert_int_equal(trial->findings.count, 2); /* low_success too */
+}
+
+static void a_burst_is_one_though_only_completed_is_told(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *cell = &trial->evidence.cells[5];
+
+    cell->attempted = cell->failed = cell->success_rate = NAN;
+    cell->succeeded = 16;
+    cell->duration_s = NAN;
+    cell->latency[METRIC_E2E].p95_ms = NAN;
+    says(&only(trial, "burst")->arithmetic, "16 requests for 16 users (row 7)");
+}
+
+static void a_first_token_that_comes_sooner_for_two_users_came_from_a_cache(void **state)
+{
+    struct trial *trial = *state;
+    const double ttft_ms[] = { 1442, 372, 380, 420 };
+
+    trial->evidence.cell_count = 0;
+    for (int i = 0; i < 4; i++) {
+        struct evidence_cell *cell = add(trial, 1 << i, 4096, 3000 + i);
+
+        cell->latency[METRIC_TTFT].p50_ms = ttft_ms[i];
+    }
+    assert_int_equal(only(trial, "prefix_cache")->cell_count, 3);
+    says(&trial->findings.at[0].arithmetic,
+         "4096 of context took 1.442 s at 1 users (row 2), but 0.372 s at 2 (row 3)");
+    snprintf(trial->evidence.facts.flags, sizeof trial->evidence.facts.flags,
+             "--no-enable-prefix-caching");
+    audit(trial);
+    assert_false(has(trial, "prefix_cache"));
+}
+
+static void one_prompt_that_the_file_names_is_told(void **state)
+{
+    struct trial *trial = *state;
+
+    for (size_t i = 0; i < trial->evidence.cell_count; i++)
+        trial->evidence.cells[i].original =
+            json_pack("{s:s}", "Prompt", "Write a story about a robot.");
+    assert_int_equal(only(trial, "prefix_cache")->cell_count, 6);
+    says(&trial->findings.at[0].arithmetic, "\"Write a story about a robot.\"");
+    json_object_set_new(trial->evidence.cells[1].original, "Prompt", json_string("Another one."));
+    nothing(trial);
+    snprintf(trial->evidence.facts.workload, sizeof trial->evidence.facts.workload,
+             "the same prompt each time");
+    only(trial, "prefix_cache");
+}
+
+/* Rates with two digits behind the point, and a template of nine tokens. */
+static void tokens_locked_to_the_context_are_found_through_rounding(void **state)
+{
+    struct trial *trial = *state;
+
+    for (size_t i = 0; i < trial->evidence.cell_count; i++) {
+        struct evidence_cell *cell = &trial->evidence.cells[i];
+
+        cell->output_tokens_mean = cell->output_tokens_asked = NAN;
+        cell->output_throughput =
+            (cell->input_length + 9) * cell->request_throughput * (i % 2 == 0 ? 1.012 : 0.99);
+    }
+    assert_int_equal(only(trial, "tokens_locked_to_context")->cell_count, 6);
+}
+
+static void as_many_tokens_out_as_in_may_be_asked_for(void **state)
+{
+    struct trial *trial = *state;
+
+    for (size_t i = 0; i < trial->evidence.cell_count; i++) {
+        struct evidence_cell *cell = &trial->evidence.cells[i];
+
+        cell->output_tokens_mean = cell->output_tokens_asked = cell->input_length;
+        cell->output_throughput = cell->input_length * cell->request_throughput;
+    }
+    nothing(trial);
+}
+
+static void add_level(struct trial *trial, double users, double in_flight)
+{
+    struct evidence_cell *cell = add(trial, users, 128, 400 + users / 10);
+
+    cell->request_throughput = in_flight * 1000 / cell->latency[METRIC_E2E].mean_ms;
+    cell->output_throughput = cell->duration_s = NAN;
+}
+
+/* Ten connections at first, a hundred in a second series. */
+static void a_second_plateau_is_found_below_the_first(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->evidence.cell_count = 0;
+    for (int users = 16; users <= 64; users *= 2)
+        add_level(trial, users, 10);
+    for (int users = 256; users <= 1024; users *= 2)
+        add_level(trial, users, 100);
+    audit(trial);
+    assert_int_equal(trial->findings.count, 3); /* actual_load too */
+    says(&trial->findings.at[1].arithmetic, "about 100 requests");
+    says(&trial->findings.at[2].arithmetic, "about 10 requests");
+    assert_int_equal(trial->findings.at[2].cell_count, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_chat_template_is_no_second_tokenizer),
+        TEST(prompts_that_are_only_read_lack_no_output),
+        TEST(a_rate_over_a_rounded_time_is_no_other_rate),
+        TEST(another_tokenizer_is_found_though_it_counts_little_more),
+        TEST(the_import_that_this_one_corrects_is_no_copy),
+        TEST(a_round_percentile_of_the_survivors_is_no_timeout),
+        TEST(a_steady_server_that_refuses_some_has_no_timeout),
+        TEST(what_is_told_of_a_timeout_has_no_unknown_figure),
+        TEST(two_runs_in_one_file_are_no_noise_of_one),
+        TEST(repetitions_side_by_side_are_held_against_their_own),
+        TEST(a_cold_start_is_no_noise),
+        TEST(the_one_real_prefill_is_not_the_cell_at_fault),
+        TEST(each_model_of_a_file_is_held_against_its_own_size),
+        TEST(the_pause_of_one_user_is_not_a_user_missing),
+        TEST(our_own_failed_cell_tells_no_speed),
+        TEST(a_context_that_fails_at_once_with_one_user_was_too_long),
+        TEST(cells_in_which_all_failed_are_told),
+        TEST(a_timeout_shows_in_how_long_each_burst_took),
+        TEST(a_burst_is_one_though_only_completed_is_told),
+        TEST(a_first_token_that_comes_sooner_for_two_users_came_from_a_cache),
+        TEST(one_prompt_that_the_file_names_is_told),
+        TEST(tokens_locked_to_the_context_are_found_through_rounding),
+        TEST(as_many_tokens_out_as_in_may_be_asked_for),
+        TEST(a_second_plateau_is_found_below_the_first),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

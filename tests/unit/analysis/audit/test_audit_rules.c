@@ -1,0 +1,522 @@
+#include "tests/unit/support/audit_trial.h"
+
+static void finds_nothing_in_a_clean_run(void **state)
+{
+    struct trial *trial = *state;
+
+    snprintf(trial->evidence.facts.model, sizeof trial->evidence.facts.model,
+             "google/gemma-4-12B-it");
+    trial->input.hardware = "nvidia-h100";
+    audit(trial);
+    assert_int_equal(trial->findings.count, 0);
+}
+
+static void littles_law_tells_where_the_users_were_not_there(void **state)
+{
+    struct trial *trial = *state;
+    const struct finding *finding;
+
+    for (size_t i = 4; i < 6; i++) { /* 16 users */
+        trial->evidence.cells[i].request_throughput *= 0.6;
+        trial->evidence.cells[i].output_throughput *= 0.6;
+        trial->evidence.cells[i].duration_s /= 0.6;
+    }
+    finding = only(trial, "actual_load");
+    assert_int_equal(finding->cell_count, 2);
+    says(&finding->arithmetic, "in flight / users is 60 to 60 %");
+    says(&finding->consequence, "Do not compare above 4 users");
+}
+
+static void what_was_in_flight_is_believed_before_littles_law(void **state)
+{
+    struct trial *trial = *state;
+
+    for (size_t i = 0; i < trial->evidence.cell_count; i++)
+        trial->evidence.cells[i].concurrency_actual = trial->evidence.cells[i].concurrency;
+    trial->evidence.cells[5].concurrency_actual = 9;
+    says(&only(trial, "actual_load")->arithmetic, "a time average of 9 of 16 users");
+}
+
+static void users_who_think_are_not_missed(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->evidence.cells[5].concurrency_actual = 9;
+    trial->evidence.cells[5].concurrency_expected = 9.2;
+    audit(trial);
+    assert_int_equal(trial->findings.count, 0);
+}
+
+static void finds_a_limit_that_nobody_told(void **state)
+{
+    struct trial *trial = *state;
+
+    for (int users = 64; users <= 1024; users *= 4)
+        for (int length = 128; length <= 1024; length *= 8) {
+            struct evidence_cell *cell =
+                add(trial, users, length, 400 + length / 10.0 + users / 10.0);
+
+            cell->request_throughput = 16 * 1000 / cell->latency[METRIC_E2E].mean_ms;
+            cell->output_throughput = cell->duration_s = NAN;
+        }
+    audit(trial);
+    assert_int_equal(trial->findings.count, 2); /* actual_load too */
+    assert_string_equal(trial->findings.at[1].rule->name, "load_plateau");
+    says(&trial->findings.at[1].arithmetic,
+         "about 16 requests are in flight at every level from 16 "
+         "to 1024 users");
+    says(&trial->findings.at[1].consequence, "Do not compare above 16 users");
+}
+
+static void finds_fewer_requests_than_users_and_bursts(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *cell = &trial->evidence.cells[5];
+
+    cell->attempted = cell->succeeded = 16;
+    cell->duration_s = NAN;
+    cell->latency[METRIC_E2E].p95_ms = NAN;
+    says(&only(trial, "burst")->arithmetic, "16 requests for 16 users (row 7)");
+    cell->attempted = cell->succeeded = 10;
+    audit(trial);
+    assert_int_equal(trial->findings.count, 2);
+    assert_string_equal(trial->findings.at[0].rule->name, "request_cap");
+}
+
+static void finds_runs_that_were_appended(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *again = add(trial, 4, 128, 400);
+
+    again->request_throughput = 30.9;
+    again->output_throughput = again->duration_s = NAN;
+    again->concurrency_actual = 4;
+    says(&only(trial, "duplicate_cells")->arithmetic, "1 of 7 cells stand for a place");
+}
+
+/* The same run once, with another id, from which the row of 1 user and 128 tokens is missing. */
+static bool tell_copy_once(void *context, struct evidence *out)
+{
+    struct trial *trial = context;
+
+    if (trial->copies_told++ > 0)
+        return false;
+    evidence_init(out);
+    snprintf(out->id, sizeof out->id, "imp_other");
+    snprintf(out->name, sizeof out->name, "b.csv");
+    for (size_t i = trial->evidence.cell_count - 1; i > 0; i--)
+        *evidence_add(out) = trial->evidence.cells[i];
+    return true;
+}
+
+static void finds_the_same_figures_under_another_name(void **state)
+{
+    struct trial *trial = *state;
+    const struct finding *finding;
+
+    trial->input.next_other = tell_copy_once;
+    trial->input.context = trial;
+    finding = only(trial, "identical_runs");
+    says(&finding->arithmetic, "5 of 6 cells are equal to the digit with those of imp_other");
+    assert_int_equal(finding->cells[0], 1);
+    assert_int_equal(trial->copies_told, 2); /* to the end */
+}
+
+static void failed_cells_have_no_speed(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->evidence.cells[5].state = EVIDENCE_FAILED;
+    trial->evidence.cells[5].success_rate = 0;
+    assert_int_equal(only(trial, "failed_speed")->cells[0], 5);
+}
+
+static void finds_figures_over_the_few_that_succeeded(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->evidence.cells[5].success_rate = 0.375;
+    trial->evidence.imported = true;
+    says(&only(trial, "low_success")->arithmetic, "down to 37.5 %");
+    says(&only(trial, "low_success")->consequence, "those of the lucky ones");
+    trial->evidence.imported = false; /* our own count what was cut off */
+    says(&only(trial, "low_success")->consequence, "counts in the latencies as \"at least\"");
+}
+
+static void finds_cells_in_which_the_server_stalled(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->evidence.imported = false;
+    evidence_mark(&trial->evidence.cells[2], "uneven");
+    assert_int_equal(only(trial, "uneven")->cells[0], 2);
+    trial->evidence.imported = true; /* an export of it, read again */
+    assert_int_equal(only(trial, "uneven")->cells[0], 2);
+}
+
+static void finds_what_was_too_long_and_called_a_failure(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *cell = evidence_add(&trial->evidence);
+
+    cell->state = EVIDENCE_FAILED;
+    cell->concurrency = 1;
+    cell->input_length = 16384;
+    cell->error = strdup("HTTP 400: context length");
+    snprintf(cell->status, sizeof cell->status, "OOM");
+    says(&only(trial, "misnamed_failure")->arithmetic, "refused as too long");
+    trial->evidence.facts.context_limit_tokens = 16384;
+    says(&only(trial, "misnamed_failure")->arithmetic, "ends at 16384 tokens");
+    cell->input_length = 16370; /* which fits, but not with the output */
+    cell->output_tokens_asked = 32;
+    free(cell->error);
+    cell->error = strdup("HTTP 500");
+    cell->status[0] = '\0';
+    says(&only(trial, "misnamed_failure")->arithmetic, "ends at 16384 tokens");
+}
+
+static void finds_a_cold_start_inside_a_cell(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *cell = &trial->evidence.cells[0];
+
+    cell->latency[METRIC_E2E].mean_ms = cell->latency[METRIC_E2E].p50_ms =
+        cell->latency[METRIC_E2E].p95_ms = 55000;
+    cell->request_throughput = 1 / 55.0;
+    cell->duration_s = cell->output_throughput = NAN;
+    says(&only(trial, "first_shape")->arithmetic, "55 s at 1 users (row 2)");
+    says(&only(trial, "first_shape")->consequence, "its compilation, or filled the prefix cache");
+}
+
+static void finds_more_work_that_took_less_time(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *cell = &trial->evidence.cells[2]; /* 4 users, 128 tokens */
+
+    cell->latency[METRIC_E2E].mean_ms = cell->latency[METRIC_E2E].p50_ms =
+        cell->latency[METRIC_E2E].p95_ms = 2000;
+    cell->request_throughput = 4 / 2.0;
+    cell->duration_s = cell->output_throughput = NAN;
+    says(&only(trial, "non_monotone")->arithmetic, "2 s at 4 users and 128 of context (row 4)");
+}
+
+static void finds_tails_that_a_timeout_cut(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *cell = &trial->evidence.cells[5];
+
+    cell->latency[METRIC_E2E].mean_ms = cell->latency[METRIC_E2E].p50_ms = 32000;
+    cell->latency[METRIC_E2E].p95_ms = 59845;
+    cell->request_throughput = 16 / 32.0;
+    cell->output_throughput = cell->duration_s = NAN;
+    cell->success_rate = 0.995;
+    cell->timeout_s = 60;
+    says(&only(trial, "censored_tail")->arithmetic, "a timeout of 60 s");
+    cell->latency[METRIC_E2E].p95_at_least = true; /* said in the figure itself */
+    audit(trial);
+    assert_int_equal(trial->findings.count, 0);
+}
+
+static void finds_percentiles_of_a_single_request(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->evidence.cells[0].attempted = trial->evidence.cells[0].succeeded = 1;
+    trial->evidence.cells[0].duration_s = NAN;
+    says(&only(trial, "few_samples")->arithmetic, "the fewest requests are 1");
+    trial->evidence.imported = false; /* our own reports mark them */
+    audit(trial);
+    assert_int_equal(trial->findings.count, 0);
+}
+
+static void finds_latencies_that_contradict_one_another(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->evidence.cells[0].latency[METRIC_E2E].p95_ms = 10;
+    only(trial, "disorder");
+    trial->evidence.cells[0].latency[METRIC_E2E].p95_ms = -1.7e12;
+    only(trial, "disorder");
+}
+
+static void finds_outputs_too_short_to_tell_of_generation(void **state)
+{
+    struct trial *trial = *state;
+
+    for (size_t i = 0; i < trial->evidence.cell_count; i++) {
+        trial->evidence.cells[i].output_tokens_mean = 1;
+        trial->evidence.cells[i].output_tokens_asked = 1;
+        trial->evidence.cells[i].output_throughput = NAN;
+    }
+    says(&only(trial, "one_token_output")->arithmetic, "1 output tokens per request");
+}
+
+static void finds_prompt_tokens_that_were_counted_as_generated(void **state)
+{
+    struct trial *trial = *state;
+
+    for (size_t i = 0; i < trial->evidence.cell_count; i++) {
+        struct evidence_cell *cell = &trial->evidence.cells[i];
+
+        cell->output_tokens_mean = cell->output_tokens_asked = NAN;
+        cell->output_throughput = cell->input_length * cell->request_throughput;
+    }
+    assert_int_equal(only(trial, "tokens_locked_to_context")->cell_count, 6);
+}
+
+static void says_that_nobody_counted_output(void **state)
+{
+    struct trial *trial = *state;
+
+    for (size_t i = 0; i < trial->evidence.cell_count; i++)
+        trial->evidence.cells[i].output_tokens_mean = trial->evidence.cells[i].output_tokens_asked =
+            trial->evidence.cells[i].output_throughput = NAN;
+    assert_int_equal(only(trial, "unknown_output")->cell_count, 6);
+}
+
+static void finds_cached_prompts_estimates_and_limits_of_the_client(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *cell = &trial->evidence.cells[5];
+
+    cell->input_tokens = 1000;
+    cell->cached_tokens = 900;
+    says(&only(trial, "prefix_cache")->arithmetic, "up to 90 %");
+    cell->cached_tokens = 0;
+    cell->tokens_estimated = true;
+    only(trial, "tokens_estimated");
+    cell->tokens_estimated = false;
+    cell->client_limited = true;
+    only(trial, "client_limited");
+    cell->client_limited = false;
+    cell->contaminated = true;
+    says(&only(trial, "contaminated")->arithmetic, "in 1 cells");
+}
+
+static void finds_lengths_that_were_not_asked_for(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *cell = &trial->evidence.cells[2];
+
+    cell->input_tokens_usage = cell->input_tokens_mean;
+    cell->output_tokens_usage = cell->output_tokens_mean * 0.4;
+    cell->output_tokens_asked = cell->output_tokens_usage;
+    says(&only(trial, "tokens_recounted")->arithmetic, "the tool's tokenizer counts");
+    cell->output_tokens_usage = NAN;
+    says(&only(trial, "length_mismatch")->arithmetic, "output tokens asked for");
+    trial->evidence.input_unit = LENGTH_WORDS;
+    audit(trial);
+    assert_int_equal(trial->findings.count, 0);
+}
+
+static void finds_rates_that_counts_do_not_give(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->evidence.cells[5].duration_s *= 2;
+    only(trial, "rates_disagree");
+}
+
+static void finds_queues_in_front_of_the_server(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->evidence.facts.container_concurrency = 4;
+    trial->evidence.facts.max_instances = 3;
+    says(&only(trial, "front_door")->consequence, "Above 12 users");
+}
+
+/* 12e9 parameters x 2 operations x 8192 tokens take 1.6 s of an L4's bf16 peak. */
+static void finds_more_arithmetic_than_the_hardware_has(void **state)
+{
+    struct trial *trial = *state;
+    struct evidence_cell *cell = add(trial, 16, 8192, 1300);
+
+    (void)cell;
+    trial->input.model = "google/gemma-4-12B-it";
+    trial->input.hardware = "L4";
+    says(&only(trial, "compute_roofline")->arithmetic, "of at most 242 (NVIDIA L4)");
+    trial->input.chips = 16;
+    audit(trial);
+    assert_int_equal(trial->findings.count, 0);
+}
+
+static void finds_weights_read_faster_than_the_memory_can(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->evidence.cells[0].latency[METRIC_TPOT].mean_ms = 0.2;
+    trial->input.model = "google/gemma-4-12B-it";
+    trial->input.hardware = "H100";
+    says(&only(trial, "bandwidth_roofline")->arithmetic, "5000 tokens/s of one stream");
+}
+
+static void tells_rows_and_spans(void **state)
+{
+    struct trial *trial = *state;
+    TEXT_AUTO rows = { 0 };
+    TEXT_AUTO span = { 0 };
+    json_auto_t *json = NULL;
+
+    for (size_t i = 0; i < 6; i++)
+        trial->evidence.cells[i].client_limited = i != 3;
+    const struct finding *finding = only(trial, "client_limited");
+    finding_write_rows(&trial->evidence, finding, &rows);
+    assert_string_equal(text_string(&rows), "rows 2-4, 6-7");
+    finding_write_span(&trial->evidence, finding, &span);
+    assert_string_equal(text_string(&span), "1-16 users, 128-1024 tokens of context");
+    json = findings_json(&trial->evidence, &trial->findings);
+    assert_int_equal(json_array_size(json_object_get(json_array_get(json, 0), "rows")), 5);
+}
+
+/* "| 9 | a cold start ... | `first_shape` |" */
+static bool is_beside_its_mistake(const struct audit_rule *rule, const char *line)
+{
+    char name[64], number[16] = "| | ";
+
+    snprintf(name, sizeof name, "`%s`", rule->name);
+    if (rule->mistake > 0)
+        snprintf(number, sizeof number, "| %d | ", rule->mistake);
+    return strncmp(line, number, strlen(number)) == 0 && strstr(line, name) != NULL;
+}
+
+/* "| `first_shape` | caution or wrong | ..." */
+static bool is_described(const struct audit_rule *rule, const char *line)
+{
+    char start[64];
+
+    snprintf(start, sizeof start, "| `%s` | ", rule->name);
+    return strncmp(line, start, strlen(start)) == 0;
+}
+
+static void the_document_has_every_rule_twice(void **state)
+{
+    FILE *document = fopen(SOURCE_DIR "/docs/audit.md", "r");
+    char line[1024];
+    size_t found = 0, described = 0, count = 0;
+
+    (void)state;
+    assert_non_null(document);
+    while (audit_rules[count].name != NULL)
+        count++;
+    while (fgets(line, sizeof line, document) != NULL)
+        for (size_t i = 0; i < count; i++) {
+            found += is_beside_its_mistake(&audit_rules[i], line);
+            described += is_described(&audit_rules[i], line);
+        }
+    fclose(document);
+    assert_int_equal(found, count);
+    assert_int_equal(described, count);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+/* Where nobody says how many users there were, a long run is no burst. */
+static void a_duration_near_a_usual_timeout_is_none_of_its_own(void **state)
+{
+    struct trial *trial = *state;
+
+    for (size_t i = 0; i < trial->evidence.cell_count; i++) {
+        struct evidence_cell *cell = &trial->evidence.cells[i];
+
+        cell->concurrency_actual = cell->concurrency;
+        cell->request_rate_asked = (double)i + 1;
+        cell->concurrency = NAN;
+        cell->failed = cell->attempted / 2;
+        cell->succeeded = cell->attempted - cell->failed;
+        cell->success_rate = 0.5;
+        cell->duration_s = 60;
+        cell->request_throughput = cell->succeeded / 60;
+        cell->output_throughput = 64 * cell->request_throughput;
+    }
+    assert_int_equal(only(trial, "low_success")->cell_count, 6);
+}
+
+/* Four thousand cells, each held against all. */
+static void a_large_grid_of_one_run_is_clean(void **state)
+{
+    struct trial *trial = *state;
+
+    for (int users = 20; users < 60; users++)
+        for (int length = 2000; length < 2100; length++)
+            add(trial, users, length, 300 + length / 10.0 + users * 5);
+    audit(trial);
+    assert_int_equal(trial->findings.count, 0);
+}
+
+/* Each with more users than were there. */
+static void cells_of_as_many_runs_are_found(void **state)
+{
+    struct trial *trial = *state;
+    int cells = 2000;
+
+    for (int i = 0; i < cells; i++)
+        snprintf(add(trial, 100 + i, 128, 1300)->variant, 40, "model=m%d", i);
+    for (size_t i = 6; i < trial->evidence.cell_count; i++)
+        trial->evidence.cells[i].concurrency_actual = trial->evidence.cells[i].concurrency / 2;
+    says(&only(trial, "actual_load")->consequence, "above 16 users");
+    assert_int_equal(trial->findings.at->cell_count, cells);
+}
+
+static void appended_runs_of_several_models_are_told_by_their_rows(void **state)
+{
+    struct trial *trial = *state;
+    const struct finding *finding;
+
+    for (int i = 0; i < 4; i++)
+        snprintf(add(trial, 4, 128, 400 + i)->variant, 40, "model=%c", "baab"[i]);
+    finding = only(trial, "duplicate_cells");
+    assert_int_equal(finding->cell_count, 2);
+    assert_int_equal(finding->cells[0], 8);
+    assert_int_equal(finding->cells[1], 9);
+    says(&finding->arithmetic, "(row 8) and 9.926 (row 11)");
+}
+
+static void a_share_that_the_cache_served_is_found(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->evidence.cells[2].cached_share = 0.6;
+    says(&only(trial, "prefix_cache")->arithmetic, "up to 60 %");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(finds_nothing_in_a_clean_run),
+        TEST(littles_law_tells_where_the_users_were_not_there),
+        TEST(what_was_in_flight_is_believed_before_littles_law),
+        TEST(users_who_think_are_not_missed),
+        TEST(finds_a_limit_that_nobody_told),
+        TEST(finds_fewer_requests_than_users_and_bursts),
+        TEST(finds_runs_that_were_appended),
+        TEST(finds_the_same_figures_under_another_name),
+        TEST(failed_cells_have_no_speed),
+        TEST(finds_figures_over_the_few_that_succeeded),
+        TEST(finds_cells_in_which_the_server_stalled),
+        TEST(finds_what_was_too_long_and_called_a_failure),
+        TEST(finds_a_cold_start_inside_a_cell),
+        TEST(finds_more_work_that_took_less_time),
+        TEST(finds_tails_that_a_timeout_cut),
+        TEST(finds_percentiles_of_a_single_request),
+        TEST(finds_latencies_that_contradict_one_another),
+        TEST(finds_outputs_too_short_to_tell_of_generation),
+        TEST(finds_prompt_tokens_that_were_counted_as_generated),
+        TEST(says_that_nobody_counted_output),
+        TEST(finds_cached_prompts_estimates_and_limits_of_the_client),
+        TEST(finds_lengths_that_were_not_asked_for),
+        TEST(finds_rates_that_counts_do_not_give),
+        TEST(finds_queues_in_front_of_the_server),
+        TEST(finds_more_arithmetic_than_the_hardware_has),
+        TEST(finds_weights_read_faster_than_the_memory_can),
+        TEST(a_duration_near_a_usual_timeout_is_none_of_its_own),
+        TEST(a_large_grid_of_one_run_is_clean),
+        TEST(cells_of_as_many_runs_are_found),
+        TEST(appended_runs_of_several_models_are_told_by_their_rows),
+        TEST(a_share_that_the_cache_served_is_found),
+        TEST(tells_rows_and_spans),
+        TEST(the_document_has_every_rule_twice),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,276 @@
+/* Tables as people and sheets really write them: other separators and figures, comments and sums
+ * between the rows, words where figures should be. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/audit/audit.h"
+#include "analysis/import/import.h"
+#include "base/core/memory.h"
+
+static void read_table(const char *text, struct evidence *out)
+{
+    struct error error;
+
+    if (!import_read(text, strlen(text), NULL, out, &error))
+        fail_msg("%s", error.message);
+    assert_string_equal(out->format, "csv");
+}
+
+static void refused(const char *text, const char *words)
+{
+    EVIDENCE_AUTO evidence;
+    struct error error;
+
+    assert_false(import_read(text, strlen(text), "csv", &evidence, &error));
+    if (strstr(error.message, words) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", error.message, words);
+}
+
+static void remarked(const struct evidence *evidence, const char *words)
+{
+    FREE_AUTO char *all = json_dumps(evidence->remarks, JSON_ENCODE_ANY);
+
+    if (all == NULL || strstr(all, words) == NULL)
+        fail_msg("no remark says \"%s\": %s", words, all);
+}
+
+/* Two users, 1024 of input, 250 ms, 8 requests/s, in the second of two rows. */
+static void is_usual(const char *text)
+{
+    EVIDENCE_AUTO evidence;
+    const struct evidence_cell *cell;
+
+    read_table(text, &evidence);
+    assert_int_equal(evidence.cell_count, 2);
+    cell = &evidence.cells[1];
+    assert_float_equal(cell->concurrency, 2, 1e-9);
+    assert_float_equal(cell->input_length, 1024, 1e-9);
+    assert_float_equal(cell->latency[METRIC_E2E].mean_ms, 250, 1e-9);
+    assert_float_equal(cell->request_throughput, 8, 1e-9);
+}
+
+static void any_separator_and_any_line_end_will_do(void **state)
+{
+    (void)state;
+    is_usual("users,input_len,avg_latency_ms,rps\n1,1024,200,5\n2,1024,250,8\n");
+    is_usual("users;input_len;avg_latency_ms;rps\r\n1;1024;200;5\r\n2;1024;250;8\r\n");
+    is_usual("users\tinput_len\tavg_latency_ms\trps\r1\t1024\t200\t5\r2\t1024\t250\t8\r");
+    is_usual("| users | input_len | avg_latency_ms | rps |\n|---|:---:|---|---:|\n"
+             "| 1 | 1024 | 200 | 5 |\n| 2 | 1024 | 250 | 8 |\n");
+    is_usual("users, input_len , avg_latency_ms, rps\n 1 , 1024, 200, 5\n2 ,\t1024, 250 , 8\n");
+}
+
+static void tokens_are_of_each_request_where_the_figures_show_it(void **state)
+{
+    EVIDENCE_AUTO all, each;
+
+    (void)state;
+    is_usual("users,input_tokens,avg_latency_ms,rps\n1,1024,200,5\n2,1024,250,8\n");
+    is_usual("users,requests,prompt_tokens,avg_latency_ms,rps\n1,40,1024,200,5\n2,80,1024,250,8\n");
+    is_usual("users,input_tokens,context,avg_latency_ms,rps\n1,9,1024,200,5\n2,9,1024,250,8\n");
+    read_table("users,requests,input_tokens,rps\n1,100,64,5\n2,100,64,8\n", &each);
+    assert_float_equal(each.cells[1].input_length, 64, 0);
+    assert_int_equal(each.input_unit, LENGTH_TOKENS);
+    read_table("users,requests,input_tokens,rps\n1,10,1024,5\n1,10,2048,4\n2,10,1024,8\n"
+               "2,10,2048,7\n",
+               &all);
+    assert_true(isnan(all.cells[0].input_length));
+    assert_string_equal(all.cells[3].variant, "input_tokens=2048");
+    remarked(&all, "of each request or of all");
+}
+
+static void what_stands_around_the_rows_is_passed_over(void **state)
+{
+    EVIDENCE_AUTO evidence;
+
+    (void)state;
+    is_usual("\n# a run, of Monday\nResults; of the grid\n\nusers,input_len,avg_latency_ms,rps\n"
+             "1,1024,200,5\n# then, two\n2,1024,250,8\n,,,\n");
+    is_usual("users,input_len,avg_latency_ms,rps,\n1,1024,200,5,\n2,1024,250,8,,\n");
+    read_table("note,users,rps\n\nx,1,5\nTotal,,13\nAverage:,1.5,6.5\ny,2,8\n", &evidence);
+    assert_int_equal(evidence.cell_count, 2);
+    assert_int_equal(evidence.cells[1].row, 6);
+    remarked(&evidence, "line 4 is a summary of others (\\\"Total\\\"): left out");
+}
+
+static void figures_come_in_many_forms(void **state)
+{
+    (void)state;
+    is_usual("users,input_len,avg_latency_ms,rps\n1,1,1,1\nc=2,\"1,024\",250 ms,8 req/s\n");
+    is_usual("users;input_len;avg_latency_s;rps\n1;1;1;1\n2 users;1024 tokens;0,25;8,0\n");
+    is_usual("users,input_len,avg_latency_s,rps\n1,1,1,1\n2,1 024,250ms,+8.0e0\n");
+    is_usual("users,input_len,avg_latency_us,rps\n1,1,1,1\n2,1k,250000,8\n");
+    is_usual("users\tinput_len\tavg_latency_s\trps\n1\t1\t1\t1\n2\t1K tokens\t0,25\t8\n");
+}
+
+static void a_context_in_thousands_is_told_as_it_was_read(void **state)
+{
+    EVIDENCE_AUTO evidence;
+
+    (void)state;
+    read_table("users,context,rps\n1,8k,5\n1,10k,5\n1,8K words,4\n", &evidence);
+    assert_float_equal(evidence.cells[0].input_length, 8192, 0);
+    assert_float_equal(evidence.cells[1].input_length, 10000, 0);
+    assert_int_equal(evidence.input_unit, LENGTH_WORDS);
+    remarked(&evidence, "\\\"8k\\\" was read as 8192");
+}
+
+static void a_unit_that_does_not_fit_is_not_known(void **state)
+{
+    EVIDENCE_AUTO evidence;
+
+    (void)state;
+    read_table("users,input_len,rps,avg_latency_ms\n1,10 words,50%,12 furlongs\n2,10,3 ms,1e999\n",
+               &evidence);
+    assert_true(isnan(evidence.cells[0].input_length));
+    assert_true(isnan(evidence.cells[0].request_throughput));
+    assert_true(isnan(evidence.cells[0].latency[METRIC_E2E].mean_ms));
+    assert_true(isnan(evidence.cells[1].request_throughput));
+    assert_true(isnan(evidence.cells[1].latency[METRIC_E2E].mean_ms));
+}
+
+static void shares_are_read_as_percent_where_they_are(void **state)
+{
+    static const char *const files[] = { "users,success_rate,rps\n1,97.5%,5\n2,100 %,8\n",
+                                         "users,success_rate,rps\n1,97.5,5\n2,100,8\n",
+                                         "users,error_rate,rps\n1,0.025,5\n2,0,8\n",
+                                         "users,failure_rate (%),rps\n1,2.5,5\n2,0,8\n" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        EVIDENCE_AUTO evidence;
+
+        read_table(files[i], &evidence);
+        assert_float_equal(evidence.cells[0].success_rate, 0.975, 1e-9);
+        assert_float_equal(evidence.cells[1].success_rate, 1, 1e-9);
+    }
+}
+
+static void more_successes_than_requests_tell_no_success_rate(void **state)
+{
+    static const char *const files[] = { "users,success_rate,rps\n1,800,5\n2,-1,8\n",
+                                         "users,failure_rate (%),rps\n1,250,5\n2,-3,8\n",
+                                         "users,num_requests,num_success,rps\n1,8,80,5\n"
+                                         "2,8,9,8\n" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        EVIDENCE_AUTO evidence;
+
+        read_table(files[i], &evidence);
+        assert_true(isnan(evidence.cells[0].success_rate));
+        assert_true(isnan(evidence.cells[1].success_rate));
+        assert_int_equal(evidence.cells[0].state, EVIDENCE_MEASURED);
+    }
+}
+
+static void a_word_where_a_figure_should_be_tells_of_the_row(void **state)
+{
+    EVIDENCE_AUTO evidence;
+
+    (void)state;
+    read_table("users,rps,avg_latency_s\n1,OOM,OOM\n2,timeout,-\n4,skipped,\n8,N/A,#N/"
+               "A\n16,\xe2\x80\x94,?\n"
+               "32,5,error\n",
+               &evidence);
+    assert_int_equal(evidence.cells[0].state, EVIDENCE_FAILED);
+    assert_string_equal(evidence.cells[0].status, "OOM");
+    assert_int_equal(evidence.cells[1].state, EVIDENCE_FAILED);
+    assert_int_equal(evidence.cells[2].state, EVIDENCE_SKIPPED);
+    assert_int_equal(evidence.cells[3].state, EVIDENCE_UNKNOWN);
+    assert_int_equal(evidence.cells[5].state, EVIDENCE_MEASURED);
+    assert_null(evidence.remarks);
+}
+
+static void a_level_that_cannot_be_read_is_no_duplicate(void **state)
+{
+    const struct audit_input input = { .chips = NAN };
+    struct audit_input with = input;
+    FINDINGS_AUTO findings = { 0 };
+    EVIDENCE_AUTO evidence;
+
+    (void)state;
+    read_table("users,output_len,rps\nlow,64,5\nmiddle,64,8\nhigh,64,9\n", &evidence);
+    with.evidence = &evidence;
+    audit_run(&with, &findings);
+    assert_int_equal(findings.count, 0);
+}
+
+static void rates_are_known_by_what_they_count(void **state)
+{
+    EVIDENCE_AUTO evidence;
+    const struct evidence_cell *cell;
+
+    (void)state;
+    read_table(
+        "conc,decode_tok_s,prefill_tps,total tokens/sec,Throughput (req/s),tokens_per_second,"
+        "prefix_cache_hit_rate\n4,1,2,3,4,5,60%\n",
+        &evidence);
+    cell = &evidence.cells[0];
+    assert_float_equal(cell->output_throughput, 1, 0);
+    assert_float_equal(cell->input_throughput, 2, 0);
+    assert_float_equal(cell->total_throughput, 3, 0);
+    assert_float_equal(cell->request_throughput, 4, 0);
+    assert_float_equal(cell->token_throughput, 5, 0);
+    assert_float_equal(cell->cached_share, 0.6, 1e-9);
+}
+
+static void limits_of_the_deployment_are_facts(void **state)
+{
+    EVIDENCE_AUTO evidence;
+
+    (void)state;
+    read_table("users,rps,container_concurrency,max_instances,max_model_len\n1,5,4,3,8192\n"
+               "8,5,4,2,8192\n",
+               &evidence);
+    assert_float_equal(evidence.facts.container_concurrency, 4, 0);
+    assert_true(isnan(evidence.facts.max_instances));
+    assert_float_equal(evidence.facts.context_limit_tokens, 8192, 0);
+    remarked(&evidence, "the rows differ in \\\"max_instances\\\"");
+}
+
+static void a_heading_of_several_lines_is_refused(void **state)
+{
+    (void)state;
+    refused("Run Info,Run Info,Request Counts,Request Counts,Request Counts,Request Latency,"
+            "Request Latency\n"
+            "Run ID,Requests,Successful,Errored,Total,Successful Sec,Successful Sec\n"
+            ",,,,,Mean,Median\n"
+            "a,b,10,0,10,0.08,0.08\n",
+            "the heading has several lines");
+}
+
+static void a_table_without_rows_says_why(void **state)
+{
+    (void)state;
+    refused("users,rps\n", "a heading and no row below it");
+    refused("users,rps,note\n1,2\n2,3\n", "fits its heading of 3 fields: the last has 2");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tokens_are_of_each_request_where_the_figures_show_it),
+        cmocka_unit_test(any_separator_and_any_line_end_will_do),
+        cmocka_unit_test(what_stands_around_the_rows_is_passed_over),
+        cmocka_unit_test(figures_come_in_many_forms),
+        cmocka_unit_test(a_context_in_thousands_is_told_as_it_was_read),
+        cmocka_unit_test(a_unit_that_does_not_fit_is_not_known),
+        cmocka_unit_test(shares_are_read_as_percent_where_they_are),
+        cmocka_unit_test(more_successes_than_requests_tell_no_success_rate),
+        cmocka_unit_test(a_word_where_a_figure_should_be_tells_of_the_row),
+        cmocka_unit_test(a_level_that_cannot_be_read_is_no_duplicate),
+        cmocka_unit_test(rates_are_known_by_what_they_count),
+        cmocka_unit_test(limits_of_the_deployment_are_facts),
+        cmocka_unit_test(a_heading_of_several_lines_is_refused),
+        cmocka_unit_test(a_table_without_rows_says_why),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,240 @@
+/* Each tool's own file: every figure, and its unit. */
+#include "tests/unit/support/imports.h"
+
+static void sglang_tells_lengths_that_were_used(void **state)
+{
+    EVIDENCE_AUTO evidence;
+    const struct evidence_cell *cell;
+
+    (void)state;
+    import_fixture("sglang.jsonl", "sglang", &evidence);
+    assert_int_equal(evidence.cell_count, 2);
+    assert_string_equal(evidence.facts.model, "toy/model");
+    assert_string_equal(evidence.facts.engine, "sglang");
+    assert_string_equal(evidence.facts.engine_version, "0.5.1");
+    assert_string_equal(evidence.facts.dataset, ""); /* the lines differ */
+    is_near(evidence.facts.tensor_parallel, 2);
+    is_near(evidence.facts.context_limit_tokens, 8192);
+    cell = &evidence.cells[0];
+    is_near(cell->concurrency, 4);
+    assert_true(isnan(cell->request_rate_asked)); /* infinite */
+    is_near(cell->input_length, 512);
+    is_near(cell->output_tokens_asked, 64);
+    is_near(cell->duration_s, 10);
+    is_near(cell->succeeded, 40);
+    assert_true(isnan(cell->attempted));
+    is_near(cell->input_tokens, 20480);
+    is_near(cell->output_tokens, 2560);
+    is_near(cell->request_throughput, 4);
+    is_near(cell->input_throughput, 2048);
+    is_near(cell->output_throughput, 256);
+    is_near(cell->total_throughput, 2304);
+    is_near(cell->concurrency_actual, 3.92);
+    is_near(cell->concurrency_max, 6);
+    is_near(cell->latency[METRIC_E2E].mean_ms, 980);
+    is_near(cell->latency[METRIC_E2E].p90_ms, 990);
+    is_near(cell->latency[METRIC_TTFT].deviation_ms, 5);
+    is_near(cell->latency[METRIC_TPOT].p50_ms, 14.4);
+    is_near(cell->latency[METRIC_ICL].p95_ms, 20); /* its ITL is between chunks */
+    assert_true(isnan(cell->latency[METRIC_ITL].mean_ms));
+    assert_int_equal(cell->state, EVIDENCE_MEASURED);
+    remarks(&evidence, "how many requests were sent does not stand in this format");
+}
+
+static void sglang_tells_failures_by_its_details(void **state)
+{
+    EVIDENCE_AUTO evidence;
+    const struct evidence_cell *cell;
+
+    (void)state;
+    import_fixture("sglang.jsonl", "sglang", &evidence);
+    cell = &evidence.cells[1];
+    assert_true(isnan(cell->input_length)); /* random_input_len stands there, unused */
+    is_near(cell->output_tokens_asked, 100);
+    is_near(cell->request_rate_asked, 2.5);
+    assert_true(isnan(cell->concurrency));
+    is_near(cell->attempted, 4);
+    is_near(cell->failed, 1);
+    is_near(cell->success_rate, 0.75);
+    is_near(cell->cached_share, 0.5);
+    assert_string_equal(cell->error, "Bad Gateway");
+    assert_int_equal(cell->row, 2);
+}
+
+static void sglang_draws_lengths_up_to_what_it_says(void **state)
+{
+    static const char file[] =
+        "{\"backend\": \"vllm\", \"dataset_name\": \"random\", \"random_input_len\": 1024, "
+        "\"random_output_len\": 200, \"random_range_ratio\": 0.5, \"completed\": 4, "
+        "\"total_output_tokens_retokenized\": 4, \"request_throughput\": 1}";
+    EVIDENCE_AUTO evidence;
+
+    (void)state;
+    import_text(file, &evidence);
+    is_near(evidence.cells[0].input_length, 768);
+    is_near(evidence.cells[0].output_tokens_asked, 150);
+    remarks(&evidence, "lengths were drawn from 0.5 of random_input_len");
+}
+
+static void inferencex_counts_in_seconds_and_for_each_accelerator(void **state)
+{
+    EVIDENCE_AUTO evidence;
+    const struct evidence_cell *cell;
+
+    (void)state;
+    import_fixture("inferencex.json", "inferencex", &evidence);
+    assert_int_equal(evidence.cell_count, 2);
+    assert_string_equal(evidence.facts.hardware, "toy-gpu");
+    assert_string_equal(evidence.facts.engine, "vllm");
+    assert_string_equal(evidence.facts.engine_version, "toy/serve:1");
+    assert_string_equal(evidence.facts.quantization, "fp8");
+    assert_true(isnan(evidence.facts.chips)); /* 8, then 24 */
+    cell = &evidence.cells[0];
+    is_near(cell->concurrency, 4);
+    is_near(cell->input_length, 1024);
+    is_near(cell->output_tokens_asked, 512);
+    is_near(cell->total_throughput, 240); /* on tp x pp = 8 */
+    is_near(cell->output_throughput, 80);
+    is_near(cell->input_throughput, 160);
+    is_near(cell->latency[METRIC_TTFT].mean_ms, 166);
+    is_near(cell->latency[METRIC_TTFT].p50_ms, 164);
+    is_near(cell->latency[METRIC_TTFT].p99_ms, 222);
+    is_near(cell->latency[METRIC_TTFT].deviation_ms, 38);
+    is_near(cell->latency[METRIC_TPOT].p99_ms, 60);
+    is_near(cell->latency[METRIC_ICL].mean_ms, 51);
+    is_near(cell->latency[METRIC_E2E].mean_ms, 25500);
+    cell = &evidence.cells[1];
+    is_near(cell->total_throughput, 240); /* 8 prefill, 16 decode */
+    is_near(cell->output_throughput, 80);
+    is_near(cell->input_throughput, 160);
+    assert_non_null(strstr(cell->variant, "spec_decoding=mtp"));
+    remarks(&evidence, "kept as text: \"avg_power_w\" (in 1 of 2)");
+}
+
+static void the_dashboard_of_inferencex_names_its_accelerators_twice(void **state)
+{
+    EVIDENCE_AUTO evidence;
+    const struct evidence_cell *cell;
+
+    (void)state;
+    import_fixture("inferencex_rows.json", "inferencex", &evidence);
+    cell = &evidence.cells[0];
+    is_near(evidence.facts.chips, 4);
+    assert_string_equal(evidence.facts.hardware, "toy-gpu");
+    is_near(cell->total_throughput, 1200);
+    is_near(cell->output_throughput, 600);
+    is_near(cell->latency[METRIC_TPOT].mean_ms, 12.5);
+    is_near(cell->latency[METRIC_ICL].p99_ms, 14);
+    assert_string_equal(cell->time, "2026-02-27");
+}
+
+static void llama_bench_reads_and_generates_in_one_stream(void **state)
+{
+    EVIDENCE_AUTO evidence;
+    const struct evidence_cell *cells;
+
+    (void)state;
+    import_fixture("llama_bench.json", "llama-bench", &evidence);
+    assert_int_equal(evidence.cell_count, 3);
+    assert_string_equal(evidence.facts.model, "toy 7B Q4_0");
+    assert_string_equal(evidence.facts.engine, "llama.cpp");
+    assert_string_equal(evidence.facts.engine_version, "1abc234");
+    assert_string_equal(evidence.facts.hardware, "Toy GPU");
+    cells = evidence.cells;
+    is_near(cells[0].concurrency, 1);
+    is_near(cells[0].input_length, 512);
+    is_near(cells[0].input_throughput, 2000);
+    assert_true(isnan(cells[0].output_throughput));
+    is_near(cells[0].latency[METRIC_E2E].mean_ms, 256);
+    is_near(cells[0].latency[METRIC_E2E].deviation_ms, 5);
+    is_near(cells[0].succeeded, 2);
+    assert_string_equal(cells[0].time, "2026-04-28T11:58:50Z");
+    is_near(cells[1].output_tokens_asked, 128);
+    is_near(cells[1].output_throughput, 100);
+    is_near(cells[1].stream_throughput, 100);
+    is_near(cells[1].latency[METRIC_TPOT].mean_ms, 10);
+    is_near(cells[1].latency[METRIC_TPOT].deviation_ms, 0.1);
+    is_near(cells[1].succeeded, 3);
+    assert_string_equal(cells[1].variant, "n_depth=4096");
+    is_near(cells[2].total_throughput, 400);
+    assert_true(isnan(cells[2].output_throughput));
+    assert_true(isnan(cells[2].latency[METRIC_TPOT].mean_ms));
+    remarks(&evidence, "measures the engine itself");
+}
+
+static void llama_bench_comes_in_lines_and_tables_too(void **state)
+{
+    static const char lines[] =
+        "{\"model_type\": \"toy\", \"n_prompt\": 0, \"n_gen\": 64, \"avg_ns\": 640000000, "
+        "\"stddev_ns\": 0, \"avg_ts\": 100.0}\n"
+        "{\"model_type\": \"toy\", \"n_prompt\": 0, \"n_gen\": 32, \"avg_ns\": 640000000, "
+        "\"stddev_ns\": 0, \"avg_ts\": 50.0}\n";
+    EVIDENCE_AUTO jsonl, csv, markdown;
+
+    (void)state;
+    import_text(lines, &jsonl);
+    assert_string_equal(jsonl.format, "llama-bench");
+    is_near(jsonl.cells[1].output_throughput, 50);
+    assert_int_equal(jsonl.cells[1].row, 2);
+    import_fixture("llama_bench.csv", "llama-bench", &csv);
+    is_near(csv.cells[1].input_throughput, 1600);
+    is_near(csv.cells[1].latency[METRIC_E2E].mean_ms, 320);
+    assert_string_equal(csv.cells[1].variant, "n_batch=1024"); /* a setting apart */
+    import_fixture("llama_bench.md", "llama-bench", &markdown);
+    assert_int_equal(markdown.cell_count, 3);
+    is_near(markdown.cells[0].input_throughput, 7340.2);
+    is_near(markdown.cells[0].input_length, 512);
+    is_near(markdown.cells[1].output_throughput, 120.6);
+    is_near(markdown.cells[1].output_tokens_asked, 128);
+    assert_string_equal(markdown.cells[2].variant, "n_depth=512");
+}
+
+static void genai_perf_keeps_its_load_and_lengths(void **state)
+{
+    EVIDENCE_AUTO evidence, options;
+    const struct evidence_cell *cell;
+
+    (void)state;
+    import_fixture("genai_perf.json", "genai-perf", &evidence);
+    assert_string_equal(evidence.facts.model, "toy/model");
+    cell = &evidence.cells[0];
+    is_near(cell->concurrency, 10);
+    is_near(cell->input_length, 550);
+    is_near(cell->output_tokens_asked, 100);
+    is_near(cell->succeeded, 100);
+    is_near(cell->input_tokens_mean, 550);
+    is_near(cell->output_tokens_mean, 100);
+    is_near(cell->request_throughput, 8);
+    is_near(cell->output_throughput, 800);
+    is_near(cell->stream_throughput, 89);
+    is_near(cell->latency[METRIC_E2E].mean_ms, 1200);
+    is_near(cell->latency[METRIC_E2E].deviation_ms, 60);
+    is_near(cell->latency[METRIC_TTFT].p99_ms, 130);
+    is_near(cell->latency[METRIC_TTST].mean_ms, 11);
+    is_near(cell->latency[METRIC_TPOT].p50_ms, 11.1); /* its ITL */
+    remarks(&evidence, "kept as text: \"gpu_power_usage\"");
+    import_fixture("genai_perf_options.json", "genai-perf", &options);
+    cell = &options.cells[0];
+    assert_true(isnan(cell->concurrency));
+    is_near(cell->request_rate_asked, 4.5);
+    is_near(cell->input_length, 128);
+    is_near(cell->output_tokens_asked, 256);
+    assert_true(isnan(cell->requests_asked));
+    is_near(cell->latency[METRIC_E2E].p99_ms, 2500);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sglang_tells_lengths_that_were_used),
+        cmocka_unit_test(sglang_tells_failures_by_its_details),
+        cmocka_unit_test(sglang_draws_lengths_up_to_what_it_says),
+        cmocka_unit_test(inferencex_counts_in_seconds_and_for_each_accelerator),
+        cmocka_unit_test(the_dashboard_of_inferencex_names_its_accelerators_twice),
+        cmocka_unit_test(genai_perf_keeps_its_load_and_lengths),
+        cmocka_unit_test(llama_bench_reads_and_generates_in_one_stream),
+        cmocka_unit_test(llama_bench_comes_in_lines_and_tables_too),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

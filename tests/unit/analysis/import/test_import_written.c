@@ -1,0 +1,173 @@
+/* Result files as other programs really write them: Python's NaN, lists, numbers as text, marks and
+ * encodings of Windows. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/import/import.h"
+
+#define RESULT(users)                                                                              \
+    "{\"model_id\": \"m\", \"num_prompts\": 400, \"max_concurrency\": " users                      \
+    ", \"completed\": 400, \"total_input_tokens\": 51200, \"request_throughput\": 4.5}"
+
+static void read_all(const char *bytes, size_t length, struct evidence *out)
+{
+    struct error error;
+
+    if (!import_read(bytes, length, NULL, out, &error))
+        fail_msg("%s", error.message);
+}
+
+static void refused(const char *bytes, size_t length, const char *words)
+{
+    EVIDENCE_AUTO evidence;
+    struct error error;
+
+    assert_false(import_read(bytes, length, NULL, &evidence, &error));
+    assert_int_equal(error.kind, ERROR_INVALID);
+    if (strstr(error.message, words) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", error.message, words);
+}
+
+static void results_in_a_list_are_cells(void **state)
+{
+    static const char file[] = "[" RESULT("1") ",\n " RESULT("2") "]\n" RESULT("4");
+    EVIDENCE_AUTO evidence;
+
+    (void)state;
+    read_all(file, strlen(file), &evidence);
+    assert_string_equal(evidence.format, "vllm");
+    assert_int_equal(evidence.cell_count, 3);
+    assert_int_equal(evidence.cells[1].row, 2);
+    assert_float_equal(evidence.cells[2].concurrency, 4, 0);
+    refused("[" RESULT("1") ", 7]", strlen("[" RESULT("1") ", 7]"), "not a JSON object");
+    refused("[" RESULT("1") ", {]", strlen("[" RESULT("1") ", {]"), "the JSON is wrong");
+}
+
+static void not_a_number_is_not_known(void **state)
+{
+    static const char file[] =
+        "{\"num_prompts\": 8, \"request_rate\": Infinity, \"mean_tpot_ms\": NaN, "
+        "\"p99_tpot_ms\": -Infinity, \"completed\": 8, \"total_input_tokens\": 8, "
+        "\"request_throughput\": -0.5, \"median_tpot_ms\": 7}";
+    EVIDENCE_AUTO evidence;
+
+    (void)state;
+    read_all(file, strlen(file), &evidence);
+    assert_true(isnan(evidence.cells[0].request_rate_asked));
+    assert_true(isnan(evidence.cells[0].latency[METRIC_TPOT].mean_ms));
+    assert_true(isnan(evidence.cells[0].latency[METRIC_TPOT].p99_ms));
+    assert_float_equal(evidence.cells[0].latency[METRIC_TPOT].p50_ms, 7, 0);
+    refused("{\"a\": Nano}", 11, "the JSON is wrong at byte");
+}
+
+static void numbers_written_as_text_are_numbers(void **state)
+{
+    static const char file[] =
+        "{\"num_prompts\": \"8\", \"request_rate\": \"4.5\", \"completed\": \"8\", \"input_len\": "
+        "\"1024\", \"total_input_tokens\": \"0x10\", \"request_throughput\": \"fast\"}";
+    EVIDENCE_AUTO evidence;
+
+    (void)state;
+    read_all(file, strlen(file), &evidence);
+    assert_float_equal(evidence.cells[0].request_rate_asked, 4.5, 0);
+    assert_float_equal(evidence.cells[0].input_length, 1024, 0);
+    assert_true(isnan(evidence.cells[0].input_tokens));
+    assert_true(isnan(evidence.cells[0].request_throughput));
+}
+
+/* Before it told of failures: all that were to be sent were sent. */
+static void an_old_result_tells_its_failures_by_what_is_missing(void **state)
+{
+    static const char file[] = "{\"num_prompts\": 400, \"completed\": 100, \"total_input_tokens\": "
+                               "51200, \"request_throughput\": 4.5}";
+    EVIDENCE_AUTO evidence;
+
+    (void)state;
+    read_all(file, strlen(file), &evidence);
+    assert_float_equal(evidence.cells[0].failed, 300, 0);
+    assert_float_equal(evidence.cells[0].success_rate, 0.25, 1e-12);
+}
+
+/* Before its version 0.4 it told its counts and model elsewhere. */
+static void an_old_guidellm_tells_counts_and_model(void **state)
+{
+    static const char file[] =
+        "{\"benchmarks\": [{\"args\": {\"strategy\": {\"type_\": \"concurrent\", \"streams\": 4}}, "
+        "\"run_stats\": {\"start_time\": 10.0, \"end_time\": 30.0, \"total_successful\": 90, "
+        "\"total_incomplete\": 2, \"total_errored\": 10}, \"worker\": {\"backend_model\": \"m\"}, "
+        "\"metrics\": {\"requests_per_second\": {\"successful\": {\"mean\": 4.5}}}}]}";
+    EVIDENCE_AUTO evidence;
+
+    (void)state;
+    read_all(file, strlen(file), &evidence);
+    assert_string_equal(evidence.facts.model, "m");
+    assert_float_equal(evidence.cells[0].concurrency, 4, 0);
+    assert_float_equal(evidence.cells[0].succeeded, 90, 0);
+    assert_float_equal(evidence.cells[0].failed, 10, 0);
+    assert_float_equal(evidence.cells[0].duration_s, 20, 0);
+}
+
+static void aiperf_tells_what_the_cache_served(void **state)
+{
+    static const char file[] =
+        "{\"request_latency\": {\"unit\": \"ms\", \"avg\": 10}, \"request_throughput\": {\"unit\": "
+        "\"requests/sec\", \"avg\": 5}, \"usage_prompt_tokens\": {\"avg\": 100, \"count\": 50}, "
+        "\"usage_prompt_cache_read_tokens\": {\"avg\": 80, \"count\": 25}}";
+    EVIDENCE_AUTO evidence;
+
+    (void)state;
+    read_all(file, strlen(file), &evidence);
+    assert_float_equal(evidence.cells[0].cached_share, 0.4, 1e-9);
+}
+
+static void a_mark_before_the_text_is_passed_over(void **state)
+{
+    static const char json[] = "\xef\xbb\xbf" RESULT("1");
+    static const char table[] = "\xef\xbb\xbf"
+                                "concurrency,req_per_s\r\n1,2\r\n";
+    EVIDENCE_AUTO evidence;
+    EVIDENCE_AUTO second;
+
+    (void)state;
+    read_all(json, strlen(json), &evidence);
+    assert_string_equal(evidence.format, "vllm");
+    read_all(table, strlen(table), &second);
+    assert_float_equal(second.cells[0].concurrency, 1, 0);
+}
+
+static void what_is_no_text_is_told_what_to_do(void **state)
+{
+    static const char wide[] = "{\0\"\0a\0";
+
+    (void)state;
+    refused("\xff\xfe{\0", 4, "is UTF-16: save it as UTF-8");
+    refused(wide, sizeof wide - 1, "is UTF-16: save it as UTF-8");
+    refused("PK\x03\x04,,", 6, "save the sheet as CSV");
+    refused("\x1f\x8b\x08", 3, "unpack it");
+    refused("", 0, "the file is empty");
+    refused("\xef\xbb\xbf", 3, "the file is empty");
+    refused("{\"num_prompts\": 3, \"comp", 24, "it ends too early");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(results_in_a_list_are_cells),
+        cmocka_unit_test(not_a_number_is_not_known),
+        cmocka_unit_test(numbers_written_as_text_are_numbers),
+        cmocka_unit_test(an_old_result_tells_its_failures_by_what_is_missing),
+        cmocka_unit_test(an_old_guidellm_tells_counts_and_model),
+        cmocka_unit_test(aiperf_tells_what_the_cache_served),
+        cmocka_unit_test(a_mark_before_the_text_is_passed_over),
+        cmocka_unit_test(what_is_no_text_is_told_what_to_do),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,469 @@
+/* The saturation verdict on servers whose curves are computed, so that the truth is known. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analysis/report/load_curve.h"
+
+#define MODELS 110
+#define GRIDS 30 /* of each model */
+#define LOADS 12
+
+/* ---- Servers --------------------------------------------------------------------------------- */
+
+enum kind {
+    SLOTS,   /* so many at once, a queue for the rest, perhaps slower steps in a larger batch */
+    GATE,    /* the same queue in front of the server, where its counters do not see it */
+    MEMORY,  /* few long requests fit the KV cache */
+    BATCH,   /* each step is longer with each request in the batch */
+    COMPUTE, /* steps are free of cost up to a batch, then as long as the batch */
+    PREFILL, /* prompts are computed one after the other (Reiser, Lavenberg 1980) */
+    SHARED_PREFILL, /* prompts slow one another down */
+    RATE,           /* a front door lets so many requests a second in */
+    DECLINING,      /* steps grow with the square of the batch: tokens/s fall behind the peak */
+    THRASHING,      /* tokens/s fall as soon as requests wait */
+    PADDED,         /* batches are padded to powers of two, then multiples of eight */
+    KINDS
+};
+
+struct model {
+    enum kind kind;
+    double slots, prefill_s, step_s, step_more_s, output_tokens, rate;
+};
+
+struct shown {
+    double tokens_per_s, ttft_s, e2e_s, waiting;
+};
+
+static double padded(double batch)
+{
+    double size = 1;
+
+    while (size < batch)
+        size = size < 8 ? size * 2 : size + 8;
+    return size;
+}
+
+static double step_s(const struct model *model, double batch)
+{
+    if (model->kind == COMPUTE)
+        return fmax(model->step_s, model->step_more_s * batch);
+    if (model->kind == DECLINING)
+        return model->step_s + model->step_more_s * batch * batch / 50;
+    return model->step_s + model->step_more_s * (model->kind == PADDED ? padded(batch) : batch);
+}
+
+/* One server for prompts, and a delay for the rest: mean value analysis. */
+static double serial_prefill_s(const struct model *model, double batch, double decode_s)
+{
+    double queue = 0, prefill_s = model->prefill_s;
+
+    for (int users = 1; users <= batch; users++) {
+        prefill_s = model->prefill_s * (1 + queue);
+        queue = users * prefill_s / (decode_s + prefill_s);
+    }
+    return prefill_s;
+}
+
+static double in_service_s(const struct model *model, double load, double *decode_s)
+{
+    double batch = fmin(load, model->slots);
+
+    *decode_s = model->output_tokens * step_s(model, batch);
+    if (model->kind == THRASHING && load > batch)
+        *decode_s *= 1 + 0.02 * (load - batch);
+    if (model->kind == PREFILL)
+        return *decode_s + serial_prefill_s(model, batch, *decode_s);
+    if (model->kind == SHARED_PREFILL)
+        return *decode_s + model->prefill_s * (0.2 + 0.8 * batch);
+    return *decode_s + model->prefill_s;
+}
+
+static struct shown show(const struct model *model, double load)
+{
+    double batch = fmin(load, model->slots), decode_s;
+    double requests_per_s = batch / in_service_s(model, load, &decode_s);
+    bool seen = model->kind != GATE && model->kind != RATE;
+
+    if (model->kind == RATE)
+        requests_per_s = fmin(requests_per_s, model->rate);
+    return (struct shown){ .tokens_per_s = requests_per_s * model->output_tokens,
+                           .e2e_s = load / requests_per_s,
+                           .ttft_s = load / requests_per_s - decode_s,
+                           .waiting = seen ? load - batch : 0 };
+}
+
+/* The smallest load at 95 % of the peak. */
+static double truth(const struct model *model)
+{
+    double peak = 0, load = 1;
+
+    for (int i = 1; i <= 4096; i++)
+        peak = fmax(peak, show(model, i).tokens_per_s);
+    while (show(model, load).tokens_per_s < SATURATION_SHARE * peak)
+        load++;
+    return load;
+}
+
+/* ---- Chance ---------------------------------------------------------------------------------- */
+
+static double uniform(unsigned *seed)
+{
+    return (rand_r(seed) + 0.5) / ((double)RAND_MAX + 1);
+}
+
+static double between(unsigned *seed, double low, double high)
+{
+    return low * pow(high / low, uniform(seed));
+}
+
+static double normal(unsigned *seed)
+{
+    return sqrt(-2 * log(uniform(seed))) * cos(2 * M_PI * uniform(seed));
+}
+
+static struct model model_number(int number)
+{
+    unsigned seed = (unsigned)number * 7919 + 13;
+    struct model model = { .kind = (enum kind)(number % KINDS),
+                           .slots = 512,
+                           .output_tokens = floor(between(&seed, 8, 300)),
+                           .step_s = between(&seed, 0.002, 0.05),
+                           .prefill_s = between(&seed, 0.01, 2),
+                           .rate = between(&seed, 0.5, 50) };
+
+    if (model.kind == SLOTS || model.kind == GATE || model.kind == THRASHING)
+        model.slots = round(between(&seed, 1, 300));
+    if (model.kind == MEMORY || model.kind == SHARED_PREFILL)
+        model.slots = round(between(&seed, 2, 80));
+    if (model.kind == PREFILL)
+        model.prefill_s /= 4;
+    if (model.kind != MEMORY && model.kind != PREFILL && model.kind != RATE && number % 3 > 0)
+        model.step_more_s = model.step_s / between(&seed, 2, 200);
+    if (model.kind == BATCH || model.kind == COMPUTE || model.kind == DECLINING)
+        model.step_more_s = model.step_s / between(&seed, 2, 100);
+    return model;
+}
+
+static size_t add_load(double load, double *loads, size_t count)
+{
+    if (count == 0 || round(load) > loads[count - 1])
+        loads[count++] = round(load);
+    return count;
+}
+
+/* Two loads to twelve: spread by one factor, doubled, four-fold or picked at random; from one user
+ * or more, to well below or well above where it saturates. */
+static size_t draw_grid(double saturation, bool doubling, unsigned *seed, double loads[LOADS])
+{
+    size_t wanted = 2 + (size_t)(uniform(seed) * (LOADS - 1)), count = 0;
+    double low = uniform(seed) < 0.7 ? 1 : ceil(between(seed, 1, fmax(1.5, saturation / 2)));
+    double high = fmax(low + 3, saturation * between(seed, 0.4, 10));
+    double factor = pow(high / low, 1 / (double)(wanted - 1)), style = uniform(seed);
+
+    if (doubling || style < 0.3)
+        factor = doubling || style < 0.15 ? 2 : 4;
+    for (double load = low; count < wanted && load <= 2048; load *= factor) {
+        count = add_load(load, loads, count);
+        if (!doubling && style > 0.7)
+            load *= between(seed, 0.6, 1.6);
+        factor = fmax(factor, (load + 1) / load);
+    }
+    return count;
+}
+
+struct measured {
+    struct load_point points[LOADS];
+    size_t count;
+};
+
+/* The standard deviation of each figure, as a share, and how much wider its interval is told to be
+ * than it is: short windows with few requests tell very wide ones. */
+struct noise {
+    double share, widened;
+};
+
+static void measure(const struct model *model, const double *loads, size_t count,
+                    struct noise noise, bool told, unsigned *seed, struct measured *out)
+{
+    out->count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct shown shown = show(model, loads[i]);
+        double off = 1 + noise.share * normal(seed);
+
+        out->points[i] = (struct load_point){
+            .load = loads[i],
+            .tokens_per_s = shown.tokens_per_s * off,
+            .noise = fmax(0.005, 2 * noise.share * noise.widened),
+            .ttft_ms = 1000 * shown.ttft_s * (1 + noise.share * normal(seed)),
+            .e2e_ms = 1000 * shown.e2e_s / off,
+            .waiting = told ? shown.waiting : NAN,
+        };
+    }
+}
+
+/* ---- All of them ----------------------------------------------------------------------------- */
+
+struct score {
+    size_t grids, wrong;
+    size_t enclosed, bounded; /* grids from below saturation to twice it; those with an upper end */
+    double widths;            /* sum of log(high / low) of those */
+};
+
+static void judge_grid(const struct model *model, double saturation, struct noise noise,
+                       unsigned seed, struct score *score)
+{
+    double loads[LOADS];
+    bool told = seed % 2 == 0;
+    size_t count = draw_grid(saturation, model->kind == PADDED, &seed, loads);
+    struct measured measured;
+    struct load_verdict verdict;
+
+    if (count < 2)
+        return;
+    measure(model, loads, count, noise, told, &seed, &measured);
+    verdict = load_curve_judge(measured.points, count, false);
+    score->grids++;
+    if (verdict.low > saturation || verdict.high < saturation) {
+        score->wrong++;
+        printf("kind %d: saturates at %g, told %g to %g:", model->kind, saturation, verdict.low,
+               verdict.high);
+        for (size_t i = 0; i < count; i++)
+            printf(" %g: %.4g", loads[i], measured.points[i].tokens_per_s);
+        printf("\n");
+    }
+    if (loads[0] > saturation || loads[count - 1] < 2 * saturation)
+        return;
+    score->enclosed++;
+    score->bounded += verdict.reached;
+    score->widths += verdict.reached ? log(verdict.high / verdict.low) : 0;
+}
+
+static void judge_all(struct noise noise, struct score scores[KINDS], struct score *all)
+{
+    for (int number = 0; number < MODELS; number++) {
+        struct model model = model_number(number);
+        double saturation = truth(&model);
+
+        for (int grid = 0; grid < GRIDS; grid++)
+            judge_grid(&model, saturation, noise, (unsigned)(number * 1000 + grid + 1),
+                       &scores[model.kind]);
+    }
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct score *score = &scores[kind];
+
+        printf("noise %g, kind %2d: %zu of %zu wrong; of %zu that hold it %zu bounded, %.2f wide\n",
+               noise.share, kind, score->wrong, score->grids, score->enclosed, score->bounded,
+               exp(score->widths / (double)score->bounded));
+        all->grids += score->grids;
+        all->wrong += score->wrong;
+        all->enclosed += score->enclosed;
+        all->bounded += score->bounded;
+    }
+}
+
+static double mean_width(const struct score *score)
+{
+    return exp(score->widths / (double)score->bounded);
+}
+
+static void the_interval_holds_the_truth_on_a_hundred_servers(void **state)
+{
+    struct score scores[KINDS] = { 0 }, all = { 0 };
+
+    (void)state;
+    judge_all((struct noise){ 0, 1 }, scores, &all);
+    assert_true(all.grids > 3000);
+    assert_int_equal(all.wrong, 0);
+    assert_true((double)all.bounded > 0.95 * (double)all.enclosed);
+    assert_true(mean_width(&scores[SLOTS]) < 2);
+    assert_true(mean_width(&scores[MEMORY]) < 2);
+    assert_true(mean_width(&scores[RATE]) < 2);
+    assert_true(mean_width(&scores[BATCH]) < 5);
+}
+
+static void noise_widens_it_and_seldom_breaks_it(void **state)
+{
+    struct score scores[KINDS] = { 0 }, all = { 0 };
+
+    (void)state;
+    judge_all((struct noise){ 0.01, 1 }, scores, &all);
+    assert_true((double)all.wrong <= 0.002 * (double)all.grids);
+    assert_true((double)all.bounded > 0.9 * (double)all.enclosed);
+    assert_true(mean_width(&scores[SLOTS]) < 2.7);
+}
+
+/* An interval as wide as the figure itself says nothing, and must not be held for certain; nor may
+ * real noise be held for less than it is. */
+static void great_noise_says_little_and_is_seldom_wrong(void **state)
+{
+    static const struct noise noises[] = { { 0.05, 10 }, { 0.1, 30 }, { 0.15, 1 } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof noises / sizeof noises[0]; i++) {
+        struct score scores[KINDS] = { 0 }, all = { 0 };
+
+        judge_all(noises[i], scores, &all);
+        assert_true((double)all.wrong <= 0.01 * (double)all.grids);
+        assert_true((double)all.bounded > 0.7 * (double)all.enclosed);
+    }
+}
+
+/* ---- One by one ------------------------------------------------------------------------------ */
+
+static const struct model four_slots = {
+    .kind = SLOTS, .slots = 4, .prefill_s = 0.02, .step_s = 0.01, .output_tokens = 64
+};
+
+static struct load_verdict judge(const struct model *model, const double *loads, size_t count,
+                                 bool told, struct measured *measured)
+{
+    unsigned seed = 1;
+
+    measure(model, loads, count, (struct noise){ 0, 1 }, told, &seed, measured);
+    return load_curve_judge(measured->points, count, false);
+}
+
+static void one_and_sixteen_users_of_a_server_that_runs_four(void **state)
+{
+    const double loads[] = { 1, 16 };
+    struct measured measured;
+    double next[LOADS_TO_MEASURE];
+
+    (void)state;
+    for (int told = 0; told < 2; told++) {
+        struct load_verdict verdict = judge(&four_slots, loads, 2, told, &measured);
+
+        assert_true(verdict.reached);
+        assert_true(verdict.low == 4);
+        assert_true(verdict.high == 16);
+        assert_int_equal(verdict.at, 1);
+        assert_float_equal(verdict.at_once, 4, 0.2);
+        assert_int_equal(load_curve_next(measured.points, 2, false, &verdict, next), 3);
+        assert_true(next[0] == 6 && next[1] == 8 && next[2] == 12);
+    }
+}
+
+static void what_it_asks_for_narrows_it_to_one_load(void **state)
+{
+    double loads[LOADS] = { 1, 16 }, next[LOADS_TO_MEASURE];
+    struct measured measured;
+    struct load_verdict verdict;
+    size_t count = 2, more;
+
+    (void)state;
+    do {
+        verdict = judge(&four_slots, loads, count, false, &measured);
+        more = load_curve_next(measured.points, count, false, &verdict, next);
+        for (size_t i = 0; i < more; i++) {
+            size_t at = count++;
+
+            for (; loads[at - 1] > next[i]; at--)
+                loads[at] = loads[at - 1];
+            loads[at] = next[i];
+        }
+    } while (more > 0 && count < LOADS - LOADS_TO_MEASURE);
+    assert_int_equal(more, 0);
+    assert_true(verdict.low == 4 && verdict.high == 4);
+}
+
+static void throughput_that_grows_with_the_users_is_not_saturated(void **state)
+{
+    const double loads[] = { 1, 2, 3 };
+    struct measured measured;
+    struct load_verdict verdict = judge(&four_slots, loads, 3, true, &measured);
+    double next[LOADS_TO_MEASURE];
+
+    (void)state;
+    assert_false(verdict.reached);
+    assert_true(verdict.low > 2 && isinf(verdict.high));
+    assert_true(isinf(verdict.at_once));
+    assert_int_equal(load_curve_next(measured.points, 3, false, &verdict, next), 2);
+    assert_true(next[0] == 6 && next[1] == 12);
+}
+
+static void all_loads_may_lie_above_it(void **state)
+{
+    const double loads[] = { 10, 20 };
+    struct measured measured;
+    struct load_verdict verdict = judge(&four_slots, loads, 2, true, &measured);
+
+    (void)state;
+    assert_true(verdict.reached);
+    assert_true(verdict.low == 1 && verdict.high == 10);
+    assert_float_equal(verdict.at_once, 4, 0.1);
+}
+
+/* Twice as many users made each wait twice as long for the first token, and no longer: prompts
+ * that are computed together do that, far from saturation. */
+static void later_first_tokens_alone_are_no_queue(void **state)
+{
+    const struct load_point points[] = {
+        { 1, 10, 0.005, 1000, 1000, NAN, false, false },
+        { 2, 15, 0.005, 1333, 1333, NAN, false, false },
+        { 4, 20, 0.005, 2000, 2000, NAN, false, false },
+    };
+    struct load_verdict verdict = load_curve_judge(points, 3, false);
+
+    (void)state;
+    assert_false(verdict.reached);
+    assert_true(isinf(verdict.at_once));
+}
+
+static void an_open_loop_saturates_where_its_queue_grows(void **state)
+{
+    const struct load_point points[] = {
+        { 0.5, 50, 0.005, 20, 500, NAN, false, false },
+        { 2.5, 250, 0.005, 20, 500, NAN, false, false },
+        { 10, 400, 0.005, 9000, 9500, NAN, true, false },
+    };
+    struct load_verdict verdict = load_curve_judge(points, 3, true);
+    double next[LOADS_TO_MEASURE];
+
+    (void)state;
+    assert_true(verdict.reached);
+    assert_true(verdict.low > 3.7 && verdict.low <= 3.8 && verdict.high == 10);
+    assert_int_equal(load_curve_next(points, 3, true, &verdict, next), 3);
+    assert_true(next[0] == 4 && next[1] == 6 && next[2] == 8);
+    assert_false(load_curve_judge(points, 2, true).reached);
+}
+
+/* The client was late with two users, which proves nothing about more of them. */
+static void a_late_client_bounds_nothing(void **state)
+{
+    struct load_point points[] = {
+        { 1, 10, 0.005, 20, 1000, NAN, false, false },
+        { 2, 12, 0.005, 20, 1667, NAN, false, true },
+        { 8, 60, 0.005, 20, 1333, NAN, false, false },
+    };
+
+    (void)state;
+    assert_true(load_curve_judge(points, 3, false).low == 6);
+    points[1].at_least = false;
+    assert_true(load_curve_judge(points, 3, false).low == 8);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_interval_holds_the_truth_on_a_hundred_servers),
+        cmocka_unit_test(noise_widens_it_and_seldom_breaks_it),
+        cmocka_unit_test(great_noise_says_little_and_is_seldom_wrong),
+        cmocka_unit_test(one_and_sixteen_users_of_a_server_that_runs_four),
+        cmocka_unit_test(what_it_asks_for_narrows_it_to_one_load),
+        cmocka_unit_test(throughput_that_grows_with_the_users_is_not_saturated),
+        cmocka_unit_test(all_loads_may_lie_above_it),
+        cmocka_unit_test(later_first_tokens_alone_are_no_queue),
+        cmocka_unit_test(an_open_loop_saturates_where_its_queue_grows),
+        cmocka_unit_test(a_late_client_bounds_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,93 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analysis/report/takeaways.h"
+#include "base/core/text.h"
+#include "tests/unit/support/cells.h"
+
+/* All sentences, one a line. */
+static struct text said(const struct cells *cells)
+{
+    struct text text = { 0 };
+    json_t *sentences;
+    const json_t *sentence;
+    struct grid grid;
+    size_t i;
+
+    grid_init(&grid, cells->rows, cells->count);
+    sentences = takeaways_find(&grid);
+    json_array_foreach(sentences, i, sentence)
+        text_addf(&text, "%s\n", json_string_value(sentence));
+    json_decref(sentences);
+    grid_finish(&grid);
+    return text;
+}
+
+static void says_what_the_figures_say(void **state)
+{
+    struct cells cells = { 0 };
+    TEXT_AUTO text = { 0 };
+
+    (void)state;
+    cell_measured(&cells, 1, 4, 50, 1100);
+    cell_measured(&cells, 64, 4, 2000, 2200);
+    cell_measured(&cells, 256, 4, 1950, 8800);
+    cell_measured(&cells, 64, 512, 1500, 4400);
+    cell_failed(&cells, 256, 512, FAILURE_RESET, "");
+    text = said(&cells);
+    assert_string_equal(
+        text_string(&text),
+        "Peak: 2000 output tokens/s (20.0 requests/s) with 64 users at context 4: TTFT p50 220 ms, "
+        "then 50.0 tokens/s for each user.\n"
+        "At context 4: saturated between 38 and 256 users (measure 48, 96, 128); more users mostly "
+        "wait longer; the E2E median has doubled by 64 users.\n"
+        "With 64 users, from context 4 to 512: output tokens/s falls by 25 %, TTFT p50 goes from "
+        "220 to 440 ms.\n"
+        "The smallest load, 1 user at context 4: TTFT p50 110 ms, then 100 tokens/s for each "
+        "user.\n"
+        "Failures begin at context 512, at 256 users: failed, reset, 40 of 50 requests.\n"
+        "4 of 6 points of the grid were measured, 1 failed, 1 are pending.\n"
+        "There is one repetition and so no spread: small differences between points say "
+        "nothing.\n");
+}
+
+static void says_how_sure_repetitions_are(void **state)
+{
+    struct cells cells = { 0 };
+    TEXT_AUTO text = { 0 };
+
+    (void)state;
+    cell_measured(&cells, 1, 4, 100, 1000);
+    cell_measured(&cells, 1, 4, 102, 1000)->repetition = 1;
+    text = said(&cells);
+    assert_non_null(strstr(text_string(&text), "less sure than \xc2\xb1"
+                                               "12.6 %"));
+}
+
+static void says_why_nothing_was_measured(void **state)
+{
+    struct cells cells = { 0 };
+    TEXT_AUTO text = { 0 };
+
+    (void)state;
+    cell_failed(&cells, 1, 4, FAILURE_AUTH, "");
+    text = said(&cells);
+    assert_string_equal(text_string(&text),
+                        "Failures begin at context 4, at 1 user: failed, auth, 40 of 50 requests.\n"
+                        "0 of 1 points of the grid were measured, 1 failed.\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(says_what_the_figures_say),
+        cmocka_unit_test(says_how_sure_repetitions_are),
+        cmocka_unit_test(says_why_nothing_was_measured),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

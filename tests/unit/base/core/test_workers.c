@@ -1,0 +1,222 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/core/workers.h"
+
+/* Work that waits until it is let go, and counts. */
+struct gate {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int entered, ran;
+    bool open;
+};
+
+#define GATE                                                                                       \
+    {                                                                                              \
+        .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER                     \
+    }
+
+static void pass(void *context)
+{
+    struct gate *gate = context;
+
+    pthread_mutex_lock(&gate->lock);
+    gate->entered++;
+    pthread_cond_broadcast(&gate->changed);
+    while (!gate->open)
+        pthread_cond_wait(&gate->changed, &gate->lock);
+    gate->ran++;
+    pthread_mutex_unlock(&gate->lock);
+}
+
+static void wait_for_entered(struct gate *gate, int count)
+{
+    pthread_mutex_lock(&gate->lock);
+    while (gate->entered < count)
+        pthread_cond_wait(&gate->changed, &gate->lock);
+    pthread_mutex_unlock(&gate->lock);
+}
+
+static void open_gate(struct gate *gate)
+{
+    pthread_mutex_lock(&gate->lock);
+    gate->open = true;
+    pthread_cond_broadcast(&gate->changed);
+    pthread_mutex_unlock(&gate->lock);
+}
+
+static struct workers *make(unsigned threads, size_t limit)
+{
+    struct workers *workers = NULL;
+    struct error error;
+
+    assert_true(workers_create("test-worker", threads, limit, &workers, &error));
+    return workers;
+}
+
+static void count_one(void *context)
+{
+    atomic_fetch_add((atomic_int *)context, 1);
+}
+
+static void runs_all_that_was_submitted(void **state)
+{
+    struct workers *workers = make(4, 1000);
+    struct error error;
+    atomic_int count = 0;
+
+    (void)state;
+    for (int i = 0; i < 1000; i++)
+        while (!workers_submit(workers, count_one, &count, &error))
+            continue;
+    workers_destroy(workers);
+    assert_int_equal(count, 1000);
+}
+
+static void runs_on_as_many_threads_as_asked(void **state)
+{
+    struct workers *workers = make(3, 8);
+    struct gate gate = GATE;
+    struct error error;
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        assert_true(workers_submit(workers, pass, &gate, &error));
+    wait_for_entered(&gate, 3); /* would wait for ever on fewer */
+    open_gate(&gate);
+    workers_destroy(workers);
+    assert_int_equal(gate.ran, 3);
+}
+
+static void says_busy_when_the_queue_is_full(void **state)
+{
+    struct workers *workers = make(1, 2);
+    struct gate gate = GATE;
+    struct error error = { 0 };
+
+    (void)state;
+    assert_true(workers_submit(workers, pass, &gate, &error));
+    wait_for_entered(&gate, 1);
+    assert_true(workers_submit(workers, pass, &gate, &error));
+    assert_true(workers_submit(workers, pass, &gate, &error));
+    assert_int_equal(workers_queued(workers), 2);
+    assert_false(workers_submit(workers, pass, &gate, &error));
+    assert_int_equal(error.kind, ERROR_BUSY);
+    assert_string_equal(error.message,
+                        "busy: 2 calls wait already (\"test-worker\"), try again later");
+    open_gate(&gate);
+    workers_destroy(workers);
+    assert_int_equal(gate.ran, 3);
+}
+
+/* Which threads ran something, and how often anything ran. */
+struct calm {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pthread_t seen[64];
+    size_t distinct;
+    int ran;
+};
+
+static void note_thread(void *context)
+{
+    struct calm *calm = context;
+    size_t i = 0;
+
+    pthread_mutex_lock(&calm->lock);
+    while (i < calm->distinct && !pthread_equal(calm->seen[i], pthread_self()))
+        i++;
+    calm->seen[i] = pthread_self();
+    calm->distinct += i == calm->distinct;
+    calm->ran++;
+    pthread_cond_broadcast(&calm->changed);
+    pthread_mutex_unlock(&calm->lock);
+}
+
+static void a_calm_load_stays_on_few_threads(void **state)
+{
+    struct workers *workers = make(64, 8);
+    struct calm calm = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+    struct error error;
+
+    (void)state;
+    for (int i = 0; i < 500; i++) {
+        assert_true(workers_submit(workers, note_thread, &calm, &error));
+        pthread_mutex_lock(&calm.lock);
+        while (calm.ran <= i)
+            pthread_cond_wait(&calm.changed, &calm.lock);
+        pthread_mutex_unlock(&calm.lock);
+    }
+    workers_destroy(workers);
+    assert_in_range(calm.distinct, 1, 32); /* in turns it would be all 64 */
+}
+
+static void note_name(void *context)
+{
+    pthread_getname_np(pthread_self(), context, 16);
+}
+
+static void names_its_threads(void **state)
+{
+    struct workers *workers;
+    struct error error;
+    char name[16] = "";
+
+    (void)state;
+    assert_true(workers_create("a-name-too-long", 1, 1, &workers, &error));
+    assert_true(workers_submit(workers, note_name, name, &error));
+    workers_destroy(workers);
+    assert_string_equal(name, "a-name-too-");
+}
+
+static void note_signals(void *context)
+{
+    pthread_sigmask(SIG_SETMASK, NULL, context);
+}
+
+static void leaves_signals_to_the_main_thread(void **state)
+{
+    struct workers *workers = make(1, 1);
+    struct error error;
+    sigset_t blocked, own;
+
+    (void)state;
+    assert_true(workers_submit(workers, note_signals, &blocked, &error));
+    workers_destroy(workers);
+    assert_true(sigismember(&blocked, SIGTERM));
+    assert_true(sigismember(&blocked, SIGINT));
+    assert_true(sigismember(&blocked, SIGPIPE));
+    pthread_sigmask(SIG_SETMASK, NULL, &own);
+    assert_false(sigismember(&own, SIGTERM));
+}
+
+static void destroying_none_is_fine(void **state)
+{
+    (void)state;
+    workers_destroy(NULL);
+    workers_destroy(make(2, 0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runs_all_that_was_submitted),
+        cmocka_unit_test(runs_on_as_many_threads_as_asked),
+        cmocka_unit_test(says_busy_when_the_queue_is_full),
+        cmocka_unit_test(a_calm_load_stays_on_few_threads),
+        cmocka_unit_test(names_its_threads),
+        cmocka_unit_test(leaves_signals_to_the_main_thread),
+        cmocka_unit_test(destroying_none_is_fine),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

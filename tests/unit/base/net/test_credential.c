@@ -1,0 +1,86 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/net/credential.h"
+
+static void knows_the_shapes_of_issuers_anywhere_in_a_text(void **state)
+{
+    static const char *const held[] = {
+        "sk-abcdefghijklmnop",
+        "sk-proj-AbCdEfGh1234567890",
+        "key=sk-ant-api03-AbCdEfGh-1234567890_x;",
+        "team-sk-AbCdEfGh1234567890",
+        "hf_AbCdEfGhIjKlMnOpQr",
+        "x-ghp_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789",
+        "github_pat_11ABCDEFG0",
+        "glpat-AbCdEfGhIjKlMnOpQrSt",
+        "myxoxb-123456789012-abc",
+        "AKIAIOSFODNN7EXAMPLE",
+        "http://gpu/v1/AKIAIOSFODNN7EXAMPLE/x",
+        "AIzaSyA1234567890abcdefghijklmnopqrstuv",
+        "ya29.a0AfH6SMBx",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln",
+        "obk_0123456789abcdef",
+        "-----BEGIN OPENSSH PRIVATE KEY-----",
+        "Authorization: bearer AbCdEfGh1234567890",
+        "nvapi-AbCdEfGh1234",
+        "sk_live_4eC39HqLyjW",
+    };
+    static const char *const free_of_it[] = {
+        "",
+        "desk-abcdefghijklmnopqrstuvwxyz",
+        "disk-monitoring-cluster-12",
+        "task-0123456789abcdefghij",
+        "sk-short",
+        "hf_model",
+        "shf_AbCdEfGhIjKlMnOpQr",
+        "the bearer of good news",
+        "Bearer token",
+        "google/gemma-3-4b-it",
+        "AKIAtoken",
+        "ASIATIC",
+        "http://10.0.0.5:8000/v1",
+        "2x NVIDIA H100 80GB HBM3, NVLink",
+        "0123456789abcdef0123456789abcdef01234567",
+        "----- BEGIN -----",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof held / sizeof *held; i++)
+        if (!text_has_credential(held[i]))
+            fail_msg("nothing found in %s", held[i]);
+    for (size_t i = 0; i < sizeof free_of_it / sizeof *free_of_it; i++)
+        if (text_has_credential(free_of_it[i]))
+            fail_msg("found one in %s", free_of_it[i]);
+    assert_false(text_has_credential(NULL));
+}
+
+static void tells_where_it_is(void **state)
+{
+    static const char text[] = "the key (hf_AbCdEfGhIjKlMnOpQr) of a";
+    static const char pem[] = "my -----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----";
+    size_t at, length;
+
+    (void)state;
+    assert_true(credential_find(text, &at, &length));
+    assert_int_equal(at, strlen("the key ("));
+    assert_int_equal(length, strlen("hf_AbCdEfGhIjKlMnOpQr"));
+    assert_true(credential_find(pem, &at, &length));
+    assert_int_equal(at, 3);
+    assert_int_equal(length, strlen(pem) - 3); /* with what it frames */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(knows_the_shapes_of_issuers_anywhere_in_a_text),
+        cmocka_unit_test(tells_where_it_is),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

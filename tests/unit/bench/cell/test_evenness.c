@@ -1,0 +1,197 @@
+/* What is taken for a stall or another pace, and what is not, from counts that are made up. */
+#include "bench/cell/evenness.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/core/random.h"
+
+#define LOOK_NS 50000000
+
+/* A window that is looked at as a cell does. */
+struct window {
+    struct plan plan;
+    struct evenness evenness;
+    struct steady steady;
+    struct measurement measurement;
+    int64_t now_ns, chunks;
+    char reason[EVENNESS_SIZE];
+};
+
+static struct window begin(double ttft_s, double e2e_s)
+{
+    struct window window = { .now_ns = LOOK_NS };
+
+    window.measurement.latency[METRIC_TTFT].p50_ms = ttft_s * 1000;
+    window.measurement.latency[METRIC_ICL].p50_ms = 20;
+    window.measurement.latency[METRIC_E2E].mean_ms = e2e_s * 1000;
+    return window;
+}
+
+static void look(struct window *window, int64_t more, int64_t in_flight)
+{
+    window->now_ns += LOOK_NS;
+    window->chunks += more;
+    steady_add(&window->steady, window->now_ns, window->chunks);
+    evenness_note(&window->evenness, window->now_ns, window->chunks, in_flight);
+}
+
+static void pass(struct window *window, double seconds, int64_t chunks_a_look)
+{
+    for (int i = 0; i < (int)(seconds * 1e9 / LOOK_NS); i++)
+        look(window, chunks_a_look, 4);
+}
+
+static bool is_uneven(struct window *window)
+{
+    window->measurement.window_s = (double)window->now_ns / 1e9;
+    window->measurement.attempted = (int64_t)(4e3 * window->measurement.window_s
+                                              / window->measurement.latency[METRIC_E2E].mean_ms);
+    window->measurement.throughput_ci = steady_width(&window->steady);
+    evenness_judge(&window->evenness, &window->steady, &window->plan, &window->measurement,
+                   window->reason);
+    steady_finish(&window->steady);
+    return window->measurement.uneven;
+}
+
+static void one_pace_is_even(void **state)
+{
+    struct window window = begin(0.1, 1);
+
+    (void)state;
+    pass(&window, 10, 8);
+    assert_false(is_uneven(&window));
+    assert_string_equal(window.reason, "");
+}
+
+static void ten_seconds_without_a_chunk_are_a_stall(void **state)
+{
+    struct window window = begin(0.1, 1.5);
+
+    (void)state;
+    pass(&window, 3, 8);
+    pass(&window, 10, 0);
+    pass(&window, 2, 8);
+    assert_true(is_uneven(&window));
+    assert_string_equal(window.reason,
+                        "nothing came for 10.0 s in the middle, though requests were under way");
+}
+
+static void long_prompts_are_no_stall(void **state)
+{
+    struct window window = begin(1, 2);
+
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        pass(&window, 1.2, 0);
+        pass(&window, 0.8, 8);
+    }
+    assert_false(is_uneven(&window));
+}
+
+/* The client slept: what came meanwhile it had not read. */
+static void time_in_which_nobody_looked_is_no_stall(void **state)
+{
+    struct window window = begin(0.1, 1);
+
+    (void)state;
+    pass(&window, 2, 8);
+    window.now_ns += 5000000000;
+    look(&window, 0, 4);
+    pass(&window, 2, 8);
+    is_uneven(&window);
+    assert_true(window.measurement.silence_s < 0.5);
+}
+
+static void nothing_under_way_is_no_stall(void **state)
+{
+    struct window window = begin(0.1, 0.2);
+
+    (void)state;
+    window.plan.think_time_s = 2;
+    for (int i = 0; i < 5; i++) {
+        for (int idle = 0; idle < 40; idle++)
+            look(&window, 0, 0);
+        pass(&window, 0.2, 8);
+    }
+    assert_false(is_uneven(&window));
+}
+
+static void another_pace_is_told(void **state)
+{
+    struct window slower = begin(0.1, 1), faster = begin(0.1, 1), open = begin(0.1, 1);
+
+    (void)state;
+    pass(&slower, 5, 8);
+    pass(&slower, 5, 4);
+    assert_true(is_uneven(&slower));
+    assert_string_equal(slower.reason, "after 5.0 s of the window the server became 50 % slower");
+    pass(&faster, 3, 6);
+    pass(&faster, 7, 8);
+    assert_true(is_uneven(&faster));
+    assert_string_equal(faster.reason, "after 3.0 s of the window the server became 33 % faster");
+    open.plan.arrival = ARRIVAL_POISSON; /* fewer came */
+    pass(&open, 5, 8);
+    pass(&open, 5, 4);
+    assert_false(is_uneven(&open));
+}
+
+/* One answer over most of the window: its context grows, and each token takes longer. */
+static void a_long_answer_that_slows_down_is_even(void **state)
+{
+    struct window window = begin(0.1, 8);
+
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        pass(&window, 1, 20 - i);
+    assert_false(is_uneven(&window));
+}
+
+/* Lengths by chance, of 1 to 16 users, in windows of 5 and more rounds. */
+static void chance_is_even(void **state)
+{
+    struct generator generator;
+
+    (void)state;
+    generator_init(&generator, 7);
+    for (int run = 0; run < 2000; run++) {
+        int users = 1 << (run % 5);
+        double left_s[16] = { 0 }, e2e_s = 0.8;
+        struct window window = begin(0.2, e2e_s);
+
+        for (int i = 0; i < 160; i++) {
+            int64_t chunks = 0;
+
+            for (int user = 0; user < users; user++) {
+                left_s[user] -= 0.05;
+                if (left_s[user] <= 0) /* the next request: a prompt, then tokens */
+                    left_s[user] = e2e_s * (0.5 + generator_uniform(&generator));
+                chunks += left_s[user] < 0.75 * e2e_s ? 2 : 0;
+            }
+            look(&window, chunks, users);
+        }
+        if (is_uneven(&window))
+            fail_msg("%d users, run %d: %s", users, run, window.reason);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_pace_is_even),
+        cmocka_unit_test(ten_seconds_without_a_chunk_are_a_stall),
+        cmocka_unit_test(long_prompts_are_no_stall),
+        cmocka_unit_test(time_in_which_nobody_looked_is_no_stall),
+        cmocka_unit_test(nothing_under_way_is_no_stall),
+        cmocka_unit_test(another_pace_is_told),
+        cmocka_unit_test(a_long_answer_that_slows_down_is_even),
+        cmocka_unit_test(chance_is_even),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,112 @@
+/* When a late client is the limit, and of what. */
+#include "bench/cell/lateness.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* A second per request, its first token after 100 ms, then one each 20 ms; a client in time. */
+static struct measurement in_time(void)
+{
+    struct measurement measurement = { .lag_p50_ms = 0.05,
+                                       .lag_mean_ms = 0.1,
+                                       .lag_p99_ms = 0.5,
+                                       .start_lag_mean_ms = 0.1,
+                                       .cpu_percent = 20,
+                                       .cpu_wait_percent = 0.1 };
+
+    measurement.latency[METRIC_E2E] = (struct latency_summary){ .count = 100, .mean_ms = 1000 };
+    measurement.latency[METRIC_TTFT] =
+        (struct latency_summary){ .count = 100, .mean_ms = 100, .p99_ms = 150 };
+    measurement.latency[METRIC_ICL] =
+        (struct latency_summary){ .count = 5000, .p50_ms = 20, .p99_ms = 25 };
+    return measurement;
+}
+
+static void a_client_in_time_is_no_limit(void **state)
+{
+    struct measurement measurement = in_time();
+
+    (void)state;
+    lateness_judge(&measurement, false);
+    assert_false(measurement.client_limited || measurement.client_late);
+    assert_true(measurement.error_share < 0.001);
+}
+
+/* Now and then late by 12 ms: the means stand, the slowest percent does not. */
+static void a_few_late_reads_blur_the_tail_alone(void **state)
+{
+    struct measurement measurement = in_time();
+
+    (void)state;
+    measurement.lag_p99_ms = 12;
+    measurement.lag_mean_ms = 0.8;
+    lateness_judge(&measurement, false);
+    assert_false(measurement.client_limited);
+    assert_true(measurement.client_late);
+    assert_false(measurement.machine_busy);
+    assert_float_equal(measurement.error_share, 0.0009, 1e-9);
+}
+
+static void what_makes_rates_and_means_wrong_is_a_limit(void **state)
+{
+    struct measurement rounds = in_time(), first = in_time(), gaps = in_time(), busy = in_time();
+
+    (void)state;
+    rounds.start_lag_mean_ms = 30;
+    lateness_judge(&rounds, false);
+    assert_true(rounds.client_limited);
+    first.lag_mean_ms = 3;
+    lateness_judge(&first, false);
+    assert_true(first.client_limited);
+    assert_float_equal(first.error_share, 0.03, 1e-9);
+    gaps.lag_p50_ms = 0.8;
+    lateness_judge(&gaps, false);
+    assert_true(gaps.client_limited);
+    busy.cpu_percent = 90;
+    lateness_judge(&busy, false);
+    assert_true(busy.client_limited && !busy.machine_busy);
+}
+
+/* In an open loop a request counts from its schedule: being sent late is in its TTFT. */
+static void late_sending_is_in_the_first_token_of_an_open_loop_alone(void **state)
+{
+    struct measurement closed = in_time(), open = in_time();
+
+    (void)state;
+    closed.start_lag_mean_ms = open.start_lag_mean_ms = 5;
+    lateness_judge(&closed, false);
+    lateness_judge(&open, true);
+    assert_false(closed.client_limited);
+    assert_true(open.client_limited);
+}
+
+static void waiting_for_a_cpu_is_the_machines(void **state)
+{
+    struct measurement measurement = in_time(), late = in_time();
+
+    (void)state;
+    measurement.cpu_wait_percent = 15;
+    lateness_judge(&measurement, false);
+    assert_false(measurement.machine_busy); /* it did no harm */
+    late.cpu_wait_percent = 15;
+    late.lag_p99_ms = 8;
+    lateness_judge(&late, false);
+    assert_true(late.client_late && late.machine_busy);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_client_in_time_is_no_limit),
+        cmocka_unit_test(a_few_late_reads_blur_the_tail_alone),
+        cmocka_unit_test(what_makes_rates_and_means_wrong_is_a_limit),
+        cmocka_unit_test(late_sending_is_in_the_first_token_of_an_open_loop_alone),
+        cmocka_unit_test(waiting_for_a_cpu_is_the_machines),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

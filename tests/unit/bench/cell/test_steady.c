@@ -1,0 +1,132 @@
+#include "bench/cell/steady.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/core/random.h"
+
+/* A sample per 10 ns: `count` of them that count up by `step` each. */
+static void add(struct steady *steady, int count, int64_t step)
+{
+    struct steady_sample last = { -10, -step };
+
+    if (steady->count > 0)
+        last = steady->samples[steady->count - 1];
+    for (int i = 1; i <= count; i++)
+        steady_add(steady, last.at_ns + 10 * i, last.count + step * i);
+}
+
+static void needs_two_windows(void **state)
+{
+    struct steady steady = { 0 };
+
+    (void)state;
+    assert_false(steady_agrees(&steady, 100));
+    add(&steady, 20, 5); /* 190 ns */
+    assert_false(steady_agrees(&steady, 100));
+    add(&steady, 1, 5);
+    assert_true(steady_agrees(&steady, 100));
+    steady_finish(&steady);
+}
+
+static void disagrees_while_the_rate_grows(void **state)
+{
+    struct steady steady = { 0 };
+
+    (void)state;
+    add(&steady, 20, 5);
+    add(&steady, 10, 6);
+    assert_false(steady_agrees(&steady, 100));
+    add(&steady, 10, 6);
+    assert_true(steady_agrees(&steady, 100));
+    steady_finish(&steady);
+}
+
+static void standing_still_is_not_steady(void **state)
+{
+    struct steady steady = { 0 };
+
+    (void)state;
+    add(&steady, 50, 0);
+    assert_false(steady_agrees(&steady, 100));
+    steady_finish(&steady);
+}
+
+/* How often the interval holds the true rate, over runs of 200 samples, each of whose counts is
+ * 1000 on average and depends on the one before by `memory`. */
+static double coverage(double memory)
+{
+    struct generator generator;
+    int held = 0;
+
+    generator_init(&generator, 42);
+    for (int run = 0; run < 400; run++) {
+        struct steady steady = { 0 };
+        double count = 0, off = 0, width;
+
+        steady_add(&steady, 0, 0);
+        for (int i = 1; i <= 200; i++) {
+            off = memory * off + 200 * (generator_uniform(&generator) - 0.5);
+            count += 1000 + off;
+            steady_add(&steady, (int64_t)i * 50000000, (int64_t)count);
+        }
+        width = steady_width(&steady);
+        held += fabs(count / 200 - 1000) <= width * count / 200;
+        steady_finish(&steady);
+    }
+    return held / 400.0;
+}
+
+static void the_interval_holds_the_true_rate_19_times_of_20(void **state)
+{
+    (void)state;
+    assert_true(coverage(0) > 0.92 && coverage(0) <= 1);
+    assert_true(coverage(0.8) > 0.90); /* seconds are alike: fewer than they seem */
+}
+
+static void the_interval_needs_ten_batches_and_something_that_moves(void **state)
+{
+    struct steady steady = { 0 };
+
+    (void)state;
+    add(&steady, 20, 5);
+    assert_true(isnan(steady_width(&steady)));
+    add(&steady, 1, 5);
+    assert_true(steady_width(&steady) < 1e-9);
+    steady_finish(&steady);
+    add(&steady, 50, 0);
+    assert_true(isnan(steady_width(&steady)));
+    steady_finish(&steady);
+}
+
+static void growth_is_the_slope(void **state)
+{
+    struct steady steady = { 0 };
+
+    (void)state;
+    add(&steady, 2, 1);
+    assert_true(isnan(steady_growth(&steady)));
+    steady_finish(&steady);
+    for (int i = 0; i < 100; i++) /* up by 3 per second, and one up or down */
+        steady_add(&steady, (int64_t)i * 1000000000, 50 + 3 * i + (i % 2 == 0 ? 1 : -1));
+    assert_true(fabs(steady_growth(&steady) - 3) < 0.001);
+    steady_finish(&steady);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(needs_two_windows),
+        cmocka_unit_test(disagrees_while_the_rate_grows),
+        cmocka_unit_test(standing_still_is_not_steady),
+        cmocka_unit_test(the_interval_holds_the_true_rate_19_times_of_20),
+        cmocka_unit_test(the_interval_needs_ten_batches_and_something_that_moves),
+        cmocka_unit_test(growth_is_the_slope),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,67 @@
+#include "bench/load/request_records.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void comes_back_as_it_was(void **state)
+{
+    struct records records = { .origin_ns = 123456789012345 }, again = { 0 };
+    struct error error = { 0 };
+    void *packed;
+    size_t length;
+
+    (void)state;
+    for (uint32_t i = 0; i < 1000; i++) {
+        struct record record;
+
+        memset(&record, 0, sizeof record);
+        record.index = i;
+        record.sent_us = (int64_t)i * 1000 - 500000;
+        record.due_us = record.sent_us - 17;
+        record.ttft_us = i * 3;
+        record.e2e_us = UINT32_MAX - i;
+        record.input_tokens = UINT32_MAX;
+        record.cached_tokens = 7;
+        record.chunks = record.output_tokens = i % 100;
+        record.failure = (uint8_t)(i % 20);
+        record.phase = RECORD_WINDOW;
+        records_add(&records, &record);
+    }
+    assert_true(records_pack(&records, &packed, &length, &error));
+    assert_true(length < 1000 * sizeof *records.rows / 2);
+    assert_true(records_unpack(packed, length, &again, &error));
+    assert_int_equal(again.count, 1000);
+    assert_true(again.origin_ns == records.origin_ns);
+    assert_memory_equal(again.rows, records.rows, 1000 * sizeof *records.rows);
+    records_finish(&again);
+    assert_false(records_unpack(packed, length - 1, &again, &error));
+    assert_false(records_unpack("x", 1, &again, &error));
+    free(packed);
+    records_finish(&records);
+}
+
+static void keeps_no_more_than_its_limit(void **state)
+{
+    struct records records = { 0 };
+    const struct record record = { 0 };
+
+    (void)state;
+    for (int i = 0; i < RECORDS_LIMIT + 10; i++)
+        records_add(&records, &record);
+    assert_int_equal(records.count, RECORDS_LIMIT);
+    records_finish(&records);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(comes_back_as_it_was),
+        cmocka_unit_test(keeps_no_more_than_its_limit),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

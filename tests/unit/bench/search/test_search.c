@@ -1,0 +1,532 @@
+#include "bench/search/search.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/report/load_curve.h"
+
+#define LEVELS 24
+
+/* A server as its curve: what each load would show, were it measured. */
+struct curve {
+    struct search_level levels[LEVELS];
+    size_t count;
+};
+
+struct model {
+    double alone_s;       /* a request's latency with one user */
+    double per_user_s;    /* more for each user served at once */
+    double slots;         /* users served at once; more wait */
+    double declines_from; /* users; 0: never */
+    double loses_from;    /* users; 0: never */
+    double noise;         /* of tokens/s and latency, uniform, +- */
+    double limit_s;       /* of the latency; 0: none */
+    unsigned seed;
+};
+
+static double noisy(const struct model *model, unsigned *seed)
+{
+    return 1 + model->noise * (2.0 * rand_r(seed) / RAND_MAX - 1);
+}
+
+static double latency_s(const struct model *model, double users)
+{
+    double served_s = model->alone_s + model->per_user_s * (fmin(users, model->slots) - 1);
+
+    return users <= model->slots ? served_s : served_s * users / model->slots;
+}
+
+static void draw(const struct model *model, struct curve *curve)
+{
+    static const double loads[LEVELS] = { 1,  2,  3,  4,  6,   8,   10,  13,  16,  20,  26,  32,
+                                          40, 50, 64, 80, 100, 128, 160, 200, 256, 320, 400, 512 };
+    unsigned seed = model->seed;
+
+    curve->count = LEVELS;
+    for (size_t i = 0; i < LEVELS; i++) {
+        double e2e_s = latency_s(model, loads[i]), tokens = loads[i] * 16 / e2e_s;
+        struct search_level *level = &curve->levels[i];
+
+        if (model->declines_from > 0 && loads[i] > model->declines_from)
+            tokens *= pow(model->declines_from / loads[i], 0.3);
+        *level = (struct search_level){ loads[i], LEVEL_SOUND, tokens * noisy(model, &seed), NAN };
+        if (model->limit_s > 0)
+            level->strain = e2e_s * noisy(model, &seed) / model->limit_s;
+        if (model->loses_from > 0 && loads[i] >= model->loses_from)
+            *level = (struct search_level){ loads[i], LEVEL_LOST, 0,
+                                            model->limit_s > 0 ? INFINITY : NAN };
+    }
+}
+
+/* What the full grid tells, by the definitions. */
+static struct search_step whole(const struct curve *curve)
+{
+    struct search_step out = {
+        .saturation = SEARCH_NONE, .peak = SEARCH_NONE, .limit = SEARCH_NONE, .miss = SEARCH_NONE
+    };
+
+    for (size_t i = 0; i < curve->count; i++)
+        if (curve->levels[i].state == LEVEL_SOUND
+            && (out.peak == SEARCH_NONE
+                || curve->levels[i].tokens_per_s > curve->levels[out.peak].tokens_per_s))
+            out.peak = i;
+    for (size_t i = 0; i < curve->count; i++) {
+        if (curve->levels[i].strain <= 1)
+            out.limit = i;
+        if (out.peak != SEARCH_NONE && out.saturation == SEARCH_NONE
+            && curve->levels[i].state == LEVEL_SOUND
+            && curve->levels[i].tokens_per_s >= 0.95 * curve->levels[out.peak].tokens_per_s)
+            out.saturation = i;
+    }
+    return out;
+}
+
+struct found {
+    struct search_step step;
+    struct search_level known[LEVELS];
+    size_t measured, lost_in_a_row;
+};
+
+/* Measures level by level what the search asks for. */
+static void search(const struct curve *curve, const struct search_hint *hint, struct found *out)
+{
+    size_t lost = 0;
+
+    *out = (struct found){ 0 };
+    for (size_t i = 0; i < curve->count; i++)
+        out->known[i].load = curve->levels[i].load;
+    for (;;) {
+        search_step(out->known, curve->count, hint, &out->step);
+        if (out->step.finished)
+            return;
+        assert_true(out->step.next < curve->count);
+        assert_int_equal(out->known[out->step.next].state, LEVEL_UNKNOWN);
+        out->known[out->step.next] = curve->levels[out->step.next];
+        out->measured++;
+        lost = curve->levels[out->step.next].state == LEVEL_LOST ? lost + 1 : 0;
+        out->lost_in_a_row = lost > out->lost_in_a_row ? lost : out->lost_in_a_row;
+    }
+}
+
+/* The same from below: *top is the greatest load that was measured. */
+static void climb(const struct curve *curve, const struct search_hint *hint, struct found *out,
+                  double *top)
+{
+    *out = (struct found){ 0 };
+    *top = 0;
+    for (size_t i = 0; i < curve->count; i++)
+        out->known[i].load = curve->levels[i].load;
+    for (;;) {
+        search_climb(out->known, curve->count, hint, &out->step);
+        if (out->step.finished)
+            return;
+        assert_true(out->step.next < curve->count);
+        assert_int_equal(out->known[out->step.next].state, LEVEL_UNKNOWN);
+        out->known[out->step.next] = curve->levels[out->step.next];
+        *top = fmax(*top, out->known[out->step.next].load);
+        out->measured++;
+    }
+}
+
+static bool differs(const struct search_step *a, const struct search_step *b)
+{
+    return a->saturation != b->saturation || a->limit != b->limit;
+}
+
+/* Finds what all levels tell; returns how many it measured. */
+static size_t check_same(const struct curve *curve, const struct search_hint *hint,
+                         struct found *found)
+{
+    struct search_step expected = whole(curve);
+
+    search(curve, hint, found);
+    if (differs(&found->step, &expected))
+        fail_msg("saturation %zd instead of %zd, limit %zd instead of %zd", found->step.saturation,
+                 expected.saturation, found->step.limit, expected.limit);
+    assert_true(found->measured <= search_most(curve->count));
+    return found->measured;
+}
+
+static double between(unsigned *seed, double low, double high)
+{
+    return low * pow(high / low, (double)rand_r(seed) / RAND_MAX);
+}
+
+static struct model any_model(unsigned *seed)
+{
+    struct model model = { .alone_s = between(seed, 0.1, 5),
+                           .slots = between(seed, 2, 2000),
+                           .seed = (unsigned)rand_r(seed) };
+
+    if (rand_r(seed) % 2 == 0)
+        model.per_user_s = model.alone_s * between(seed, 0.001, 0.3);
+    if (rand_r(seed) % 4 > 0)
+        model.limit_s = model.alone_s * between(seed, 0.8, 50);
+    return model;
+}
+
+/* The same server with a longer context. */
+static void lengthen(struct model *model, unsigned *seed)
+{
+    model->seed++;
+    model->alone_s *= between(seed, 1, 1.6);
+    model->per_user_s *= between(seed, 1, 1.6);
+    model->slots /= between(seed, 1, 1.6);
+}
+
+static void finds_what_the_full_grid_finds_on_a_thousand_curves(void **state)
+{
+    unsigned seed = 7;
+    size_t measured = 0;
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        const struct model model = any_model(&seed);
+        struct curve curve;
+        struct found found;
+
+        draw(&model, &curve);
+        measured += check_same(&curve, NULL, &found);
+    }
+    print_message("alone: %.1f of %d levels\n", (double)measured / 1000, LEVELS);
+    assert_true(measured * 4 < 1000 * LEVELS);
+}
+
+/* Where throughput is flat behind the bend, what the whole grid tells, without its high end. */
+static void a_climb_finds_the_bend_and_goes_no_higher_than_it_must(void **state)
+{
+    unsigned seed = 11;
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        const struct model model = { .alone_s = between(&seed, 0.1, 5),
+                                     .slots = between(&seed, 1, 100) };
+        struct search_step expected;
+        struct curve curve;
+        struct found found, again;
+        const struct search_hint hint = { found.known, true };
+        double top;
+
+        draw(&model, &curve);
+        expected = whole(&curve);
+        climb(&curve, NULL, &found, &top);
+        assert_int_equal(found.step.saturation, expected.saturation);
+        assert_true(top <= 32 * model.slots); /* two steps of four and what the grid rounds */
+        assert_true(found.measured <= search_most(curve.count));
+        climb(&curve, &hint, &again, &top);
+        assert_int_equal(again.step.saturation, expected.saturation);
+    }
+}
+
+static void a_climb_ends_where_requests_fail(void **state)
+{
+    const struct model model = { .alone_s = 1, .slots = 500, .loses_from = 50 };
+    struct curve curve;
+    struct found found;
+    double top;
+
+    (void)state;
+    draw(&model, &curve);
+    climb(&curve, NULL, &found, &top);
+    assert_true(top == 64 && curve.levels[found.step.saturation].load == 40);
+    curve.levels[0].state = LEVEL_LOST;
+    climb(&curve, NULL, &found, &top);
+    assert_true(top == 1 && found.step.saturation == SEARCH_NONE);
+}
+
+static void begins_where_a_shorter_context_ended(void **state)
+{
+    unsigned seed = 8;
+    size_t measured = 0;
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        struct model model = any_model(&seed);
+        struct curve curve;
+        struct found shorter, longer;
+        const struct search_hint hint = { shorter.known, false };
+
+        draw(&model, &curve);
+        check_same(&curve, NULL, &shorter);
+        lengthen(&model, &seed);
+        draw(&model, &curve);
+        measured += check_same(&curve, &hint, &longer);
+    }
+    print_message("behind a shorter context: %.1f of %d levels\n", (double)measured / 1000, LEVELS);
+    assert_true(measured * 5 < 1000 * LEVELS);
+}
+
+static void an_earlier_repetition_leaves_what_decides(void **state)
+{
+    unsigned seed = 9;
+    size_t measured = 0;
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        const struct model model = any_model(&seed);
+        struct curve curve;
+        struct found first, second;
+        const struct search_hint hint = { first.known, true };
+
+        draw(&model, &curve);
+        check_same(&curve, NULL, &first);
+        measured += check_same(&curve, &hint, &second);
+        assert_true(second.measured <= first.measured);
+    }
+    print_message("in a repetition: %.1f of %d levels\n", (double)measured / 1000, LEVELS);
+    assert_true(measured * 6 < 1000 * LEVELS);
+}
+
+/* Every figure is off by up to 2 %: then another full grid, too, tells something else. */
+static void noise_misleads_it_less_than_it_does_another_full_grid(void **state)
+{
+    unsigned seed = 10;
+    size_t differ = 0, differ_anyway = 0, measured = 0;
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        struct model model = any_model(&seed);
+        struct curve curve, again;
+        struct found found;
+        struct search_step expected, other;
+
+        model.noise = 0.02;
+        draw(&model, &curve);
+        search(&curve, NULL, &found);
+        expected = whole(&curve);
+        model.seed++;
+        draw(&model, &again);
+        other = whole(&again);
+        measured += found.measured;
+        differ += differs(&found.step, &expected);
+        differ_anyway += differs(&other, &expected);
+    }
+    print_message("with noise of 2 %%: %zu of 1000 verdicts differ, between two full grids %zu; "
+                  "%.1f of %d levels\n",
+                  differ, differ_anyway, (double)measured / 1000, LEVELS);
+    assert_true(differ * 2 < differ_anyway);
+}
+
+/* Where tokens/s at the greatest load are a little below their peak only, that is not told from
+ * noise, and a few curves rise and fall between two levels. */
+static void finds_a_peak_that_is_not_at_the_greatest_load(void **state)
+{
+    unsigned seed = 11;
+    size_t measured = 0, off = 0;
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        struct model model = any_model(&seed);
+        struct curve curve;
+        struct found found;
+        struct search_step expected;
+
+        model.declines_from = fmin(model.slots * between(&seed, 1, 4), 512);
+        draw(&model, &curve);
+        search(&curve, NULL, &found);
+        expected = whole(&curve);
+        measured += found.measured;
+        off += found.step.saturation != expected.saturation;
+        assert_int_equal(found.step.limit, expected.limit);
+    }
+    print_message("with a decline: %.1f of %d levels, %zu of 1000 are off\n",
+                  (double)measured / 1000, LEVELS, off);
+    assert_true(off < 20);
+}
+
+/* Three failures in a row end a sweep, as they should where the server is down. */
+static void finds_how_far_requests_succeed(void **state)
+{
+    unsigned seed = 12;
+    size_t measured = 0, ended = 0;
+
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        struct model model = any_model(&seed);
+        struct curve curve;
+        struct found found;
+
+        model.loses_from = between(&seed, 1.5, 600);
+        draw(&model, &curve);
+        measured += check_same(&curve, NULL, &found);
+        ended += model.loses_from > 8 && found.lost_in_a_row > 2;
+    }
+    print_message("with losses: %.1f of %d levels, %zu of 300 sweeps would end early\n",
+                  (double)measured / 300, LEVELS, ended);
+    assert_true(ended < 30);
+}
+
+static void all_levels_meet_the_limits_and_none_does(void **state)
+{
+    struct model model = { .alone_s = 1, .slots = 64, .limit_s = 100 };
+    struct curve curve;
+    struct found found, longer;
+    const struct search_hint hint = { found.known, false };
+
+    (void)state;
+    draw(&model, &curve);
+    check_same(&curve, NULL, &found);
+    assert_int_equal(found.step.limit, LEVELS - 1);
+    assert_int_equal(found.step.miss, SEARCH_NONE);
+    model.limit_s = 0.5;
+    draw(&model, &curve);
+    check_same(&curve, NULL, &found);
+    assert_int_equal(found.step.limit, SEARCH_NONE);
+    assert_int_equal(found.step.miss, 0);
+    assert_int_equal(found.known[1].state, LEVEL_SOUND); /* one load alone may be unlucky */
+    check_same(&curve, &hint, &longer);
+    assert_int_equal(longer.known[1].state, LEVEL_UNKNOWN); /* but not at two contexts */
+}
+
+static void an_unlucky_smallest_load_does_not_hide_the_limit(void **state)
+{
+    const struct model model = { .alone_s = 1, .slots = 64, .limit_s = 2 };
+    struct curve curve;
+    struct found found;
+
+    (void)state;
+    draw(&model, &curve);
+    curve.levels[0].strain = 3;
+    check_same(&curve, NULL, &found);
+    assert_int_equal(curve.levels[found.step.limit].load, 128);
+}
+
+static void a_limit_missed_by_a_hair_is_looked_behind(void **state)
+{
+    const struct model model = { .alone_s = 1, .slots = 64, .limit_s = 2 };
+    struct curve curve;
+    struct found found;
+
+    (void)state;
+    draw(&model, &curve);
+    curve.levels[17].strain = 1.01; /* 128 users */
+    curve.levels[18].strain = 0.99; /* 160 */
+    check_same(&curve, NULL, &found);
+    assert_int_equal(curve.levels[found.step.limit].load, 160);
+}
+
+static void gives_up_where_nothing_succeeds(void **state)
+{
+    const struct model model = { .alone_s = 1, .slots = 64, .limit_s = 2, .loses_from = 1 };
+    struct curve curve;
+    struct found found;
+    TEXT_AUTO text = { 0 };
+
+    (void)state;
+    draw(&model, &curve);
+    assert_int_equal(check_same(&curve, NULL, &found), 3);
+    search_explain(found.known, &found.step, 5, false, &text);
+    assert_string_equal(text.data, "nothing succeeded at the loads that were measured");
+}
+
+static void few_levels_are_all_measured(void **state)
+{
+    const struct model model = { .alone_s = 1, .slots = 3, .limit_s = 2 };
+    struct curve curve;
+    struct found found;
+
+    (void)state;
+    draw(&model, &curve);
+    for (curve.count = 1; curve.count < 5; curve.count++)
+        check_same(&curve, NULL, &found);
+    assert_int_equal(search_most(1), 1);
+    assert_int_equal(search_most(8), 8);
+    assert_int_equal(search_most(24), 16);
+    assert_int_equal(search_most(64), 18);
+}
+
+static void check_reason(const struct found *found, size_t level, const char *expected)
+{
+    TEXT_AUTO text = { 0 };
+
+    search_explain(found->known, &found->step, level, false, &text);
+    assert_string_equal(text.data, expected);
+}
+
+static void says_why_a_level_need_not_be_measured(void **state)
+{
+    const struct model model = { .alone_s = 1, .slots = 64, .limit_s = 2 };
+    struct curve curve;
+    struct found found;
+    TEXT_AUTO text = { 0 };
+
+    (void)state;
+    draw(&model, &curve);
+    check_same(&curve, NULL, &found);
+    check_reason(&found, 3, "under the saturation point at 64 users; 128 users meet the limits");
+    check_reason(&found, 15, "over the saturation point at 64 users; 128 users meet the limits");
+    check_reason(&found, 21, "over the saturation point at 64 users; 160 users miss the limits");
+    found.step.limit = found.step.miss = SEARCH_NONE;
+    search_explain(found.known, &found.step, 3, true, &text);
+    assert_string_equal(text.data, "under the saturation point at 64 requests/s");
+}
+
+static void calls_saturated_what_the_report_does(void **state)
+{
+    (void)state;
+    assert_true(SEARCH_SHARE == SATURATION_SHARE);
+}
+
+static struct load_verdict judge(const struct found *found)
+{
+    struct load_point points[LEVELS];
+    size_t count = 0;
+
+    for (size_t i = 0; i < LEVELS; i++)
+        if (found->known[i].state == LEVEL_SOUND)
+            points[count++] = (struct load_point){ .load = found->known[i].load,
+                                                   .tokens_per_s = found->known[i].tokens_per_s,
+                                                   .noise = 0.005,
+                                                   .ttft_ms = NAN,
+                                                   .e2e_ms = NAN,
+                                                   .waiting = NAN };
+    return load_curve_judge(points, count, false);
+}
+
+static void the_report_says_of_what_was_measured_what_the_search_found(void **state)
+{
+    unsigned seed = 3;
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        struct model model = any_model(&seed);
+        struct curve curve;
+        struct found found;
+        struct load_verdict verdict;
+
+        draw(&model, &curve);
+        search(&curve, NULL, &found);
+        verdict = judge(&found);
+        assert_true(verdict.low <= curve.levels[found.step.saturation].load);
+        assert_true(verdict.high >= curve.levels[found.step.saturation].load);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_what_the_full_grid_finds_on_a_thousand_curves),
+        cmocka_unit_test(a_climb_finds_the_bend_and_goes_no_higher_than_it_must),
+        cmocka_unit_test(a_climb_ends_where_requests_fail),
+        cmocka_unit_test(begins_where_a_shorter_context_ended),
+        cmocka_unit_test(an_earlier_repetition_leaves_what_decides),
+        cmocka_unit_test(noise_misleads_it_less_than_it_does_another_full_grid),
+        cmocka_unit_test(finds_a_peak_that_is_not_at_the_greatest_load),
+        cmocka_unit_test(finds_how_far_requests_succeed),
+        cmocka_unit_test(all_levels_meet_the_limits_and_none_does),
+        cmocka_unit_test(an_unlucky_smallest_load_does_not_hide_the_limit),
+        cmocka_unit_test(a_limit_missed_by_a_hair_is_looked_behind),
+        cmocka_unit_test(gives_up_where_nothing_succeeds),
+        cmocka_unit_test(few_levels_are_all_measured),
+        cmocka_unit_test(says_why_a_level_need_not_be_measured),
+        cmocka_unit_test(calls_saturated_what_the_report_does),
+        cmocka_unit_test(the_report_says_of_what_was_measured_what_the_search_found),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

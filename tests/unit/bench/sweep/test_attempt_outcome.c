@@ -1,0 +1,149 @@
+#include "bench/sweep/attempt_outcome.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct trial {
+    struct sweep_work work;
+    struct subject subject;
+    struct cell_result result;
+};
+
+/* The witness says this of a cell that was measured. */
+static void judge(struct trial *trial, enum testimony_verdict verdict, const char *served)
+{
+    struct testimony said = { .verdict = verdict, .reason = "because" };
+
+    text_copy(said.served, sizeof said.served, served);
+    trial->result = (struct cell_result){ .state = CELL_MEASURED, .measurement.attempted = 9 };
+    judge_attempt(&trial->work, &trial->subject, &said, &trial->result);
+}
+
+static void what_nothing_speaks_against_stays_as_it_is(void **state)
+{
+    struct trial trial = { 0 };
+
+    (void)state;
+    judge(&trial, TESTIMONY_NOTHING, "toy");
+    assert_int_equal(trial.result.state, CELL_MEASURED);
+    assert_false(trial.result.measurement.contaminated);
+    assert_string_equal(trial.work.stopped, "");
+}
+
+static void contaminated_three_times_is_marked(void **state)
+{
+    struct trial trial = { 0 };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        judge(&trial, TESTIMONY_CONTAMINATED, "toy");
+        assert_int_equal(trial.result.state, CELL_PENDING);
+        assert_string_equal(trial.result.reason, "because");
+    }
+    judge(&trial, TESTIMONY_CONTAMINATED, "toy");
+    assert_int_equal(trial.result.state, CELL_MEASURED);
+    assert_true(trial.result.measurement.contaminated);
+    assert_int_equal(trial.result.measurement.attempted, 9);
+}
+
+static void restarted_three_times_has_failed_and_has_no_figures(void **state)
+{
+    struct trial trial = { 0 };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        judge(&trial, TESTIMONY_RESTARTED, "toy");
+        assert_int_equal(trial.result.state, CELL_PENDING);
+    }
+    judge(&trial, TESTIMONY_RESTARTED, "toy");
+    assert_int_equal(trial.result.state, CELL_FAILED);
+    assert_string_equal(trial.result.reason, "3 attempts: because");
+    assert_int_equal(trial.result.measurement.attempted, 0);
+}
+
+/* Others may be why it failed: it is told as what it is, a failure. */
+static void a_failure_is_not_repeated_for_foreign_work(void **state)
+{
+    const struct testimony said = { .verdict = TESTIMONY_CONTAMINATED };
+    struct trial trial = { .result.state = CELL_FAILED };
+
+    (void)state;
+    judge_attempt(&trial.work, &trial.subject, &said, &trial.result);
+    assert_int_equal(trial.result.state, CELL_FAILED);
+}
+
+static void another_model_stops_the_sweep(void **state)
+{
+    struct trial within = { 0 }, between = { 0 };
+
+    (void)state;
+    judge(&within, TESTIMONY_OTHER_MODEL, "other");
+    assert_int_equal(within.result.state, CELL_PENDING);
+    assert_non_null(strstr(within.work.stopped, "because: start a new sweep"));
+    judge(&between, TESTIMONY_NOTHING, "toy");
+    judge(&between, TESTIMONY_NOTHING, ""); /* it did not say */
+    assert_int_equal(between.result.state, CELL_MEASURED);
+    judge(&between, TESTIMONY_NOTHING, "toy (context 8)");
+    assert_int_equal(between.result.state, CELL_PENDING);
+    assert_non_null(strstr(between.work.stopped, "toy, then toy (context 8)"));
+}
+
+static void uneven_twice_is_marked(void **state)
+{
+    const struct testimony said = { 0 };
+    struct trial trial = { 0 };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        trial.result = (struct cell_result){ .state = CELL_MEASURED, .measurement.uneven = true };
+        text_copy(trial.result.reason, sizeof trial.result.reason, "a stall");
+        judge_evenness(&trial.work, &said, &trial.result);
+        assert_int_equal(trial.result.state, i == 0 ? CELL_PENDING : CELL_MEASURED);
+        assert_true(trial.result.measurement.uneven);
+        assert_string_equal(trial.result.reason, "a stall");
+    }
+}
+
+static void metrics_that_fail_in_the_middle_make_it_uneven(void **state)
+{
+    const struct testimony said = { .gap_s = 5.5 };
+    struct trial trial = { .result.state = CELL_MEASURED };
+
+    (void)state;
+    judge_evenness(&trial.work, &said, &trial.result);
+    assert_int_equal(trial.result.state, CELL_PENDING);
+    assert_string_equal(trial.result.reason,
+                        "the server did not tell its metrics for 5.5 s in the middle");
+}
+
+static void an_even_cell_stays_as_it_is(void **state)
+{
+    const struct testimony said = { 0 };
+    struct trial trial = { .result.state = CELL_MEASURED };
+
+    (void)state;
+    judge_evenness(&trial.work, &said, &trial.result);
+    assert_int_equal(trial.result.state, CELL_MEASURED);
+    assert_false(trial.result.measurement.uneven);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(uneven_twice_is_marked),
+        cmocka_unit_test(metrics_that_fail_in_the_middle_make_it_uneven),
+        cmocka_unit_test(an_even_cell_stays_as_it_is),
+        cmocka_unit_test(what_nothing_speaks_against_stays_as_it_is),
+        cmocka_unit_test(contaminated_three_times_is_marked),
+        cmocka_unit_test(restarted_three_times_has_failed_and_has_no_figures),
+        cmocka_unit_test(a_failure_is_not_repeated_for_foreign_work),
+        cmocka_unit_test(another_model_stops_the_sweep),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

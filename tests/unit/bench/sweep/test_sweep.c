@@ -1,0 +1,357 @@
+/* What a sweep measures, cell by cell, and keeps. */
+#include "tests/unit/support/sweep_rig.h"
+
+#include "tests/simserve/harness/simserve.h"
+
+static void check_cell(const struct cell_row *cell)
+{
+    const struct measurement *measurement = &cell->measurement;
+
+    assert_int_equal(cell->state, CELL_MEASURED);
+    assert_int_equal(cell->attempts, 1);
+    assert_true(measurement->attempted > 0);
+    assert_int_equal(measurement->succeeded, measurement->attempted);
+    assert_int_equal(measurement->input_tokens_min, cell->input_tokens);
+    assert_int_equal(measurement->input_tokens_max, cell->input_tokens);
+    assert_int_equal(measurement->output_tokens_min, 4);
+    assert_int_equal(measurement->output_tokens_max, 4);
+    assert_int_equal(measurement->cached_tokens, 0);
+    assert_int_equal(strlen(cell->workload_digest), 64);
+    assert_string_equal(cell->witness, "{\"seen\":1}");
+}
+
+static void measures_every_cell(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct job job;
+    struct cell_row *cells;
+    struct run_row *runs;
+    size_t count;
+
+    set_up(&rig, state,
+           (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", "--cached-tokens-in-usage", "true",
+                             NULL });
+    hold(&rig, 2);
+    row = start_sweep(&rig, "{\"concurrency\":[1,4],\"input_tokens\":[4,100]," QUICK "}");
+    await(&rig, row.job_id, JOB_RUNNING, "cell 2 of 4: 4 users x 4 tokens");
+    let_go(&rig);
+    job = await(&rig, row.job_id, JOB_COMPLETED, "");
+    assert_non_null(strstr(job.outcome, "\"state\":\"completed\""));
+    assert_non_null(strstr(job.outcome, "\"measured\":4"));
+    find_sweep(&rig, &row);
+    assert_string_equal(row.state, "completed");
+    assert_non_null(strstr(row.subjects[0].workload, "\"form\":\"ids\""));
+    cells = list_cells(&rig, &row, &count);
+    assert_int_equal(count, 4);
+    for (size_t i = 0; i < count; i++)
+        check_cell(&cells[i]);
+    assert_string_not_equal(cells[0].workload_digest, cells[2].workload_digest);
+    assert_ok(rig.ledger,
+              run_list(rig.ledger->store, NULL, row.id, 0, 10, &runs, &count, &rig.ledger->error));
+    assert_non_null(strstr(runs[0].fingerprint_document, "\"engine\":\"vllm\""));
+    assert_non_null(strstr(runs[0].fingerprint_document, "\"model_revision\":\"3f2a9c\""));
+    assert_non_null(strstr(runs[0].fingerprint_document, "\"chips\":4"));
+    run_rows_free(runs, count);
+    cell_rows_free(cells, 4);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void an_open_loop_is_measured_rate_by_rate(void **state)
+{
+    static const double rates[] = { 20, 50.5 };
+    struct rig rig;
+    struct sweep_row row;
+    struct cell_row *cells;
+    struct run_row *runs;
+    size_t count;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    hold(&rig, 2);
+    row = start_sweep(&rig, "{\"arrival\":\"gamma\",\"burstiness\":2,\"request_rate\":[50.5,20],"
+                            "\"input_tokens\":[16]," QUICK "}");
+    await(&rig, row.job_id, JOB_RUNNING, "cell 2 of 2: 50.5 requests/s x 16 tokens");
+    let_go(&rig);
+    await(&rig, row.job_id, JOB_COMPLETED, "");
+    cells = list_cells(&rig, &row, &count);
+    assert_int_equal(count, 2);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(cells[i].state, CELL_MEASURED);
+        assert_true(cells[i].request_rate == rates[i]);
+        assert_true(cells[i].measurement.request_rate_asked == rates[i]);
+        assert_int_equal(cells[i].concurrency, PLAN_IN_FLIGHT);
+        assert_true(cells[i].measurement.latency[METRIC_QUEUE].count > 0);
+    }
+    cell_rows_free(cells, count);
+    assert_ok(rig.ledger,
+              run_list(rig.ledger->store, NULL, row.id, 0, 10, &runs, &count, &rig.ledger->error));
+    assert_non_null(strstr(runs[0].fingerprint_document, "\"arrival\":\"gamma\""));
+    run_rows_free(runs, count);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void prompts_of_a_dataset_are_measured_and_told(void **state)
+{
+    char digest[DIGEST_TEXT_SIZE], plan[512];
+    const struct measurement *measurement;
+    struct rig rig;
+    struct sweep_row row;
+    struct cell_row *cells;
+    struct run_row *runs;
+    size_t count;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    keep_dataset(&rig,
+                 "{\"prompt\":\"one two three\",\"output_tokens\":3}\n"
+                 "{\"prompt\":\"one two three four five\",\"output_tokens\":5}\n",
+                 digest);
+    snprintf(plan, sizeof plan,
+             "{\"concurrency\":[1],\"input_tokens\":[4],\"dataset\":\"chats\","
+             "\"dataset_digest\":\"%s\",\"input_distribution\":\"dataset\","
+             "\"output_distribution\":\"dataset\",\"api\":\"chat\"," QUICK "}",
+             digest);
+    row = start_sweep(&rig, plan);
+    await(&rig, row.job_id, JOB_COMPLETED, "");
+    cells = list_cells(&rig, &row, &count);
+    assert_int_equal(cells[0].state, CELL_MEASURED);
+    measurement = &cells[0].measurement;
+    assert_int_equal(measurement->input_tokens_min, 10 + 3); /* and the template */
+    assert_int_equal(measurement->input_tokens_max, 10 + 5);
+    assert_int_equal(measurement->output_tokens_min, 3);
+    assert_int_equal(measurement->output_tokens_max, 5);
+    assert_int_equal(measurement->output_tokens_differing, 0);
+    assert_int_equal(measurement->input_tokens_requested_max, 0); /* nobody asked for tokens */
+    assert_true(measurement->prompts_repeated > 0);
+    assert_ok(rig.ledger,
+              run_list(rig.ledger->store, NULL, row.id, 0, 10, &runs, &count, &rig.ledger->error));
+    assert_non_null(strstr(runs[0].fingerprint_document, digest));
+    run_rows_free(runs, count);
+    cell_rows_free(cells, 1);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void chat_prompts_are_exact_and_what_the_template_leaves_no_room_for_is_said(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct cell_row *cells;
+    size_t count;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    row = start_sweep(&rig,
+                      "{\"concurrency\":[2],\"input_tokens\":[4,64],\"api\":\"chat\"," QUICK "}");
+    await(&rig, row.job_id, JOB_COMPLETED, "");
+    cells = list_cells(&rig, &row, &count);
+    assert_int_equal(cells[0].state, CELL_INFEASIBLE);
+    assert_non_null(strstr(cells[0].reason, "4 input tokens are too few: the server itself adds"));
+    assert_non_null(strstr(cells[0].reason, "so that the shortest has 12"));
+    check_cell(&cells[1]);
+    assert_int_equal(cells[1].measurement.input_tokens_differing, 0);
+    assert_int_equal(cells[1].measurement.input_tokens_requested_min, 64);
+    cell_rows_free(cells, count);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void a_prompt_over_the_context_is_infeasible_not_failed(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct cell_row *cells;
+    size_t count;
+
+    set_up(&rig, state,
+           (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", "--max-model-len", "256", NULL });
+    row = start_sweep(&rig, "{\"concurrency\":[1,4],\"input_tokens\":[64,512]," QUICK "}");
+    await(&rig, row.job_id, JOB_COMPLETED, "");
+    cells = list_cells(&rig, &row, &count);
+    assert_int_equal(cells[1].state, CELL_MEASURED);
+    for (int i = 2; i < 4; i++) {
+        assert_int_equal(cells[i].state, CELL_INFEASIBLE);
+        assert_non_null(strstr(cells[i].reason, "too_long: "));
+    }
+    assert_int_equal(cells[2].measurement.failures[FAILURE_TOO_LONG], 1);
+    cell_rows_free(cells, count);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void says(struct rig *rig, enum testimony_verdict verdict, const char *reason)
+{
+    struct testimony *next = &rig->says[rig->says_count++];
+
+    *next = (struct testimony){ .verdict = verdict };
+    snprintf(next->reason, sizeof next->reason, "%s", reason);
+    snprintf(next->served, sizeof next->served, "toy");
+}
+
+static void what_the_witness_rejects_is_measured_again_or_left(void **state)
+{
+    struct attempt_row *attempts;
+    struct cell_row *cells;
+    struct sweep_row row;
+    struct rig rig;
+    struct job job;
+    size_t count;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    says(&rig, TESTIMONY_CONTAMINATED, "busy");
+    says(&rig, TESTIMONY_NOTHING, "");
+    says(&rig, TESTIMONY_OTHER_MODEL, "other");
+    row = start_sweep(&rig, "{\"concurrency\":[1,2,3],\"input_tokens\":[4]," QUICK "}");
+    job = await(&rig, row.job_id, JOB_FAILED, "");
+    assert_non_null(strstr(job.outcome, "other: start a new sweep"));
+    find_sweep(&rig, &row);
+    assert_string_equal(row.state, "stopped");
+    cells = list_cells(&rig, &row, &count);
+    assert_int_equal(cells[0].state, CELL_MEASURED);
+    assert_int_equal(cells[0].attempts, 2);
+    assert_int_equal(cells[1].state, CELL_PENDING);
+    assert_int_equal(cells[1].attempts, 1);
+    assert_int_equal(cells[2].attempts, 0);
+    cell_rows_free(cells, count);
+    assert_ok(rig.ledger, attempt_list(rig.ledger->store, row.id, "rejected", &attempts, &count,
+                                       &rig.ledger->error));
+    assert_int_equal(count, 2);
+    assert_string_equal(attempts[0].reason, "busy");
+    assert_string_equal(attempts[1].reason, "other");
+    free(attempts);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void check_inferred(const struct cell_row *cell)
+{
+    assert_int_equal(cell->state, CELL_INFERRED);
+    assert_int_equal(cell->attempts, 0);
+    assert_int_equal(cell->attempt_id, 0);
+    assert_int_equal(cell->measurement.attempted, 0);
+    assert_non_null(strstr(cell->reason, " the saturation point at "));
+}
+
+/* Eight at once: more users give no more tokens, and wait. A shutdown in the middle loses nothing.
+ */
+static void an_adaptive_search_measures_what_tells_and_infers_the_rest(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct job job;
+    struct cell_row *cells;
+    size_t count, measured = 0;
+
+    set_up(&rig, state,
+           (const char *[]){ "--ttft-ms", "20", "--step-ms", "4", "--max-running", "8", NULL });
+    hold(&rig, 3);
+    row = start_sweep(&rig, "{\"concurrency\":[1,2,3,4,5,6,8,10,12,16,20,24,32,40,48,64],"
+                            "\"input_tokens\":[4],\"search\":\"adaptive\",\"limit_percentile\":"
+                            "\"p50\",\"limit_ttft_ms\":52,\"output_tokens\":[8],\"window_s\":1,"
+                            "\"warmup_limit_s\":0.4,\"requests\":64}");
+    await(&rig, row.job_id, JOB_RUNNING, "cell 3, 0 of 16 inferred");
+    jobs_destroy(rig.jobs, PATIENCE_MS);
+    start_jobs(&rig);
+    job = await(&rig, row.job_id, JOB_COMPLETED, "");
+    cells = list_cells(&rig, &row, &count);
+    assert_int_equal(count, 16);
+    for (size_t i = 0; i < count; i++) {
+        measured += cells[i].state == CELL_MEASURED;
+        if (cells[i].state != CELL_MEASURED)
+            check_inferred(&cells[i]);
+    }
+    assert_in_range(measured, 3, 12);
+    assert_int_equal(cells[0].state, CELL_MEASURED);
+    assert_non_null(strstr(job.outcome, "\"inferred\":"));
+    find_sweep(&rig, &row);
+    assert_string_equal(row.state, "completed");
+    assert_int_equal(row.cells_done, 16);
+    cell_rows_free(cells, count);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void await_attempt(const struct rig *rig, int attempt)
+{
+    const struct timespec pause = { .tv_nsec = 5000000 };
+    int64_t until_ns = clock_monotonic_ns() + PATIENCE_MS * 1000000LL;
+
+    while (atomic_load(&rig->attempts) < attempt) {
+        if (clock_monotonic_ns() > until_ns)
+            fail_msg("attempt %d does not begin", attempt);
+        nanosleep(&pause, NULL);
+    }
+}
+
+static void set_unavailable(const struct rig *rig, bool is_so)
+{
+    json_decref(simserve_json(&rig->server, "POST", "/sim/config",
+                              is_so ? "{\"faults\":{\"unavailable\":{\"probability\":1}}}"
+                                    : "{\"faults\":{\"unavailable\":{\"probability\":0}}}",
+                              200));
+}
+
+/* 503s from the second cell on; over when it is measured again, or not. */
+static void search_through_a_storm(void **state, bool passes)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct cell_row *cells;
+    size_t count;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    hold(&rig, 2);
+    row = start_sweep(&rig, "{\"concurrency\":[1,8],\"input_tokens\":[4],\"search\":"
+                            "\"adaptive\",\"window_s\":1," QUICK "}");
+    await_attempt(&rig, 2);
+    set_unavailable(&rig, true);
+    hold(&rig, 3);
+    await_attempt(&rig, 3);
+    set_unavailable(&rig, !passes);
+    let_go(&rig);
+    await(&rig, row.job_id, JOB_COMPLETED, "");
+    assert_int_equal(rig.attempts, 3);
+    cells = list_cells(&rig, &row, &count);
+    for (size_t i = 0; i < count; i++) {
+        bool was_lost = cells[i].attempts == 2;
+
+        assert_int_equal(strstr(cells[i].reason, "overloaded_503") != NULL, was_lost);
+        assert_int_equal(cells[i].state, was_lost && !passes ? CELL_FAILED : CELL_MEASURED);
+        assert_int_equal(strstr(cells[i].reason, "measured again after ") != NULL, was_lost);
+    }
+    cell_rows_free(cells, count);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void an_adaptive_search_measures_a_lost_level_again(void **state)
+{
+    search_through_a_storm(state, true);
+}
+
+static void a_level_that_is_lost_twice_is_believed(void **state)
+{
+    search_through_a_storm(state, false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(measures_every_cell),
+        cmocka_unit_test(an_open_loop_is_measured_rate_by_rate),
+        cmocka_unit_test(prompts_of_a_dataset_are_measured_and_told),
+        cmocka_unit_test(chat_prompts_are_exact_and_what_the_template_leaves_no_room_for_is_said),
+        cmocka_unit_test(a_prompt_over_the_context_is_infeasible_not_failed),
+        cmocka_unit_test(what_the_witness_rejects_is_measured_again_or_left),
+        cmocka_unit_test(an_adaptive_search_measures_what_tells_and_infers_the_rest),
+        cmocka_unit_test(an_adaptive_search_measures_a_lost_level_again),
+        cmocka_unit_test(a_level_that_is_lost_twice_is_believed),
+    };
+    struct error error;
+
+    if (!outbound_global_init(&error))
+        return 1;
+    int failed = ledger_run(tests);
+    outbound_global_finish();
+    return failed;
+}

@@ -1,0 +1,215 @@
+/* How sweeps fail, stop, wait for one another and go on after a shutdown. */
+#include "tests/unit/support/sweep_rig.h"
+
+static void a_deployment_that_is_down_fails_the_sweep_at_once(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct job job;
+
+    set_up(&rig, state, NULL);
+    rig.down = true;
+    row = start_sweep(&rig, "{\"concurrency\":[1],\"input_tokens\":[4]," QUICK "}");
+    job = await(&rig, row.job_id, JOB_FAILED, "");
+    assert_non_null(strstr(job.outcome, "demo does not answer: connect_refused"));
+    find_sweep(&rig, &row);
+    assert_string_equal(row.state, "failed");
+    assert_non_null(strstr(row.reason, "connect_refused"));
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void a_wrong_token_fails_the_sweep_and_is_not_told(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct job job;
+
+    set_up(&rig, state, (const char *[]){ "--api-key", "right", NULL });
+    snprintf(rig.bearer, sizeof rig.bearer, "wrong-token");
+    row = start_sweep(&rig, "{\"concurrency\":[1],\"input_tokens\":[4]," QUICK "}");
+    job = await(&rig, row.job_id, JOB_FAILED, "");
+    assert_non_null(strstr(job.outcome, "auth"));
+    assert_null(strstr(job.outcome, "wrong-token"));
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void stops_when_the_deployment_fails_steadily(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct job job;
+    struct cell_row *cells;
+    size_t count;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    hold(&rig, 2);
+    row = start_sweep(&rig, "{\"concurrency\":[1,2,3,4,5,6],\"input_tokens\":[4]," QUICK "}");
+    await(&rig, row.job_id, JOB_RUNNING, "cell 2 of 6: 2 users");
+    simserve_stop(&rig.server);
+    rig.port = 9; /* nobody listens there */
+    let_go(&rig);
+    job = await(&rig, row.job_id, JOB_FAILED, "");
+    assert_non_null(strstr(job.outcome, "3 cells in a row failed"));
+    assert_non_null(strstr(job.outcome, "connect_refused"));
+    find_sweep(&rig, &row);
+    assert_string_equal(row.state, "stopped");
+    cells = list_cells(&rig, &row, &count);
+    assert_int_equal(cells[0].state, CELL_MEASURED);
+    assert_int_equal(cells[3].state, CELL_FAILED);
+    assert_true(cells[3].measurement.failures[FAILURE_CONNECT_REFUSED] > 0);
+    assert_int_equal(cells[5].state, CELL_PENDING);
+    cell_rows_free(cells, count);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void a_cancel_is_heard_within_the_cell(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct job job;
+    struct attempt_row *attempts;
+    struct cell_row *cells;
+    size_t count;
+    int64_t asked_ns;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    row = start_sweep(&rig, "{\"concurrency\":[2],\"input_tokens\":[4],\"output_tokens\":[4],"
+                            "\"window_s\":600,\"warmup_limit_s\":0}");
+    await(&rig, row.job_id, JOB_RUNNING, "measuring");
+    asked_ns = clock_monotonic_ns();
+    assert_ok(rig.ledger, jobs_cancel(rig.jobs, row.job_id, NULL, &job, &rig.ledger->error));
+    await(&rig, row.job_id, JOB_CANCELLED, "");
+    assert_true(clock_monotonic_ns() - asked_ns < 1000000000);
+    find_sweep(&rig, &row);
+    assert_string_equal(row.state, "cancelled");
+    assert_ok(rig.ledger, attempt_list(rig.ledger->store, row.id, "interrupted", &attempts, &count,
+                                       &rig.ledger->error));
+    assert_int_equal(count, 1);
+    assert_string_equal(attempts[0].reason, "cancelled");
+    free(attempts);
+    cells = list_cells(&rig, &row, &count);
+    assert_int_equal(cells[0].state, CELL_PENDING);
+    cell_rows_free(cells, count);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void stops_at_its_time_limit(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct job job;
+    struct cell_row *cells;
+    size_t count;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    row = start_sweep(&rig, "{\"concurrency\":[1],\"input_tokens\":[4],\"output_tokens\":[4],"
+                            "\"window_s\":600,\"time_limit_s\":1}");
+    job = await(&rig, row.job_id, JOB_COMPLETED, "");
+    assert_non_null(strstr(job.outcome, "\"state\":\"stopped\""));
+    assert_non_null(strstr(job.outcome, "the time limit of 1 s passed"));
+    cells = list_cells(&rig, &row, &count);
+    assert_int_equal(cells[0].state, CELL_PENDING);
+    cell_rows_free(cells, count);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void waits_in_line_for_another_deployment_of_the_server(void **state)
+{
+    struct rig rig;
+    struct sweep_row first, second;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    hold(&rig, 1);
+    first = start_sweep(&rig, "{\"concurrency\":[1],\"input_tokens\":[4,8]," QUICK "}");
+    await(&rig, first.job_id, JOB_RUNNING, "cell 1 of 2");
+    second = start_sweep_of(&rig, "alias", "{\"concurrency\":[1],\"input_tokens\":[4]," QUICK "}");
+    await(&rig, second.job_id, JOB_QUEUED, "held by alice");
+    let_go(&rig);
+    await(&rig, first.job_id, JOB_COMPLETED, "");
+    await(&rig, second.job_id, JOB_COMPLETED, "");
+    sweep_row_finish(&first);
+    sweep_row_finish(&second);
+    tear_down(&rig);
+}
+
+static void goes_on_after_a_shutdown_where_it_was(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct cell_row *before, *after;
+    char *workload;
+    size_t count;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    hold(&rig, 2);
+    row = start_sweep(&rig, "{\"concurrency\":[1,2,3],\"input_tokens\":[4]," QUICK "}");
+    await(&rig, row.job_id, JOB_RUNNING, "cell 2 of 3");
+    jobs_destroy(rig.jobs, PATIENCE_MS);
+    find_sweep(&rig, &row);
+    assert_string_equal(row.state, "running");
+    workload = strdup(row.subjects[0].workload);
+    before = list_cells(&rig, &row, &count);
+    assert_int_equal(before[0].state, CELL_MEASURED);
+    assert_int_equal(before[1].state, CELL_PENDING);
+    assert_int_equal(before[1].attempts, 1);
+    start_jobs(&rig);
+    await(&rig, row.job_id, JOB_COMPLETED, "");
+    find_sweep(&rig, &row);
+    assert_string_equal(row.subjects[0].workload, workload);
+    after = list_cells(&rig, &row, &count);
+    assert_int_equal(after[0].attempt_id, before[0].attempt_id);
+    assert_int_equal(after[0].attempts, 1);
+    assert_int_equal(after[1].attempts, 2);
+    assert_int_equal(after[2].state, CELL_MEASURED);
+    free(workload);
+    cell_rows_free(before, count);
+    cell_rows_free(after, count);
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+static void does_not_go_on_with_another_model(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct job job;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    rig.context_tokens = 4096;
+    hold(&rig, 1);
+    row = start_sweep(&rig, "{\"concurrency\":[1],\"input_tokens\":[4]," QUICK "}");
+    await(&rig, row.job_id, JOB_RUNNING, "cell 1 of 1");
+    jobs_destroy(rig.jobs, PATIENCE_MS);
+    rig.context_tokens = 8192;
+    start_jobs(&rig);
+    job = await(&rig, row.job_id, JOB_FAILED, "");
+    assert_non_null(strstr(job.outcome, "context in tokens was '4096', and now it is '8192'"));
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_deployment_that_is_down_fails_the_sweep_at_once),
+        cmocka_unit_test(a_wrong_token_fails_the_sweep_and_is_not_told),
+        cmocka_unit_test(stops_when_the_deployment_fails_steadily),
+        cmocka_unit_test(a_cancel_is_heard_within_the_cell),
+        cmocka_unit_test(stops_at_its_time_limit),
+        cmocka_unit_test(waits_in_line_for_another_deployment_of_the_server),
+        cmocka_unit_test(goes_on_after_a_shutdown_where_it_was),
+        cmocka_unit_test(does_not_go_on_with_another_model),
+    };
+    struct error error;
+
+    if (!outbound_global_init(&error))
+        return 1;
+    int failed = ledger_run(tests);
+    outbound_global_finish();
+    return failed;
+}

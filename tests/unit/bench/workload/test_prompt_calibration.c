@@ -1,0 +1,617 @@
+/* How prompts are made: against simserve, and against a server that counts as others do. */
+#include "bench/workload/prompt_calibration.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/json/json.h"
+#include "tests/simserve/harness/process.h"
+#include "tests/unit/support/canned_server.h"
+#include "tests/unit/support/script_server.h"
+
+static bool never(void *context)
+{
+    (void)context;
+    return false;
+}
+
+static void learn(int port, enum bench_api api, struct workload *out)
+{
+    struct endpoint endpoint = { .model = "simserve/toy" };
+    const struct asker asker = { &endpoint, never, NULL };
+    struct error error = { 0 };
+
+    snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", port);
+    if (!learn_workload(&asker, api, "", out, &error))
+        fail_msg("%s", error.message);
+}
+
+static void must_not_learn(int port, enum bench_api api, const char *because)
+{
+    struct endpoint endpoint = { .model = "simserve/toy" };
+    const struct asker asker = { &endpoint, never, NULL };
+    struct workload workload;
+    struct error error = { 0 };
+
+    snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", port);
+    assert_false(learn_workload(&asker, api, "", &workload, &error));
+    if (strstr(error.message, because) == NULL)
+        fail_msg("'%s' does not say '%s'", error.message, because);
+}
+
+static void completions_are_made_of_token_ids(void **state)
+{
+    struct simserve server = simserve_start(NULL);
+    struct workload workload;
+
+    (void)state;
+    learn(server.port, BENCH_COMPLETIONS, &workload);
+    assert_int_equal(workload.form, PROMPT_IDS);
+    assert_int_equal(workload.overhead_tokens, 0);
+    assert_true(workload.tokens_per_piece == 1);
+    assert_true(workload.tells_usage);
+    assert_true(workload.piece_count >= 256);
+    assert_true(workload.fields & FIELD_IGNORE_EOS);
+    simserve_stop(&server);
+}
+
+static void chat_prompts_are_made_of_words_behind_the_template(void **state)
+{
+    struct simserve server =
+        simserve_start((const char *[]){ "--chat-template-tokens", "23", NULL });
+    struct workload workload;
+
+    (void)state;
+    learn(server.port, BENCH_CHAT, &workload);
+    assert_int_equal(workload.form, PROMPT_WORDS);
+    assert_int_equal(workload.overhead_tokens, 24); /* and the first word */
+    assert_true(workload.tokens_per_piece == 1);
+    simserve_stop(&server);
+}
+
+static void a_context_shorter_than_the_word_list_is_enough(void **state)
+{
+    struct simserve server = simserve_start((const char *[]){ "--max-model-len", "120", NULL });
+    struct workload workload;
+
+    (void)state;
+    learn(server.port, BENCH_CHAT, &workload);
+    assert_string_equal(workload.source, "words of one token");
+    assert_int_equal(workload.piece_count, 96);
+    assert_int_equal(workload.overhead_tokens, 11);
+    simserve_stop(&server);
+}
+
+static void says_that_a_server_does_not_stream(void **state)
+{
+    struct simserve server = simserve_start((const char *[]){ "--fault", "not_sse=1", NULL });
+
+    (void)state;
+    must_not_learn(server.port, BENCH_COMPLETIONS, "does not stream");
+    simserve_stop(&server);
+}
+
+static void says_what_the_server_says(void **state)
+{
+    struct simserve server = simserve_start((const char *[]){ "--api-key", "right", NULL });
+
+    (void)state;
+    must_not_learn(server.port, BENCH_COMPLETIONS, "auth");
+    simserve_stop(&server);
+}
+
+/* ---- A server of our own --------------------------------------------------------------------- */
+
+/* Counts words; those longer than `long_from` letters cost two tokens. Refuses `refused`. */
+struct counter {
+    int listener, port;
+    pthread_t thread;
+    size_t long_from;
+    const char *refused, *type; /* of a stream; NULL: as it should be */
+    int refusal;                /* its status; 0: 400 */
+    bool counts, streams_usage;
+    int requests;
+};
+
+static int64_t count_text(const struct counter *counter, const char *text)
+{
+    int64_t tokens = 3; /* a template */
+
+    while (*text != '\0') {
+        size_t length = strcspn(text, " ");
+
+        tokens += length > counter->long_from ? 2 : length > 0;
+        text += length + (text[length] == ' ');
+    }
+    return tokens;
+}
+
+static const char *prompt_of(const json_t *request)
+{
+    const json_t *message = json_array_get(json_object_get(request, "messages"), 0);
+
+    return json_get_text(request, "prompt", json_get_text(message, "content", NULL));
+}
+
+static void answer(const struct counter *counter, int connection, const char *body)
+{
+    json_auto_t *request = json_loads(body, 0, NULL);
+    const char *prompt = prompt_of(request);
+    bool stream = json_get_boolean(request, "stream", false);
+    struct canned_answer canned = { .status = 200 };
+    char text[1024];
+
+    if (prompt == NULL || (counter->refused != NULL && strstr(body, counter->refused) != NULL)) {
+        canned.status = counter->refusal != 0 ? counter->refusal : 400;
+        canned.body = "{\"error\":{\"message\":\"no such field\"}}";
+    } else if (stream) {
+        canned.type = counter->type != NULL ? counter->type : "text/event-stream";
+        snprintf(text, sizeof text, "data: {\"choices\":[{\"text\":\"x\"}]}\n\n%sdata: [DONE]\n\n",
+                 counter->streams_usage
+                     ? "data: {\"choices\":[],\"usage\":{\"completion_tokens\":1}}\n\n"
+                     : "");
+        canned.body = text;
+    } else if (counter->counts) {
+        snprintf(text, sizeof text, "{\"usage\":{\"prompt_tokens\":%ld}}",
+                 count_text(counter, prompt));
+        canned.body = text;
+    } else {
+        canned.body = "{\"choices\":[]}";
+    }
+    canned_answer_with(connection, &canned);
+}
+
+static void *count(void *context)
+{
+    static char request[CANNED_BODY];
+    struct counter *counter = context;
+    int connection;
+
+    while ((connection = accept(counter->listener, NULL, NULL)) >= 0) {
+        const char *body = canned_read(connection, request);
+
+        counter->requests++;
+        if (body != NULL && strstr(request, "/completions ") != NULL)
+            answer(counter, connection, body);
+        else
+            canned_answer_with(connection, NULL);
+        shutdown(connection, SHUT_WR);
+        close(connection);
+    }
+    return NULL;
+}
+
+static void counter_start(struct counter *counter)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET,
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t length = sizeof address;
+
+    counter->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(counter->listener, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(counter->listener, 16), 0);
+    getsockname(counter->listener, (struct sockaddr *)&address, &length);
+    counter->port = ntohs(address.sin_port);
+    assert_int_equal(pthread_create(&counter->thread, NULL, count, counter), 0);
+}
+
+static void counter_stop(struct counter *counter)
+{
+    shutdown(counter->listener, SHUT_RDWR);
+    pthread_join(counter->thread, NULL);
+    close(counter->listener);
+}
+
+static void words_of_several_tokens_are_left_out(void **state)
+{
+    struct counter counter = { .long_from = 6, .counts = true, .streams_usage = true };
+    struct workload workload;
+
+    (void)state;
+    counter_start(&counter);
+    learn(counter.port, BENCH_COMPLETIONS, &workload);
+    counter_stop(&counter);
+    assert_int_equal(workload.form, PROMPT_WORDS);
+    assert_string_equal(workload.source, "words of one token");
+    assert_true(workload.tokens_per_piece == 1);
+    assert_int_equal(workload.overhead_tokens, 4);
+    assert_true(workload.piece_count >= 32);
+    for (size_t i = 0; i < workload.piece_count; i++)
+        assert_true(strlen(workload.pieces[i]) <= 6);
+    assert_true(counter.requests < 60);
+}
+
+static void where_words_are_split_single_letters_are_exact(void **state)
+{
+    struct counter counter = { .long_from = 1, .counts = true, .streams_usage = true };
+    struct workload workload;
+
+    (void)state;
+    counter_start(&counter);
+    learn(counter.port, BENCH_CHAT, &workload);
+    counter_stop(&counter);
+    assert_string_equal(workload.source, "letters of one token");
+    assert_true(workload.tokens_per_piece == 1);
+    assert_int_equal(workload.overhead_tokens, 4);
+}
+
+static void where_nothing_is_one_token_the_average_counts(void **state)
+{
+    struct counter counter = { .long_from = 0, .counts = true, .streams_usage = true };
+    struct workload workload;
+
+    (void)state;
+    counter_start(&counter);
+    learn(counter.port, BENCH_CHAT, &workload);
+    counter_stop(&counter);
+    assert_string_equal(workload.source, "words by average");
+    assert_true(workload.tokens_per_piece == 2);
+    assert_int_equal(workload.overhead_tokens, 5);
+}
+
+static void fields_that_the_server_refuses_are_left_out(void **state)
+{
+    struct counter counter = {
+        .long_from = 20, .counts = true, .streams_usage = true, .refused = "min_tokens"
+    };
+    struct workload workload;
+
+    (void)state;
+    counter_start(&counter);
+    learn(counter.port, BENCH_COMPLETIONS, &workload);
+    assert_int_equal(workload.fields, FIELD_MAX_TOKENS | FIELD_STREAM_USAGE | FIELD_IGNORE_EOS);
+    counter.refused = "\"max_tokens\"";
+    learn(counter.port, BENCH_CHAT, &workload);
+    assert_true(workload.fields & FIELD_MAX_COMPLETION_TOKENS);
+    assert_false(workload.fields & FIELD_MAX_TOKENS);
+    counter.refusal = 500; /* as servers made by hand do */
+    counter.refused = "ignore_eos";
+    learn(counter.port, BENCH_COMPLETIONS, &workload);
+    assert_int_equal(workload.fields, FIELD_MAX_TOKENS | FIELD_STREAM_USAGE | FIELD_MIN_TOKENS);
+    counter.refused = "model"; /* everything */
+    must_not_learn(counter.port, BENCH_CHAT, "no such field");
+    counter_stop(&counter);
+}
+
+static void a_stream_may_be_called_anything(void **state)
+{
+    struct counter counter = {
+        .long_from = 20, .counts = true, .streams_usage = true, .type = "text/plain"
+    };
+    struct workload workload;
+
+    (void)state;
+    counter_start(&counter);
+    learn(counter.port, BENCH_CHAT, &workload);
+    counter_stop(&counter);
+    assert_true(workload.tells_usage);
+}
+
+static void where_a_temperature_of_0_is_refused_the_plans_is_used(void **state)
+{
+    static const struct canned_answer answers[] = {
+        { "/v1/chat/completions", .when = "\"temperature\":0,", .status = 422,
+          .body = "{\"error\":\"`temperature` must be strictly positive\"}" },
+        { "/v1/chat/completions", .when = "\"stream\":true", .type = "text/event-stream",
+          .body = "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\ndata: [DONE]\n\n" },
+        { "/v1/chat/completions", .body = "{\"choices\":[]}" },
+        { NULL },
+    };
+    struct endpoint endpoint = { .model = "simserve/toy" };
+    const struct asker asker = { &endpoint, never, NULL };
+    struct canned_server server;
+    struct workload workload;
+    struct error error = { 0 };
+
+    (void)state;
+    canned_start(&server, answers);
+    must_not_learn(server.port, BENCH_CHAT, "plan another \"temperature\" than 0");
+    snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", server.port);
+    if (!learn_workload(&asker, BENCH_CHAT, "\"temperature\":0.7", &workload, &error))
+        fail_msg("%s", error.message);
+    canned_stop(&server);
+}
+
+static void a_server_that_always_streams_is_learned(void **state)
+{
+    static const struct canned_answer answers[] = {
+        { "/v1/chat/completions", .type = "text/event-stream",
+          .body =
+              "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n"
+              "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":1}}\n\n"
+              "data: [DONE]\n\n" },
+        { NULL },
+    };
+    struct canned_server server;
+    struct workload workload;
+
+    (void)state;
+    canned_start(&server, answers);
+    learn(server.port, BENCH_CHAT, &workload);
+    canned_stop(&server);
+    assert_true(workload.tells_usage);
+    assert_string_equal(workload.source, "words, tokens not told");
+}
+
+#define PINGS ": ping\n\n: ping\n\n: ping\n\n: ping\n\n: ping\n\n: ping\n\n: ping\n\n: ping\n\n"
+
+/* A gateway goes on telling that it is there, long after its backend has died. */
+static void a_stream_of_nothing_but_comments_ends(void **state)
+{
+    static const struct canned_answer answers[] = {
+        { "/v1/chat/completions", .when = "\"stream\":true", .type = "text/event-stream",
+          .body = "data: {}\n\n" PINGS PINGS PINGS PINGS PINGS PINGS PINGS PINGS, .piece_bytes = 8,
+          .pause_ms = 100 },
+        { "/v1/chat/completions", .body = "{\"choices\":[]}" },
+        { NULL },
+    };
+    struct endpoint endpoint = { .model = "simserve/toy" };
+    const struct asker asker = { &endpoint, never, NULL, .silence_limit_ms = 300 };
+    struct canned_server server;
+    struct workload workload;
+    struct error error = { 0 };
+
+    (void)state;
+    canned_start(&server, answers);
+    snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", server.port);
+    assert_false(learn_workload(&asker, BENCH_CHAT, "", &workload, &error));
+    canned_stop(&server);
+    assert_non_null(strstr(error.message, "went silent but for comments after 1 events"));
+}
+
+static void a_missing_api_is_named_with_the_other_one(void **state)
+{
+    static const struct canned_answer answers[] = { { NULL } };
+    struct canned_server server;
+
+    (void)state;
+    canned_start(&server, answers);
+    must_not_learn(server.port, BENCH_COMPLETIONS, "sweep with \"api\": \"chat\"");
+    must_not_learn(server.port, BENCH_CHAT, "sweep with \"api\": \"completions\"");
+    canned_stop(&server);
+}
+
+#define ENDED(reason, tokens)                                                                      \
+    "data: {\"choices\":[{\"delta\":{\"content\":\"x\"},\"finish_reason\":\"" reason "\"}]}\n\n"   \
+    "data: {\"choices\":[],\"usage\":{\"completion_tokens\":" tokens "}}\n\ndata: [DONE]\n\n"
+
+/* Whether a plan of 64 output tokens may begin on a server that answers so. */
+static bool may_sweep(const struct canned_answer *answers, bool natural_output, struct error *error)
+{
+    const struct plan plan = { .output_tokens = { 8, 64 },
+                               .output_count = 2,
+                               .natural_output = natural_output };
+    struct endpoint endpoint = { .model = "simserve/toy" };
+    const struct asker asker = { &endpoint, never, NULL };
+    struct canned_server server;
+    struct workload workload;
+    bool may;
+
+    canned_start(&server, answers);
+    snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", server.port);
+    if (!learn_workload(&asker, BENCH_CHAT, "", &workload, error))
+        fail_msg("%s", error->message);
+    may = learn_sampling(&asker, &plan, &workload, error);
+    canned_stop(&server);
+    return may;
+}
+
+/* Ollama, LM Studio, TGI and proxies take what they do not know, and leave it out. */
+static void a_server_that_cannot_keep_answers_going_is_told_before_the_first_cell(void **state)
+{
+    static const struct canned_answer stops[] = {
+        { "/v1/chat/completions", .when = "\"stream\":true", .type = "text/event-stream",
+          .body = ENDED("stop", "7") },
+        { "/v1/chat/completions", .body = "{\"choices\":[]}" },
+        { NULL },
+    };
+    struct error error;
+
+    (void)state;
+    assert_false(may_sweep(stops, false, &error));
+    assert_int_equal(error.kind, ERROR_INVALID);
+    assert_non_null(strstr(error.message, "after 7 and 7 of 64 output tokens"));
+    assert_non_null(strstr(error.message, "give natural_output true"));
+    assert_true(may_sweep(stops, true, &error));
+}
+
+static void answers_that_end_by_their_length_or_early_once_are_no_reason_not_to_begin(void **state)
+{
+    static const struct canned_answer by_length[] = {
+        { "/v1/chat/completions", .when = "\"stream\":true", .type = "text/event-stream",
+          .body = ENDED("length", "7") },
+        { "/v1/chat/completions", .body = "{\"choices\":[]}" },
+        { NULL },
+    };
+    static const struct canned_answer once[] = {
+        { "/v1/chat/completions", .when = "has first", .type = "text/event-stream",
+          .body = ENDED("length", "64") },
+        { "/v1/chat/completions", .when = "\"stream\":true", .type = "text/event-stream",
+          .body = ENDED("stop", "7") },
+        { "/v1/chat/completions", .body = "{\"choices\":[]}" },
+        { NULL },
+    };
+    struct error error;
+
+    (void)state;
+    assert_true(may_sweep(by_length, false, &error));
+    assert_true(may_sweep(once, false, &error));
+}
+
+static void a_server_may_say_in_many_ways_that_it_has_only_the_other_api(void **state)
+{
+    static const struct canned_answer ways[] = {
+        { "/v1/chat/completions", .status = 404, .body = "{\"detail\":\"Not Found\"}" },
+        { "/v1/chat/completions", .status = 405, .body = "{\"detail\":\"Method Not Allowed\"}" },
+        { "/v1/chat/completions", .status = 501, .body = "" },
+        { "/v1/chat/completions", .status = 400,
+          .body = "{\"message\":\"The model does not support Chat Completions API\"}" },
+        { "/v1/chat/completions", .status = 400,
+          .body = "{\"error\":{\"message\":\"you must provide a chat template\"}}" },
+        { "/v1/chat/completions", .status = 500,
+          .body = "{\"error\":\"chat is not implemented\"}" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        const struct canned_answer answers[] = { ways[i], { NULL } };
+        struct canned_server server;
+
+        canned_start(&server, answers);
+        must_not_learn(server.port, BENCH_CHAT, "sweep with \"api\": \"completions\"");
+        canned_stop(&server);
+    }
+}
+
+static void a_refusal_of_something_else_is_not_taken_for_a_missing_api(void **state)
+{
+    static const struct canned_answer answers[] = {
+        { "/v1/chat/completions", .status = 400,
+          .body = "{\"error\":{\"message\":\"Unsupported parameter: 'max_tokens' in chat\"}}" },
+        { NULL },
+    };
+    struct endpoint endpoint = { .model = "simserve/toy" };
+    const struct asker asker = { &endpoint, never, NULL };
+    struct canned_server server;
+    struct workload workload;
+    struct error error = { 0 };
+
+    (void)state;
+    canned_start(&server, answers);
+    snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", server.port);
+    assert_false(learn_workload(&asker, BENCH_CHAT, "", &workload, &error));
+    canned_stop(&server);
+    assert_non_null(strstr(error.message, "Unsupported parameter"));
+    assert_null(strstr(error.message, "other API"));
+}
+
+#define BUSY(seconds) "HTTP/1.1 429 Busy\r\nRetry-After: " seconds "\r\nContent-Length: 0\r\n\r\n"
+#define STREAM                                                                                     \
+    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"                                   \
+    "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}],\"usage\":{\"prompt_tokens\":9,"         \
+    "\"completion_tokens\":1}}\n\ndata: [DONE]\n\n"
+
+static void waits_where_the_server_asks_for_it(void **state)
+{
+    static const struct script_step steps[] = { { .bytes = STREAM, .after = SCRIPT_CLOSE },
+                                                { .bytes = BUSY("1"), .after = SCRIPT_CLOSE },
+                                                { .bytes = BUSY("0"), .after = SCRIPT_CLOSE },
+                                                { .bytes = STREAM, .after = SCRIPT_CLOSE },
+                                                { 0 } };
+    struct script_server server;
+    struct workload workload;
+
+    (void)state;
+    script_start(&server, steps);
+    learn(server.port, BENCH_CHAT, &workload);
+    script_stop(&server);
+    assert_int_equal(server.next, 3);
+}
+
+static void does_not_wait_for_minutes(void **state)
+{
+    static const struct script_step steps[] = { { .bytes = BUSY("121"), .after = SCRIPT_CLOSE },
+                                                { 0 } };
+    struct script_server server;
+
+    (void)state;
+    script_start(&server, steps);
+    must_not_learn(server.port, BENCH_CHAT, "429");
+    script_stop(&server);
+}
+
+/* Not before the server was asked. */
+static bool once_connected(void *context)
+{
+    const struct script_server *server = context;
+
+    return server->closed > 0;
+}
+
+static void a_wait_that_the_server_asks_for_ends_with_the_job(void **state)
+{
+    static const struct script_step steps[] = { { .bytes = BUSY("100"), .after = SCRIPT_CLOSE },
+                                                { 0 } };
+    struct endpoint endpoint = { .model = "simserve/toy" };
+    struct script_server server;
+    const struct asker asker = { &endpoint, once_connected, &server };
+    struct workload workload;
+    struct error error = { 0 };
+
+    (void)state;
+    script_start(&server, steps);
+    snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", server.port);
+    assert_false(learn_workload(&asker, BENCH_CHAT, "", &workload, &error));
+    script_stop(&server);
+    assert_int_equal(error.kind, ERROR_CANCELLED);
+}
+
+/* Whether chunks have one token on an idle server or several: under load it may be another. */
+static void usage_in_every_chunk_is_asked_for_where_the_server_tells_it(void **state)
+{
+    static const char *const several[] = { "--tokens-per-chunk", "3", NULL };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct simserve server = simserve_start(i == 0 ? NULL : several);
+        struct workload workload;
+
+        learn(server.port, BENCH_CHAT, &workload);
+        assert_true(workload.fields & FIELD_CHUNK_USAGE);
+        simserve_stop(&server);
+    }
+}
+
+static void a_server_that_does_not_count_is_seen(void **state)
+{
+    struct counter counter = { .long_from = 20 };
+    struct workload workload;
+
+    (void)state;
+    counter_start(&counter);
+    learn(counter.port, BENCH_COMPLETIONS, &workload);
+    counter_stop(&counter);
+    assert_string_equal(workload.source, "words, tokens not told");
+    assert_false(workload.tells_usage);
+    assert_true(workload.tokens_per_piece == 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(completions_are_made_of_token_ids),
+        cmocka_unit_test(chat_prompts_are_made_of_words_behind_the_template),
+        cmocka_unit_test(a_context_shorter_than_the_word_list_is_enough),
+        cmocka_unit_test(says_that_a_server_does_not_stream),
+        cmocka_unit_test(says_what_the_server_says),
+        cmocka_unit_test(words_of_several_tokens_are_left_out),
+        cmocka_unit_test(where_words_are_split_single_letters_are_exact),
+        cmocka_unit_test(where_nothing_is_one_token_the_average_counts),
+        cmocka_unit_test(fields_that_the_server_refuses_are_left_out),
+        cmocka_unit_test(a_stream_may_be_called_anything),
+        cmocka_unit_test(where_a_temperature_of_0_is_refused_the_plans_is_used),
+        cmocka_unit_test(a_server_that_always_streams_is_learned),
+        cmocka_unit_test(a_stream_of_nothing_but_comments_ends),
+        cmocka_unit_test(a_missing_api_is_named_with_the_other_one),
+        cmocka_unit_test(a_server_that_cannot_keep_answers_going_is_told_before_the_first_cell),
+        cmocka_unit_test(answers_that_end_by_their_length_or_early_once_are_no_reason_not_to_begin),
+        cmocka_unit_test(a_server_may_say_in_many_ways_that_it_has_only_the_other_api),
+        cmocka_unit_test(a_refusal_of_something_else_is_not_taken_for_a_missing_api),
+        cmocka_unit_test(waits_where_the_server_asks_for_it),
+        cmocka_unit_test(does_not_wait_for_minutes),
+        cmocka_unit_test(a_wait_that_the_server_asks_for_ends_with_the_job),
+        cmocka_unit_test(usage_in_every_chunk_is_asked_for_where_the_server_tells_it),
+        cmocka_unit_test(a_server_that_does_not_count_is_seen),
+    };
+    struct error error;
+
+    if (!outbound_global_init(&error))
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    outbound_global_finish();
+    return failed;
+}

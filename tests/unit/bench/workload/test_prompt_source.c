@@ -1,0 +1,645 @@
+#include "bench/workload/prompt_source.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/json/json.h"
+
+static struct workload make_workload(enum prompt_form form)
+{
+    struct workload workload = { .api = BENCH_COMPLETIONS,
+                                 .form = form,
+                                 .overhead_tokens = 1,
+                                 .tokens_per_piece = 1,
+                                 .fields = FIELD_MAX_TOKENS | FIELD_STREAM_USAGE | FIELD_IGNORE_EOS
+                                           | FIELD_MIN_TOKENS,
+                                 .piece_count = 300 };
+
+    for (int i = 0; i < 300; i++)
+        snprintf(workload.pieces[i], WORKLOAD_PIECE_SIZE, form == PROMPT_IDS ? "%d" : "w%d", i);
+    return workload;
+}
+
+static struct prompts *make_planned(const struct workload *workload, const struct plan *plan,
+                                    int64_t tokens, uint64_t nonce)
+{
+    const struct prompts_order order = { .workload = workload,
+                                         .plan = plan,
+                                         .model = "a \"model\"",
+                                         .input_tokens = tokens,
+                                         .output_tokens = 7,
+                                         .context_tokens = 2000,
+                                         .nonce = nonce };
+    struct prompts *prompts;
+    struct error error;
+
+    if (!prompts_create(&order, &prompts, &error))
+        fail_msg("%s", error.message);
+    return prompts;
+}
+
+static struct prompts *make_prompts(const struct workload *workload, uint64_t seed, int64_t tokens)
+{
+    const struct plan plan = { .seed = seed };
+
+    return make_planned(workload, &plan, tokens, 5);
+}
+
+/* The request's JSON, read in pieces of `size` bytes. */
+static json_t *read_prompt(const struct prompts *prompts, uint64_t index, size_t size)
+{
+    struct prompt prompt;
+    TEXT_AUTO body = { 0 };
+    char piece[4096];
+    size_t got;
+    json_t *json;
+    struct error error;
+
+    prompt_make(prompts, index, &prompt);
+    while ((got = prompt_read(&prompt, piece, size)) > 0)
+        text_add_bytes(&body, piece, got);
+    assert_int_equal(body.length, prompt.length);
+    if (!json_parse(body.data, body.length, &json, &error))
+        fail_msg("%s: %s", error.message, body.data);
+    return json;
+}
+
+static void bodies_are_requests_of_the_length_asked_for(void **state)
+{
+    static const int64_t lengths[] = { 2, 17, 33, 34, 1000 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        struct workload workload = make_workload(PROMPT_IDS);
+        struct prompts *prompts = make_prompts(&workload, 1, lengths[i]);
+        json_auto_t *json = read_prompt(prompts, i, 1 + i * 700);
+
+        assert_int_equal(json_array_size(json_object_get(json, "prompt")), lengths[i] - 1);
+        assert_string_equal(json_get_text(json, "model", ""), "a \"model\"");
+        assert_int_equal(json_get_integer(json, "max_tokens", 0), 7);
+        assert_int_equal(json_get_integer(json, "min_tokens", 0), 7);
+        assert_true(json_get_boolean(json, "stream", false));
+        assert_true(json_get_boolean(json, "ignore_eos", false));
+        assert_true(
+            json_get_boolean(json_object_get(json, "stream_options"), "include_usage", false));
+        prompts_destroy(prompts);
+    }
+}
+
+static size_t count_words(const char *text)
+{
+    size_t count = 1;
+
+    for (; *text != '\0'; text++)
+        count += *text == ' ';
+    return count;
+}
+
+static void word_prompts_have_as_many_words(void **state)
+{
+    struct workload workload = make_workload(PROMPT_WORDS);
+    struct prompts *prompts = make_prompts(&workload, 1, 100);
+    json_auto_t *json = read_prompt(prompts, 0, 4096);
+    json_auto_t *chat = NULL;
+
+    (void)state;
+    assert_int_equal(count_words(json_get_text(json, "prompt", "")), 100); /* "a" is the overhead */
+    prompts_destroy(prompts);
+    workload.api = BENCH_CHAT;
+    prompts = make_prompts(&workload, 1, 100);
+    chat = read_prompt(prompts, 0, 4096);
+    const json_t *message = json_array_get(json_object_get(chat, "messages"), 0);
+    assert_string_equal(json_get_text(message, "role", ""), "user");
+    assert_int_equal(count_words(json_get_text(message, "content", "")), 100);
+    prompts_destroy(prompts);
+}
+
+static bool same_head(const json_t *a, const json_t *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (json_integer_value(json_array_get(json_object_get(a, "prompt"), i))
+            != json_integer_value(json_array_get(json_object_get(b, "prompt"), i)))
+            return false;
+    return true;
+}
+
+static void no_two_requests_begin_alike(void **state)
+{
+    struct workload workload = make_workload(PROMPT_IDS);
+    const struct plan plan = { .seed = 1 };
+    struct prompts *prompts = make_prompts(&workload, 1, 200);
+    struct prompts *attempt = make_planned(&workload, &plan, 200, 6);
+    json_auto_t *first = read_prompt(prompts, 0, 4096);
+
+    (void)state;
+    for (uint64_t index = 1; index < 500; index++) {
+        json_auto_t *next = read_prompt(prompts, index, 4096);
+        json_auto_t *retried = read_prompt(attempt, index, 4096);
+
+        assert_false(same_head(first, next, 16)); /* a block of the prefix cache */
+        assert_false(same_head(next, retried, 16));
+    }
+    prompts_destroy(attempt);
+    prompts_destroy(prompts);
+}
+
+static void the_same_request_is_made_again(void **state)
+{
+    struct workload workload = make_workload(PROMPT_IDS);
+    struct prompts *prompts = make_prompts(&workload, 1, 200);
+    struct prompts *others = make_prompts(&workload, 1, 200);
+    json_auto_t *one = read_prompt(prompts, 3, 4096);
+    json_auto_t *two = read_prompt(others, 3, 4096);
+
+    (void)state;
+    assert_true(json_equal(one, two));
+    prompts_destroy(prompts);
+    prompts_destroy(others);
+}
+
+static void expect_digest(uint64_t seed, int64_t tokens, const char *than, bool same)
+{
+    struct workload workload = make_workload(PROMPT_IDS);
+    struct prompts *prompts = make_prompts(&workload, seed, tokens);
+    char digest[DIGEST_TEXT_SIZE];
+
+    prompts_digest(prompts, digest);
+    assert_int_equal(strcmp(digest, than) == 0, same);
+    prompts_destroy(prompts);
+}
+
+static void the_digest_is_of_seed_and_shape(void **state)
+{
+    struct workload workload = make_workload(PROMPT_IDS);
+    struct prompts *prompts = make_prompts(&workload, 1, 200);
+    char digest[DIGEST_TEXT_SIZE];
+    struct prompt prompt;
+
+    (void)state;
+    prompt_make(prompts, 1, &prompt); /* whatever was sent already */
+    prompts_digest(prompts, digest);
+    expect_digest(1, 200, digest, true);
+    expect_digest(2, 200, digest, false);
+    expect_digest(1, 201, digest, false);
+    prompts_destroy(prompts);
+}
+
+static void refuses_prompts_shorter_than_what_the_server_adds(void **state)
+{
+    struct workload workload = make_workload(PROMPT_IDS);
+    struct prompts *prompts;
+    struct error error;
+
+    (void)state;
+    const struct plan plan = { .seed = 1 };
+
+    workload.overhead_tokens = 12;
+    const struct prompts_order order = {
+        .workload = &workload, .plan = &plan, .model = "m", .input_tokens = 12, .output_tokens = 7
+    };
+    assert_false(prompts_create(&order, &prompts, &error));
+    assert_non_null(strstr(error.message, "12 input tokens are too few"));
+    assert_non_null(strstr(error.message, "the shortest has 13"));
+}
+
+/* ---- Lengths that are drawn, and prefixes that are shared -------------------------------------
+ */
+
+static const struct plan spread_plan = { .seed = 1,
+                                         .input_distribution = DISTRIBUTION_UNIFORM,
+                                         .input_spread = 0.5,
+                                         .output_distribution = DISTRIBUTION_LOGNORMAL,
+                                         .output_spread = 0.8 };
+
+static void each_body_has_the_lengths_that_it_wants(void **state)
+{
+    struct workload workload = make_workload(PROMPT_IDS);
+    struct prompts *prompts = make_planned(&workload, &spread_plan, 100, 5);
+    int64_t input = 0, output = 0, shortest = INT64_MAX, longest = 0;
+
+    (void)state;
+    for (uint64_t index = 0; index < 2000; index++) {
+        json_auto_t *json = read_prompt(prompts, index, 4096);
+        struct prompt prompt;
+
+        prompt_make(prompts, index, &prompt);
+        assert_int_equal(json_array_size(json_object_get(json, "prompt")) + 1,
+                         prompt.wanted.input_tokens);
+        assert_int_equal(json_get_integer(json, "max_tokens", 0), prompt.wanted.output_tokens);
+        assert_int_equal(json_get_integer(json, "min_tokens", 0), prompt.wanted.output_tokens);
+        assert_in_range(prompt.wanted.input_tokens, 50, 150);
+        assert_in_range(prompt.wanted.output_tokens, 1, 70);
+        assert_false(prompt.wanted.cut || prompt.wanted.may_stop);
+        input += prompt.wanted.input_tokens;
+        output += prompt.wanted.output_tokens;
+        if (prompt.wanted.input_tokens < shortest)
+            shortest = prompt.wanted.input_tokens;
+        if (prompt.wanted.input_tokens > longest)
+            longest = prompt.wanted.input_tokens;
+    }
+    assert_in_range(input, 2000 * 98, 2000 * 102);
+    assert_in_range(output, 2000 * 6.5, 2000 * 7.5);
+    assert_true(shortest == 50 && longest == 150);
+    prompts_destroy(prompts);
+}
+
+static bool wants_the_same(const struct prompts *a, const struct prompts *b)
+{
+    for (uint64_t index = 0; index < 20; index++) {
+        struct prompt one, other;
+
+        prompt_make(a, index, &one);
+        prompt_make(b, index, &other);
+        if (one.wanted.input_tokens != other.wanted.input_tokens
+            || one.wanted.output_tokens != other.wanted.output_tokens)
+            return false;
+    }
+    return true;
+}
+
+static void lengths_are_by_the_seed_and_not_by_the_attempt(void **state)
+{
+    struct workload workload = make_workload(PROMPT_IDS);
+    struct plan reseeded = spread_plan;
+    struct prompts *prompts = make_planned(&workload, &spread_plan, 100, 5);
+    struct prompts *attempt = make_planned(&workload, &spread_plan, 100, 6);
+    struct prompts *other;
+
+    (void)state;
+    reseeded.seed = 2;
+    other = make_planned(&workload, &reseeded, 100, 5);
+    assert_true(wants_the_same(prompts, attempt));
+    assert_false(wants_the_same(prompts, other));
+    prompts_destroy(prompts);
+    prompts_destroy(attempt);
+    prompts_destroy(other);
+}
+
+static void drawn_lengths_are_cut_to_the_context_and_marked(void **state)
+{
+    struct workload workload = make_workload(PROMPT_IDS);
+    const struct plan plan = { .seed = 1,
+                               .input_distribution = DISTRIBUTION_LOGNORMAL,
+                               .input_spread = 1 };
+    struct prompts *prompts = make_planned(&workload, &plan, 1500, 5);
+    int cut = 0;
+
+    (void)state;
+    for (uint64_t index = 0; index < 500; index++) {
+        struct prompt prompt;
+
+        prompt_make(prompts, index, &prompt);
+        assert_true(prompt.wanted.input_tokens + 7 <= 2000);
+        assert_true(!prompt.wanted.cut || prompt.wanted.input_tokens == 2000 - 7);
+        cut += prompt.wanted.cut;
+    }
+    assert_in_range(cut, 50, 250);
+    prompts_destroy(prompts);
+}
+
+static void a_mean_over_the_context_is_refused(void **state)
+{
+    struct workload workload = make_workload(PROMPT_IDS);
+    const struct prompts_order order = { .workload = &workload,
+                                         .plan = &spread_plan,
+                                         .model = "m",
+                                         .input_tokens = 100,
+                                         .output_tokens = 8,
+                                         .context_tokens = 107 };
+    struct prompts *prompts;
+    struct error error;
+
+    (void)state;
+    assert_false(prompts_create(&order, &prompts, &error));
+    assert_non_null(strstr(error.message, "more than the model's context of 107"));
+}
+
+/* The first `count` ids of a prompt, as one number of them. */
+static json_int_t first_ids(const json_t *json)
+{
+    const json_t *ids = json_object_get(json, "prompt");
+
+    return json_integer_value(json_array_get(ids, 0)) * 1000000
+           + json_integer_value(json_array_get(ids, 1)) * 1000
+           + json_integer_value(json_array_get(ids, 2));
+}
+
+static void prompts_share_as_many_prefixes_as_there_are_pools(void **state)
+{
+    struct workload workload = make_workload(PROMPT_IDS);
+    const struct plan plan = { .seed = 1, .shared_prefix_tokens = 40, .prefix_pools = 3 };
+    struct prompts *prompts = make_planned(&workload, &plan, 60, 5);
+    json_t *examples[3] = { 0 };
+    size_t found = 0;
+
+    (void)state;
+    for (uint64_t index = 0; index < 100; index++) {
+        json_auto_t *json = read_prompt(prompts, index, 4096);
+        size_t pool = 0;
+
+        assert_int_equal(json_array_size(json_object_get(json, "prompt")), 59);
+        while (pool < found && first_ids(examples[pool]) != first_ids(json))
+            pool++;
+        assert_true(pool < 3);
+        if (pool == found)
+            examples[found++] = json_incref(json);
+        else {
+            assert_true(same_head(examples[pool], json, 40));
+            assert_false(same_head(examples[pool], json, 46));
+        }
+    }
+    assert_int_equal(found, 3);
+    for (size_t i = 0; i < found; i++)
+        json_decref(examples[i]);
+    prompts_destroy(prompts);
+}
+
+static void another_attempt_shares_other_prefixes(void **state)
+{
+    struct workload workload = make_workload(PROMPT_WORDS);
+    const struct plan plan = { .seed = 1, .shared_prefix_tokens = 40 };
+    struct prompts *prompts = make_planned(&workload, &plan, 60, 5);
+    struct prompts *attempt = make_planned(&workload, &plan, 60, 6);
+    json_auto_t *one = read_prompt(prompts, 0, 4096), *other = read_prompt(attempt, 0, 4096);
+    const char *text = json_get_text(one, "prompt", "");
+
+    (void)state;
+    assert_int_equal(count_words(text), 60);
+    assert_int_not_equal(strncmp(text, json_get_text(other, "prompt", ""), 40), 0);
+    prompts_destroy(prompts);
+    prompts_destroy(attempt);
+}
+
+static void sampling_goes_into_each_body(void **state)
+{
+    struct workload workload = make_workload(PROMPT_IDS);
+    const struct plan plan = { .seed = 1,
+                               .temperature = 0.7,
+                               .top_p = 0.9,
+                               .top_k = 40,
+                               .stop = { "\"end\"" },
+                               .stop_count = 1,
+                               .natural_output = true };
+    json_auto_t *one = NULL, *other = NULL;
+    struct prompts *prompts;
+    struct prompt prompt;
+
+    (void)state;
+    workload.fields |= FIELD_SEED;
+    workload_take_plan(&workload, &plan);
+    prompts = make_planned(&workload, &plan, 60, 5);
+    one = read_prompt(prompts, 0, 4096);
+    other = read_prompt(prompts, 1, 4096);
+    prompt_make(prompts, 0, &prompt);
+    assert_true(prompt.wanted.may_stop);
+    assert_true(json_get_number(one, "temperature", 0) == 0.7);
+    assert_true(json_get_number(one, "top_p", 0) == 0.9);
+    assert_int_equal(json_get_integer(one, "top_k", 0), 40);
+    assert_string_equal(json_string_value(json_array_get(json_object_get(one, "stop"), 0)),
+                        "\"end\"");
+    assert_null(json_object_get(one, "ignore_eos"));
+    assert_null(json_object_get(one, "min_tokens"));
+    assert_null(json_object_get(one, "presence_penalty"));
+    assert_int_not_equal(json_get_integer(one, "seed", -1), json_get_integer(other, "seed", -1));
+    prompts_destroy(prompts);
+}
+
+/* ---- Datasets -------------------------------------------------------------------------------- */
+
+static struct prompts *make_of_dataset(const struct workload *workload, const struct plan *plan,
+                                       const char *file, struct dataset *dataset)
+{
+    struct prompts_order order = { .workload = workload,
+                                   .plan = plan,
+                                   .model = "m",
+                                   .input_tokens = 10,
+                                   .output_tokens = 7,
+                                   .context_tokens = 100,
+                                   .nonce = 5,
+                                   .dataset = dataset };
+    struct prompts *prompts;
+    struct error error;
+
+    if (!dataset_read(file, strlen(file), dataset, &error)
+        || !prompts_create(&order, &prompts, &error))
+        fail_msg("%s", error.message);
+    return prompts;
+}
+
+static void a_datasets_prompts_are_sent_as_they_stand(void **state)
+{
+    struct workload workload = make_workload(PROMPT_IDS);
+    const struct plan plan = { .seed = 1,
+                               .input_distribution = DISTRIBUTION_DATASET,
+                               .output_distribution = DISTRIBUTION_DATASET };
+    DATASET_AUTO dataset = { 0 };
+    struct prompts *prompts = make_of_dataset(&workload, &plan,
+                                              "{\"prompt\":\"Say \\\"a\\\"\",\"output_tokens\":3}\n"
+                                              "{\"prompt\":\"two\",\"output_tokens\":4}\n"
+                                              "{\"prompt\":\"too long\",\"output_tokens\":99}\n"
+                                              "{\"prompt\":\"no answer\"}\n",
+                                              &dataset);
+    int seen[2] = { 0 };
+
+    (void)state;
+    assert_int_equal(prompts_left_out(prompts), 2);
+    for (uint64_t index = 0; index < 4; index++) {
+        json_auto_t *json = read_prompt(prompts, index, 4096);
+        const char *text = json_get_text(json, "prompt", "");
+        bool first = strcmp(text, "Say \"a\"") == 0;
+        struct prompt prompt;
+
+        prompt_make(prompts, index, &prompt);
+        if (!first)
+            assert_string_equal(text, "two");
+        seen[first]++;
+        assert_int_equal(json_get_integer(json, "max_tokens", 0), first ? 3 : 4);
+        assert_int_equal(prompt.wanted.output_tokens, first ? 3 : 4);
+        assert_int_equal(prompt.wanted.input_tokens, -1);
+        assert_int_equal(prompt.wanted.repeated, index >= 2);
+    }
+    assert_true(seen[0] == 2 && seen[1] == 2);
+    prompts_destroy(prompts);
+}
+
+static void prompts_that_come_again_are_made_unique_where_the_plan_says_so(void **state)
+{
+    struct workload workload = make_workload(PROMPT_WORDS);
+    const struct plan plan = { .seed = 1,
+                               .input_distribution = DISTRIBUTION_DATASET,
+                               .unique_prompts = true };
+    DATASET_AUTO dataset = { 0 };
+    json_auto_t *one = NULL, *again = NULL;
+    struct prompts *prompts;
+    const char *texts[2];
+    struct prompt prompt;
+
+    (void)state;
+    workload.api = BENCH_CHAT;
+    prompts = make_of_dataset(&workload, &plan, "[{\"prompt\":\"same\"}]", &dataset);
+    one = read_prompt(prompts, 0, 7);
+    again = read_prompt(prompts, 1, 4096);
+    texts[0] = json_get_text(json_array_get(json_object_get(one, "messages"), 0), "content", "");
+    texts[1] = json_get_text(json_array_get(json_object_get(again, "messages"), 0), "content", "");
+    assert_int_equal(strlen(texts[0]), 16 + strlen(" same"));
+    assert_string_equal(texts[0] + 16, " same");
+    assert_string_equal(texts[1] + 16, " same");
+    assert_int_not_equal(strncmp(texts[0], texts[1], 16), 0);
+    prompt_make(prompts, 1, &prompt);
+    assert_false(prompt.wanted.repeated);
+    assert_int_equal(prompt.wanted.output_tokens, 7);
+    prompts_destroy(prompts);
+}
+
+static void lengths_of_a_dataset_are_made_up_exactly(void **state)
+{
+    struct workload workload = make_workload(PROMPT_IDS);
+    const struct plan plan = { .seed = 1,
+                               .input_distribution = DISTRIBUTION_DATASET,
+                               .output_distribution = DISTRIBUTION_DATASET };
+    DATASET_AUTO dataset = { 0 };
+    struct prompts *prompts = make_of_dataset(
+        &workload, &plan, "input_tokens,output_tokens\n60,5\n30,9\n1,5\n99,5\n", &dataset);
+
+    (void)state;
+    assert_int_equal(prompts_left_out(prompts), 2); /* the overhead alone, and over the context */
+    for (uint64_t index = 0; index < 6; index++) {
+        json_auto_t *json = read_prompt(prompts, index, 4096);
+        struct prompt prompt;
+
+        prompt_make(prompts, index, &prompt);
+        assert_true(prompt.wanted.input_tokens == 60 || prompt.wanted.input_tokens == 30);
+        assert_int_equal(json_array_size(json_object_get(json, "prompt")) + 1,
+                         prompt.wanted.input_tokens);
+        assert_int_equal(prompt.wanted.output_tokens, prompt.wanted.input_tokens == 60 ? 5 : 9);
+        assert_false(prompt.wanted.repeated);
+    }
+    prompts_destroy(prompts);
+}
+
+static void a_dataset_that_does_not_fit_is_refused(void **state)
+{
+    struct workload workload = make_workload(PROMPT_IDS);
+    const struct plan plan = { .seed = 1, .input_distribution = DISTRIBUTION_DATASET };
+    DATASET_AUTO dataset = { 0 };
+    const struct prompts_order order = { .workload = &workload,
+                                         .plan = &plan,
+                                         .model = "m",
+                                         .output_tokens = 95,
+                                         .context_tokens = 100,
+                                         .dataset = &dataset };
+    const char *file = "input_tokens\n60\n";
+    struct prompts *prompts;
+    struct error error;
+
+    (void)state;
+    assert_true(dataset_read(file, strlen(file), &dataset, &error));
+    assert_false(prompts_create(&order, &prompts, &error));
+    assert_non_null(strstr(error.message, "none of the dataset's 1 prompts can be sent"));
+}
+
+/* Chat templates of 1 and of 30 tokens; a context of 100. */
+static void servers_that_are_compared_get_the_same_prompts(void **state)
+{
+    static const char *const files[] = {
+        "{\"prompt\":\"short\",\"output_tokens\":3}\n"
+        "{\"prompt\":\"does not fit where the template is long\",\"output_tokens\":75}\n"
+        "{\"prompt\":\"fits either\",\"output_tokens\":60}\n",
+        "input_tokens,output_tokens\n60,5\n20,9\n31,60\n99,1\n", NULL, /* drawn */
+    };
+    static const enum distribution inputs[] = { DISTRIBUTION_DATASET, DISTRIBUTION_DATASET,
+                                                DISTRIBUTION_LOGNORMAL };
+    struct workload terse = make_workload(PROMPT_IDS), wordy = terse;
+    struct workload_room room = { 0 };
+
+    (void)state;
+    wordy.overhead_tokens = 30;
+    workload_room_widen(&room, &terse);
+    workload_room_widen(&room, &wordy);
+    assert_int_equal(room.overhead_tokens, 30);
+    assert_int_equal(room.shortest_tokens, 31);
+    for (size_t i = 0; i < 3; i++) {
+        const struct plan plan = { .seed = 1,
+                                   .input_distribution = inputs[i],
+                                   .input_spread = 1,
+                                   .output_distribution = DISTRIBUTION_LOGNORMAL,
+                                   .output_spread = 2 };
+        DATASET_AUTO dataset = { 0 };
+        struct prompts_order order = { .plan = &plan,
+                                       .model = "m",
+                                       .input_tokens = 40,
+                                       .output_tokens = 20,
+                                       .context_tokens = 100,
+                                       .room = room,
+                                       .dataset = files[i] == NULL ? NULL : &dataset };
+        struct prompts *prompts[2];
+        struct error error;
+
+        if (files[i] != NULL)
+            assert_true(dataset_read(files[i], strlen(files[i]), &dataset, &error));
+        order.workload = &terse;
+        assert_true(prompts_create(&order, &prompts[0], &error));
+        order.workload = &wordy;
+        assert_true(prompts_create(&order, &prompts[1], &error));
+        assert_int_equal(prompts_left_out(prompts[0]), prompts_left_out(prompts[1]));
+        for (uint64_t index = 0; index < 100; index++) {
+            struct prompt left, right;
+
+            prompt_make(prompts[0], index, &left);
+            prompt_make(prompts[1], index, &right);
+            assert_int_equal(left.wanted.input_tokens, right.wanted.input_tokens);
+            assert_int_equal(left.wanted.output_tokens, right.wanted.output_tokens);
+            assert_int_equal(left.wanted.cut, right.wanted.cut);
+            assert_true(files[i] == NULL || left.wanted.input_tokens != 20);
+        }
+        for (int side = 0; side < 2; side++)
+            prompts_destroy(prompts[side]);
+    }
+}
+
+static void a_kept_workload_comes_back(void **state)
+{
+    struct workload workload = make_workload(PROMPT_WORDS), again;
+    json_auto_t *json = workload_to_json(&workload);
+    struct error error;
+
+    (void)state;
+    assert_true(workload_from_json(json, &again, &error));
+    json_auto_t *twice = workload_to_json(&again);
+    assert_true(json_equal(json, twice));
+    json_array_set_new(json_object_get(json, "pieces"), 3, json_string("\",\"evil\":\""));
+    assert_false(workload_from_json(json, &again, &error));
+    json_object_clear(json);
+    assert_false(workload_from_json(json, &again, &error));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bodies_are_requests_of_the_length_asked_for),
+        cmocka_unit_test(word_prompts_have_as_many_words),
+        cmocka_unit_test(no_two_requests_begin_alike),
+        cmocka_unit_test(the_same_request_is_made_again),
+        cmocka_unit_test(the_digest_is_of_seed_and_shape),
+        cmocka_unit_test(refuses_prompts_shorter_than_what_the_server_adds),
+        cmocka_unit_test(each_body_has_the_lengths_that_it_wants),
+        cmocka_unit_test(lengths_are_by_the_seed_and_not_by_the_attempt),
+        cmocka_unit_test(drawn_lengths_are_cut_to_the_context_and_marked),
+        cmocka_unit_test(a_mean_over_the_context_is_refused),
+        cmocka_unit_test(prompts_share_as_many_prefixes_as_there_are_pools),
+        cmocka_unit_test(another_attempt_shares_other_prefixes),
+        cmocka_unit_test(sampling_goes_into_each_body),
+        cmocka_unit_test(a_datasets_prompts_are_sent_as_they_stand),
+        cmocka_unit_test(prompts_that_come_again_are_made_unique_where_the_plan_says_so),
+        cmocka_unit_test(lengths_of_a_dataset_are_made_up_exactly),
+        cmocka_unit_test(a_dataset_that_does_not_fit_is_refused),
+        cmocka_unit_test(servers_that_are_compared_get_the_same_prompts),
+        cmocka_unit_test(a_kept_workload_comes_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

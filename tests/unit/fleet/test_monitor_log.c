@@ -1,0 +1,58 @@
+#include "fleet/monitor_log.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fleet/metrics_map.h"
+
+static void add(struct witness_log *log, int64_t at_ms)
+{
+    struct metrics_snapshot snapshot;
+
+    metrics_clear(&snapshot);
+    snapshot.at_ms = at_ms;
+    witness_log_add(log, &snapshot);
+}
+
+/* Scrapes so often over 15 s, but for `missing_ms` from 3 s on. */
+static double gap_s(int64_t every_ms, int64_t missing_ms)
+{
+    struct witness_log log = { 0 };
+    double gap_s;
+
+    for (int64_t at_ms = every_ms; at_ms < 15000; at_ms += every_ms)
+        if (at_ms <= 3000 || at_ms >= 3000 + missing_ms)
+            add(&log, 100000 + at_ms);
+    gap_s = witness_log_gap_s(&log, 100000, 115000);
+    witness_log_finish(&log);
+    return gap_s;
+}
+
+static void scrapes_that_are_missing_are_a_gap(void **state)
+{
+    (void)state;
+    assert_float_equal(gap_s(500, 0), 0, 0);
+    assert_float_equal(gap_s(500, 2000), 0, 0); /* one was late */
+    assert_float_equal(gap_s(500, 10000), 10, 1e-9);
+    assert_float_equal(gap_s(500, 12000), 12, 1e-9); /* to the window's end */
+}
+
+static void scrapes_that_are_always_slow_are_none(void **state)
+{
+    (void)state;
+    assert_float_equal(gap_s(2500, 5000), 0, 0);
+    assert_float_equal(gap_s(500, 0), 0, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scrapes_that_are_missing_are_a_gap),
+        cmocka_unit_test(scrapes_that_are_always_slow_are_none),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,578 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/json/json.h"
+#include "base/net/outbound.h"
+#include "fleet/query.h"
+#include "tests/simserve/harness/simserve.h"
+#include "tests/unit/support/canned_server.h"
+
+struct fixture {
+    struct query_result result;
+    struct error error;
+    struct text heard; /* what on_text told */
+    size_t calls, cancel_after_calls;
+    bool told_half_characters;
+    const char *bearer; /* NULL: none */
+};
+
+static void hear(void *context, const char *text, size_t length, int64_t chunks)
+{
+    struct fixture *f = context;
+
+    (void)chunks;
+    f->calls++;
+    f->told_half_characters |= !text_is_utf8(text, length);
+    text_add_bytes(&f->heard, text, length);
+}
+
+static bool is_cancelled(void *context)
+{
+    const struct fixture *f = context;
+
+    return f->cancel_after_calls > 0 && f->calls >= f->cancel_after_calls;
+}
+
+static struct query usual(struct fixture *f)
+{
+    return (struct query){ .prompt = "Say \"hi\"",
+                           .max_tokens = 10,
+                           .temperature = -1,
+                           .chat = true,
+                           .ttft_timeout_ms = 5000,
+                           .idle_timeout_ms = 5000,
+                           .total_timeout_ms = 10000,
+                           .on_text = hear,
+                           .cancelled = is_cancelled,
+                           .context = f };
+}
+
+static bool ask_port(struct fixture *f, const struct query *query, int port)
+{
+    struct endpoint endpoint = { .model = "simserve/toy" };
+
+    if (f->bearer != NULL)
+        snprintf(endpoint.bearer, sizeof endpoint.bearer, "%s", f->bearer);
+    snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", port);
+    return query_run(&endpoint, query, &f->result, &f->error);
+}
+
+static void finish(struct fixture *f)
+{
+    query_result_finish(&f->result);
+    text_finish(&f->heard);
+}
+
+/* ---- A server of known timing ---- */
+
+static bool ask_simserve(struct fixture *f, const struct query *query, const char *const *flags)
+{
+    struct simserve server = simserve_start(flags);
+    bool ok = ask_port(f, query, server.port);
+
+    simserve_stop(&server);
+    return ok;
+}
+
+static void streams_a_completion_with_its_times_and_counts(void **state)
+{
+    for (int chat = 0; chat < 2; chat++) {
+        struct fixture f = { 0 };
+        struct query query = usual(&f);
+
+        (void)state;
+        query.chat = chat;
+        query.max_tokens = 20;
+        assert_true(ask_simserve(&f, &query,
+                                 (const char *[]){ "--ttft-ms", "60", "--step-ms", "10", NULL }));
+        assert_int_equal(f.result.failure, FAILURE_NONE);
+        assert_int_equal(f.result.completion_tokens, 20);
+        assert_true(f.result.prompt_tokens > 0);
+        assert_int_equal(f.result.chunks, 20);
+        assert_string_equal(f.result.finish, "length");
+        assert_string_equal(f.result.model, "simserve/toy");
+        assert_true(f.result.ttft_s >= 0.059); /* no upper bounds: the machine may be busy */
+        assert_true(f.result.total_s >= 0.249);
+        assert_true(fabs(f.result.tokens_per_s * (f.result.total_s - f.result.ttft_s) - 19) < 0.01);
+        assert_int_equal(f.calls, 20);
+        assert_string_equal(text_string(&f.heard), text_string(&f.result.text));
+        finish(&f);
+    }
+}
+
+static void keeps_reasoning_apart(void **state)
+{
+    struct fixture f = { 0 };
+    struct query query = usual(&f);
+
+    (void)state;
+    assert_true(ask_simserve(&f, &query,
+                             (const char *[]){ "--ttft-ms", "1", "--step-ms", "1", "--fault",
+                                               "reasoning_first=1", NULL }));
+    assert_true(f.result.reasoning.length > 0);
+    assert_true(f.result.text.length > 0);
+    assert_string_equal(text_string(&f.heard), text_string(&f.result.text));
+    finish(&f);
+}
+
+struct expectation {
+    const char *fault;
+    enum failure failure;
+    enum error_kind kind;
+    bool partial; /* text had arrived */
+};
+
+static void classifies_how_a_server_fails(void **state)
+{
+    static const struct expectation rows[] = {
+        { "unauthorized=1", FAILURE_AUTH, ERROR_UPSTREAM, false },
+        { "too_long=1", FAILURE_TOO_LONG, ERROR_UPSTREAM, false },
+        { "rate_limited=1", FAILURE_RATE_LIMITED, ERROR_UPSTREAM, false },
+        { "internal=1", FAILURE_SERVER_ERROR, ERROR_UPSTREAM, false },
+        { "unavailable=1", FAILURE_OVERLOADED_503, ERROR_UPSTREAM, false },
+        { "reset_before_headers=1", FAILURE_RESET, ERROR_UPSTREAM, false },
+        { "reset_mid_stream=1", FAILURE_RESET, ERROR_UPSTREAM, true },
+        { "error_event=1", FAILURE_STREAM_ERROR, ERROR_UPSTREAM, true },
+        { "truncated=1", FAILURE_TRUNCATED, ERROR_UPSTREAM, true },
+        { "stall_before_first=1", FAILURE_TTFT_TIMEOUT, ERROR_TIMEOUT, false },
+        { "stall_mid_stream=1", FAILURE_IDLE_TIMEOUT, ERROR_TIMEOUT, true },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fixture f = { 0 };
+        struct query query = usual(&f);
+
+        query.ttft_timeout_ms = query.idle_timeout_ms = 300;
+        assert_false(ask_simserve(&f, &query,
+                                  (const char *[]){ "--ttft-ms", "5", "--step-ms", "1", "--fault",
+                                                    rows[i].fault, NULL }));
+        if (f.result.failure != rows[i].failure || f.error.kind != rows[i].kind)
+            fail_msg("%s: %s, %s", rows[i].fault, failure_name(f.result.failure), f.error.message);
+        assert_int_equal(f.result.text.length > 0, rows[i].partial);
+        assert_non_null(strstr(f.error.message, failure_name(rows[i].failure)));
+        finish(&f);
+    }
+}
+
+static void takes_every_layout_of_a_stream(void **state)
+{
+    static const char *const faults[] = { "missing_done=1",       "usage_in_every_chunk=1",
+                                          "crlf_lines=1",         "no_space_after_data=1",
+                                          "split_events=1",       "joined_events=1",
+                                          "comment_lines=1",      "no_role_chunk=1",
+                                          "slow_headers=1",       "usage_in_last_content=1",
+                                          "wrong_finish_reason=1" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        struct fixture f = { 0 };
+        struct query query = usual(&f);
+
+        if (!ask_simserve(
+                &f, &query,
+                (const char *[]){ "--ttft-ms", "1", "--step-ms", "1", "--fault", faults[i], NULL }))
+            fail_msg("%s: %s", faults[i], f.error.message);
+        assert_int_equal(f.result.completion_tokens, 10);
+        assert_int_equal(f.result.chunks, 10);
+        finish(&f);
+    }
+}
+
+static void says_nothing_of_tokens_that_the_server_does_not_count(void **state)
+{
+    struct fixture f = { 0 };
+    struct query query = usual(&f);
+
+    (void)state;
+    assert_true(ask_simserve(
+        &f, &query, (const char *[]){ "--fault", "missing_usage=1", "--step-ms", "1", NULL }));
+    assert_int_equal(f.result.completion_tokens, -1);
+    assert_int_equal(f.result.prompt_tokens, -1);
+    assert_int_equal(f.result.chunks, 10);
+    assert_true(isnan(f.result.tokens_per_s));
+    finish(&f);
+}
+
+static void stops_when_cancelled_and_keeps_what_came(void **state)
+{
+    struct fixture f = { .cancel_after_calls = 3 };
+    struct query query = usual(&f);
+
+    (void)state;
+    query.max_tokens = 2000;
+    assert_false(
+        ask_simserve(&f, &query, (const char *[]){ "--ttft-ms", "5", "--step-ms", "20", NULL }));
+    assert_int_equal(f.result.failure, FAILURE_CANCELLED);
+    assert_int_equal(f.error.kind, ERROR_CANCELLED);
+    assert_true(f.result.text.length > 0);
+    assert_in_range(f.result.chunks, 3, 100);
+    finish(&f);
+}
+
+static void ends_an_answer_that_takes_longer_than_allowed(void **state)
+{
+    struct fixture f = { 0 };
+    struct query query = usual(&f);
+
+    (void)state;
+    query.max_tokens = 2000;
+    query.total_timeout_ms = 300;
+    assert_false(
+        ask_simserve(&f, &query, (const char *[]){ "--ttft-ms", "5", "--step-ms", "20", NULL }));
+    assert_int_equal(f.result.failure, FAILURE_TOTAL_TIMEOUT);
+    assert_int_equal(f.error.kind, ERROR_TIMEOUT);
+    assert_true(f.result.chunks > 3);
+    finish(&f);
+}
+
+/* ---- Servers of other shapes ---- */
+
+static bool ask_canned(struct fixture *f, const struct query *query,
+                       const struct canned_answer *answers, struct canned_server *server)
+{
+    bool ok;
+
+    canned_start(server, answers);
+    ok = ask_port(f, query, server->port);
+    canned_stop(server);
+    return ok;
+}
+
+#define CHAT "/v1/chat/completions"
+#define HELLO                                                                                      \
+    "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n"              \
+    "data: {\"choices\":[{\"delta\":{\"content\":\"Gr\xc3\xbc\xc3\x9f \"}}]}\n\n"                  \
+    "data: {\"choices\":[{\"delta\":{\"content\":\"\xf0\x9f\x98\x80\\u20ac\"},"                    \
+    "\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":5}}\n\n"    \
+    "data: [DONE]\n\n"
+
+static void never_tells_half_a_character(void **state)
+{
+    static const struct canned_answer answers[] = {
+        { CHAT, .type = "text/event-stream", .body = HELLO, .piece_bytes = 3 }, { NULL }
+    };
+    struct canned_server server;
+    struct fixture f = { 0 };
+    struct query query = usual(&f);
+
+    (void)state;
+    assert_true(ask_canned(&f, &query, answers, &server));
+    assert_string_equal(text_string(&f.heard), "Gr\xc3\xbc\xc3\x9f \xf0\x9f\x98\x80\xe2\x82\xac");
+    assert_false(f.told_half_characters);
+    assert_int_equal(f.result.chunks, 2);
+    assert_int_equal(f.result.prompt_tokens, 7);
+    assert_int_equal(f.result.completion_tokens, 5);
+    finish(&f);
+}
+
+static void takes_an_answer_in_one_piece(void **state)
+{
+    static const struct canned_answer answers[] = {
+        { CHAT, .body = "  {\"model\":\"other\",\"choices\":[{\"message\":{\"content\":\"Hi.\","
+                        "\"reasoning_content\":\"hm\"},\"finish_reason\":\"stop\"}],"
+                        "\"usage\":{\"prompt_tokens\":4,\"completion_tokens\":2}}" },
+        { NULL }
+    };
+    struct canned_server server;
+    struct fixture f = { 0 };
+    struct query query = usual(&f);
+
+    (void)state;
+    assert_true(ask_canned(&f, &query, answers, &server));
+    assert_string_equal(text_string(&f.result.text), "Hi.");
+    assert_string_equal(text_string(&f.heard), "Hi.");
+    assert_string_equal(text_string(&f.result.reasoning), "hm");
+    assert_string_equal(f.result.model, "other");
+    assert_string_equal(f.result.finish, "stop");
+    assert_int_equal(f.result.completion_tokens, 2);
+    assert_true(isnan(f.result.ttft_s));
+    assert_true(f.result.total_s > 0);
+    assert_true(isnan(f.result.tokens_per_s));
+    finish(&f);
+}
+
+static void refuses_answers_that_are_no_completion(void **state)
+{
+    static const struct canned_answer shapes[][2] = {
+        { { CHAT, .type = "text/html", .body = "<html>welcome</html>" } },
+        { { CHAT, .body = "{\"error\":{\"message\":\"no GPU\"}}" } },
+        { { CHAT, .body = "{\"choices\":[" } },
+        { { CHAT, .type = "text/event-stream", .body = "data: {broken\n\ndata: [DONE]\n\n" } },
+        { { CHAT, .type = "text/event-stream", .body = "" } },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        struct canned_server server;
+        struct fixture f = { 0 };
+        struct query query = usual(&f);
+
+        assert_false(ask_canned(&f, &query, shapes[i], &server));
+        assert_int_equal(f.result.failure, FAILURE_PROTOCOL);
+        assert_int_equal(f.error.kind, ERROR_UPSTREAM);
+        finish(&f);
+    }
+}
+
+static void calls_a_complete_answer_without_content_empty(void **state)
+{
+    static const struct canned_answer answers[] = {
+        { CHAT, .type = "text/event-stream",
+          .body = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
+                  "data: [DONE]\n\n" },
+        { NULL }
+    };
+    struct canned_server server;
+    struct fixture f = { 0 };
+    struct query query = usual(&f);
+
+    (void)state;
+    assert_false(ask_canned(&f, &query, answers, &server));
+    assert_int_equal(f.result.failure, FAILURE_EMPTY);
+    assert_true(isnan(f.result.ttft_s));
+    finish(&f);
+}
+
+static void repeats_without_what_a_strict_server_does_not_know(void **state)
+{
+    static const struct canned_answer answers[] = {
+        { CHAT, .when = "stream_options", .status = 422,
+          .body =
+              "{\"detail\":[{\"loc\":[\"body\",\"stream_options\"],\"msg\":\"extra fields\"}]}" },
+        { CHAT, .when = "max_completion_tokens", .status = 500,
+          .body = "{\"message\":\"unexpected argument max_completion_tokens\"}" },
+        { CHAT, .when = "\"max_tokens\":10", .type = "text/event-stream", .body = HELLO },
+        { NULL }
+    };
+    struct canned_server server;
+    struct fixture f = { 0 };
+    struct query query = usual(&f);
+
+    (void)state;
+    assert_true(ask_canned(&f, &query, answers, &server));
+    assert_int_equal(server.requests, 3);
+    assert_int_equal(f.result.completion_tokens, 5);
+    finish(&f);
+}
+
+static void keeps_the_limit_that_newer_servers_want(void **state)
+{
+    static const struct canned_answer answers[] = {
+        { CHAT, .when = "\"max_tokens\"", .status = 400,
+          .body = "{\"error\":{\"message\":\"Unsupported parameter: 'max_tokens' is not supported. "
+                  "Use 'max_completion_tokens' instead.\"}}" },
+        { CHAT, .when = "max_completion_tokens", .type = "text/event-stream", .body = HELLO },
+        { NULL }
+    };
+    struct canned_server server;
+    struct fixture f = { 0 };
+    struct query query = usual(&f);
+
+    (void)state;
+    assert_true(ask_canned(&f, &query, answers, &server));
+    assert_int_equal(server.requests, 2);
+    finish(&f);
+}
+
+static void does_not_repeat_other_refusals(void **state)
+{
+    static const struct canned_answer answers[] = {
+        { CHAT, .status = 400,
+          .body = "{\"error\":{\"message\":\"temperature must be below 2\"}}" },
+        { NULL }
+    };
+    struct canned_server server;
+    struct fixture f = { 0 };
+    struct query query = usual(&f);
+
+    (void)state;
+    assert_false(ask_canned(&f, &query, answers, &server));
+    assert_int_equal(server.requests, 1);
+    assert_int_equal(f.result.failure, FAILURE_REFUSED_400);
+    assert_non_null(strstr(f.error.message, "temperature must be below 2"));
+    finish(&f);
+}
+
+static void sends_what_was_asked_for(void **state)
+{
+    static const struct canned_answer answers[] = {
+        { CHAT, .type = "text/event-stream", .body = HELLO },
+        { "/v1/completions", .type = "text/event-stream",
+          .body = "data: {\"choices\":[{\"text\":\"x\",\"finish_reason\":\"stop\"}]}\n\n" },
+        { NULL }
+    };
+    struct canned_server server;
+    struct fixture f = { 0 }, g = { 0 };
+    struct query query = usual(&f);
+
+    (void)state;
+    query.system = "Be brief";
+    query.temperature = 0.5;
+    assert_true(ask_canned(&f, &query, answers, &server));
+    assert_string_equal(
+        server.bodies[0],
+        "{\"model\":\"simserve/toy\",\"messages\":[{\"role\":\"system\",\"content\":\"Be brief\"},"
+        "{\"role\":\"user\",\"content\":\"Say \\\"hi\\\"\"}],\"max_tokens\":10,"
+        "\"max_completion_tokens\":10,\"temperature\":0.5,\"stream\":true,"
+        "\"stream_options\":{\"include_usage\":true}}");
+    query = usual(&g);
+    query.chat = false;
+    assert_true(ask_canned(&g, &query, answers, &server));
+    assert_string_equal(server.bodies[0],
+                        "{\"model\":\"simserve/toy\",\"prompt\":\"Say \\\"hi\\\"\","
+                        "\"max_tokens\":10,\"stream\":true,"
+                        "\"stream_options\":{\"include_usage\":true}}");
+    assert_string_equal(text_string(&g.result.text), "x");
+    finish(&f);
+    finish(&g);
+}
+
+static void bounds_the_text_it_keeps(void **state)
+{
+    static char body[1400000];
+    const struct canned_answer answers[] = { { CHAT, .type = "text/event-stream", .body = body },
+                                             { NULL } };
+    struct canned_server server;
+    struct fixture f = { 0 };
+    struct query query = usual(&f);
+    char *end = body;
+
+    (void)state;
+    for (int i = 0; i < 13; i++) {
+        end = stpcpy(end, "data: {\"choices\":[{\"delta\":{\"content\":\"");
+        memset(end, 'x', 100000);
+        end = stpcpy(end + 100000, "\"}}]}\n\n");
+    }
+    stpcpy(end, "data: [DONE]\n\n");
+    assert_true(ask_canned(&f, &query, answers, &server));
+    assert_true(f.result.text.length <= 1 << 20);
+    assert_true(f.result.text.length > 1000000);
+    assert_int_equal(f.result.chunks, 13);
+    finish(&f);
+}
+
+static void says_that_nobody_listens(void **state)
+{
+    static const struct canned_answer answers[] = { { NULL } };
+    struct canned_server server;
+    struct fixture f = { 0 };
+    struct query query = usual(&f);
+
+    (void)state;
+    canned_start(&server, answers);
+    canned_stop(&server);
+    assert_false(ask_port(&f, &query, server.port));
+    assert_int_equal(f.result.failure, FAILURE_CONNECT_REFUSED);
+    assert_true(isnan(f.result.total_s));
+    finish(&f);
+}
+
+static int start(void **state)
+{
+    struct error error;
+
+    (void)state;
+    return outbound_global_init(&error) ? 0 : -1;
+}
+
+/* ---- A server that repeats what it was sent ---- */
+
+#define SECRET "Lab-7f3Kq9ZxT0vW2mR8uYc41"
+#define CHUNK(text) "data: {\"choices\":[{\"delta\":{\"content\":\"" text "\"}}]}\n\n"
+
+static void assert_masked(const struct canned_answer *answers, bool works, const char *said)
+{
+    struct fixture f = { .bearer = SECRET };
+    const struct query query = usual(&f);
+    struct canned_server server;
+
+    canned_start(&server, answers);
+    assert_int_equal(ask_port(&f, &query, server.port), works);
+    canned_stop(&server);
+    if (works) {
+        assert_string_equal(text_string(&f.result.text), said);
+        assert_string_equal(text_string(&f.heard), said);
+    } else if (strstr(f.error.message, said) == NULL) {
+        fail_msg("\"%s\" does not say \"%s\"", f.error.message, said);
+    }
+    assert_null(strstr(f.error.message, "3Kq9"));
+    assert_null(strstr(f.result.finish, "3Kq9"));
+    assert_null(strstr(f.result.model, "3Kq9"));
+    assert_null(strstr(text_string(&f.result.reasoning), "3Kq9"));
+    finish(&f);
+}
+
+#define ANSWERS(...)                                                                               \
+    ((const struct canned_answer[]){ { "/v1/chat/completions", __VA_ARGS__ }, { 0 } })
+
+static void hides_the_secret_in_its_answer_however_it_comes(void **state)
+{
+    (void)state;
+    assert_masked(ANSWERS(.type = "text/event-stream",
+                          .body = CHUNK("It is La") CHUNK("b-7f3Kq9Zx") CHUNK("T0vW2m") CHUNK(
+                              "R8\\u0075Yc4") CHUNK("1, I") CHUNK(" think.") "data: [DONE]\n\n"),
+                  true, "It is (hidden), I think.");
+    assert_masked(ANSWERS(.type = "text/event-stream", .piece_bytes = 7,
+                          .body = CHUNK("Lab-7f3Kq9ZxT0vW2mR8uYc41") "data: [DONE]\n\n"),
+                  true, "(hidden)");
+    assert_masked(
+        ANSWERS(.type = "text/event-stream",
+                .body =
+                    "data: {\"choices\":[{\"delta\":{\"reasoning\":\"" SECRET "\"}}]}\n\n" CHUNK(
+                        "ok") "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"" SECRET
+                              "\"}]}\n\n"
+                              "data: [DONE]\n\n"),
+        true, "ok");
+    assert_masked(ANSWERS(.body =
+                              "{\"model\":\"" SECRET "\",\"choices\":[{\"message\":{\"content\":"
+                              "\"\\u004cab-7f3Kq9ZxT0vW2mR8uYc4\"},\"finish_reason\":\"stop\"}]}"),
+                  true, "(hidden)");
+}
+
+static void hides_the_secret_in_what_went_wrong(void **state)
+{
+    (void)state;
+    assert_masked(ANSWERS(.status = 401, .body = "{\"error\":{\"message\":\"no key " SECRET "\"}}"),
+                  false, "the server answered 401: no key (hidden) (auth)");
+    assert_masked(ANSWERS(.status = 500, .type = "text/plain",
+                          .body = "TGFiLTdmM0txOVp4VDB2VzJtUjh1WWM0MQ== failed"),
+                  false, "500: (hidden)Q== failed");
+    assert_masked(ANSWERS(.type = "text/event-stream",
+                          .body = "data: {\"error\":{\"message\":\"bad " SECRET "\"}}\n\n"),
+                  false, "inside its answer: bad (hidden)");
+    assert_masked(ANSWERS(.type = "text/" SECRET, .body = "hello"), false, "text/(hidden)");
+    assert_masked(ANSWERS(.body = "{\"no\": \"" SECRET "\"}"), false, "(hidden)");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(streams_a_completion_with_its_times_and_counts),
+        cmocka_unit_test(keeps_reasoning_apart),
+        cmocka_unit_test(classifies_how_a_server_fails),
+        cmocka_unit_test(takes_every_layout_of_a_stream),
+        cmocka_unit_test(says_nothing_of_tokens_that_the_server_does_not_count),
+        cmocka_unit_test(stops_when_cancelled_and_keeps_what_came),
+        cmocka_unit_test(ends_an_answer_that_takes_longer_than_allowed),
+        cmocka_unit_test(never_tells_half_a_character),
+        cmocka_unit_test(takes_an_answer_in_one_piece),
+        cmocka_unit_test(refuses_answers_that_are_no_completion),
+        cmocka_unit_test(calls_a_complete_answer_without_content_empty),
+        cmocka_unit_test(repeats_without_what_a_strict_server_does_not_know),
+        cmocka_unit_test(hides_the_secret_in_its_answer_however_it_comes),
+        cmocka_unit_test(hides_the_secret_in_what_went_wrong),
+        cmocka_unit_test(keeps_the_limit_that_newer_servers_want),
+        cmocka_unit_test(does_not_repeat_other_refusals),
+        cmocka_unit_test(sends_what_was_asked_for),
+        cmocka_unit_test(bounds_the_text_it_keeps),
+        cmocka_unit_test(says_that_nobody_listens),
+    };
+
+    return cmocka_run_group_tests(tests, start, NULL);
+}

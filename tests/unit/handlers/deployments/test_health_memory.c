@@ -1,0 +1,140 @@
+/* Who asks a model how it is, and who is told what others heard. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "base/json/json.h"
+#include "handlers/deployments/health_memory.h"
+
+#define CALLERS 8
+
+static const struct deployment demo = { .id = 1, .revision = 1 };
+
+static bool never(void *context)
+{
+    (void)context;
+    return false;
+}
+
+static bool always(void *context)
+{
+    (void)context;
+    return true;
+}
+
+static struct answer said(const char *status)
+{
+    struct answer answer = { .structured = json_pack("{s:s}", "status", status) };
+
+    text_add(&answer.text, status);
+    return answer;
+}
+
+static enum health_turn get(struct health_memory *memory, const struct deployment *deployment,
+                            const char *expected)
+{
+    struct answer answer = { 0 };
+    double age_s = -1;
+    enum health_turn turn = health_memory_get(memory, deployment, never, NULL, &answer, &age_s);
+
+    if (turn == HEALTH_KNOWN) {
+        assert_string_equal(json_get_text(answer.structured, "status", ""), expected);
+        assert_string_equal(text_string(&answer.text), expected);
+        assert_true(age_s >= 0 && age_s < HEALTH_KEPT_S);
+    }
+    answer_finish(&answer);
+    return turn;
+}
+
+static void set(struct health_memory *memory, const struct deployment *deployment,
+                const char *status)
+{
+    struct answer answer = said(status);
+
+    health_memory_set(memory, deployment, &answer);
+    answer_finish(&answer);
+}
+
+static void what_was_heard_is_told_of_that_revision(void **state)
+{
+    struct health_memory *memory = health_memory_create();
+    const struct deployment changed = { .id = 1, .revision = 2 },
+                            other = { .id = 2, .revision = 1 };
+
+    (void)state;
+    assert_int_equal(get(memory, &demo, NULL), HEALTH_ASK);
+    set(memory, &demo, "PASSED");
+    assert_int_equal(get(memory, &demo, "PASSED"), HEALTH_KNOWN);
+    set(memory, &demo, "FAILED"); /* an operator asked */
+    assert_int_equal(get(memory, &demo, "FAILED"), HEALTH_KNOWN);
+    assert_int_equal(get(memory, &changed, NULL), HEALTH_ASK);
+    assert_int_equal(get(memory, &other, NULL), HEALTH_ASK);
+    health_memory_destroy(memory);
+}
+
+static void who_leaves_or_fails_makes_room_for_the_next(void **state)
+{
+    static const struct answer nothing;
+    struct health_memory *memory = health_memory_create();
+    struct answer answer = { 0 };
+    double age_s;
+
+    (void)state;
+    assert_int_equal(get(memory, &demo, NULL), HEALTH_ASK);
+    assert_int_equal(health_memory_get(memory, &demo, always, NULL, &answer, &age_s), HEALTH_LEFT);
+    health_memory_set(memory, &demo, &nothing);
+    assert_int_equal(get(memory, &demo, NULL), HEALTH_ASK);
+    health_memory_destroy(memory);
+}
+
+struct caller {
+    pthread_t thread;
+    struct health_memory *memory;
+    atomic_int *asked;
+};
+
+static void *call(void *context)
+{
+    struct caller *caller = context;
+
+    if (get(caller->memory, &demo, "PASSED") == HEALTH_ASK) {
+        atomic_fetch_add(caller->asked, 1);
+        usleep(20000); /* the model takes its time */
+        set(caller->memory, &demo, "PASSED");
+    }
+    return NULL;
+}
+
+static void of_many_at_once_one_asks(void **state)
+{
+    struct health_memory *memory = health_memory_create();
+    struct caller callers[CALLERS];
+    atomic_int asked = 0;
+
+    (void)state;
+    for (size_t i = 0; i < CALLERS; i++) {
+        callers[i] = (struct caller){ .memory = memory, .asked = &asked };
+        assert_int_equal(pthread_create(&callers[i].thread, NULL, call, &callers[i]), 0);
+    }
+    for (size_t i = 0; i < CALLERS; i++)
+        pthread_join(callers[i].thread, NULL);
+    assert_int_equal(asked, 1);
+    health_memory_destroy(memory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_heard_is_told_of_that_revision),
+        cmocka_unit_test(who_leaves_or_fails_makes_room_for_the_next),
+        cmocka_unit_test(of_many_at_once_one_asks),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

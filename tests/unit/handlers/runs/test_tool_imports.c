@@ -1,0 +1,433 @@
+/* run_import, run_export, and imported runs in run_list, run_show, run_report and the resources. */
+#include "analysis/import/import.h"
+#include "base/core/memory.h"
+#include "handlers/resource.h"
+#include "tests/unit/support/published.h"
+#include "tests/unit/support/tool_sweeps.h"
+
+/* The grid holds a cell twice, and one that failed. */
+#define GRID                                                                                       \
+    "concurrency,context_len,success_rate,avg_latency_s,req_per_sec,colour\\n"                     \
+    "1,64,1.0,0.5,2.0,red\\n4,64,0.9,1.0,4.0,red\\n4,64,0.0,0.0,0.0,red\\n"
+
+static json_t *imported(struct world *world, const char *more, char id[ID_SIZE])
+{
+    TEXT_AUTO arguments = { 0 };
+    json_t *answer;
+
+    text_addf(&arguments, "{\"text\":\"" GRID "\"%s}", more);
+    answer = world_ok(world, "run_import", text_string(&arguments));
+    snprintf(id, ID_SIZE, "%s", json_get_text(json_object_get(answer, "run"), "id", ""));
+    return answer;
+}
+
+/* The same where the answer does not matter. */
+static void brought(struct world *world, const char *more, char id[ID_SIZE])
+{
+    json_decref(imported(world, more, id));
+}
+
+static json_t *with_run(struct world *world, const char *tool, const char *id, const char *more)
+{
+    TEXT_AUTO arguments = { 0 };
+
+    text_addf(&arguments, "{\"run\":\"%s\"%s}", id, more);
+    return world_ok(world, tool, text_string(&arguments));
+}
+
+static void imports_a_file_and_says_how_it_was_read(void **state)
+{
+    struct world *world = *state;
+    char id[ID_SIZE];
+    json_auto_t *answer =
+        imported(world, ",\"name\":\"grid.csv\",\"hardware\":\"L4\",\"chips\":1", id);
+    const json_t *run = json_object_get(answer, "run");
+    const json_t *import = json_object_get(answer, "import");
+
+    assert_true(json_get_boolean(run, "imported", false));
+    assert_false(json_get_boolean(answer, "already_known", true));
+    assert_int_equal(json_get_integer(run, "cells_total", 0), 3);
+    assert_string_equal(json_get_text(json_object_get(run, "source"), "file", ""), "grid.csv");
+    assert_string_equal(json_get_text(json_object_get(run, "source"), "principal", ""), "alice");
+    assert_string_equal(json_get_text(json_object_get(import, "facts"), "hardware", ""), "L4");
+    assert_int_equal(json_object_size(json_object_get(import, "facts")), 2);
+    assert_string_equal(json_get_text(import, "input_unit", ""), "unknown");
+    world_says(world, "not measured by opsbrain");
+    world_says(world, "> columns not known here, kept as text: \"colour\"");
+    world_says(world, "2 measured, 1 failed");
+    world_audited(world, "run_import", "ok", id);
+}
+
+static void the_same_file_is_the_same_run(void **state)
+{
+    struct world *world = *state;
+    char first[ID_SIZE], second[ID_SIZE];
+    json_auto_t *two = NULL;
+
+    brought(world, "", first);
+    two = imported(world, "", second);
+    assert_string_equal(first, second);
+    assert_true(json_get_boolean(two, "already_known", false));
+    world_says(world, "imported before");
+}
+
+static void columns_are_stated_with_the_file(void **state)
+{
+    static const char first[] = "{\"text\":\"u,speed\\n1,2\\n4,6\\n\",\"columns\":"
+                                "[\"u=concurrency\",\"speed=requests_per_s\"]}";
+    static const char other[] = "{\"text\":\"u,speed\\n1,2\\n4,6\\n\",\"columns\":"
+                                "[\"u=concurrency\",\"speed=output_tok_per_s\"]}";
+    struct world *world = *state;
+    json_auto_t *one = world_ok(world, "run_import", first);
+    json_auto_t *again = world_ok(world, "run_import", first);
+    json_auto_t *two = world_ok(world, "run_import", other);
+    const json_t *run = json_object_get(two, "run");
+    const char *id = json_get_text(json_object_get(one, "run"), "id", "");
+    json_auto_t *shown = with_run(world, "run_show", id, "");
+    const json_t *cell =
+        json_array_get(json_object_get(json_object_get(shown, "import"), "cells"), 1);
+
+    assert_true(json_get_number(cell, "request_throughput", 0) == 6);
+    assert_true(json_get_boolean(again, "already_known", false));
+    assert_false(json_get_boolean(two, "already_known", true)); /* another reading of the file */
+    assert_string_equal(json_get_text(json_object_get(run, "source"), "corrects", ""), id);
+    world_refused(world, "run_import", "{\"run\":\"imp_x\",\"columns\":[\"a=rps\"]}", ERROR_INVALID,
+                  "\"columns\" are read with the file");
+}
+
+static void every_format_can_be_named(void **state)
+{
+    const struct param *param = tool_find("run_import")->params;
+    size_t choices = 0, formats = 0;
+
+    (void)state;
+    while (strcmp(param->name, "format") != 0)
+        param++;
+    while (param->choices[choices] != NULL)
+        choices++;
+    for (; importers[formats].format != NULL; formats++)
+        assert_true(formats < choices
+                    && strcmp(importers[formats].format, param->choices[formats]) == 0);
+    assert_int_equal(choices, formats);
+}
+
+static void facts_stated_later_make_a_new_run(void **state)
+{
+    struct world *world = *state;
+    char first[ID_SIZE];
+    json_auto_t *two = NULL;
+    const json_t *run;
+
+    brought(world, ",\"hardware\":\"L4\"", first);
+    two = with_run(world, "run_import", first, ",\"model\":\"toy/model\"");
+    run = json_object_get(two, "run");
+    assert_string_not_equal(json_get_text(run, "id", ""), first);
+    assert_string_equal(json_get_text(json_object_get(run, "source"), "corrects", ""), first);
+    assert_int_equal(json_object_size(json_object_get(json_object_get(two, "import"), "facts")), 2);
+}
+
+static void refuses_what_it_cannot_read(void **state)
+{
+    struct world *world = *state;
+
+    world_refused(world, "run_import", "{}", ERROR_INVALID, "needs \"text\"");
+    world_refused(world, "run_import", "{\"text\":\"a,b\",\"run\":\"imp_x\"}", ERROR_INVALID,
+                  "not both");
+    world_refused(world, "run_import", "{\"run\":\"run_x\"}", ERROR_INVALID,
+                  "which opsbrain measured itself");
+    world_refused(world, "run_import", "{\"run\":\"imp_x\"}", ERROR_NOT_FOUND, "imp_x");
+    world_refused(world, "run_import", "{\"text\":\"hello\"}", ERROR_INVALID,
+                  "none of the formats");
+    world_refused(world, "run_import", "{\"text\":\"hello\",\"format\":\"xml\"}", ERROR_INVALID,
+                  "must be one of");
+    world->role = ROLE_VIEWER;
+    world_refused(world, "run_import", "{\"text\":\"a,b\"}", ERROR_FORBIDDEN, "operator");
+}
+
+static void lists_imported_runs_among_the_others(void **state)
+{
+    struct world *world = *state;
+    char id[ID_SIZE], sweep[ID_SIZE];
+    json_auto_t *list = NULL, *of_sweep = NULL;
+    const json_t *runs;
+    TEXT_AUTO arguments = { 0 };
+
+    world_register(world, "demo");
+    sweep_started(world, "", sweep);
+    brought(world, ",\"name\":\"grid.csv\"", id);
+    list = world_ok(world, "run_list", "{}");
+    runs = json_object_get(list, "runs");
+    assert_int_equal(json_array_size(runs), 2);
+    world_says(world, "imported: grid.csv");
+    text_addf(&arguments, "{\"sweep\":\"%s\"}", sweep);
+    of_sweep = world_ok(world, "run_list", text_string(&arguments));
+    assert_int_equal(json_array_size(json_object_get(of_sweep, "runs")), 1);
+    assert_false(
+        json_get_boolean(json_array_get(json_object_get(of_sweep, "runs"), 0), "imported", false));
+}
+
+static void pages_lose_no_imported_run(void **state)
+{
+    struct world *world = *state;
+    TEXT_AUTO arguments = { 0 };
+    size_t seen = 0, pages = 0;
+    bool more = true;
+
+    for (int i = 0; i < 5; i++) {
+        text_clear(&arguments);
+        text_addf(&arguments, "{\"text\":\"concurrency,rps\\n%d,2\\n\"}", i + 1);
+        world_do(world, "run_import", text_string(&arguments));
+    }
+    text_clear(&arguments);
+    text_add(&arguments, "{\"limit\":2}");
+    for (; more && pages < 9; pages++) {
+        json_auto_t *page = world_ok(world, "run_list", text_string(&arguments));
+        const char *cursor = json_get_text(page, "next_cursor", NULL);
+
+        seen += json_array_size(json_object_get(page, "runs"));
+        text_clear(&arguments);
+        text_addf(&arguments, "{\"limit\":2,\"cursor\":\"%s\"}", cursor == NULL ? "" : cursor);
+        more = cursor != NULL;
+    }
+    assert_int_equal(seen, 5);
+}
+
+static void shows_rows_as_the_file_has_them(void **state)
+{
+    struct world *world = *state;
+    char id[ID_SIZE];
+    json_auto_t *page = NULL, *one = NULL;
+    const json_t *import, *cells, *measurement;
+
+    brought(world, ",\"notes\":\"by hand\"", id);
+    page = with_run(world, "run_show", id, ",\"limit\":2");
+    import = json_object_get(page, "import");
+    cells = json_object_get(import, "cells");
+    assert_int_equal(json_array_size(cells), 2);
+    assert_string_equal(json_get_text(page, "next_cursor", ""), "2");
+    assert_string_equal(json_get_text(import, "notes", ""), "by hand");
+    assert_int_equal(json_get_integer(json_array_get(cells, 1), "row", 0), 3);
+    assert_null(json_object_get(json_array_get(cells, 0), "ttft"));
+    one = with_run(world, "run_show", id, ",\"cell\":2");
+    measurement = json_object_get(json_object_get(one, "detail"), "measurement");
+    assert_string_equal(json_get_text(measurement, "state", ""), "failed");
+    assert_string_equal(
+        json_get_text(json_object_get(measurement, "original"), "avg_latency_s", ""), "0.0");
+    world_refused(world, "run_show", "{\"run\":\"imp_nobody\"}", ERROR_NOT_FOUND, "imp_nobody");
+}
+
+static void reports_only_what_is_known(void **state)
+{
+    struct world *world = *state;
+    char id[ID_SIZE];
+    json_auto_t *report = NULL;
+
+    brought(world, ",\"name\":\"grid.csv\"", id);
+    report = with_run(world, "run_report", id, "");
+    world_says(world, "# Imported run imp_");
+    world_says(world, "Not measured by opsbrain");
+    world_says(world, "### Requests per second");
+    world_says(world, "4.00! / failed"); /* the cell that the file has twice */
+    world_says(world, "## Not measured");
+    assert_null(strstr(text_string(&world->text), "TTFT"));
+    assert_null(json_object_get(report, "sweep"));
+}
+
+static void exports_page_by_page_in_whole_files(void **state)
+{
+    struct world *world = *state;
+    char id[ID_SIZE];
+    json_auto_t *table = NULL, *vllm = NULL;
+    const char *content;
+
+    brought(world, "", id);
+    table = with_run(world, "run_export", id, ",\"limit\":1");
+    content = json_get_text(table, "content", "");
+    assert_memory_equal(content, "concurrency,context_len,", 24);
+    assert_string_equal(json_get_text(table, "next_cursor", ""), "1");
+    assert_int_equal(json_get_integer(table, "cells_total", 0), 3);
+    vllm = with_run(world, "run_export", id, ",\"format\":\"vllm\"");
+    assert_int_equal(json_array_size(json_object_get(vllm, "left_out")), 1);
+    assert_null(json_object_get(vllm, "next_cursor"));
+    assert_non_null(strstr(json_get_text(vllm, "content", ""), "\"request_throughput\":2"));
+    world_refused(world, "run_export", "{\"run\":\"run_x\"}", ERROR_NOT_FOUND, "run_x");
+}
+
+static void exports_what_was_measured_here(void **state)
+{
+    struct world *world = *state;
+    char sweep[ID_SIZE];
+    json_auto_t *list = NULL, *report = NULL;
+    const char *id;
+
+    world_register(world, "demo");
+    sweep_started(world, "", sweep);
+    sweep_measured(world, sweep, 4, "completed", "");
+    list = world_ok(world, "run_list", "{}");
+    id = json_get_text(json_array_get(json_object_get(list, "runs"), 0), "id", "");
+    report = with_run(world, "run_export", id, ",\"format\":\"serving-report\"");
+    assert_int_equal(json_get_integer(report, "cells", 0), 4);
+    assert_non_null(strstr(json_get_text(report, "content", ""), "\"schema_version\": \"1.1\""));
+    assert_non_null(strstr(json_get_text(report, "content", ""), "simserve/toy"));
+}
+
+/* As a client does it that shows or keeps the content blocks alone. */
+static void reads_back(struct world *world, const char *id, const char *format, const char *name)
+{
+    json_auto_t *exported = NULL, *arguments = NULL, *back = NULL;
+    FREE_AUTO char *written = NULL;
+    TEXT_AUTO more = { 0 };
+
+    text_addf(&more, ",\"format\":\"%s\"", format);
+    exported = with_run(world, "run_export", id, text_string(&more));
+    assert_string_equal(strchr(json_get_text(exported, "file_name", "."), '.'), name);
+    assert_int_equal(json_array_size(world->content), 2);
+    assert_string_equal(json_get_text(json_array_get(world->content, 0), "text", ""),
+                        text_string(&world->text));
+    arguments =
+        json_pack("{s:O, s:O}", "text", json_object_get(json_array_get(world->content, 1), "text"),
+                  "name", json_object_get(exported, "file_name"));
+    assert_true(
+        json_equal(json_object_get(arguments, "text"), json_object_get(exported, "content")));
+    written = json_write(arguments);
+    back = world_ok(world, "run_import", written);
+    assert_string_equal(
+        json_get_text(json_object_get(json_object_get(back, "run"), "source"), "format", ""),
+        format);
+    assert_int_equal(json_get_integer(json_object_get(back, "run"), "cells_total", 0), 4);
+}
+
+/* A run in which 9 of 10 requests fail at one load. */
+#define BAD                                                                                        \
+    "concurrency,input_len,output_len,attempted,succeeded,avg_latency_s,req_per_sec\\n"            \
+    "1,64,64,200,200,0.5,2.0\\n4,64,64,200,20,1.0,4.0\\n"
+
+static void a_bad_run_does_not_leave_clean(void **state)
+{
+    static const char *const formats[] = { "vllm", "aiperf", "csv", "serving-report" };
+    struct world *world = *state;
+    json_auto_t *answer = world_ok(world, "run_import", "{\"text\":\"" BAD "\"}");
+    const char *id = json_get_text(json_object_get(answer, "run"), "id", "");
+
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        json_auto_t *exported = NULL;
+        TEXT_AUTO more = { 0 };
+        EVIDENCE_AUTO again;
+        const char *content;
+        struct error error;
+
+        text_addf(&more, ",\"format\":\"%s\"", formats[i]);
+        exported = with_run(world, "run_export", id, text_string(&more));
+        content = json_get_text(exported, "content", "");
+        if (!import_read(content, strlen(content), NULL, &again, &error))
+            fail_msg("%s", error.message);
+        assert_true(evidence_is_marked(&again.cells[1], "low_success"));
+        assert_false(evidence_is_marked(&again.cells[0], "low_success"));
+        assert_int_equal(json_array_size(json_object_get(exported, "marked")), 1);
+        world_says(world, "1 are marked, as the file says");
+    }
+}
+
+static void every_exported_file_is_imported_as_it_is(void **state)
+{
+    struct world *world = *state;
+    char sweep[ID_SIZE];
+    json_auto_t *list = NULL;
+    const char *id;
+
+    world_register(world, "demo");
+    sweep_started(world, "", sweep);
+    sweep_measured(world, sweep, 4, "completed", "");
+    list = world_ok(world, "run_list", "{}");
+    id = json_get_text(json_array_get(json_object_get(list, "runs"), 0), "id", "");
+    reads_back(world, id, "csv", ".csv");
+    reads_back(world, id, "vllm", ".json");
+    reads_back(world, id, "aiperf", ".aiperf.jsonl");
+    reads_back(world, id, "serving-report", ".serving-report.json");
+}
+
+static void read_resource(struct world *world, const char *id, const char *end, const char *words)
+{
+    struct call call = { .services = &world->services, .principal = { .role = ROLE_VIEWER } };
+    const struct resource *resource;
+    TEXT_AUTO out = { 0 };
+    char uri[RESOURCE_URI_SIZE];
+
+    snprintf(uri, sizeof uri, "opsbrain://runs/%s%s", id, end);
+    call.change.actor = (struct actor){ .client = "test/1", .request_id = "req_r" };
+    if (!resource_read(resources, &call, uri, &resource, &out, &world->error))
+        fail_msg("%s: %s", uri, world->error.message);
+    if (strstr(text_string(&out), words) == NULL)
+        fail_msg("%s does not say \"%s\":\n%s", uri, words, text_string(&out));
+}
+
+static void resources_read_imported_runs(void **state)
+{
+    struct world *world = *state;
+    char id[ID_SIZE], next[RESOURCE_CURSOR_SIZE];
+    json_auto_t *page = NULL;
+    FREE_AUTO char *listed = NULL;
+
+    brought(world, "", id);
+    read_resource(world, id, "", "\"imported\": true");
+    read_resource(world, id, "/report", "# Imported run");
+    read_resource(world, id, "/cells.csv", "concurrency,context_len");
+    read_resource(world, id, "/export/vllm", "\"max_concurrency\":4");
+    read_resource(world, id, "/export/aiperf", "variation_values");
+    read_resource(world, id, "/export/csv", "concurrency,context_len");
+    read_resource(world, id, "/export/serving-report", "\"schema_version\"");
+    assert_true(resources_page(resources, &world->services, "", &page, next, &world->error));
+    listed = json_dumps(page, 0);
+    assert_non_null(strstr(listed, id));
+    assert_null(strstr(listed, "/export/"));
+}
+
+/* As users would: the whole of the published results, in one data folder. */
+static struct world *published_world;
+
+static void comes_and_goes(const char *name, const struct text *bytes)
+{
+    json_auto_t *arguments =
+        json_pack("{s:s#, s:s}", "text", bytes->data, (int)bytes->length, "name", name);
+    FREE_AUTO char *written = json_dumps(arguments, 0);
+    json_auto_t *answer = world_ok(published_world, "run_import", written);
+
+    json_decref(with_run(published_world, "run_report",
+                         json_get_text(json_object_get(answer, "run"), "id", ""), ""));
+    assert_false(json_get_boolean(answer, "already_known", true));
+}
+
+static void imports_and_reports_every_published_file(void **state)
+{
+    char path[4096];
+    const char *folder = published_folder(path);
+
+    if (folder == NULL)
+        skip();
+    published_world = *state;
+    published_each(folder, comes_and_goes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(imports_a_file_and_says_how_it_was_read),
+        cmocka_unit_test(the_same_file_is_the_same_run),
+        cmocka_unit_test(columns_are_stated_with_the_file),
+        cmocka_unit_test(every_format_can_be_named),
+        cmocka_unit_test(facts_stated_later_make_a_new_run),
+        cmocka_unit_test(refuses_what_it_cannot_read),
+        cmocka_unit_test(lists_imported_runs_among_the_others),
+        cmocka_unit_test(pages_lose_no_imported_run),
+        cmocka_unit_test(shows_rows_as_the_file_has_them),
+        cmocka_unit_test(reports_only_what_is_known),
+        cmocka_unit_test(exports_page_by_page_in_whole_files),
+        cmocka_unit_test(exports_what_was_measured_here),
+        cmocka_unit_test(a_bad_run_does_not_leave_clean),
+        cmocka_unit_test(every_exported_file_is_imported_as_it_is),
+        cmocka_unit_test(resources_read_imported_runs),
+        cmocka_unit_test(imports_and_reports_every_published_file),
+    };
+
+    return world_run(tests);
+}

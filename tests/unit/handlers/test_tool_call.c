@@ -1,0 +1,193 @@
+/* What every call goes through: role, arguments, audit, what is kept from the caller. */
+#include "tests/unit/support/tool_world.h"
+
+static void needs_the_tools_role(void **state)
+{
+    struct world *world = *state;
+
+    world->principal = "eve";
+    world->role = ROLE_VIEWER;
+    world_refused(world, "deployment_register", "{\"name\":\"a\",\"url\":\"http://127.0.0.1:1\"}",
+                  ERROR_FORBIDDEN,
+                  "deployment_register needs the role operator; eve has the role viewer");
+    world->role = ROLE_OPERATOR;
+    world_refused(world, "secret_bind", "{}", ERROR_FORBIDDEN, "secret_bind needs the role admin");
+}
+
+static void audits_a_refused_read_but_not_one_that_went_well(void **state)
+{
+    struct world *world = *state;
+
+    world_do(world, "deployment_list", "{}");
+    assert_int_equal(world_audit_count(world), 0);
+    world_refused(world, "deployment_list", "{\"limit\":1000}", ERROR_INVALID,
+                  "\"limit\" is 1000: it must be from 1 to 100");
+    assert_int_equal(world_audit_count(world), 1);
+}
+
+static void audits_a_writing_call_that_changed_nothing(void **state)
+{
+    struct world *world = *state;
+
+    world_register(world, "demo");
+    world_audited(world, "deployment_register", "ok", "demo");
+    world_register(world, "demo");
+    world_audited(world, "deployment_register", "ok", "");
+}
+
+static void announces_what_has_effects_outside(void **state)
+{
+    struct world *world = *state;
+    struct audit_filter filter = { .tool = "model_query" };
+    struct audit_row *rows;
+    size_t count;
+
+    world_register(world, "demo");
+    world_do(world, "model_query", "{\"prompt\":\"hello\",\"max_tokens\":4}");
+    assert_true(audit_list(world->services.store, &filter, 10, &rows, &count, &world->error));
+    assert_int_equal(count, 1);
+    assert_string_equal(rows[0].phase, "outcome");
+    assert_in_range(rows[0].began_ms, 1, rows[0].at_ms);
+    audit_rows_free(rows, count);
+}
+
+/* Neither value is anywhere in the row, nor in the sentence. */
+static void keeps_credentials_out_of_the_audit(void **state)
+{
+    static const char token[] = "hf_AbCdEfGhIjKlMnOpQrStUvWx";
+    struct world *world = *state;
+    struct audit_filter filter = { .tool = "deployment_register" };
+    struct audit_row *rows;
+    size_t count;
+    TEXT_AUTO arguments = { 0 };
+
+    text_addf(&arguments,
+              "{\"name\":\"a\",\"url\":\"http://joe:pass-word@127.0.0.1:1\",\"secret\":\"%s\","
+              "\"labels\":{\"token\":\"%s\"},\"hardware\":\"use %s please\"}",
+              token, token, token);
+    assert_null(world_call(world, "deployment_register", text_string(&arguments)));
+    assert_null(strstr(world->error.message, token));
+    assert_null(strstr(world->error.message, "pass-word"));
+    assert_true(audit_list(world->services.store, &filter, 1, &rows, &count, &world->error));
+    assert_int_equal(count, 1);
+    assert_null(strstr(rows[0].arguments, token));
+    assert_null(strstr(rows[0].arguments, "pass-word"));
+    assert_null(strstr(rows[0].detail, "pass-word"));
+    assert_non_null(strstr(rows[0].arguments, "(hidden: not a secret's name)"));
+    audit_rows_free(rows, count);
+}
+
+static void keeps_of_unknown_arguments_only_that_they_were_there(void **state)
+{
+    struct world *world = *state;
+    struct audit_filter filter = { .tool = "job_list" };
+    struct audit_row *rows;
+    size_t count;
+
+    world_refused(world, "job_list", "{\"password\":\"123456\"}", ERROR_INVALID,
+                  "job_list takes no argument \"password\"");
+    assert_true(audit_list(world->services.store, &filter, 1, &rows, &count, &world->error));
+    assert_string_equal(rows[0].arguments, "{\"unknown arguments\":1}");
+    audit_rows_free(rows, count);
+}
+
+static bool break_down(struct call *call, struct answer *answer, struct error *error)
+{
+    (void)call;
+    (void)answer;
+    return error_set(error, ERROR_INTERNAL, "the disk /dev/sda1 is on fire");
+}
+
+static bool answer_wrongly(struct call *call, struct answer *answer, struct error *error)
+{
+    (void)call;
+    (void)error;
+    answer->structured = json_pack("{s:i}", "surprise", 1);
+    return true;
+}
+
+static const struct param no_params[] = { { 0 } };
+static const struct field no_fields[] = { { 0 } };
+
+static void call_own_tool(struct world *world, bool (*run)(struct call *call, struct answer *answer,
+                                                           struct error *error))
+{
+    const struct tool tool = {
+        .name = "own", .params = no_params, .fields = no_fields, .read_only = true, .run = run
+    };
+    struct answer answer = { 0 };
+    struct call call = { .services = &world->services,
+                         .principal = { .name = "bob" },
+                         .change.actor.request_id = "req_77",
+                         .host = world,
+                         .progress = world_progress,
+                         .cancelled = world_cancelled };
+
+    assert_false(tool_call(&tool, &call, &answer, &world->error));
+    assert_null(answer.structured);
+}
+
+static void tells_of_its_own_faults_only_the_requests_id(void **state)
+{
+    struct world *world = *state;
+    struct audit_filter filter = { .tool = "own" };
+    struct audit_row *rows;
+    size_t count;
+
+    call_own_tool(world, break_down);
+    assert_int_equal(world->error.kind, ERROR_INTERNAL);
+    assert_string_equal(world->error.message,
+                        "internal error, see request req_77 in the server's log");
+    assert_true(audit_list(world->services.store, &filter, 1, &rows, &count, &world->error));
+    assert_string_equal(rows[0].outcome, "internal");
+    audit_rows_free(rows, count);
+}
+
+static void lets_no_answer_out_that_does_not_conform(void **state)
+{
+    struct world *world = *state;
+
+    call_own_tool(world, answer_wrongly);
+    assert_int_equal(world->error.kind, ERROR_INTERNAL);
+}
+
+static void names_the_nearest_tool_for_an_unknown_one(void **state)
+{
+    struct world *world = *state;
+    struct call call = { .services = &world->services,
+                         .principal = { .name = "bob" },
+                         .change.actor.request_id = "req_1" };
+    struct audit_filter filter = { .principal = "bob" };
+    struct audit_row *rows;
+    size_t count;
+
+    assert_false(tool_missing(&call, "sweep_begin", &world->error));
+    assert_int_equal(world->error.kind, ERROR_NOT_FOUND);
+    assert_string_equal(world->error.message,
+                        "no tool is called \"sweep_begin\": there are sweep_cancel, sweep_list, "
+                        "sweep_plan, sweep_resume, sweep_show, sweep_start");
+    assert_false(tool_missing(&call, "deployment_lst", &world->error));
+    assert_string_equal(world->error.message,
+                        "no tool is called \"deployment_lst\": did you mean \"deployment_list\"?");
+    assert_true(audit_list(world->services.store, &filter, 10, &rows, &count, &world->error));
+    assert_int_equal(count, 2);
+    assert_string_equal(rows[0].outcome, "not_found");
+    audit_rows_free(rows, count);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(needs_the_tools_role),
+        cmocka_unit_test(audits_a_refused_read_but_not_one_that_went_well),
+        cmocka_unit_test(audits_a_writing_call_that_changed_nothing),
+        cmocka_unit_test(announces_what_has_effects_outside),
+        cmocka_unit_test(keeps_credentials_out_of_the_audit),
+        cmocka_unit_test(keeps_of_unknown_arguments_only_that_they_were_there),
+        cmocka_unit_test(tells_of_its_own_faults_only_the_requests_id),
+        cmocka_unit_test(lets_no_answer_out_that_does_not_conform),
+        cmocka_unit_test(names_the_nearest_tool_for_an_unknown_one),
+    };
+
+    return world_run(tests);
+}

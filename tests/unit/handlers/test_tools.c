@@ -1,0 +1,235 @@
+/* The table of tools: what an agent sees of each before it ever calls one. */
+#include <ctype.h>
+
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "bench/plan/plan.h"
+#include "tests/unit/support/tool_world.h"
+
+static void lists_every_tool_of_the_main_job_in_order_of_name(void **state)
+{
+    static const char *const names[] = {
+        "audit_list",      "deployment_list",   "deployment_register", "deployment_remove",
+        "deployment_show", "deployment_update", "job_cancel",          "job_list",
+        "job_show",        "lease_list",        "metrics_history",     "metrics_show",
+        "metrics_watch",   "model_health",      "model_query",         "model_show",
+        "run_compare",     "run_export",        "run_import",          "run_list",
+        "run_report",      "run_show",          "sweep_cancel",        "sweep_list",
+        "sweep_plan",      "sweep_resume",      "sweep_show",          "sweep_start",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        assert_non_null(tool_find(names[i]));
+    for (size_t i = 1; tools[i] != NULL; i++)
+        assert_true(strcmp(tools[i - 1]->name, tools[i]->name) < 0);
+    assert_null(tool_find("sweep"));
+}
+
+static void check_help(const char *tool, const char *name, const char *help)
+{
+    if (help == NULL || strlen(help) < 4 || strchr(".?", help[strlen(help) - 1]) == NULL)
+        fail_msg("%s: the help of %s is not a sentence", tool, name);
+}
+
+static void describes_every_tool_for_who_has_never_seen_it(void **state)
+{
+    (void)state;
+    for (size_t i = 0; tools[i] != NULL; i++) {
+        const struct tool *tool = tools[i];
+
+        assert_true(strlen(tool->title) >= 5 && strlen(tool->title) <= 60);
+        assert_true(strlen(tool->help) >= 60 && strlen(tool->help) <= 180);
+        assert_int_equal(tool->help[strlen(tool->help) - 1], '.');
+        check_help(tool->name, "itself in full", tool->more);
+        assert_true((tool->sets & SETS_ALL) != 0);
+        assert_non_null(tool->run);
+        for (const char *c = tool->name; *c != '\0'; c++)
+            assert_true(islower((unsigned char)*c) || *c == '_');
+    }
+}
+
+static void check_fields(const char *tool, const struct field *fields)
+{
+    for (; fields->name != NULL; fields++) {
+        check_help(tool, fields->name, fields->help);
+        if (fields->fields != NULL)
+            check_fields(tool, fields->fields);
+    }
+}
+
+static void explains_every_argument_and_every_member_of_an_answer(void **state)
+{
+    (void)state;
+    for (size_t i = 0; tools[i] != NULL; i++) {
+        for (const struct param *param = tools[i]->params; param->name != NULL; param++)
+            check_help(tools[i]->name, param->name, param->help);
+        check_fields(tools[i]->name, tools[i]->fields);
+    }
+}
+
+static bool tells(const struct field *fields, const struct field *record)
+{
+    for (; fields->name != NULL; fields++)
+        if (fields->told_in == NULL && fields->fields != NULL
+            && (fields->fields == record || tells(fields->fields, record)))
+            return true;
+    return false;
+}
+
+/* Each `told_in` names a tool, or a member beside it, that tells the very record. */
+static void check_references(const struct tool *tool, const struct field *fields)
+{
+    for (const struct field *field = fields; field->name != NULL; field++) {
+        const struct tool *teller = field->told_in == NULL ? NULL : tool_find(field->told_in);
+
+        if (field->told_in != NULL
+            && !tells(teller == NULL ? fields : teller->fields, field->fields))
+            fail_msg("%s: %s is not told in %s", tool->name, field->name, field->told_in);
+        if (field->told_in == NULL && field->fields != NULL)
+            check_references(tool, field->fields);
+    }
+}
+
+static void tells_every_record_somewhere(void **state)
+{
+    (void)state;
+    for (size_t i = 0; tools[i] != NULL; i++)
+        check_references(tools[i], tools[i]->fields);
+}
+
+static const struct param *param_of(const struct tool *tool, const char *name)
+{
+    for (const struct param *param = tool->params; param->name != NULL; param++)
+        if (strcmp(param->name, name) == 0)
+            return param;
+    return NULL;
+}
+
+/* An argument without a description of its own is described by the tool that is referred to. */
+static void describes_every_argument_somewhere(void **state)
+{
+    (void)state;
+    for (size_t i = 0; tools[i] != NULL; i++) {
+        json_auto_t *schema = tool_input_schema(tools[i]);
+        const char *name;
+        json_t *property;
+
+        json_object_foreach(json_object_get(schema, "properties"), name,
+                            property) if (json_object_get(property, "description") == NULL)
+            assert_non_null(param_of(tool_find(tools[i]->params_told_in), name));
+    }
+}
+
+static void publishes_defaults_that_its_own_check_accepts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; tools[i] != NULL; i++) {
+        json_auto_t *schema = tool_input_schema(tools[i]), *output = tool_output_schema(tools[i]);
+        json_auto_t *given = json_object();
+        struct error error;
+        json_t *out = NULL;
+
+        assert_string_equal(json_get_text(schema, "type", ""), "object");
+        assert_string_equal(json_get_text(output, "type", ""), "object");
+        for (const struct param *param = tools[i]->params; param->name != NULL; param++) {
+            json_t *published = json_object_get(json_object_get(schema, "properties"), param->name);
+
+            if (param->initial == NULL)
+                continue;
+            assert_false(param->required);
+            assert_int_equal(json_object_get(published, "default") == NULL, param->rare);
+            json_object_set_new(given, param->name,
+                                json_loads(param->initial, JSON_DECODE_ANY, NULL));
+        }
+        if (!tool_check(tools[i], given, &out, &error)
+            && strstr(error.message, " needs \"") == NULL)
+            fail_msg("%s: %s", tools[i]->name, error.message);
+        json_decref(out);
+    }
+}
+
+static void needs_more_than_a_viewer_to_write(void **state)
+{
+    (void)state;
+    for (size_t i = 0; tools[i] != NULL; i++) {
+        const struct tool *tool = tools[i];
+
+        assert_false(tool->read_only && tool->destructive);
+        if (!tool->read_only)
+            assert_true(tool->role >= ROLE_OPERATOR);
+        else
+            assert_int_equal(tool->role, ROLE_VIEWER);
+        if (tool->open_world)
+            assert_int_equal(tool->placement, PLACE_WAITING);
+    }
+}
+
+/* The rows tell the defaults and limits of bench/plan/plan.c, and no others. */
+static void plans_with_the_defaults_that_its_rows_tell(void **state)
+{
+    json_auto_t *bare = json_pack("{s:[i], s:[i]}", "concurrency", 1, "input_tokens", 8);
+    json_auto_t *completed = NULL, *by_rows = NULL, *by_plan = NULL;
+    struct plan from_rows, from_plan;
+    struct error error;
+
+    (void)state;
+    assert_true(tool_check(tool_find("sweep_plan"), bare, &completed, &error));
+    assert_true(plan_read(completed, &from_rows, &error));
+    assert_true(plan_read(bare, &from_plan, &error));
+    by_rows = plan_to_json(&from_rows);
+    by_plan = plan_to_json(&from_plan);
+    assert_true(json_equal(by_rows, by_plan));
+    for (const struct param *param = tool_find("sweep_plan")->params; param->name != NULL; param++)
+        if (strstr("deployment candidate plan_digest purpose corrects", param->name) == NULL)
+            assert_non_null(json_object_get(by_plan, param->name));
+}
+
+/* Words of the text that look like tools must be tools. */
+static void introduces_itself_with_tools_that_exist(void **state)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
+    TEXT_AUTO text = { 0 };
+    size_t named = 0;
+
+    (void)state;
+    tools_instructions(&text);
+    assert_true(text.length > 500 && text.length <= 1500);
+    for (const char *at = text.data; *at != '\0';) {
+        size_t length = strspn(at, letters);
+        char word[64] = "";
+
+        if (length > 0 && length < sizeof word) {
+            memcpy(word, at, length);
+            for (size_t i = 0; tools[i] != NULL; i++) {
+                size_t subject = strcspn(tools[i]->name, "_") + 1;
+
+                if (strncmp(word, tools[i]->name, subject) != 0)
+                    continue;
+                if (tool_find(word) == NULL)
+                    fail_msg("the instructions speak of %s", word);
+                named++;
+                break;
+            }
+        }
+        at += length > 0 ? length : 1;
+    }
+    assert_true(named >= 15);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists_every_tool_of_the_main_job_in_order_of_name),
+        cmocka_unit_test(describes_every_tool_for_who_has_never_seen_it),
+        cmocka_unit_test(explains_every_argument_and_every_member_of_an_answer),
+        cmocka_unit_test(tells_every_record_somewhere),
+        cmocka_unit_test(describes_every_argument_somewhere),
+        cmocka_unit_test(publishes_defaults_that_its_own_check_accepts),
+        cmocka_unit_test(needs_more_than_a_viewer_to_write),
+        cmocka_unit_test(plans_with_the_defaults_that_its_rows_tell),
+        cmocka_unit_test(introduces_itself_with_tools_that_exist),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,226 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/core/clock.h"
+#include "server/access/authority.h"
+#include "server/program/admin.h"
+#include "server/program/key_marker.h"
+#include "tests/unit/support/folder.h"
+
+static char folder[FOLDER_SIZE];
+static struct store *store;
+static struct authority *authority;
+
+static int start(void **state)
+{
+    struct error error;
+
+    (void)state;
+    folder_create(folder);
+    authority = NULL;
+    return store_open(folder, 2, &store, &error) ? 0 : -1;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    authority_destroy(authority);
+    store_close(store);
+    folder_remove(folder);
+    return 0;
+}
+
+/* A key in the store, and the header that presents it. */
+static void add_key(const char *name, enum role role, int64_t expires_ms, char header[128])
+{
+    uint8_t digest[DIGEST_BYTES];
+    char key[KEY_SIZE], hex[DIGEST_TEXT_SIZE];
+    struct api_key added;
+    struct error error;
+
+    key_generate(key, hex);
+    assert_int_equal(strncmp(key, "obk_", 4), 0);
+    digest_sha256(key, strlen(key), digest);
+    assert_true(key_add(store, name, role, "", digest, expires_ms, NULL, &added, &error));
+    snprintf(header, 128, "Bearer %s", key);
+}
+
+static bool create(const char *mode, bool loopback, struct error *error)
+{
+    return authority_create(store, folder, mode, loopback, &authority, error);
+}
+
+static void without_keys_loopback_is_local_with_every_right(void **state)
+{
+    struct principal who;
+    struct error error;
+
+    (void)state;
+    assert_true(create("auto", true, &error));
+    assert_true(authority_check(authority, NULL, &who, &error));
+    assert_string_equal(who.name, "local");
+    assert_int_equal(who.role, ROLE_ADMIN);
+}
+
+static void other_addresses_are_refused_where_anyone_could_do_anything(void **state)
+{
+    struct error error;
+    char header[128];
+
+    (void)state;
+    assert_false(create("auto", false, &error));
+    assert_non_null(strstr(error.message, "opsbrain key add"));
+    assert_false(create("none", false, &error));
+    assert_non_null(strstr(error.message, "OPSBRAIN_AUTH"));
+    add_key("late", ROLE_ADMIN, 1, header);
+    assert_false(create("auto", false, &error)); /* expired */
+    assert_true(create("keys", false, &error));
+}
+
+static void a_key_is_its_principal_with_its_role(void **state)
+{
+    struct principal who;
+    struct error error;
+    char header[128];
+
+    (void)state;
+    add_key("alice", ROLE_OPERATOR, 0, header);
+    assert_true(create("auto", false, &error));
+    for (int i = 0; i < 3; i++) { /* asked, then remembered */
+        assert_true(authority_check(authority, header, &who, &error));
+        assert_string_equal(who.name, "alice");
+        assert_int_equal(who.role, ROLE_OPERATOR);
+    }
+    header[0] = 'b'; /* the scheme's case says nothing */
+    assert_true(authority_check(authority, header, &who, &error));
+}
+
+static void what_is_no_valid_key_is_refused(void **state)
+{
+    struct principal who = { .name = "untouched" };
+    char good[128], expired[128];
+    struct error error;
+
+    (void)state;
+    add_key("alice", ROLE_ADMIN, 0, good);
+    add_key("late", ROLE_ADMIN, 1, expired);
+    assert_true(create("auto", true, &error));
+    assert_false(authority_check(authority, NULL, &who, &error));
+    assert_int_equal(error.kind, ERROR_UNAUTHENTICATED);
+    assert_false(authority_check(authority, "", &who, &error));
+    assert_false(authority_check(authority, "Basic YTpi", &who, &error));
+    assert_false(authority_check(authority, "Bearer ", &who, &error));
+    assert_false(authority_check(authority, "Bearer obk_0", &who, &error));
+    assert_false(authority_check(authority, expired, &who, &error));
+    assert_null(strstr(error.message, expired + strlen("Bearer ")));
+    assert_string_equal(who.name, "untouched");
+}
+
+static void revoking_works_at_once_after_a_refresh_and_never_opens_the_door(void **state)
+{
+    struct principal who;
+    struct error error;
+    char header[128];
+    int64_t revoked;
+
+    (void)state;
+    add_key("alice", ROLE_ADMIN, 0, header);
+    assert_true(create("auto", true, &error));
+    assert_true(authority_check(authority, header, &who, &error));
+    assert_true(key_revoke(store, "alice", clock_utc_ms(), NULL, &revoked, &error));
+    assert_true(authority_refresh(authority, &error));
+    assert_false(authority_check(authority, header, &who, &error));
+    assert_false(authority_check(authority, NULL, &who, &error));
+}
+
+/* The database is lost, and an empty one takes its place. */
+static void lose_database(void)
+{
+    struct error error;
+
+    authority_destroy(authority);
+    authority = NULL;
+    store_close(store);
+    assert_int_equal(nftw(folder, folder_remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
+    assert_true(store_open(folder, 2, &store, &error));
+}
+
+static void a_folder_that_had_keys_does_not_open_without(void **state)
+{
+    char header[128], marker[FOLDER_SIZE + 8];
+    struct principal who;
+    struct stat status;
+    struct error error;
+
+    (void)state;
+    snprintf(marker, sizeof marker, "%s.keys", folder);
+    add_key("alice", ROLE_ADMIN, 0, header);
+    assert_true(create("auto", true, &error));
+    assert_int_equal(stat(marker, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+    lose_database();
+    assert_false(create("auto", true, &error));
+    assert_non_null(strstr(error.message, "opsbrain key reset"));
+    assert_true(create("keys", true, &error));
+    assert_false(authority_check(authority, NULL, &who, &error));
+    authority_destroy(authority);
+    authority = NULL;
+    assert_true(key_marker_remove(folder, &error));
+    assert_false(key_marker_remove(folder, &error));
+    assert_true(create("auto", true, &error));
+    assert_true(authority_check(authority, NULL, &who, &error));
+}
+
+/* However the folder is written. */
+static void the_marker_lies_beside_the_folder(void **state)
+{
+    char spelled[FOLDER_SIZE + 8];
+
+    (void)state;
+    snprintf(spelled, sizeof spelled, "%s///", folder);
+    key_marker_write(spelled);
+    assert_true(key_marker_exists(folder));
+    snprintf(spelled, sizeof spelled, "%s/.", folder);
+    assert_true(key_marker_exists(spelled));
+    assert_false(key_marker_exists(""));
+    key_marker_write("/proc/none"); /* where nothing can be written it is only logged */
+    assert_false(key_marker_exists("/proc/none"));
+}
+
+static void a_key_that_comes_while_it_runs_open_is_remembered(void **state)
+{
+    char header[128];
+    struct error error;
+
+    (void)state;
+    assert_true(create("auto", true, &error));
+    assert_false(key_marker_exists(folder));
+    add_key("alice", ROLE_ADMIN, 0, header);
+    assert_true(authority_refresh(authority, &error));
+    assert_true(key_marker_exists(folder));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(without_keys_loopback_is_local_with_every_right, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(other_addresses_are_refused_where_anyone_could_do_anything,
+                                        start, stop),
+        cmocka_unit_test_setup_teardown(a_key_is_its_principal_with_its_role, start, stop),
+        cmocka_unit_test_setup_teardown(what_is_no_valid_key_is_refused, start, stop),
+        cmocka_unit_test_setup_teardown(
+            revoking_works_at_once_after_a_refresh_and_never_opens_the_door, start, stop),
+        cmocka_unit_test_setup_teardown(a_folder_that_had_keys_does_not_open_without, start, stop),
+        cmocka_unit_test_setup_teardown(the_marker_lies_beside_the_folder, start, stop),
+        cmocka_unit_test_setup_teardown(a_key_that_comes_while_it_runs_open_is_remembered, start,
+                                        stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

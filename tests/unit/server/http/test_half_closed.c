@@ -1,0 +1,277 @@
+/* A client that ends its side of the connection may still wait for its answer; one that left is
+ * found out by writing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "server/streams/notifier.h"
+#include "tests/unit/support/mcp_client.h"
+#include "tests/unit/support/served.h"
+
+#define PING "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"
+#define SECOND_NS INT64_C(1000000000)
+#define CALL(tool, steps, step_ms)                                                                 \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","                                     \
+    "\"params\":{\"name\":\"" tool "\",\"arguments\":{\"steps\":" steps ",\"step_ms\":" step_ms    \
+    "}}}"
+#define MODERN_CALL(tool, steps, step_ms)                                                          \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\"," MODERN_PARAMS(                      \
+        "\"name\":\"" tool "\",\"arguments\":{\"steps\":" steps ",\"step_ms\":" step_ms "},") "}"
+
+static struct served served;
+
+static unsigned port(void)
+{
+    return server_port(served.server);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    served_create(&served);
+    served_start(&served, "--keep-alive=60s", NULL);
+    atomic_store(&served_cancelled, 0);
+    atomic_store(&served_done, 0);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    served_destroy(&served);
+    return 0;
+}
+
+/* Sends a request and ends this side of the connection. */
+static void send_and_end(struct http_client *client, const char *headers, const char *body)
+{
+    http_open(client, port());
+    http_send(client, "POST", "/mcp", headers, body);
+    shutdown(client->fd, SHUT_WR);
+}
+
+static void must_answer(struct http_client *client, const char *part)
+{
+    TEXT_AUTO body = { 0 };
+
+    assert_int_equal(http_read_head(client), 200);
+    while (http_read_part(client, &body))
+        continue;
+    if (strstr(text_string(&body), part) == NULL)
+        fail_msg("%s", text_string(&body));
+}
+
+static void a_call_is_finished_and_answered(void **state)
+{
+    static const char *const bodies[] = { PING, CALL("block", "3", "100"),
+                                          CALL("block", "100", "20") };
+    static const char *const parts[] = { "result", "3 steps", "100 steps" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        struct http_client client;
+
+        send_and_end(&client, MCP_HEADERS, bodies[i]);
+        must_answer(&client, parts[i]);
+        assert_true(http_is_closed(&client));
+        http_close(&client);
+    }
+}
+
+static void all_that_was_asked_is_answered(void **state)
+{
+    struct http_client client;
+
+    (void)state;
+    http_open(&client, port());
+    for (int i = 0; i < 3; i++)
+        http_send(&client, "POST", "/mcp", MCP_HEADERS, CALL("block", "1", "50"));
+    http_send(&client, "POST", "/mcp", MCP_HEADERS, PING);
+    shutdown(client.fd, SHUT_WR);
+    for (int i = 0; i < 3; i++)
+        must_answer(&client, "1 steps");
+    must_answer(&client, "result");
+    assert_true(http_is_closed(&client));
+    http_close(&client);
+}
+
+static void an_old_client_that_ends_its_side_is_answered(void **state)
+{
+    struct http_client client;
+    TEXT_AUTO request = { 0 };
+
+    (void)state;
+    text_addf(&request, "POST /mcp HTTP/1.0\r\n" MCP_HEADERS "Content-Length: %zu\r\n\r\n%s",
+              strlen(CALL("block", "3", "50")), CALL("block", "3", "50"));
+    http_open(&client, port());
+    http_send_bytes(&client, request.data, request.length);
+    shutdown(client.fd, SHUT_WR);
+    assert_true(http_is_closed(&client));
+    assert_non_null(strstr(text_string(&client.received), "3 steps"));
+    http_close(&client);
+}
+
+/* Long after the comment that asks whether the client is there. */
+static void a_stream_goes_on_to_its_result(void **state)
+{
+    static const char *const headers[] = { MCP_HEADERS,
+                                           MODERN_HEADERS("tools/call") "Mcp-Name: slow\r\n" };
+    static const char *const bodies[] = { CALL("slow", "125", "20"),
+                                          MODERN_CALL("slow", "125", "20") };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        int64_t begun_ns = clock_monotonic_ns();
+        struct http_client client;
+        TEXT_AUTO pending = { 0 };
+        TEXT_AUTO event = { 0 };
+
+        send_and_end(&client, headers[i], bodies[i]);
+        assert_int_equal(http_read_head(&client), 200);
+        assert_true(http_event(&client, &pending, &event));
+        assert_string_equal(text_string(&event), ":");
+        assert_true(clock_monotonic_ns() - begun_ns < 2 * SECOND_NS);
+        assert_true(http_message(&client, &pending, &event));
+        assert_non_null(strstr(text_string(&event), "125 steps"));
+        http_close(&client);
+    }
+    assert_int_equal(atomic_load(&served_cancelled), 0);
+}
+
+/* Between answers of both sorts nothing tells it from one that only ended its side. */
+static void leave(struct http_client *client)
+{
+    shutdown(client->fd, SHUT_RDWR);
+    http_close(client);
+}
+
+static void who_left_a_stream_cancels_its_call(void **state)
+{
+    struct http_client client;
+    int64_t begun_ns = clock_monotonic_ns();
+
+    (void)state;
+    http_open(&client, port());
+    http_send(&client, "POST", "/mcp", MODERN_HEADERS("tools/call") "Mcp-Name: slow\r\n",
+              MODERN_CALL("slow", "1000", "20"));
+    assert_true(served_reaches(&served_running, 1));
+    leave(&client);
+    assert_true(served_reaches(&served_cancelled, 1));
+    assert_true(clock_monotonic_ns() - begun_ns < 3 * SECOND_NS);
+}
+
+static void who_left_a_stream_of_a_session_leaves_its_call_running(void **state)
+{
+    struct http_client client;
+
+    (void)state;
+    http_open(&client, port());
+    http_send(&client, "POST", "/mcp", MCP_HEADERS, CALL("slow", "100", "20"));
+    assert_true(served_reaches(&served_running, 1));
+    leave(&client);
+    assert_true(served_reaches(&served_done, 1));
+    assert_int_equal(atomic_load(&served_cancelled), 0);
+}
+
+static void a_reset_cancels_at_once(void **state)
+{
+    struct linger at_once = { .l_onoff = 1 };
+    struct http_client client;
+    int64_t begun_ns;
+
+    (void)state;
+    http_open(&client, port());
+    setsockopt(client.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    http_send(&client, "POST", "/mcp", MODERN_HEADERS("tools/call") "Mcp-Name: block\r\n",
+              MODERN_CALL("block", "1000", "20"));
+    assert_true(served_reaches(&served_running, 1));
+    begun_ns = clock_monotonic_ns();
+    http_close(&client);
+    assert_true(served_reaches(&served_cancelled, 1));
+    assert_true(clock_monotonic_ns() - begun_ns < SECOND_NS);
+}
+
+static void a_standing_stream_stays_for_who_still_reads(void **state)
+{
+    char *session = mcp_initialize(port(), NULL);
+    struct http_client client;
+    TEXT_AUTO headers = { 0 };
+    TEXT_AUTO pending = { 0 };
+    TEXT_AUTO event = { 0 };
+
+    (void)state;
+    text_addf(&headers, "Accept: text/event-stream\r\nMcp-Session-Id: %s\r\n", session);
+    http_open(&client, port());
+    http_send(&client, "GET", "/mcp", text_string(&headers), NULL);
+    assert_int_equal(http_read_head(&client), 200);
+    assert_true(http_event(&client, &pending, &event));
+    shutdown(client.fd, SHUT_WR);
+    assert_true(http_event(&client, &pending, &event));
+    assert_string_equal(text_string(&event), ":");
+    served_sleep_ms(300);
+    assert_int_equal(atomic_load(&served.server->open_streams), 1);
+    http_close(&client);
+    free(session);
+}
+
+static bool comes_down_to(int64_t connections)
+{
+    int64_t end_ns = clock_monotonic_ns() + 5 * SECOND_NS;
+
+    while (atomic_load(&served.server->open_connections) > connections
+           && clock_monotonic_ns() < end_ns)
+        served_sleep_ms(5);
+    return atomic_load(&served.server->open_connections) <= connections;
+}
+
+/* libmicrohttpd would keep it as long as an older connection is idle. */
+static void the_connection_of_who_left_is_closed(void **state)
+{
+    struct http_client idle, clients[8];
+
+    (void)state;
+    http_open(&idle, port());
+    assert_int_equal(http_exchange(&idle, "GET", "/health", NULL, NULL, NULL), 200);
+    for (int i = 0; i < 8; i++) {
+        http_open(&clients[i], port());
+        http_send(
+            &clients[i], "POST", "/mcp", MODERN_HEADERS("subscriptions/listen"),
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"subscriptions/listen\"," MODERN_PARAMS(
+                "\"notifications\":{\"toolsListChanged\":true},") "}");
+        assert_int_equal(http_read_head(&clients[i]), 200);
+        shutdown(clients[i].fd, SHUT_WR);
+    }
+    for (int i = 0; i < 8; i++) {
+        TEXT_AUTO pending = { 0 };
+        TEXT_AUTO event = { 0 };
+
+        assert_true(http_event(&clients[i], &pending, &event));
+        assert_true(http_event(&clients[i], &pending, &event)); /* the comment */
+        leave(&clients[i]);
+    }
+    notifier_list_changed(served.server->notifier, NOTIFIER_TOOLS);
+    assert_true(comes_down_to(1));
+    http_close(&idle);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_call_is_finished_and_answered, start, stop),
+        cmocka_unit_test_setup_teardown(all_that_was_asked_is_answered, start, stop),
+        cmocka_unit_test_setup_teardown(an_old_client_that_ends_its_side_is_answered, start, stop),
+        cmocka_unit_test_setup_teardown(a_stream_goes_on_to_its_result, start, stop),
+        cmocka_unit_test_setup_teardown(who_left_a_stream_cancels_its_call, start, stop),
+        cmocka_unit_test_setup_teardown(who_left_a_stream_of_a_session_leaves_its_call_running,
+                                        start, stop),
+        cmocka_unit_test_setup_teardown(the_connection_of_who_left_is_closed, start, stop),
+        cmocka_unit_test_setup_teardown(a_reset_cancels_at_once, start, stop),
+        cmocka_unit_test_setup_teardown(a_standing_stream_stays_for_who_still_reads, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

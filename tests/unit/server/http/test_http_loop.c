@@ -1,0 +1,230 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/support/mcp_client.h"
+#include "tests/unit/support/served.h"
+
+#define GET_HEALTH "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+static struct served served;
+
+static unsigned port(void)
+{
+    return server_port(served.server);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    served_create(&served);
+    served_start(&served, "--header-timeout=1s", "--send-timeout=1s", NULL);
+    return 0;
+}
+
+/* For what must not end by these times. */
+static int start_patient(void **state)
+{
+    (void)state;
+    served_create(&served);
+    served_start(&served, NULL);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    served_destroy(&served);
+    return 0;
+}
+
+static void send_text(struct http_client *client, const char *text)
+{
+    http_send_bytes(client, text, strlen(text));
+}
+
+/* Sends a byte now and then, until the server closes; false if it does not for five seconds. */
+static bool is_closed_though_bytes_trickle(struct http_client *client)
+{
+    for (int i = 0; i < 100; i++) {
+        char byte;
+
+        if (recv(client->fd, &byte, 1, MSG_DONTWAIT) == 0)
+            return true;
+        if (send(client->fd, "x", 1, MSG_NOSIGNAL) < 0)
+            return true;
+        served_sleep_ms(50);
+    }
+    return false;
+}
+
+static void a_kept_connection_may_be_idle_for_longer_than_headers_may_take(void **state)
+{
+    struct http_client client;
+
+    (void)state;
+    http_open(&client, port());
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(http_exchange(&client, "GET", "/health", NULL, NULL, NULL), 200);
+        served_sleep_ms(1500);
+    }
+    assert_int_equal(http_exchange(&client, "GET", "/health", NULL, NULL, NULL), 200);
+    http_close(&client);
+}
+
+static void headers_of_a_later_request_have_to_arrive_in_time_too(void **state)
+{
+    static const char *const beginnings[] = { "G", "GET /health HTTP/1.1\r\nHost: localhost\r\nX: ",
+                                              "\r\n" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
+        struct http_client client;
+        int64_t begun_ns;
+
+        http_open(&client, port());
+        assert_int_equal(http_exchange(&client, "GET", "/health", NULL, NULL, NULL), 200);
+        begun_ns = clock_monotonic_ns();
+        send_text(&client, beginnings[i]);
+        assert_true(is_closed_though_bytes_trickle(&client));
+        assert_true(clock_monotonic_ns() - begun_ns > INT64_C(900000000));
+        http_close(&client);
+    }
+}
+
+static void headers_that_begin_together_with_the_request_before_have_to_end(void **state)
+{
+    struct http_client client;
+
+    (void)state;
+    http_open(&client, port());
+    send_text(&client, GET_HEALTH "GET /health HTTP/1.1\r\nHost: loc");
+    assert_int_equal(http_read_head(&client), 200);
+    assert_true(http_is_closed(&client));
+    http_close(&client);
+}
+
+static void headers_that_begin_while_the_answer_is_made_have_to_end(void **state)
+{
+    struct http_client client;
+
+    (void)state;
+    http_open(&client, port());
+    http_send(&client, "POST", "/mcp", MCP_HEADERS,
+              "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":"
+              "\"block\",\"arguments\":{\"steps\":1,\"step_ms\":200}}}");
+    assert_true(served_reaches(&served_running, 1));
+    send_text(&client, "GE");
+    assert_int_equal(http_read_head(&client), 200);
+    assert_true(http_is_closed(&client));
+    http_close(&client);
+}
+
+/* Between the first event of a stream and its waiting for another: a probe on the same thread tells
+ * that the former was sent. */
+static void who_leaves_a_stream_before_it_waits_is_noticed_soon(void **state)
+{
+    char *session = mcp_initialize(port(), NULL);
+    int64_t begun_ns = clock_monotonic_ns();
+    struct http_client probe;
+    TEXT_AUTO headers = { 0 };
+
+    (void)state;
+    text_addf(&headers, "Accept: text/event-stream\r\nMcp-Session-Id: %s\r\n\r\n", session);
+    http_open(&probe, port());
+    for (int i = 0; i < 40; i++) {
+        struct http_client client;
+
+        http_open(&client, port());
+        send_text(&client, "GET /mcp HTTP/1.1\r\nHost: localhost\r\n");
+        assert_int_equal(http_exchange(&probe, "GET", "/health", NULL, NULL, NULL), 200);
+        send_text(&client, text_string(&headers));
+        assert_int_equal(http_exchange(&probe, "GET", "/health", NULL, NULL, NULL), 200);
+        shutdown(client.fd, SHUT_RDWR);
+        http_close(&client);
+    }
+    assert_true(served_falls(&served.server->open_streams, 0)); /* keep-alive: 15 s */
+    assert_true(clock_monotonic_ns() - begun_ns < INT64_C(10000000000));
+    http_close(&probe);
+    free(session);
+}
+
+/* Its last bytes and the end of its input arrive together. */
+static void who_sends_no_more_is_answered_and_let_go(void **state)
+{
+    static const char *const requests[] = { GET_HEALTH, GET_HEALTH "GET /hea",
+                                            "POST /mcp HTTP/1.1\r\nHost: localhost\r\n" MCP_HEADERS
+                                            "Content-Length: 50\r\n\r\n{" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        int64_t begun_ns = clock_monotonic_ns();
+        struct http_client client;
+
+        http_open(&client, port());
+        send(client.fd, requests[i], strlen(requests[i]), MSG_MORE);
+        shutdown(client.fd, SHUT_WR);
+        assert_int_equal(http_read_head(&client), i < 2 ? 200 : 0);
+        assert_true(http_is_closed(&client)); /* within five seconds; idle: 75, a body: 30 */
+        assert_true(clock_monotonic_ns() - begun_ns < INT64_C(10000000000));
+        http_close(&client);
+    }
+}
+
+static void who_does_not_read_the_answer_is_cut(void **state)
+{
+    TEXT_AUTO call = { 0 };
+    struct http_client client;
+    int small = 4096, sent = 0;
+
+    (void)state;
+    text_add(&call, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":"
+                    "\"echo\",\"arguments\":{\"text\":\"");
+    for (int i = 0; i < 90000; i++)
+        text_add_char(&call, 'x');
+    text_add(&call, "\"}}}");
+    http_open(&client, port());
+    setsockopt(client.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    setsockopt(client.fd, SOL_SOCKET, SO_SNDTIMEO, &(struct timeval){ .tv_sec = 10 },
+               sizeof(struct timeval));
+    for (int64_t end_ns = clock_monotonic_ns() + INT64_C(10000000000);
+         clock_monotonic_ns() < end_ns; sent++) { /* until the server neither reads nor is there */
+        TEXT_AUTO head = { 0 };
+
+        text_addf(&head,
+                  "POST /mcp HTTP/1.1\r\nHost: localhost\r\n" MCP_HEADERS
+                  "Content-Length: %zu\r\n\r\n",
+                  call.length);
+        if (send(client.fd, head.data, head.length, MSG_NOSIGNAL) < 0
+            || send(client.fd, call.data, call.length, MSG_NOSIGNAL) < 0)
+            break;
+    }
+    assert_true(errno == EPIPE || errno == ECONNRESET);
+    assert_true(sent > 0);
+    http_close(&client);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            a_kept_connection_may_be_idle_for_longer_than_headers_may_take, start, stop),
+        cmocka_unit_test_setup_teardown(headers_of_a_later_request_have_to_arrive_in_time_too,
+                                        start, stop),
+        cmocka_unit_test_setup_teardown(
+            headers_that_begin_together_with_the_request_before_have_to_end, start, stop),
+        cmocka_unit_test_setup_teardown(headers_that_begin_while_the_answer_is_made_have_to_end,
+                                        start, stop),
+        cmocka_unit_test_setup_teardown(who_leaves_a_stream_before_it_waits_is_noticed_soon,
+                                        start_patient, stop),
+        cmocka_unit_test_setup_teardown(who_sends_no_more_is_answered_and_let_go, start_patient,
+                                        stop),
+        cmocka_unit_test_setup_teardown(who_does_not_read_the_answer_is_cut, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

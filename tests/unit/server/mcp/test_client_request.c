@@ -1,0 +1,456 @@
+/* What a call asks the client of its session. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/core/memory.h"
+#include "tests/unit/support/asking_tools.h"
+#include "tests/unit/support/mcp_client.h"
+
+static struct served served;
+
+static unsigned port(void)
+{
+    return server_port(served.server);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    served_create(&served);
+    served.tools = asking_tools;
+    served_start(&served, "--ask-timeout=1s", NULL);
+    atomic_store(&asking_failed, 0);
+    atomic_store(&asking_dies, false);
+    return 0;
+}
+
+static int start_patient(void **state)
+{
+    (void)state;
+    served_create(&served);
+    served.tools = asking_tools;
+    served_start(&served, NULL);
+    atomic_store(&asking_failed, 0);
+    atomic_store(&asking_dies, false);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    served_destroy(&served);
+    return 0;
+}
+
+/* ---- A client with a session ---- */
+
+struct asker {
+    char *headers; /* of the session */
+    struct http_client call;
+    struct text pending;
+};
+
+static char *begin_session(const char *version, const char *capabilities)
+{
+    struct http_client client;
+    TEXT_AUTO body = { 0 };
+    struct text headers = { 0 };
+    json_auto_t *reply = NULL;
+    char *session;
+    int status;
+
+    text_addf(&body,
+              "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{"
+              "\"protocolVersion\":\"%s\",\"capabilities\":%s}}",
+              version, capabilities);
+    http_open(&client, port());
+    reply = mcp_post_on(&client, MCP_HEADERS, text_string(&body), &status);
+    assert_non_null(reply);
+    session = http_header(&client, "Mcp-Session-Id");
+    http_close(&client);
+    text_addf(&headers, MCP_HEADERS "Mcp-Session-Id: %s\r\n", session);
+    free(session);
+    return text_take(&headers);
+}
+
+static void asker_begin(struct asker *asker, const char *version, const char *capabilities)
+{
+    *asker = (struct asker){ .headers = begin_session(version, capabilities) };
+}
+
+static void asker_end(struct asker *asker)
+{
+    http_close(&asker->call);
+    text_finish(&asker->pending);
+    free(asker->headers);
+}
+
+static void call_tool(struct asker *asker, const char *tool, const char *arguments)
+{
+    TEXT_AUTO body = { 0 };
+
+    text_addf(&body,
+              "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"%s\","
+              "\"arguments\":%s}}",
+              tool, arguments);
+    http_open(&asker->call, port());
+    http_send(&asker->call, "POST", "/mcp", asker->headers, text_string(&body));
+    assert_int_equal(http_read_head(&asker->call), 200);
+}
+
+/* The next message on the call's stream; new reference. */
+static json_t *hear(struct asker *asker)
+{
+    TEXT_AUTO event = { 0 };
+    struct error error;
+    json_t *message = NULL;
+
+    do {
+        if (!http_event(&asker->call, &asker->pending, &event))
+            return NULL;
+    } while (!json_parse(text_string(&event), event.length, &message, &error));
+    return message;
+}
+
+static int respond(const char *headers, const json_t *request, const char *member,
+                   const char *value)
+{
+    TEXT_AUTO body = { 0 };
+    int status;
+
+    text_addf(&body, "{\"jsonrpc\":\"2.0\",\"id\":\"%s\",\"%s\":%s}",
+              json_get_text(request, "id", ""), member, value);
+    json_decref(mcp_post_once(port(), headers, text_string(&body), &status));
+    return status;
+}
+
+#define YES "{\"action\":\"accept\",\"content\":{\"ok\":true}}"
+#define CONFIRM_A "{\"name\":\"a\"}"
+
+/* ---- Tests ---- */
+
+static void a_form_is_answered_on_the_stream_of_its_call(void **state)
+{
+    struct asker asker;
+    json_auto_t *request = NULL, *result = NULL;
+
+    (void)state;
+    asker_begin(&asker, "2025-11-25", "{\"elicitation\":{}}");
+    call_tool(&asker, "confirm", CONFIRM_A);
+    request = hear(&asker);
+    assert_string_equal(text_at(request, "method"), "elicitation/create");
+    assert_string_equal(text_at(request, "params.message"), "Sure?");
+    assert_true(strlen(text_at(request, "id")) > 20);
+    assert_int_equal(respond(asker.headers, request, "result", YES), 202);
+    result = hear(&asker);
+    assert_int_equal(integer_at(result, "id"), 7);
+    assert_false(json_boolean_value(json_at(result, "result.isError")));
+    asker_end(&asker);
+}
+
+static void several_questions_are_asked_at_once(void **state)
+{
+    struct asker asker;
+    json_auto_t *result = NULL;
+    json_t *requests[3];
+
+    (void)state;
+    asker_begin(&asker, "2025-06-18", "{\"elicitation\":{},\"sampling\":{},\"roots\":{}}");
+    call_tool(&asker, "all", "{}");
+    for (size_t i = 0; i < 3; i++)
+        requests[i] = hear(&asker);
+    assert_string_equal(text_at(requests[1], "method"), "sampling/createMessage");
+    assert_string_equal(text_at(requests[2], "method"), "roots/list");
+    respond(asker.headers, requests[2], "result", "{\"roots\":[{\"uri\":\"file:///r\"}]}");
+    respond(asker.headers, requests[0], "result",
+            "{\"action\":\"accept\",\"content\":{\"name\":\"Ann\"}}");
+    respond(asker.headers, requests[1], "result",
+            "{\"role\":\"assistant\",\"model\":\"m\",\"content\":{\"type\":\"text\",\"text\":"
+            "\"Hi\"}}");
+    result = hear(&asker);
+    assert_string_equal(text_at(result, "result.content.0.text"), "Hi Ann file:///r");
+    for (size_t i = 0; i < 3; i++)
+        json_decref(requests[i]);
+    asker_end(&asker);
+}
+
+static void a_capability_that_was_not_declared_is_named(void **state)
+{
+    static const struct {
+        const char *version, *capabilities, *tool, *named;
+    } cases[] = {
+        { "2025-11-25", "{}", "confirm", "{\"elicitation\":{}}" },
+        { "2025-11-25", "{\"elicitation\":{\"url\":{}}}", "confirm", "{\"elicitation\":{}}" },
+        { "2025-11-25", "{\"elicitation\":{}}", "page", "{\"elicitation\":{\"url\":{}}}" },
+        { "2025-06-18", "{\"elicitation\":{}}", "all", "{\"sampling\":{},\"roots\":{}}" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct asker asker;
+        json_auto_t *result = NULL;
+
+        asker_begin(&asker, cases[i].version, cases[i].capabilities);
+        call_tool(&asker, cases[i].tool, strcmp(cases[i].tool, "confirm") == 0 ? CONFIRM_A : "{}");
+        result = hear(&asker);
+        assert_true(json_boolean_value(json_at(result, "result.isError")));
+        assert_non_null(strstr(text_at(result, "result.content.0.text"), cases[i].named));
+        asker_end(&asker);
+    }
+}
+
+static void a_page_is_opened_by_clients_that_know_pages(void **state)
+{
+    struct asker asker;
+    json_auto_t *request = NULL, *result = NULL;
+
+    (void)state;
+    asker_begin(&asker, "2025-11-25", "{\"elicitation\":{\"form\":{},\"url\":{}}}");
+    call_tool(&asker, "page", "{}");
+    request = hear(&asker);
+    assert_string_equal(text_at(request, "params.elicitationId"), "e1");
+    respond(asker.headers, request, "result", "{\"action\":\"accept\"}");
+    result = hear(&asker);
+    assert_string_equal(text_at(result, "result.content.0.text"), "accept");
+    asker_end(&asker);
+}
+
+static void answers_of_another_session_or_id_are_dropped(void **state)
+{
+    struct asker asker;
+    char *other;
+    json_auto_t *request = NULL, *result = NULL, *forged = NULL;
+
+    (void)state;
+    asker_begin(&asker, "2025-11-25", "{\"elicitation\":{}}");
+    other = begin_session("2025-11-25", "{\"elicitation\":{}}");
+    call_tool(&asker, "confirm", CONFIRM_A);
+    request = hear(&asker);
+    forged = json_pack("{s:s}", "id", "ask_00000000000000000000000000");
+    assert_int_equal(respond(other, request, "result", YES), 202);
+    assert_int_equal(respond(MCP_HEADERS, request, "result", YES), 202);
+    assert_int_equal(respond(asker.headers, forged, "result", YES), 202);
+    respond(asker.headers, request, "result", "{\"action\":\"decline\"}");
+    respond(asker.headers, request, "result", YES); /* too late */
+    result = hear(&asker);
+    assert_string_equal(text_at(result, "result.content.0.text"), "the person said decline");
+    free(other);
+    asker_end(&asker);
+}
+
+static void bad_answers_are_told_in_one_sentence(void **state)
+{
+    static const struct {
+        const char *member, *value, *told;
+    } cases[] = {
+        { "result", "{\"action\":\"maybe\"}", "no \"action\"" },
+        { "result", "{\"action\":\"accept\"}", "\"content\" is not an object" },
+        { "result", "{\"action\":\"accept\",\"content\":{}}", "\"ok\" is missing" },
+        { "result", "{\"action\":\"accept\",\"content\":{\"ok\":\"yes\"}}", "of type boolean" },
+        { "result", "17", "is not an object" },
+        { "error", "{\"code\":-1,\"message\":\"User rejected\"}", "User rejected" },
+        { "error", "{}", "no reason" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct asker asker;
+        json_auto_t *request = NULL, *result = NULL;
+
+        asker_begin(&asker, "2025-11-25", "{\"elicitation\":{}}");
+        call_tool(&asker, "confirm", CONFIRM_A);
+        request = hear(&asker);
+        respond(asker.headers, request, cases[i].member, cases[i].value);
+        result = hear(&asker);
+        assert_true(json_boolean_value(json_at(result, "result.isError")));
+        if (strstr(text_at(result, "result.content.0.text"), cases[i].told) == NULL)
+            fail_msg("%s", text_at(result, "result.content.0.text"));
+        asker_end(&asker);
+    }
+}
+
+static void a_question_nobody_answers_is_withdrawn(void **state)
+{
+    struct asker asker;
+    json_auto_t *request = NULL, *withdrawn = NULL, *result = NULL;
+
+    (void)state;
+    asker_begin(&asker, "2025-11-25", "{\"elicitation\":{}}");
+    call_tool(&asker, "confirm", CONFIRM_A);
+    request = hear(&asker);
+    withdrawn = hear(&asker);
+    assert_string_equal(text_at(withdrawn, "method"), "notifications/cancelled");
+    assert_string_equal(text_at(withdrawn, "params.requestId"), text_at(request, "id"));
+    result = hear(&asker);
+    assert_non_null(strstr(text_at(result, "result.content.0.text"), "within 1 s"));
+    asker_end(&asker);
+}
+
+static void cancelling_or_ending_the_session_ends_the_wait(void **state)
+{
+    struct asker asker;
+    int status;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        json_auto_t *request = NULL;
+
+        asker_begin(&asker, "2025-11-25", "{\"elicitation\":{}}");
+        call_tool(&asker, "confirm", CONFIRM_A);
+        request = hear(&asker);
+        assert_non_null(request);
+        if (i == 0)
+            json_decref(mcp_post_once(
+                port(), asker.headers,
+                "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
+                "\"requestId\":7}}",
+                &status));
+        else
+            http_request(port(), "DELETE", "/mcp", asker.headers, NULL, NULL);
+        assert_true(served_reaches(&asking_failed, i + 1));
+        asker_end(&asker);
+    }
+}
+
+static void stopping_the_server_ends_the_wait(void **state)
+{
+    struct asker asker;
+    json_auto_t *request = NULL;
+
+    (void)state;
+    asker_begin(&asker, "2025-11-25", "{\"elicitation\":{}}");
+    call_tool(&asker, "confirm", CONFIRM_A);
+    request = hear(&asker);
+    assert_non_null(request);
+    server_stop(served.server, 0);
+    assert_int_equal(atomic_load(&asking_failed), 1);
+    asker_end(&asker);
+}
+
+static void without_session_or_stream_nobody_is_asked(void **state)
+{
+    static const char body[] = "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":"
+                               "{\"name\":\"confirm\",\"arguments\":" CONFIRM_A "}}";
+    char *headers = begin_session("2025-11-25", "{\"elicitation\":{}}");
+    TEXT_AUTO plain = { 0 };
+    json_auto_t *reply = NULL;
+    struct asker asker = { .headers = memory_copy_text(MCP_HEADERS) };
+    json_auto_t *result = NULL;
+    int status;
+
+    (void)state;
+    text_addf(&plain, "Content-Type: application/json\r\nAccept: application/json\r\n%s",
+              strstr(headers, "Mcp-Session-Id"));
+    reply = mcp_post_once(port(), text_string(&plain), body, &status);
+    assert_non_null(strstr(text_at(reply, "result.content.0.text"), "text/event-stream"));
+    call_tool(&asker, "confirm", CONFIRM_A);
+    result = hear(&asker);
+    assert_non_null(strstr(text_at(result, "result.content.0.text"), "one with a session"));
+    asker_end(&asker);
+    free(headers);
+}
+
+/* ---- The log ---- */
+
+static size_t count_messages(struct asker *asker)
+{
+    size_t count = 0;
+    json_t *message;
+
+    for (; (message = hear(asker)) != NULL; json_decref(message)) {
+        if (strcmp(text_at(message, "method"), "notifications/message") != 0)
+            continue;
+        if (strcmp(text_at(message, "params.level"), "info") == 0)
+            assert_int_equal(integer_at(message, "params.data.step"), 1);
+        if (strcmp(text_at(message, "params.level"), "error") == 0)
+            assert_string_equal(text_at(message, "params.logger"), "talk");
+        count++;
+    }
+    return count;
+}
+
+static void set_level(const struct asker *asker, const char *level)
+{
+    TEXT_AUTO body = { 0 };
+    json_auto_t *reply = NULL;
+    int status;
+
+    text_addf(&body,
+              "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"logging/setLevel\",\"params\":{"
+              "\"level\":\"%s\"}}",
+              level);
+    reply = mcp_post_once(port(), asker->headers, text_string(&body), &status);
+    assert_non_null(json_at(reply, "result"));
+}
+
+static void a_log_is_told_from_the_level_of_its_session(void **state)
+{
+    static const struct {
+        const char *level;
+        size_t messages;
+    } cases[] = { { NULL, 2 }, { "debug", 3 }, { "warning", 1 }, { "emergency", 0 } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct asker asker;
+
+        asker_begin(&asker, "2025-11-25", "{}");
+        if (cases[i].level != NULL)
+            set_level(&asker, cases[i].level);
+        call_tool(&asker, "talk", "{}");
+        assert_int_equal(count_messages(&asker), cases[i].messages);
+        asker_end(&asker);
+    }
+}
+
+static void the_level_of_a_session_outlives_a_restart(void **state)
+{
+    struct asker loud, silent;
+
+    (void)state;
+    asker_begin(&loud, "2025-11-25", "{}");
+    asker_begin(&silent, "2025-11-25", "{}");
+    set_level(&silent, "debug");
+    set_level(&silent, "warning");
+    served_stop(&served);
+    served_start(&served, NULL);
+    call_tool(&loud, "talk", "{}");
+    assert_int_equal(count_messages(&loud), 2);
+    call_tool(&silent, "talk", "{}");
+    assert_int_equal(count_messages(&silent), 1);
+    asker_end(&loud);
+    asker_end(&silent);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_form_is_answered_on_the_stream_of_its_call, start_patient,
+                                        stop),
+        cmocka_unit_test_setup_teardown(several_questions_are_asked_at_once, start_patient, stop),
+        cmocka_unit_test_setup_teardown(a_capability_that_was_not_declared_is_named, start_patient,
+                                        stop),
+        cmocka_unit_test_setup_teardown(a_page_is_opened_by_clients_that_know_pages, start_patient,
+                                        stop),
+        cmocka_unit_test_setup_teardown(answers_of_another_session_or_id_are_dropped, start_patient,
+                                        stop),
+        cmocka_unit_test_setup_teardown(bad_answers_are_told_in_one_sentence, start_patient, stop),
+        cmocka_unit_test_setup_teardown(a_question_nobody_answers_is_withdrawn, start, stop),
+        cmocka_unit_test_setup_teardown(cancelling_or_ending_the_session_ends_the_wait,
+                                        start_patient, stop),
+        cmocka_unit_test_setup_teardown(stopping_the_server_ends_the_wait, start_patient, stop),
+        cmocka_unit_test_setup_teardown(without_session_or_stream_nobody_is_asked, start_patient,
+                                        stop),
+        cmocka_unit_test_setup_teardown(a_log_is_told_from_the_level_of_its_session, start_patient,
+                                        stop),
+        cmocka_unit_test_setup_teardown(the_level_of_a_session_outlives_a_restart, start_patient,
+                                        stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

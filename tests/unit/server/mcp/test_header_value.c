@@ -1,0 +1,86 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "server/mcp/header_value.h"
+
+static void check(const char *value, const char *expected)
+{
+    char *decoded = header_value_decode(value);
+
+    if (expected == NULL)
+        assert_null(decoded);
+    else if (decoded == NULL)
+        fail_msg("\"%s\" was refused", value);
+    else
+        assert_string_equal(decoded, expected);
+    free(decoded);
+}
+
+static void plain_text_is_meant_as_written(void **state)
+{
+    (void)state;
+    check("", "");
+    check("sweep_start", "sweep_start");
+    check("two words\tand a tab", "two words\tand a tab");
+    check("=?base64?", "=?base64?");
+    check("=?BASE64?ZWNobw==?=", "=?BASE64?ZWNobw==?=");
+}
+
+static void base64_is_decoded(void **state)
+{
+    (void)state;
+    check("=?base64?"
+          "?=",
+          "");
+    check("=?base64?YQ==?=", "a");
+    check("=?base64?YWI=?=", "ab");
+    check("=?base64?YWJj?=", "abc");
+    check("=?base64?w6kgw7w=?=", "\xc3\xa9 \xc3\xbc");
+    check("=?base64?PT9iYXNlNjQ/eD89?=", "=?base64?x?=");
+}
+
+static void what_no_encoder_writes_is_refused(void **state)
+{
+    (void)state;
+    check("=?base64?YQ=?=", NULL);  /* padding */
+    check("=?base64?YQ?=", NULL);   /* no padding */
+    check("=?base64?YR==?=", NULL); /* bits left over */
+    check("=?base64?Y===?=", NULL); /* one digit */
+    check("=?base64?====?=", NULL); /* none */
+    check("=?base64?Y Q=?=", NULL); /* a blank */
+    check("=?base64?_-8=?=", NULL); /* the alphabet of URLs */
+    check("=?base64?/w==?=", NULL); /* not UTF-8 */
+    check("=?base64?YQBi?=", NULL); /* a NUL */
+    check("caf\xc3\xa9", NULL);     /* not ASCII */
+    check("a\x01z", NULL);
+}
+
+static void a_plain_value_is_known_without_a_copy(void **state)
+{
+    (void)state;
+    assert_true(header_value_is_plainly("tools/call", "tools/call"));
+    assert_true(header_value_is_plainly("", ""));
+    assert_false(header_value_is_plainly("tools/call", "tools/list"));
+    assert_false(header_value_is_plainly("caf\xc3\xa9", "caf\xc3\xa9"));
+    assert_false(header_value_is_plainly("=?base64?YQ==?=", "a"));
+    assert_false(header_value_is_plainly("=?base64?YQ==?=", "=?base64?YQ==?="));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_plain_value_is_known_without_a_copy),
+        cmocka_unit_test(plain_text_is_meant_as_written),
+        cmocka_unit_test(base64_is_decoded),
+        cmocka_unit_test(what_no_encoder_writes_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

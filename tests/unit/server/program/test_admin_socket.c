@@ -1,0 +1,186 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "base/core/clock.h"
+#include "base/json/json.h"
+#include "fleet/secret_access.h"
+#include "server/access/authority.h"
+#include "server/program/admin.h"
+#include "tests/unit/support/folder.h"
+
+static char folder[FOLDER_SIZE];
+static struct access to_servers = { .secrets_folder = "" };
+static struct authority *authority;
+static struct admin *admin;
+
+static int start(void **state)
+{
+    struct error error;
+
+    (void)state;
+    folder_create(folder);
+    return store_open(folder, 2, &to_servers.store, &error)
+                   && authority_create(to_servers.store, folder, "auto", true, &authority, &error)
+                   && admin_create(folder, &to_servers, authority, &admin, &error)
+               ? 0
+               : -1;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    admin_destroy(admin);
+    authority_destroy(authority);
+    store_close(to_servers.store);
+    folder_remove(folder);
+    return 0;
+}
+
+/* Asks as the command line does; NULL if refused. */
+static json_t *ask(json_t *request, struct error *error)
+{
+    json_t *reply = NULL;
+    bool running;
+    bool done = admin_ask(folder, request, &running, &reply, error);
+
+    assert_true(running);
+    json_decref(request);
+    return done ? reply : NULL;
+}
+
+static json_t *adding(const char *name, const char *role, const char *digest)
+{
+    return json_pack("{s:s, s:s, s:s, s:s}", "command", "key_add", "name", name, "role", role,
+                     "digest", digest);
+}
+
+static void keys_are_added_listed_and_revoked_beside_a_running_server(void **state)
+{
+    char key[KEY_SIZE], hex[DIGEST_TEXT_SIZE], header[128];
+    json_auto_t *added = NULL, *list = NULL, *revoked = NULL;
+    struct principal who;
+    struct error error;
+
+    (void)state;
+    key_generate(key, hex);
+    snprintf(header, sizeof header, "Bearer %s", key);
+    assert_true(authority_check(authority, NULL, &who, &error));
+    added = ask(adding("alice", "operator", hex), &error);
+    assert_string_equal(json_get_text(added, "principal", ""), "alice");
+    assert_false(authority_check(authority, NULL, &who, &error));
+    assert_true(authority_check(authority, header, &who, &error));
+    assert_int_equal(who.role, ROLE_OPERATOR);
+    list = ask(json_pack("{s:s}", "command", "key_list"), &error);
+    assert_int_equal(json_array_size(json_object_get(list, "keys")), 1);
+    revoked = ask(json_pack("{s:s, s:s}", "command", "key_revoke", "name", "alice"), &error);
+    assert_int_equal(json_get_integer(revoked, "revoked", 0), 1);
+    assert_false(authority_check(authority, header, &who, &error));
+}
+
+static void a_role_that_is_changed_counts_at_once(void **state)
+{
+    char key[KEY_SIZE], hex[DIGEST_TEXT_SIZE], header[128];
+    json_auto_t *added = NULL, *set = NULL, *list = NULL, *revoked = NULL;
+    struct principal who;
+    struct error error;
+
+    (void)state;
+    key_generate(key, hex);
+    snprintf(header, sizeof header, "Bearer %s", key);
+    added = ask(adding("zoe", "admin", hex), &error);
+    assert_true(authority_check(authority, header, &who, &error));
+    assert_int_equal(who.role, ROLE_ADMIN);
+    set = ask(
+        json_pack("{s:s, s:s, s:s}", "command", "principal_role", "name", "zoe", "role", "viewer"),
+        &error);
+    assert_string_equal(json_get_text(set, "before", ""), "admin");
+    assert_non_null(strstr(json_get_text(set, "warning", ""), "no admin has a valid key"));
+    assert_true(authority_check(authority, header, &who, &error));
+    assert_int_equal(who.role, ROLE_VIEWER);
+    list = ask(json_pack("{s:s}", "command", "principal_list"), &error);
+    assert_non_null(json_object_get(list, "principals"));
+    revoked = ask(json_pack("{s:s, s:s}", "command", "key_revoke", "name", "zoe"), &error);
+    assert_null(json_object_get(revoked, "warning")); /* there was none before either */
+}
+
+static void wrong_requests_are_refused_with_a_sentence(void **state)
+{
+    char key[KEY_SIZE], hex[DIGEST_TEXT_SIZE];
+    struct error error;
+
+    (void)state;
+    key_generate(key, hex);
+    assert_null(ask(adding("alice", "king", hex), &error));
+    assert_non_null(strstr(error.message, "viewer, operator or admin"));
+    assert_null(ask(adding("../alice", "viewer", hex), &error));
+    assert_null(ask(adding("alice", "viewer", "12"), &error));
+    assert_null(ask(json_pack("{s:s, s:s}", "command", "key_revoke", "name", "nobody"), &error));
+    assert_null(ask(json_pack("{s:s}", "command", "format_disk"), &error));
+}
+
+static void the_socket_is_for_the_owner_alone(void **state)
+{
+    char path[128];
+    struct stat status;
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/admin.sock", folder);
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+}
+
+static void garbage_and_silence_hold_it_up_only_shortly(void **state)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    json_auto_t *list = NULL;
+    struct error error;
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+    (void)state;
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/admin.sock", folder);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(write(fd, "garbage\n", 8), 8);
+    close(fd);
+    list = ask(json_pack("{s:s}", "command", "key_list"), &error);
+    assert_non_null(list);
+}
+
+static void without_a_server_nobody_answers(void **state)
+{
+    json_auto_t *request = json_pack("{s:s}", "command", "key_list");
+    json_t *reply;
+    struct error error;
+    bool running = true;
+
+    (void)state;
+    admin_destroy(admin);
+    admin = NULL;
+    assert_true(admin_ask(folder, request, &running, &reply, &error));
+    assert_false(running);
+    assert_true(admin_ask("/nonexistent/folder", request, &running, &reply, &error));
+    assert_false(running);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(keys_are_added_listed_and_revoked_beside_a_running_server,
+                                        start, stop),
+        cmocka_unit_test_setup_teardown(a_role_that_is_changed_counts_at_once, start, stop),
+        cmocka_unit_test_setup_teardown(wrong_requests_are_refused_with_a_sentence, start, stop),
+        cmocka_unit_test_setup_teardown(the_socket_is_for_the_owner_alone, start, stop),
+        cmocka_unit_test_setup_teardown(garbage_and_silence_hold_it_up_only_shortly, start, stop),
+        cmocka_unit_test_setup_teardown(without_a_server_nobody_answers, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,161 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/support/mcp_client.h"
+#include "tests/unit/support/served.h"
+
+static struct served served;
+
+static unsigned port(void)
+{
+    return server_port(served.server);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    served_create(&served);
+    served_start(&served, "--http-threads=3", NULL);
+    atomic_store(&served_cancelled, 0);
+    atomic_store(&served_done, 0);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    served_destroy(&served);
+    return 0;
+}
+
+#define SLOW(steps, step_ms)                                                                       \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"slow\","       \
+    "\"arguments\":{\"steps\":" steps ",\"step_ms\":" step_ms "}}}"
+
+static void stopping_lets_a_short_request_finish(void **state)
+{
+    struct http_client client;
+    TEXT_AUTO reply = { 0 };
+
+    (void)state;
+    http_open(&client, port());
+    http_send(&client, "POST", "/mcp", MCP_HEADERS, SLOW("20", "10"));
+    assert_true(served_reaches(&served_running, 1));
+    server_stop(served.server, 3000);
+    assert_int_equal(http_read_head(&client), 200);
+    while (http_read_part(&client, &reply))
+        continue;
+    assert_true(client.ended);
+    assert_non_null(strstr(text_string(&reply), "\"steps\":20"));
+    http_close(&client);
+}
+
+static void stopping_cancels_what_takes_too_long_and_says_so(void **state)
+{
+    struct http_client client;
+    TEXT_AUTO reply = { 0 };
+    int64_t begun_ns;
+
+    (void)state;
+    http_open(&client, port());
+    http_send(&client, "POST", "/mcp", MCP_HEADERS, SLOW("10000", "10"));
+    assert_true(served_reaches(&served_running, 1));
+    begun_ns = clock_monotonic_ns();
+    server_stop(served.server, 300);
+    assert_true(clock_monotonic_ns() - begun_ns < INT64_C(2500000000));
+    assert_int_equal(atomic_load(&served_cancelled), 1);
+    assert_int_equal(http_read_head(&client), 200);
+    while (http_read_part(&client, &reply))
+        continue;
+    assert_true(client.ended);
+    assert_non_null(strstr(text_string(&reply), "\"isError\":true"));
+    http_close(&client);
+}
+
+static void stopping_ends_standing_streams_cleanly_and_stops_listening(void **state)
+{
+    char *session = mcp_initialize(port(), NULL);
+    TEXT_AUTO headers = { 0 };
+    struct http_client client;
+    TEXT_AUTO body = { 0 };
+    struct sockaddr_in address = { .sin_family = AF_INET,
+                                   .sin_port = htons((uint16_t)port()),
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    (void)state;
+    text_addf(&headers, "Accept: text/event-stream\r\nMcp-Session-Id: %s\r\n", session);
+    http_open(&client, port());
+    http_send(&client, "GET", "/mcp", text_string(&headers), NULL);
+    assert_int_equal(http_read_head(&client), 200);
+    assert_true(http_read_part(&client, &body));
+    server_stop(served.server, 3000);
+    while (http_read_part(&client, &body))
+        continue;
+    assert_true(client.ended);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), -1);
+    close(fd);
+    http_close(&client);
+    free(session);
+}
+
+static void a_port_that_is_taken_is_refused_with_a_sentence(void **state)
+{
+    struct served other;
+    struct error error;
+
+    (void)state;
+    served_create(&other);
+    other.settings = served.settings;
+    snprintf(other.settings.listen, sizeof other.settings.listen, "127.0.0.1:%u", port());
+    assert_false(served_try(&other, &error));
+    assert_non_null(strstr(error.message, "is taken by another process"));
+    served_destroy(&other);
+}
+
+static void many_threads_serve_many_clients_at_once(void **state)
+{
+    enum { CLIENTS = 48, ROUNDS = 10 };
+    struct http_client clients[CLIENTS];
+    TEXT_AUTO reply = { 0 };
+
+    (void)state;
+    for (int i = 0; i < CLIENTS; i++)
+        http_open(&clients[i], port());
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < CLIENTS; i++)
+            http_send(&clients[i], "POST", "/mcp", MCP_HEADERS,
+                      i % 4 == 0 ? SLOW("1", "1")
+                                 : "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}");
+        for (int i = 0; i < CLIENTS; i++) {
+            text_clear(&reply);
+            assert_int_equal(http_read_head(&clients[i]), 200);
+            while (http_read_part(&clients[i], &reply))
+                continue;
+            assert_non_null(strstr(text_string(&reply), "\"result\""));
+        }
+    }
+    for (int i = 0; i < CLIENTS; i++)
+        http_close(&clients[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(stopping_lets_a_short_request_finish, start, stop),
+        cmocka_unit_test_setup_teardown(stopping_cancels_what_takes_too_long_and_says_so, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(stopping_ends_standing_streams_cleanly_and_stops_listening,
+                                        start, stop),
+        cmocka_unit_test_setup_teardown(a_port_that_is_taken_is_refused_with_a_sentence, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(many_threads_serve_many_clients_at_once, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,112 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "server/program/settings.h"
+
+static bool read_flag(const char *flag, struct settings *out, struct error *error)
+{
+    char name[] = "serve", word[128];
+    char *argv[] = { name, word };
+
+    text_copy(word, sizeof word, flag != NULL ? flag : "");
+    return settings_read(flag != NULL ? 2 : 1, argv, out, error);
+}
+
+static int forget_environment(void **state)
+{
+    (void)state;
+    unsetenv("PORT");
+    unsetenv("OPSBRAIN_LISTEN");
+    unsetenv("OPSBRAIN_CONNECTIONS_PER_ADDRESS");
+    return 0;
+}
+
+static void defaults_serve_this_machine_alone(void **state)
+{
+    struct settings settings;
+    struct error error;
+
+    (void)state;
+    assert_true(read_flag(NULL, &settings, &error));
+    assert_string_equal(settings.listen, "127.0.0.1:8080");
+    assert_string_equal(settings.data, "./data");
+    assert_string_equal(settings.auth, "auto");
+    assert_int_equal(settings.sweep_workers, 2);
+    assert_int_equal(settings.body_limit_bytes, 1 << 20);
+    assert_true(settings.log_requests);
+}
+
+static void port_of_the_platform_opens_to_all_unless_listen_is_said(void **state)
+{
+    struct settings settings;
+    struct error error;
+
+    (void)state;
+    setenv("PORT", "9123", 1);
+    assert_true(read_flag(NULL, &settings, &error));
+    assert_string_equal(settings.listen, "0.0.0.0:9123");
+    assert_true(read_flag("--listen=127.0.0.1:1", &settings, &error));
+    assert_string_equal(settings.listen, "127.0.0.1:1");
+    setenv("OPSBRAIN_LISTEN", "127.0.0.1:2", 1);
+    assert_true(read_flag(NULL, &settings, &error));
+    assert_string_equal(settings.listen, "127.0.0.1:2");
+}
+
+static void where_the_platform_has_a_proxy_addresses_are_not_counted(void **state)
+{
+    struct settings settings;
+    struct error error;
+
+    (void)state;
+    assert_true(read_flag(NULL, &settings, &error));
+    assert_int_equal(settings.connections_per_address, 1024);
+    setenv("PORT", "9123", 1);
+    assert_true(read_flag(NULL, &settings, &error));
+    assert_int_equal(settings.connections_per_address, 0);
+    assert_true(read_flag("--connections-per-address=7", &settings, &error));
+    assert_int_equal(settings.connections_per_address, 7);
+    setenv("OPSBRAIN_LISTEN", "127.0.0.1:2", 1);
+    setenv("OPSBRAIN_CONNECTIONS_PER_ADDRESS", "9", 1);
+    assert_true(read_flag(NULL, &settings, &error));
+    assert_int_equal(settings.connections_per_address, 9);
+}
+
+static void bad_values_are_refused_by_name(void **state)
+{
+    struct settings settings = { 0 };
+    struct error error;
+
+    (void)state;
+    setenv("PORT", "http", 1);
+    assert_false(read_flag(NULL, &settings, &error));
+    assert_non_null(strstr(error.message, "PORT"));
+    unsetenv("PORT");
+    assert_false(read_flag("--auth=never", &settings, &error));
+    assert_non_null(strstr(error.message, "auto, keys or none"));
+    assert_false(read_flag("--workers=0", &settings, &error));
+    assert_false(read_flag("--no-such=1", &settings, &error));
+    assert_false(read_flag("--trusted-proxies=10.0.0.0/8,proxy.example", &settings, &error));
+    assert_non_null(strstr(error.message, "trusted_proxies"));
+    assert_non_null(strstr(error.message, "proxy.example"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(defaults_serve_this_machine_alone, forget_environment),
+        cmocka_unit_test_setup(port_of_the_platform_opens_to_all_unless_listen_is_said,
+                               forget_environment),
+        cmocka_unit_test_setup(where_the_platform_has_a_proxy_addresses_are_not_counted,
+                               forget_environment),
+        cmocka_unit_test_setup(bad_values_are_refused_by_name, forget_environment),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,303 @@
+/* Who is told of what, over the wire: sessions on their standing stream, and listening streams. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "server/streams/notifier.h"
+#include "store/ledger/deployments.h"
+#include "store/ledger/jobs.h"
+#include "tests/unit/support/mcp_client.h"
+#include "tests/unit/support/served.h"
+
+static struct served served;
+
+static int start(void **state)
+{
+    (void)state;
+    served_create(&served);
+    served.resources = resources;
+    served_start(&served, NULL);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    served_destroy(&served);
+    return 0;
+}
+
+static unsigned port(void)
+{
+    return server_port(served.server);
+}
+
+/* A queued job's id. */
+static void add_job(char out[ID_SIZE])
+{
+    struct job job;
+    struct error error;
+
+    if (!job_add(served.services.store, "nothing", "", "alice", clock_utc_ms(), NULL, &job, &error))
+        fail_msg("%s", error.message);
+    text_copy(out, ID_SIZE, job.id);
+}
+
+static void move_job(const char *id)
+{
+    notifier_job_moved(served.server->notifier, id);
+}
+
+/* A session with its standing stream. */
+struct hearer {
+    char *session;
+    struct http_client client;
+    struct text pending, event, headers;
+};
+
+static void hearer_open(struct hearer *hearer)
+{
+    *hearer = (struct hearer){ .session = mcp_initialize(port(), NULL) };
+    text_addf(&hearer->headers, MCP_HEADERS "Mcp-Session-Id: %s\r\n", hearer->session);
+    http_open(&hearer->client, port());
+    http_send(&hearer->client, "GET", "/mcp", text_string(&hearer->headers), NULL);
+    assert_int_equal(http_read_head(&hearer->client), 200);
+}
+
+static void hearer_close(struct hearer *hearer)
+{
+    http_close(&hearer->client);
+    text_finish(&hearer->pending);
+    text_finish(&hearer->event);
+    text_finish(&hearer->headers);
+    free(hearer->session);
+}
+
+/* The next message; free it. */
+static json_t *hear(struct http_client *client, struct text *pending, struct text *event)
+{
+    json_t *json = NULL;
+    struct error error;
+
+    if (!http_message(client, pending, event))
+        fail_msg("the stream ended");
+    if (!json_parse(text_string(event), event->length, &json, &error))
+        fail_msg("%s: %s", text_string(event), error.message);
+    return json;
+}
+
+static void hears(struct hearer *hearer, const char *method, const char *uri)
+{
+    json_auto_t *json = hear(&hearer->client, &hearer->pending, &hearer->event);
+
+    assert_string_equal(text_at(json, "method"), method);
+    assert_string_equal(text_at(json, "params.uri"), uri);
+}
+
+#define UPDATED "notifications/resources/updated"
+#define CHANGED "notifications/resources/list_changed"
+
+/* resources/subscribe or unsubscribe of a job; the code of its error, or 0. */
+static int subscribe(struct hearer *hearer, const char *verb, const char *job)
+{
+    TEXT_AUTO body = { 0 };
+    json_auto_t *reply = NULL;
+    int status;
+
+    text_addf(&body,
+              "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"resources/%s\",\"params\":{\"uri\":"
+              "\"opsbrain://jobs/%s\"}}",
+              verb, job);
+    reply = mcp_post_once(port(), text_string(&hearer->headers), text_string(&body), &status);
+    assert_non_null(reply);
+    return (int)integer_at(reply, "error.code");
+}
+
+static void uri_of(const char *job, char out[RESOURCE_URI_SIZE])
+{
+    snprintf(out, RESOURCE_URI_SIZE, "opsbrain://jobs/%s", job);
+}
+
+static void tells_a_session_of_what_it_follows_at_most_once_a_second(void **state)
+{
+    struct hearer hearer;
+    char job[ID_SIZE], uri[RESOURCE_URI_SIZE];
+    int64_t first_ns;
+
+    (void)state;
+    hearer_open(&hearer);
+    add_job(job);
+    uri_of(job, uri);
+    assert_int_equal(subscribe(&hearer, "subscribe", job), 0);
+    move_job(job);
+    hears(&hearer, UPDATED, uri);
+    first_ns = clock_monotonic_ns();
+    for (int i = 0; i < 500; i++)
+        move_job(job);
+    hears(&hearer, UPDATED, uri);
+    assert_true(clock_monotonic_ns() - first_ns > INT64_C(900000000));
+    notifier_list_changed(served.server->notifier, NOTIFIER_RESOURCES);
+    hears(&hearer, CHANGED, "(none)"); /* so the 500 moves were told once */
+    hearer_close(&hearer);
+}
+
+static void tells_nobody_else_and_nobody_who_let_go(void **state)
+{
+    struct hearer follower, other;
+    char job[ID_SIZE], second[ID_SIZE], uri[RESOURCE_URI_SIZE];
+
+    (void)state;
+    hearer_open(&follower);
+    hearer_open(&other);
+    add_job(job);
+    add_job(second);
+    uri_of(second, uri);
+    assert_int_equal(subscribe(&follower, "subscribe", job), 0);
+    assert_int_equal(subscribe(&follower, "subscribe", second), 0);
+    assert_int_equal(subscribe(&follower, "unsubscribe", job), 0);
+    assert_int_equal(subscribe(&follower, "unsubscribe", "job_never"), 0);
+    move_job(job);
+    move_job(second);
+    notifier_list_changed(served.server->notifier, NOTIFIER_RESOURCES);
+    hears(&other, CHANGED, "(none)");
+    hears(&follower, UPDATED, uri);
+    hears(&follower, CHANGED, "(none)");
+    hearer_close(&follower);
+    hearer_close(&other);
+}
+
+static void refuses_to_follow_what_there_is_not_or_too_much(void **state)
+{
+    struct hearer hearer;
+    char job[ID_SIZE];
+    json_auto_t *reply = NULL;
+    int status;
+
+    (void)state;
+    hearer_open(&hearer);
+    assert_int_equal(subscribe(&hearer, "subscribe", "job_nobody"), -32002);
+    assert_int_equal(subscribe(&hearer, "subscribe", "a/b"), -32002);
+    for (int i = 0; i < SUBSCRIPTIONS_LIMIT; i++) {
+        add_job(job);
+        assert_int_equal(subscribe(&hearer, "subscribe", job), 0);
+    }
+    add_job(job);
+    assert_int_equal(subscribe(&hearer, "subscribe", job), -32603);
+    reply = mcp_post_once(port(), NULL,
+                          "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"resources/subscribe\","
+                          "\"params\":{\"uri\":\"opsbrain://guide\"}}",
+                          &status);
+    assert_int_equal(integer_at(reply, "error.code"), -32000);
+    hearer_close(&hearer);
+}
+
+static void tells_of_a_thing_by_its_name(void **state)
+{
+    static const struct deployment row = { .name = "demo",
+                                           .url = "http://127.0.0.1:9",
+                                           .provider = "endpoint",
+                                           .labels = "{}",
+                                           .limits = "{}",
+                                           .created_by = "alice" };
+    struct deployment added;
+    struct hearer hearer;
+    struct error error;
+    json_auto_t *reply = NULL;
+    int status;
+
+    (void)state;
+    assert_true(deployment_add(served.services.store, &row, 1, NULL, &added, &error));
+    hearer_open(&hearer);
+    reply = mcp_post_once(port(), text_string(&hearer.headers),
+                          "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"resources/subscribe\","
+                          "\"params\":{\"uri\":\"opsbrain://deployments/demo\"}}",
+                          &status);
+    assert_non_null(json_at(reply, "result"));
+    notifier_thing_changed(served.server->notifier, "other");
+    notifier_thing_changed(served.server->notifier, "demo");
+    hears(&hearer, UPDATED, "opsbrain://deployments/demo");
+    hearer_close(&hearer);
+}
+
+static void forgets_a_session_that_ended(void **state)
+{
+    struct hearer gone, stays;
+    char job[ID_SIZE], uri[RESOURCE_URI_SIZE];
+
+    (void)state;
+    hearer_open(&gone);
+    hearer_open(&stays);
+    add_job(job);
+    uri_of(job, uri);
+    assert_int_equal(subscribe(&gone, "subscribe", job), 0);
+    assert_int_equal(subscribe(&stays, "subscribe", job), 0);
+    assert_int_equal(http_request(port(), "DELETE", "/mcp", text_string(&gone.headers), NULL, NULL),
+                     200);
+    move_job(job);
+    hears(&stays, UPDATED, uri);
+    assert_false(http_message(&gone.client, &gone.pending, &gone.event));
+    hearer_close(&gone);
+    hearer_close(&stays);
+}
+
+static void tells_a_listening_stream_only_what_it_asked_for(void **state)
+{
+    static const char tag[] = "io.modelcontextprotocol/subscriptionId";
+    struct http_client client;
+    TEXT_AUTO pending = { 0 };
+    TEXT_AUTO event = { 0 };
+    TEXT_AUTO body = { 0 };
+    char job[ID_SIZE], other[ID_SIZE], uri[RESOURCE_URI_SIZE];
+    json_t *json;
+
+    (void)state;
+    add_job(job);
+    add_job(other);
+    uri_of(job, uri);
+    text_addf(&body,
+              "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"subscriptions/listen\"," MODERN_PARAMS(
+                  "\"notifications\":{\"resourceSubscriptions\":[\"%s\",\"opsbrain://jobs/x\"],"
+                  "\"resourcesListChanged\":false,\"promptsListChanged\":true},") "}",
+              uri);
+    http_open(&client, port());
+    http_send(&client, "POST", "/mcp", MODERN_HEADERS("subscriptions/listen"), text_string(&body));
+    assert_int_equal(http_read_head(&client), 200);
+    json = hear(&client, &pending, &event);
+    assert_int_equal(json_object_size(json_at(json, "params.notifications")), 2);
+    assert_int_equal(json_array_size(json_at(json, "params.notifications.resourceSubscriptions")),
+                     1);
+    json_decref(json);
+    move_job(other);
+    notifier_list_changed(served.server->notifier, NOTIFIER_RESOURCES | NOTIFIER_TOOLS);
+    move_job(job);
+    json = hear(&client, &pending, &event);
+    assert_string_equal(text_at(json, "method"), UPDATED);
+    assert_string_equal(text_at(json, "params.uri"), uri);
+    assert_int_equal(json_integer_value(json_object_get(json_at(json, "params._meta"), tag)), 5);
+    json_decref(json);
+    notifier_list_changed(served.server->notifier, NOTIFIER_PROMPTS);
+    json = hear(&client, &pending, &event);
+    assert_string_equal(text_at(json, "method"), "notifications/prompts/list_changed");
+    json_decref(json);
+    http_close(&client);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(tells_a_session_of_what_it_follows_at_most_once_a_second),
+        TEST(tells_nobody_else_and_nobody_who_let_go),
+        TEST(refuses_to_follow_what_there_is_not_or_too_much),
+        TEST(tells_of_a_thing_by_its_name),
+        TEST(forgets_a_session_that_ended),
+        TEST(tells_a_listening_stream_only_what_it_asked_for),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,249 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "server/access/rate_limit.h"
+#include "server/streams/sse_queue.h"
+#include "server/streams/stream.h"
+#include "store/ledger/events.h"
+#include "tests/unit/support/served.h"
+
+static struct served served; /* for its loop and its store */
+static struct outlet *outlet;
+static struct stream *stream;
+
+static int start(void **state)
+{
+    (void)state;
+    served_create(&served);
+    served_start(&served, NULL);
+    outlet = outlet_create(served.server->loops[0], NULL, NULL);
+    stream = stream_create(outlet);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    stream_release(stream);
+    outlet_release(outlet);
+    served_destroy(&served);
+    return 0;
+}
+
+static bool push(const char *json)
+{
+    return stream_push(stream, json, strlen(json));
+}
+
+static void keep(void)
+{
+    stream_keep(stream, served.services.store, "ses_a", "abc", 0);
+}
+
+static void check_read(struct outlet *from, const char *expected)
+{
+    char bytes[256] = "";
+    size_t length = 0;
+
+    assert_int_equal(outlet_read(from, bytes, sizeof bytes - 1, &length), OUTLET_READ);
+    assert_string_equal(bytes, expected);
+}
+
+static enum outlet_state read_state(void)
+{
+    char bytes[64];
+    size_t length;
+
+    return outlet_read(outlet, bytes, sizeof bytes, &length);
+}
+
+static void a_farewell_is_the_last_event(void **state)
+{
+    (void)state;
+    stream_set_farewell_take(stream, strdup("{\"bye\":1}"));
+    assert_true(push("{}"));
+    stream_say_farewell(stream);
+    stream_say_farewell(stream);
+    check_read(outlet, "event: message\ndata: {}\n\nevent: message\ndata: {\"bye\":1}\n\n");
+    assert_int_equal(read_state(), OUTLET_ENDED);
+    assert_false(push("{}"));
+    assert_false(stream_is_open(stream));
+}
+
+static void a_stream_that_is_not_kept_is_over_with_its_connection(void **state)
+{
+    (void)state;
+    assert_true(stream_is_open(stream));
+    outlet_close(outlet);
+    assert_false(push("{}"));
+    assert_false(stream_is_open(stream));
+}
+
+static void events_of_a_kept_stream_have_ids_after_the_one_that_primes(void **state)
+{
+    (void)state;
+    keep();
+    stream_prime(stream);
+    assert_true(push("{\"a\":1}"));
+    check_read(outlet, "id: abc_1\nretry: 1000\ndata: \n\n"
+                       "id: abc_2\nevent: message\ndata: {\"a\":1}\n\n");
+}
+
+static void a_kept_stream_outlives_its_connection(void **state)
+{
+    struct event_row *rows;
+    struct error error;
+    size_t count;
+
+    (void)state;
+    keep();
+    outlet_close(outlet);
+    assert_true(push("{\"a\":1}"));
+    assert_true(stream_is_open(stream));
+    assert_true(event_list(served.services.store, "ses_a/abc", 0, 10, &rows, &count, &error));
+    assert_int_equal(count, 1);
+    assert_int_equal(rows[0].sequence, 1);
+    assert_string_equal(rows[0].frame, "{\"a\":1}");
+    event_rows_free(rows, count);
+}
+
+static void a_new_connection_takes_the_place_of_the_old(void **state)
+{
+    struct outlet *second = outlet_create(served.server->loops[0], NULL, NULL);
+
+    (void)state;
+    assert_true(stream_is_read(stream));
+    assert_true(stream_attach(stream, second));
+    assert_int_equal(read_state(), OUTLET_ENDED);
+    assert_true(push("{}"));
+    check_read(second, "event: message\ndata: {}\n\n");
+    outlet_close(second);
+    assert_false(stream_is_read(stream));
+    stream_end(stream);
+    assert_false(stream_attach(stream, second));
+    outlet_release(second);
+}
+
+static void what_the_old_connection_did_not_take_is_sent_on_the_new_and_only_there(void **state)
+{
+    struct outlet *second = outlet_create(served.server->loops[0], NULL, NULL);
+    char bytes[sizeof "id: abc_1\nevent: message\ndata: {}\n\n" - 1];
+    size_t length;
+    struct error error;
+
+    (void)state;
+    keep();
+    assert_true(push("{}"));
+    assert_true(push("{}"));
+    assert_int_equal(outlet_read(outlet, bytes, sizeof bytes, &length), OUTLET_READ);
+    assert_int_equal(stream_heard(stream), 1);
+    assert_true(stream_resume(stream, 1, second, &error));
+    assert_int_equal(read_state(), OUTLET_ENDED);
+    assert_true(push("{\"a\":1}"));
+    check_read(second, "id: abc_2\nevent: message\ndata: {}\n\n"
+                       "id: abc_3\nevent: message\ndata: {\"a\":1}\n\n");
+    assert_int_equal(stream_heard(stream), 3);
+    outlet_release(second);
+}
+
+static void all_that_is_kept_may_be_sent_again_while_more_is_told(void **state)
+{
+    struct outlet *second = outlet_create(served.server->loops[0], NULL, NULL);
+    struct error error;
+    char bytes[64];
+    size_t length;
+
+    (void)state;
+    keep();
+    for (int i = 0; i < EVENTS_PER_STREAM; i++)
+        assert_true(push("{}"));
+    assert_true(stream_resume(stream, 0, second, &error));
+    for (int i = 0; i < 10; i++)
+        assert_true(push("{}"));
+    assert_int_equal(outlet_read(second, bytes, sizeof bytes, &length), OUTLET_READ);
+    outlet_release(second);
+}
+
+static void a_stream_that_is_over_is_resumed_to_its_end(void **state)
+{
+    struct outlet *second = outlet_create(served.server->loops[0], NULL, NULL);
+    char bytes[64];
+    size_t length;
+    struct error error;
+
+    (void)state;
+    keep();
+    assert_true(push("{}"));
+    stream_end(stream);
+    assert_false(stream_resume(stream, 2, second, &error));
+    assert_int_equal(error.kind, ERROR_NOT_FOUND);
+    assert_true(stream_resume(stream, 0, second, &error));
+    check_read(second, "id: abc_1\nevent: message\ndata: {}\n\n");
+    assert_int_equal(outlet_read(second, bytes, sizeof bytes, &length), OUTLET_ENDED);
+    outlet_release(second);
+}
+
+/* Sent it is all the same: only who comes back for it learns that it is gone. */
+static void what_is_too_much_to_keep_is_kept_as_a_word(void **state)
+{
+    struct quota *bytes = quota_create((struct quota_limits){ .per_second = 1, .burst = 10 });
+    struct outlet *second = outlet_create(served.server->loops[0], NULL, NULL);
+    struct error error;
+
+    (void)state;
+    keep();
+    stream_limit(stream, bytes, "alice");
+    assert_true(push("{\"long\":\"0123456789\"}"));
+    assert_true(push("{}"));
+    assert_true(stream_push_answer(stream, "{\"answer\":1}", 12, "{\"gone\":1}"));
+    stream_end(stream);
+    check_read(outlet, "id: abc_1\nevent: message\ndata: {\"long\":\"0123456789\"}\n\n"
+                       "id: abc_2\nevent: message\ndata: {}\n\n"
+                       "id: abc_3\nevent: message\ndata: {\"answer\":1}\n\n");
+    assert_true(stream_resume(stream, 0, second, &error));
+    check_read(second, "id: abc_2\nevent: message\ndata: {}\n\n"
+                       "id: abc_3\nevent: message\ndata: {\"gone\":1}\n\n");
+    outlet_release(second);
+    quota_destroy(bytes);
+}
+
+static void only_a_stream_that_was_primed_is_hung_up(void **state)
+{
+    (void)state;
+    stream_hang_up(stream);
+    assert_int_equal(read_state(), OUTLET_EMPTY);
+    keep();
+    stream_prime(stream);
+    stream_hang_up(stream);
+    assert_int_equal(read_state(), OUTLET_READ);
+    assert_int_equal(read_state(), OUTLET_ENDED);
+    assert_true(push("{}"));
+    assert_true(stream_is_open(stream));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_farewell_is_the_last_event, start, stop),
+        cmocka_unit_test_setup_teardown(a_stream_that_is_not_kept_is_over_with_its_connection,
+                                        start, stop),
+        cmocka_unit_test_setup_teardown(events_of_a_kept_stream_have_ids_after_the_one_that_primes,
+                                        start, stop),
+        cmocka_unit_test_setup_teardown(a_kept_stream_outlives_its_connection, start, stop),
+        cmocka_unit_test_setup_teardown(a_new_connection_takes_the_place_of_the_old, start, stop),
+        cmocka_unit_test_setup_teardown(
+            what_the_old_connection_did_not_take_is_sent_on_the_new_and_only_there, start, stop),
+        cmocka_unit_test_setup_teardown(all_that_is_kept_may_be_sent_again_while_more_is_told,
+                                        start, stop),
+        cmocka_unit_test_setup_teardown(a_stream_that_is_over_is_resumed_to_its_end, start, stop),
+        cmocka_unit_test_setup_teardown(what_is_too_much_to_keep_is_kept_as_a_word, start, stop),
+        cmocka_unit_test_setup_teardown(only_a_stream_that_was_primed_is_hung_up, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,199 @@
+/* Streams that outlive the right to read them: their connections are cut within a second. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "server/access/authority.h"
+#include "tests/unit/support/mcp_client.h"
+#include "tests/unit/support/served.h"
+
+#define SECOND_NS INT64_C(1000000000)
+
+static struct served served;
+static char operator[512], viewer[512]; /* the headers of two principals */
+
+static unsigned port(void)
+{
+    return server_port(served.server);
+}
+
+static void add_key(const char *name, enum role role, int64_t expires_ms, char headers[512])
+{
+    char key[KEY_SIZE], hex[DIGEST_TEXT_SIZE];
+    uint8_t digest[DIGEST_BYTES];
+    struct api_key added;
+    struct error error;
+
+    key_generate(key, hex);
+    digest_sha256(key, strlen(key), digest);
+    assert_true(
+        key_add(served.services.store, name, role, "", digest, expires_ms, NULL, &added, &error));
+    assert_true(authority_refresh(served.server->authority, &error));
+    snprintf(headers, 512, "Authorization: Bearer %s\r\n", key);
+}
+
+static void set_role(const char *name, enum role role)
+{
+    struct error error;
+    enum role before;
+
+    assert_true(principal_set_role(served.services.store, name, role, NULL, &before, &error));
+    assert_true(authority_refresh(served.server->authority, &error));
+}
+
+static int start(void **state)
+{
+    (void)state;
+    served_create(&served);
+    served_start(&served, "--keep-alive=60s", "--http-threads=2", NULL);
+    atomic_store(&served_cancelled, 0);
+    add_key("olga", ROLE_OPERATOR, 0, operator);
+    add_key("vera", ROLE_VIEWER, 0, viewer);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    served_destroy(&served);
+    return 0;
+}
+
+#define LISTEN                                                                                     \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"subscriptions/listen\"," MODERN_PARAMS(            \
+        "\"notifications\":{\"toolsListChanged\":true},") "}"
+#define SLOW                                                                                       \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\"," MODERN_PARAMS(                      \
+        "\"name\":\"slow\",\"arguments\":{\"steps\":2000,\"step_ms\":5},") "}"
+
+enum sort { STANDING, LISTENING, CALLING, SORTS };
+
+static void open_stream(struct http_client *client, enum sort sort, const char *key)
+{
+    TEXT_AUTO headers = { 0 };
+    char *session = sort == STANDING ? mcp_initialize(port(), key) : NULL;
+
+    text_add(&headers, key);
+    if (sort == STANDING)
+        text_addf(&headers, "Accept: text/event-stream\r\nMcp-Session-Id: %s\r\n", session);
+    else
+        text_add(&headers, sort == LISTENING ? MODERN_HEADERS("subscriptions/listen")
+                                             : MODERN_HEADERS("tools/call") "Mcp-Name: slow\r\n");
+    http_open(client, port());
+    http_send(client, sort == STANDING ? "GET" : "POST", "/mcp", text_string(&headers),
+              sort == STANDING    ? NULL
+              : sort == LISTENING ? LISTEN
+                                  : SLOW);
+    if (sort == CALLING)
+        assert_true(served_reaches(&served_running, 1)); /* its stream begins with an event */
+    else
+        assert_int_equal(http_read_head(client), 200);
+    free(session);
+}
+
+static void open_streams(struct http_client clients[SORTS], const char *key)
+{
+    for (enum sort sort = 0; sort < SORTS; sort++)
+        open_stream(&clients[sort], sort, key);
+}
+
+static void must_end_within_a_second(struct http_client clients[SORTS])
+{
+    int64_t begun_ns = clock_monotonic_ns();
+
+    for (enum sort sort = 0; sort < SORTS; sort++) {
+        assert_true(http_is_closed(&clients[sort]));
+        http_close(&clients[sort]);
+    }
+    assert_true(clock_monotonic_ns() - begun_ns < SECOND_NS);
+    assert_true(served_reaches(&served_cancelled, 1));
+    assert_true(served_falls(&served_running, 0));
+}
+
+static void must_be_open(const struct http_client *client)
+{
+    assert_int_equal(recv(client->fd, (char[1]){ 0 }, 1, MSG_DONTWAIT | MSG_PEEK), -1);
+}
+
+static void refresh(void)
+{
+    struct error error;
+
+    assert_true(authority_refresh(served.server->authority, &error));
+}
+
+static void those_of_a_revoked_key_end_and_others_go_on(void **state)
+{
+    struct http_client clients[SORTS], other;
+    TEXT_AUTO pending = { 0 };
+    TEXT_AUTO event = { 0 };
+    struct error error;
+    int64_t revoked;
+
+    (void)state;
+    open_stream(&other, LISTENING, viewer);
+    assert_true(http_event(&other, &pending, &event));
+    open_streams(clients, operator);
+    assert_true(key_revoke(served.services.store, "olga", clock_utc_ms(), NULL, &revoked, &error));
+    refresh();
+    must_end_within_a_second(clients);
+    must_be_open(&other);
+    http_close(&other);
+}
+
+static void those_of_an_expired_key_end(void **state)
+{
+    struct http_client clients[SORTS];
+    int64_t expires_ms = clock_utc_ms() + 2000;
+    char headers[512];
+
+    (void)state;
+    add_key("eric", ROLE_OPERATOR, expires_ms, headers);
+    open_streams(clients, headers);
+    while (clock_utc_ms() < expires_ms - 100)
+        served_sleep_ms(20);
+    assert_int_equal(atomic_load(&served.server->open_streams), 2);
+    must_end_within_a_second(clients);
+}
+
+static void those_of_a_principal_with_a_lesser_role_end(void **state)
+{
+    struct http_client clients[SORTS];
+
+    (void)state;
+    open_streams(clients, operator);
+    set_role("olga", ROLE_VIEWER);
+    must_end_within_a_second(clients);
+}
+
+static void those_of_a_principal_with_a_greater_role_go_on(void **state)
+{
+    struct http_client client;
+    TEXT_AUTO pending = { 0 };
+    TEXT_AUTO event = { 0 };
+
+    (void)state;
+    open_stream(&client, LISTENING, viewer);
+    assert_true(http_event(&client, &pending, &event));
+    set_role("vera", ROLE_ADMIN);
+    served_sleep_ms(100);
+    must_be_open(&client);
+    http_close(&client);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(those_of_a_revoked_key_end_and_others_go_on, start, stop),
+        cmocka_unit_test_setup_teardown(those_of_an_expired_key_end, start, stop),
+        cmocka_unit_test_setup_teardown(those_of_a_principal_with_a_lesser_role_end, start, stop),
+        cmocka_unit_test_setup_teardown(those_of_a_principal_with_a_greater_role_go_on, start,
+                                        stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,623 @@
+#include <inttypes.h>
+#include <sqlite3.h>
+
+#include "base/core/clock.h"
+#include "base/core/digest.h"
+#include "base/core/random.h"
+#include "base/core/text.h"
+#include "migrations/migrations.h"
+#include "store/audit/audit_log.h"
+#include "store/audit/audit_verify.h"
+#include "tests/unit/support/ledger.h"
+
+#define ROWS 40
+#define EDITS 100
+#define FIRST_KEY "0123456789abcdef0123456789abcdef\n"
+#define SECOND_KEY "another key, which is not the first one\n"
+#define DAY_MS (24 * 60 * 60 * 1000LL)
+
+/* ---- What somebody can do who can write the file ---- */
+
+#define WITHOUT_TRIGGERS                                                                           \
+    "DROP TRIGGER audit_is_not_changed; DROP TRIGGER audit_is_kept;"                               \
+    "DROP TRIGGER audit_anchors_are_kept; DROP TRIGGER audit_anchors_are_not_changed;"
+
+static int execute(const struct ledger *ledger, const char *script)
+{
+    char file[FOLDER_SIZE + 16];
+    sqlite3 *db;
+    int status;
+
+    snprintf(file, sizeof file, "%s/opsbrain.db", ledger->folder);
+    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+    status = sqlite3_exec(db, script, NULL, NULL, NULL);
+    sqlite3_close(db);
+    return status;
+}
+
+__attribute__((format(printf, 2, 3))) static void edit(const struct ledger *ledger,
+                                                       const char *format, ...)
+{
+    char script[2000];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(script, sizeof script, format, args);
+    va_end(args);
+    if (execute(ledger, script) != SQLITE_OK)
+        fail_msg("cannot run: %s", script);
+}
+
+/* ---- The honest side ---- */
+
+static void write_key(const struct ledger *ledger, const char *keys, char path[FOLDER_SIZE + 8])
+{
+    FILE *file;
+
+    snprintf(path, FOLDER_SIZE + 8, "%s.key", ledger->folder);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(keys, file);
+    fclose(file);
+}
+
+static void use_key(struct ledger *ledger, const char *keys)
+{
+    char path[FOLDER_SIZE + 8];
+
+    write_key(ledger, keys, path);
+    assert_ok(ledger, store_use_audit_key(ledger->store, path, &ledger->error));
+    remove(path);
+}
+
+static void add_rows(struct ledger *ledger, int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct change change = ledger_change("alice", "deployment_update");
+        char subject[24];
+
+        snprintf(subject, sizeof subject, "thing-%d", i);
+        assert_ok(ledger, audit_add(ledger->store, &change, "ok", "", subject, &ledger->error));
+    }
+}
+
+static struct audit_verdict verify(struct ledger *ledger)
+{
+    struct audit_verdict verdict;
+
+    assert_ok(ledger, audit_verify(ledger->store, NULL, NULL, &verdict, &ledger->error));
+    return verdict;
+}
+
+static void assert_whole(struct ledger *ledger, int64_t rows)
+{
+    struct audit_verdict verdict = verify(ledger);
+    TEXT_AUTO words = { 0 };
+
+    audit_verdict_tell(&verdict, &words);
+    if (!verdict.whole)
+        fail_msg("%s", text_string(&words));
+    assert_int_equal(verdict.rows, rows);
+    assert_non_null(strstr(text_string(&words), "holds"));
+}
+
+static void assert_words(struct ledger *ledger, const char *expected)
+{
+    struct audit_verdict verdict = verify(ledger);
+    TEXT_AUTO words = { 0 };
+
+    audit_verdict_tell(&verdict, &words);
+    assert_false(verdict.whole);
+    assert_non_null(strstr(text_string(&words), "DOES NOT HOLD"));
+    if (strstr(text_string(&words), expected) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", text_string(&words), expected);
+}
+
+/* ---- Edits ---- */
+
+/* One of the ways to change one row, or two. */
+static void edit_at_random(const struct ledger *ledger, struct generator *generator)
+{
+    static const char *const columns[] = {
+        "request_id", "principal", "role",   "client",  "tool",
+        "arguments",  "outcome",   "detail", "subject", "changed"
+    };
+    int row = 1 + (int)generator_below(generator, ROWS);
+    int other = 1 + (row + (int)generator_below(generator, ROWS - 1)) % ROWS;
+
+    switch (generator_below(generator, 6)) {
+    case 0:
+        edit(ledger, "UPDATE audit SET %1$s = %1$s || 'x' WHERE id = %2$d",
+             columns[generator_below(generator, sizeof columns / sizeof *columns)], row);
+        return;
+    case 1:
+        edit(ledger, "DELETE FROM audit WHERE id = %d", row);
+        return;
+    case 2: /* all of them but their places */
+        edit(ledger,
+             "UPDATE audit SET id = -1 WHERE id = %1$d; UPDATE audit SET id = %1$d WHERE id = "
+             "%2$d; UPDATE audit SET id = %2$d WHERE id = -1",
+             row, other);
+        return;
+    case 3:
+        edit(ledger, "UPDATE audit SET at_ms = at_ms - 86400000 WHERE id = %d", row);
+        return;
+    case 4: /* from one text into the next: the same bytes in all */
+        edit(ledger,
+             "UPDATE audit SET principal = substr(principal, 1, 3), "
+             "role = substr(principal, 4) || role WHERE id = %d",
+             row);
+        return;
+    default:
+        edit(ledger, "UPDATE audit SET times = times + 1, intent = intent + 1 WHERE id = %d", row);
+    }
+}
+
+static void find_every_edit(struct ledger *ledger, uint64_t seed)
+{
+    struct generator generator;
+    int found = 0;
+
+    generator_init(&generator, seed);
+    add_rows(ledger, ROWS);
+    assert_whole(ledger, ROWS);
+    edit(ledger, WITHOUT_TRIGGERS "CREATE TABLE kept AS SELECT * FROM audit");
+    for (int i = 0; i < EDITS; i++) {
+        edit_at_random(ledger, &generator);
+        found += !verify(ledger).whole;
+        edit(ledger, "DELETE FROM audit; INSERT INTO audit SELECT * FROM kept");
+        assert_whole(ledger, ROWS);
+    }
+    assert_int_equal(found, EDITS);
+}
+
+static void finds_every_edit_of_a_row(void **state)
+{
+    find_every_edit(*state, 1);
+}
+
+static void finds_every_edit_of_a_row_with_a_key(void **state)
+{
+    struct ledger *ledger = *state;
+
+    use_key(ledger, FIRST_KEY);
+    find_every_edit(ledger, 2);
+}
+
+static void names_the_row_that_was_changed(void **state)
+{
+    struct ledger *ledger = *state;
+    struct audit_verdict verdict;
+
+    add_rows(ledger, ROWS);
+    edit(ledger, WITHOUT_TRIGGERS "UPDATE audit SET principal = 'bob' WHERE id = 17");
+    verdict = verify(ledger);
+    assert_int_equal(verdict.wrong, 1);
+    assert_int_equal(verdict.wrong_ids[0], 17);
+    assert_words(ledger, "row before was removed: 17");
+}
+
+static void refuses_to_change_or_remove_rows(void **state)
+{
+    static const char *const scripts[] = {
+        "UPDATE audit SET detail = '' WHERE id = 43",
+        "DELETE FROM audit WHERE id = 43",
+        "DELETE FROM audit",
+        "DELETE FROM audit_anchors",
+        "UPDATE audit_anchors SET last_id = 9",
+    };
+    struct ledger *ledger = *state;
+
+    add_rows(ledger, ROWS);
+    assert_ok(ledger, store_retain(ledger->store, &(struct retention){ .audit_days = 1 },
+                                   clock_utc_ms() + 2 * DAY_MS, &ledger->error));
+    add_rows(ledger, ROWS);
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
+        if (execute(ledger, scripts[i]) != SQLITE_CONSTRAINT)
+            fail_msg("not refused: %s", scripts[i]);
+    assert_whole(ledger, ROWS);
+}
+
+/* ---- The end ---- */
+
+static void finds_that_the_newest_rows_are_gone(void **state)
+{
+    struct ledger *ledger = *state;
+
+    add_rows(ledger, ROWS);
+    edit(ledger, WITHOUT_TRIGGERS "DELETE FROM audit WHERE id > %d", ROWS - 5);
+    assert_words(ledger, "the newest 5 that were written are missing");
+    assert_int_equal(verify(ledger).wrong, 0);
+}
+
+/* And what is written from then on does not hide it. */
+static void tells_of_a_removed_end_for_ever(void **state)
+{
+    struct ledger *ledger = *state;
+    struct audit_row *rows;
+    size_t count;
+
+    add_rows(ledger, ROWS);
+    edit(ledger, WITHOUT_TRIGGERS "DELETE FROM audit WHERE id > %d", ROWS - 5);
+    add_rows(ledger, 2);
+    assert_words(ledger, "say that others wrote the audit");
+    assert_ok(ledger, audit_list(ledger->store, &(struct audit_filter){ .tool = "audit_alarm" }, 9,
+                                 &rows, &count, &ledger->error));
+    assert_int_equal(count, 1);
+    assert_string_equal(rows[0].principal, "(server)");
+    audit_rows_free(rows, count);
+}
+
+/* The head as it was then is nothing that can be made without the key. */
+static void a_removed_end_shows_though_the_head_was_set_back(void **state)
+{
+    struct ledger *ledger = *state;
+
+    use_key(ledger, FIRST_KEY);
+    add_rows(ledger, ROWS);
+    edit(ledger, WITHOUT_TRIGGERS "DELETE FROM audit WHERE id > 30; UPDATE audit_head SET id = 30, "
+                                  "digest = (SELECT digest FROM audit WHERE id = 30)");
+    assert_words(ledger, "the newest row is not the one that was written last");
+    add_rows(ledger, 1);
+    assert_words(ledger, "say that others wrote the audit");
+}
+
+static void rows_of_others_behind_the_end_are_found(void **state)
+{
+    struct ledger *ledger = *state;
+
+    add_rows(ledger, ROWS);
+    edit(ledger,
+         "INSERT INTO audit SELECT id + 1, at_ms, intent, times, request_id, 'mallory', role, "
+         "client, tool, arguments, phase, outcome, detail, subject, changed, key_id, digest "
+         "FROM audit WHERE id = %d",
+         ROWS);
+    assert_int_equal(verify(ledger).wrong_ids[0], ROWS + 1);
+    add_rows(ledger, 1);
+    assert_int_equal(verify(ledger).alarms, 1);
+}
+
+static void a_removed_head_is_found(void **state)
+{
+    struct ledger *ledger = *state;
+
+    add_rows(ledger, ROWS);
+    edit(ledger, "DELETE FROM audit_head");
+    assert_false(verify(ledger).whole);
+    add_rows(ledger, 1);
+    assert_int_equal(verify(ledger).alarms, 1);
+}
+
+/* ---- A chain written anew ---- */
+
+struct row {
+    int64_t numbers[4];
+    char texts[12][200];
+};
+
+static int keep_row(void *context, int columns, char **values, char **names)
+{
+    struct row *row = context;
+
+    (void)names;
+    for (int i = 0; i < columns; i++)
+        if (i < 4)
+            row->numbers[i] = strtoll(values[i], NULL, 10);
+        else
+            snprintf(row->texts[i - 4], sizeof row->texts[0], "%s", values[i]);
+    return 0;
+}
+
+static void add_number(struct text *out, int64_t number)
+{
+    for (int shift = 56; shift >= 0; shift -= 8)
+        text_add_char(out, (char)(number >> shift & 0xff));
+}
+
+/* By the description of the bytes, with none of the program's own code. */
+static void digest_row(const struct row *row, uint8_t chain[DIGEST_BYTES])
+{
+    TEXT_AUTO bytes = { 0 };
+
+    text_add(&bytes, "opsbrain audit row 1");
+    text_add_bytes(&bytes, (const char *)chain, DIGEST_BYTES);
+    for (int i = 0; i < 4; i++)
+        add_number(&bytes, row->numbers[i]);
+    for (int i = 0; i < 12; i++) {
+        add_number(&bytes, (int64_t)strlen(row->texts[i]));
+        text_add(&bytes, row->texts[i]);
+    }
+    digest_sha256(bytes.data, bytes.length, chain);
+}
+
+static void read_row(const struct ledger *ledger, int64_t id, struct row *row)
+{
+    char file[FOLDER_SIZE + 16], query[300];
+    sqlite3 *db;
+
+    snprintf(file, sizeof file, "%s/opsbrain.db", ledger->folder);
+    snprintf(query, sizeof query,
+             "SELECT id, at_ms, intent, times, request_id, principal, role, client, tool, "
+             "arguments, phase, outcome, detail, subject, changed, key_id FROM audit WHERE id = "
+             "%" PRId64,
+             id);
+    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, query, keep_row, row, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+/* What somebody does who knows how it is made: a row changed, and all digests with it. */
+static void write_anew(const struct ledger *ledger)
+{
+    uint8_t chain[DIGEST_BYTES] = { 0 }, seal[DIGEST_BYTES];
+    char hex[DIGEST_TEXT_SIZE], seal_hex[DIGEST_TEXT_SIZE];
+    TEXT_AUTO head = { 0 };
+
+    edit(ledger, WITHOUT_TRIGGERS
+         "UPDATE audit SET principal = 'bob' WHERE id = 17; UPDATE audit SET key_id = ''");
+    for (int64_t id = 1; id <= ROWS; id++) {
+        struct row row;
+
+        read_row(ledger, id, &row);
+        digest_row(&row, chain);
+        digest_write(chain, hex);
+        edit(ledger, "UPDATE audit SET digest = x'%s' WHERE id = %d", hex, (int)id);
+    }
+    text_add(&head, "opsbrain audit head 1");
+    add_number(&head, ROWS);
+    text_add_bytes(&head, (const char *)chain, DIGEST_BYTES);
+    add_number(&head, 0);
+    digest_sha256(head.data, head.length, seal);
+    digest_write(seal, seal_hex);
+    edit(ledger, "UPDATE audit_head SET digest = x'%s', key_id = '', seal = x'%s'", hex, seal_hex);
+}
+
+/* Without a key it takes a digest that was noted elsewhere. */
+static void a_chain_written_anew_does_not_have_the_noted_digest(void **state)
+{
+    struct ledger *ledger = *state;
+    struct audit_verdict verdict;
+    struct audit_mark mark;
+
+    add_rows(ledger, ROWS);
+    assert_ok(ledger, audit_newest(ledger->store, &mark, &ledger->error));
+    assert_int_equal(mark.id, ROWS);
+    assert_ok(ledger, audit_verify(ledger->store, &mark, NULL, &verdict, &ledger->error));
+    assert_int_equal(verdict.mark, MARK_HOLDS);
+    write_anew(ledger);
+    assert_whole(ledger, ROWS); /* so the bytes are what their description says */
+    assert_ok(ledger, audit_verify(ledger->store, &mark, NULL, &verdict, &ledger->error));
+    assert_int_equal(verdict.mark, MARK_WRONG);
+    assert_false(verdict.whole);
+    edit(ledger, "DELETE FROM audit WHERE id > 30");
+    assert_ok(ledger, audit_verify(ledger->store, &mark, NULL, &verdict, &ledger->error));
+    assert_int_equal(verdict.mark, MARK_GONE);
+}
+
+static void a_chain_written_anew_without_the_key_is_found(void **state)
+{
+    struct ledger *ledger = *state;
+
+    use_key(ledger, FIRST_KEY);
+    add_rows(ledger, ROWS);
+    write_anew(ledger);
+    assert_words(ledger, "the newest row has none");
+}
+
+static void reads_marks(void **state)
+{
+    struct audit_mark mark;
+
+    (void)state;
+    assert_true(audit_mark_read(
+        "12:000102030405060708090a0b0c0d0e0f000102030405060708090a0b0c0d0e0f", &mark));
+    assert_int_equal(mark.id, 12);
+    assert_false(audit_mark_read("12", &mark));
+    assert_false(audit_mark_read("12:00", &mark));
+    assert_false(audit_mark_read(
+        "x:000102030405060708090a0b0c0d0e0f000102030405060708090a0b0c0d0e0f", &mark));
+    assert_false(audit_mark_read(
+        "0:000102030405060708090a0b0c0d0e0f000102030405060708090a0b0c0d0e0f", &mark));
+}
+
+/* ---- Keys ---- */
+
+static void a_chain_gets_a_key_and_another(void **state)
+{
+    struct ledger *ledger = *state;
+
+    add_rows(ledger, 3);
+    use_key(ledger, FIRST_KEY);
+    assert_words(ledger, "the newest row has none");
+    add_rows(ledger, 3);
+    assert_whole(ledger, 6);
+    assert_int_equal(verify(ledger).keyless_before, 3);
+    ledger_reopen(ledger);
+    use_key(ledger, SECOND_KEY FIRST_KEY);
+    add_rows(ledger, 3);
+    assert_whole(ledger, 9);
+}
+
+static void a_lost_key_is_told(void **state)
+{
+    struct ledger *ledger = *state;
+    struct change change = ledger_change("alice", "x");
+
+    use_key(ledger, FIRST_KEY);
+    add_rows(ledger, 3);
+    ledger_reopen(ledger);
+    assert_words(ledger, "3 cannot be checked");
+    assert_refused(ledger, audit_add(ledger->store, &change, "ok", "", "", &ledger->error),
+                   ERROR_INVALID, "audit_key names no file");
+    assert_refused(ledger, store_use_audit_key(ledger->store, "", &ledger->error), ERROR_INVALID,
+                   "audit_key names no file");
+    use_key(ledger, SECOND_KEY);
+    add_rows(ledger, 3);
+    assert_words(ledger, "3 cannot be checked");
+    assert_int_equal(verify(ledger).wrong, 0);
+}
+
+static void a_row_without_the_key_is_not_ours(void **state)
+{
+    struct ledger *ledger = *state;
+
+    use_key(ledger, FIRST_KEY);
+    add_rows(ledger, 3);
+    edit(ledger, WITHOUT_TRIGGERS "UPDATE audit SET key_id = '' WHERE id = 2");
+    assert_words(ledger, "1 have no key although there was one");
+}
+
+static void refuses_a_file_that_has_no_key(void **state)
+{
+    struct ledger *ledger = *state;
+    char path[FOLDER_SIZE + 8];
+
+    assert_refused(ledger, store_use_audit_key(ledger->store, "/nowhere", &ledger->error),
+                   ERROR_INVALID, "cannot be read");
+    write_key(ledger, "short\n", path);
+    assert_refused(ledger, store_use_audit_key(ledger->store, path, &ledger->error), ERROR_INVALID,
+                   "has 5 characters");
+    write_key(ledger, "\n\n", path);
+    assert_refused(ledger, store_use_audit_key(ledger->store, path, &ledger->error), ERROR_INVALID,
+                   "has no key");
+    remove(path);
+    write_key(ledger, FIRST_KEY, path);
+    remove(path);
+}
+
+/* ---- Retention ---- */
+
+static void go_on_from_the_anchor(struct ledger *ledger, int old)
+{
+    struct audit_verdict verdict;
+
+    add_rows(ledger, old);
+    assert_ok(ledger, store_retain(ledger->store, &(struct retention){ .audit_days = 1 },
+                                   clock_utc_ms() + 2 * DAY_MS, &ledger->error));
+    assert_whole(ledger, 0);
+    assert_int_equal(verify(ledger).removed, old);
+    add_rows(ledger, ROWS);
+    assert_whole(ledger, ROWS);
+    verdict = verify(ledger);
+    assert_int_equal(verdict.first_id, old + 1);
+    assert_in_range(verdict.removed_until_ms, 1, clock_utc_ms());
+}
+
+static void retention_leaves_an_anchor(void **state)
+{
+    struct ledger *ledger = *state;
+
+    go_on_from_the_anchor(ledger, 600);
+    edit(ledger, WITHOUT_TRIGGERS "UPDATE audit_anchors SET removed = removed - 1");
+    assert_words(ledger, "the anchor of what retention removed is not the one that was written");
+}
+
+/* Only who has the key can say that retention was here. */
+static void an_anchor_of_others_is_found(void **state)
+{
+    struct ledger *ledger = *state;
+
+    use_key(ledger, FIRST_KEY);
+    go_on_from_the_anchor(ledger, ROWS);
+    edit(ledger, "INSERT INTO audit_anchors (last_id, at_ms, removed, from_ms, to_ms, digest, "
+                 "key_id, seal) SELECT 50, at_ms, 50, 0, 0, digest, key_id, digest FROM audit "
+                 "WHERE id = 50; DELETE FROM audit WHERE id <= 50");
+    assert_words(ledger, "the anchor of what retention removed");
+}
+
+static void an_anchor_without_the_key_is_found(void **state)
+{
+    struct ledger *ledger = *state;
+
+    use_key(ledger, FIRST_KEY);
+    go_on_from_the_anchor(ledger, ROWS);
+    edit(ledger, WITHOUT_TRIGGERS "UPDATE audit_anchors SET key_id = ''");
+    assert_words(ledger, "the anchor of what retention removed");
+}
+
+static void retention_stops_at_the_first_row_that_is_kept(void **state)
+{
+    struct ledger *ledger = *state;
+
+    add_rows(ledger, ROWS);
+    assert_ok(ledger, store_retain(ledger->store, &(struct retention){ .audit_days = 1 },
+                                   clock_utc_ms() + DAY_MS - 60000, &ledger->error));
+    assert_whole(ledger, ROWS);
+}
+
+/* ---- Upgrade ---- */
+
+/* The file as the version before the chain leaves it. */
+static void write_version_12(struct ledger *ledger)
+{
+    TEXT_AUTO script = { 0 };
+
+    for (int i = 0; i < 12; i++)
+        text_addf(&script, "%s;", migrations_main.rows[i].sql);
+    for (int i = 0; i < ROWS; i++)
+        text_addf(&script,
+                  "INSERT INTO audit (at_ms, request_id, principal, role, client, tool, arguments, "
+                  "phase, outcome, detail, subject) VALUES (%d, 'req_%d', 'ada', 'admin', 'c/1', "
+                  "'deployment_remove', '{\"name\":\"ä\"}', '%s', '%s', '', '');",
+                  1000 + i, i / 2, i % 2 == 0 ? "intent" : "outcome", i % 2 == 0 ? "" : "ok");
+    text_add(&script, "DELETE FROM audit WHERE id = 7;" /* as retention does at the old end */
+                      "PRAGMA application_id = 1869640546; PRAGMA user_version = 12;");
+    assert_int_equal(execute(ledger, text_string(&script)), SQLITE_OK);
+}
+
+static void takes_over_the_rows_of_before(void **state)
+{
+    struct ledger *ledger = *state;
+    struct audit_row *rows;
+    size_t count;
+
+    store_close(ledger->store);
+    folder_remove(ledger->folder);
+    mkdir(ledger->folder, 0700);
+    write_version_12(ledger);
+    assert_ok(ledger, store_open(ledger->folder, 4, &ledger->store, &ledger->error));
+    assert_whole(ledger, ROWS); /* one is missing, and one says that the others were taken over */
+    assert_ok(ledger, audit_list(ledger->store, &(struct audit_filter){ 0 }, 100, &rows, &count,
+                                 &ledger->error));
+    assert_int_equal(count, ROWS / 2 + 1);
+    assert_string_equal(rows[0].principal, "(server)");
+    assert_non_null(strstr(rows[0].detail, "39 rows are from before there was a chain"));
+    assert_int_equal(rows[1].id, ROWS);
+    assert_int_equal(rows[1].at_ms, 1000 + ROWS - 1);
+    assert_int_equal(rows[1].began_ms, 1000 + ROWS - 2);
+    assert_string_equal(rows[1].arguments, "{\"name\":\"ä\"}");
+    audit_rows_free(rows, count);
+    ledger_reopen(ledger);
+    assert_whole(ledger, ROWS);
+    edit(ledger, WITHOUT_TRIGGERS "UPDATE audit SET outcome = 'forbidden' WHERE id = 4");
+    assert_false(verify(ledger).whole);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_every_edit_of_a_row),
+        cmocka_unit_test(finds_every_edit_of_a_row_with_a_key),
+        cmocka_unit_test(names_the_row_that_was_changed),
+        cmocka_unit_test(refuses_to_change_or_remove_rows),
+        cmocka_unit_test(finds_that_the_newest_rows_are_gone),
+        cmocka_unit_test(tells_of_a_removed_end_for_ever),
+        cmocka_unit_test(a_removed_end_shows_though_the_head_was_set_back),
+        cmocka_unit_test(rows_of_others_behind_the_end_are_found),
+        cmocka_unit_test(a_removed_head_is_found),
+        cmocka_unit_test(a_chain_written_anew_does_not_have_the_noted_digest),
+        cmocka_unit_test(a_chain_written_anew_without_the_key_is_found),
+        cmocka_unit_test(reads_marks),
+        cmocka_unit_test(a_chain_gets_a_key_and_another),
+        cmocka_unit_test(a_lost_key_is_told),
+        cmocka_unit_test(a_row_without_the_key_is_not_ours),
+        cmocka_unit_test(refuses_a_file_that_has_no_key),
+        cmocka_unit_test(retention_leaves_an_anchor),
+        cmocka_unit_test(an_anchor_of_others_is_found),
+        cmocka_unit_test(an_anchor_without_the_key_is_found),
+        cmocka_unit_test(takes_over_the_rows_of_before),
+        cmocka_unit_test(retention_stops_at_the_first_row_that_is_kept),
+    };
+
+    return ledger_run(tests);
+}

@@ -1,0 +1,212 @@
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+
+#include "base/core/text.h"
+#include "store/audit/audit_log.h"
+#include "store/audit/audit_verify.h"
+#include "tests/unit/support/ledger.h"
+
+#define FLOOD 5000
+
+static void count(struct ledger *ledger, enum audit_kind kind, const char *principal,
+                  const char *tool, const char *subject)
+{
+    struct change change = ledger_change(principal, tool);
+    struct audit_event event = { kind, &change, "forbidden", "needs operator", subject };
+
+    assert_ok(ledger, audit_count(ledger->store, &event, &ledger->error));
+}
+
+static void flush(struct ledger *ledger)
+{
+    assert_ok(ledger, audit_flush(ledger->store, &ledger->error));
+}
+
+/* Those of the deferred kinds too. */
+static size_t rows_of(struct ledger *ledger, const char *principal, struct audit_row *newest)
+{
+    struct audit_filter filter = { .principal = principal };
+    struct audit_row *rows;
+    size_t found;
+
+    assert_ok(ledger, audit_list(ledger->store, &filter, 20000, &rows, &found, &ledger->error));
+    if (newest != NULL && found > 0) {
+        *newest = rows[0];
+        newest->arguments = newest->detail = newest->subject = newest->changed = NULL;
+    }
+    audit_rows_free(rows, found);
+    return found;
+}
+
+static void a_flood_of_refusals_is_ten_rows_and_one(void **state)
+{
+    struct ledger *ledger = *state;
+    struct audit_row *rows;
+    size_t found;
+
+    for (int i = 0; i < FLOOD; i++)
+        count(ledger, AUDIT_REFUSED, "eve", "sweep_start", "");
+    assert_int_equal(rows_of(ledger, "eve", NULL), 10);
+    flush(ledger);
+    assert_ok(ledger, audit_list(ledger->store, &(struct audit_filter){ .principal = "eve" }, 1,
+                                 &rows, &found, &ledger->error));
+    assert_int_equal(rows[0].times, FLOOD - 10);
+    assert_string_equal(rows[0].tool, "sweep_start");
+    assert_string_equal(rows[0].outcome, "forbidden");
+    assert_string_equal(rows[0].client, "test/1");
+    assert_string_equal(rows[0].arguments, "{}");
+    assert_ptr_equal(strstr(rows[0].detail, "4990 from "), rows[0].detail);
+    assert_non_null(strstr(rows[0].detail, "the last: needs operator"));
+    audit_rows_free(rows, found);
+    flush(ledger);
+    assert_int_equal(rows_of(ledger, "eve", NULL), 11);
+}
+
+static void the_next_minute_begins_anew(void **state)
+{
+    struct ledger *ledger = *state;
+
+    for (int minute = 0; minute < 3; minute++) {
+        for (int i = 0; i < 12; i++)
+            count(ledger, AUDIT_REFUSED, "eve", "sweep_start", "");
+        flush(ledger);
+    }
+    assert_int_equal(rows_of(ledger, "eve", NULL), 3 * 11);
+}
+
+static void counts_by_principal_tool_and_outcome(void **state)
+{
+    struct ledger *ledger = *state;
+    struct change change = ledger_change("eve", "sweep_start");
+    struct audit_event other = { AUDIT_REFUSED, &change, "invalid", "", "" };
+
+    for (int i = 0; i < 10; i++) {
+        count(ledger, AUDIT_REFUSED, "eve", "sweep_start", "");
+        count(ledger, AUDIT_REFUSED, "eve", "run_import", "");
+        count(ledger, AUDIT_REFUSED, "bob", "sweep_start", "");
+        assert_ok(ledger, audit_count(ledger->store, &other, &ledger->error));
+    }
+    assert_int_equal(rows_of(ledger, NULL, NULL), 40);
+}
+
+/* Names that callers choose make no more rows, and no more memory. */
+static void what_is_too_varied_is_counted_as_several(void **state)
+{
+    struct ledger *ledger = *state;
+    struct audit_row newest;
+    char tool[40];
+
+    for (int i = 0; i < FLOOD; i++) {
+        snprintf(tool, sizeof tool, "tool_%d", i);
+        count(ledger, AUDIT_READ, "eve", tool, "");
+    }
+    assert_int_equal(rows_of(ledger, "eve", NULL), 0);
+    flush(ledger);
+    assert_int_equal(rows_of(ledger, "eve", &newest), 65);
+    assert_ok(ledger, audit_flush(ledger->store, &ledger->error));
+    assert_int_equal(rows_of(ledger, "eve", NULL), 65);
+}
+
+static void too_many_principals_are_counted_as_several(void **state)
+{
+    struct ledger *ledger = *state;
+    char name[40];
+
+    for (int i = 0; i < FLOOD; i++) {
+        snprintf(name, sizeof name, "user-%d", i);
+        count(ledger, AUDIT_READ, name, "run_export", "run_1");
+    }
+    flush(ledger);
+    assert_in_range(rows_of(ledger, NULL, NULL), 100, 140);
+    assert_int_equal(rows_of(ledger, "(several)", NULL), 1);
+}
+
+static void long_arguments_are_not_kept_for_ever(void **state)
+{
+    struct ledger *ledger = *state;
+    char *arguments = calloc(1, 4000);
+    struct change change = ledger_change("eve", "");
+    char tool[40];
+
+    memset(arguments, ' ', 3999);
+    change.arguments = arguments;
+    change.tool = tool;
+    for (int i = 0; i < 60; i++) {
+        struct audit_event event = { AUDIT_REFUSED, &change, "invalid", "", "" };
+
+        snprintf(tool, sizeof tool, "tool_%d", i);
+        assert_ok(ledger, audit_count(ledger->store, &event, &ledger->error));
+    }
+    assert_in_range(rows_of(ledger, "eve", NULL), 6, 8); /* 32 KiB of them */
+    flush(ledger);
+    assert_int_equal(rows_of(ledger, "eve", NULL), 60);
+    free(arguments);
+}
+
+static void secrets_are_told_once_and_then_by_the_hour(void **state)
+{
+    struct ledger *ledger = *state;
+
+    for (int minute = 0; minute < 59; minute++) {
+        count(ledger, AUDIT_SECRET, "alice", "secret", "LAB to http://10.0.0.7:8000");
+        flush(ledger);
+    }
+    assert_int_equal(rows_of(ledger, "alice", NULL), 1);
+    flush(ledger);
+    assert_int_equal(rows_of(ledger, "alice", NULL), 2);
+    count(ledger, AUDIT_SECRET, "alice", "secret", "LAB to http://10.0.0.7:8000");
+    flush(ledger);
+    assert_int_equal(rows_of(ledger, "alice", NULL), 3);
+}
+
+static void the_end_of_the_store_loses_no_count(void **state)
+{
+    struct ledger *ledger = *state;
+    struct audit_verdict verdict;
+
+    for (int i = 0; i < 100; i++)
+        count(ledger, AUDIT_LOGIN, "(nobody)", "login", "10.0.0.9");
+    ledger_reopen(ledger);
+    assert_int_equal(rows_of(ledger, "(nobody)", NULL), 1);
+    assert_ok(ledger, audit_verify(ledger->store, NULL, NULL, &verdict, &ledger->error));
+    assert_true(verdict.whole);
+}
+
+static void a_full_disk_loses_no_count(void **state)
+{
+    struct ledger *ledger = *state;
+    struct rlimit before, none;
+    struct audit_row newest;
+
+    for (int i = 0; i < 100; i++)
+        count(ledger, AUDIT_LOGIN, "(nobody)", "login", "10.0.0.9");
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before);
+    none = before;
+    none.rlim_cur = 4096;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+    assert_refused(ledger, audit_flush(ledger->store, &ledger->error), ERROR_BUSY, "is full");
+    count(ledger, AUDIT_LOGIN, "(nobody)", "login", "10.0.0.9");
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    flush(ledger);
+    assert_int_equal(rows_of(ledger, "(nobody)", &newest), 1);
+    assert_int_equal(newest.times, 101);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_flood_of_refusals_is_ten_rows_and_one),
+        cmocka_unit_test(the_next_minute_begins_anew),
+        cmocka_unit_test(counts_by_principal_tool_and_outcome),
+        cmocka_unit_test(what_is_too_varied_is_counted_as_several),
+        cmocka_unit_test(too_many_principals_are_counted_as_several),
+        cmocka_unit_test(long_arguments_are_not_kept_for_ever),
+        cmocka_unit_test(secrets_are_told_once_and_then_by_the_hour),
+        cmocka_unit_test(the_end_of_the_store_loses_no_count),
+        cmocka_unit_test(a_full_disk_loses_no_count),
+    };
+
+    return ledger_run(tests);
+}

@@ -1,0 +1,430 @@
+#include <pthread.h>
+#include <setjmp.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/core/clock.h"
+#include "store/engine/database.h"
+#include "tests/unit/support/folder.h"
+
+#define PATIENCE_MS 10000
+
+static const struct migration rows[] = {
+    { "0001_test.sql", "CREATE TABLE t (id INTEGER PRIMARY KEY, who INTEGER NOT NULL) STRICT;" },
+};
+static const struct migration_set migrations = { rows, 1 };
+
+struct fixture {
+    char folder[FOLDER_SIZE], path[FOLDER_SIZE + 8];
+    struct database *database;
+    struct error error;
+    atomic_int commits, released;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+
+    folder_create(fixture->folder);
+    snprintf(fixture->path, sizeof fixture->path, "%s/t.db", fixture->folder);
+    if (!database_open(fixture->path, &migrations, 2, &fixture->database, &fixture->error))
+        fail_msg("%s", fixture->error.message);
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+
+    database_close(fixture->database);
+    folder_remove(fixture->folder);
+    free(fixture);
+    return 0;
+}
+
+static bool insert(struct connection *connection, void *context, struct error *error)
+{
+    SQL_AUTO sql = sql_begin(connection, "INSERT INTO t (who) VALUES (?1)");
+
+    sql_bind_integer(&sql, 1, *(const int64_t *)context);
+    return sql_run(&sql, error);
+}
+
+static bool insert_and_fail(struct connection *connection, void *context, struct error *error)
+{
+    return insert(connection, context, error)
+           && error_set(error, ERROR_CONFLICT, "changed its mind");
+}
+
+static int64_t count_where(struct fixture *fixture, int64_t who)
+{
+    READER_AUTO reader = database_reader(fixture->database);
+    SQL_AUTO sql = sql_begin(reader.connection, "SELECT count(*) FROM t WHERE who = ?1");
+
+    sql_bind_integer(&sql, 1, who);
+    if (sql_step(&sql, &fixture->error) != SQL_ROW)
+        fail_msg("%s", fixture->error.message);
+    return sql_integer(&sql, 0);
+}
+
+static int count_commit(void *context)
+{
+    struct fixture *fixture = context;
+
+    fixture->commits++;
+    return 0;
+}
+
+static bool watch_commits(struct connection *connection, void *context, struct error *error)
+{
+    (void)error;
+    sqlite3_commit_hook(connection_handle(connection), count_commit, context);
+    return true;
+}
+
+/* A write that keeps the writer busy until it is let go, so that others pile up behind it. */
+struct gate {
+    pthread_mutex_t lock;
+    pthread_cond_t moved;
+    bool entered, open;
+};
+
+static bool pass_gate(struct connection *connection, void *context, struct error *error)
+{
+    struct gate *gate = context;
+
+    (void)connection;
+    (void)error;
+    pthread_mutex_lock(&gate->lock);
+    gate->entered = true;
+    pthread_cond_broadcast(&gate->moved);
+    while (!gate->open)
+        pthread_cond_wait(&gate->moved, &gate->lock);
+    pthread_mutex_unlock(&gate->lock);
+    return true;
+}
+
+struct writing {
+    pthread_t thread;
+    struct fixture *fixture;
+    database_apply *apply;
+    void *context;
+    int64_t who;
+    bool ok;
+    struct error error;
+};
+
+static void *write_once(void *context)
+{
+    struct writing *writing = context;
+
+    writing->ok = database_write(writing->fixture->database, writing->apply, writing->context,
+                                 &writing->error);
+    return NULL;
+}
+
+static void begin_write(struct writing *writing, struct fixture *fixture, database_apply *apply,
+                        void *context)
+{
+    *writing = (struct writing){ .fixture = fixture, .apply = apply, .context = context };
+    assert_int_equal(pthread_create(&writing->thread, NULL, write_once, writing), 0);
+}
+
+/* Runs all these closures in one batch. */
+static void write_together(struct fixture *fixture, struct writing *writings, size_t count,
+                           database_apply *const *applies, int64_t *whos)
+{
+    struct gate gate = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, false };
+    int64_t until_ns = clock_monotonic_ns() + PATIENCE_MS * 1000000LL;
+    struct writing first;
+
+    begin_write(&first, fixture, pass_gate, &gate);
+    pthread_mutex_lock(&gate.lock);
+    while (!gate.entered)
+        pthread_cond_wait(&gate.moved, &gate.lock);
+    pthread_mutex_unlock(&gate.lock);
+    for (size_t i = 0; i < count; i++)
+        begin_write(&writings[i], fixture, applies[i], &whos[i]);
+    while (database_queued(fixture->database) < count + 1 && clock_monotonic_ns() < until_ns)
+        usleep(1000);
+    assert_int_equal(database_queued(fixture->database), count + 1);
+    pthread_mutex_lock(&gate.lock);
+    gate.open = true;
+    pthread_cond_broadcast(&gate.moved);
+    pthread_mutex_unlock(&gate.lock);
+    pthread_join(first.thread, NULL);
+    assert_true(first.ok);
+    for (size_t i = 0; i < count; i++)
+        pthread_join(writings[i].thread, NULL);
+}
+
+static void commits_what_is_queued_in_one_transaction(void **state)
+{
+    enum { COUNT = 8 };
+    struct fixture *fixture = *state;
+    struct writing writings[COUNT];
+    database_apply *applies[COUNT];
+    int64_t whos[COUNT];
+
+    assert_true(database_write(fixture->database, watch_commits, fixture, &fixture->error));
+    for (int i = 0; i < COUNT; i++) {
+        applies[i] = insert;
+        whos[i] = i;
+    }
+    fixture->commits = 0;
+    write_together(fixture, writings, COUNT, applies, whos);
+    assert_int_equal(fixture->commits, 2); /* the gate's own, and theirs */
+    for (int i = 0; i < COUNT; i++) {
+        assert_true(writings[i].ok);
+        assert_int_equal(count_where(fixture, i), 1);
+    }
+}
+
+static void a_failing_write_leaves_no_trace_beside_its_neighbours(void **state)
+{
+    struct fixture *fixture = *state;
+    struct writing writings[3];
+    database_apply *applies[] = { insert, insert_and_fail, insert };
+    int64_t whos[] = { 1, 2, 3 };
+
+    write_together(fixture, writings, 3, applies, whos);
+    assert_true(writings[0].ok && writings[2].ok);
+    assert_false(writings[1].ok);
+    assert_string_equal(writings[1].error.message, "changed its mind");
+    assert_int_equal(count_where(fixture, 1), 1);
+    assert_int_equal(count_where(fixture, 2), 0);
+    assert_int_equal(count_where(fixture, 3), 1);
+}
+
+static int refuse_commit(void *context)
+{
+    (void)context;
+    return 1;
+}
+
+static bool refuse_commits(struct connection *connection, void *context, struct error *error)
+{
+    (void)error;
+    sqlite3_commit_hook(connection_handle(connection), refuse_commit, NULL);
+    return insert(connection, context, error);
+}
+
+static bool allow_commits(struct connection *connection, void *context, struct error *error)
+{
+    (void)context;
+    (void)error;
+    sqlite3_commit_hook(connection_handle(connection), NULL, NULL);
+    return true;
+}
+
+static void everybody_hears_of_a_commit_that_failed(void **state)
+{
+    struct fixture *fixture = *state;
+    struct writing writings[3];
+    database_apply *applies[] = { insert, refuse_commits, insert_and_fail };
+    int64_t whos[] = { 1, 2, 3 };
+
+    write_together(fixture, writings, 3, applies, whos);
+    assert_false(writings[0].ok || writings[1].ok || writings[2].ok);
+    assert_int_equal(writings[0].error.kind, ERROR_INTERNAL);
+    assert_int_equal(writings[2].error.kind, ERROR_CONFLICT); /* its own reason */
+    assert_int_equal(count_where(fixture, 1), 0);
+    assert_true(database_write(fixture->database, allow_commits, NULL, &fixture->error));
+    assert_true(database_write(fixture->database, insert, &whos[0], &fixture->error));
+    assert_int_equal(count_where(fixture, 1), 1);
+}
+
+/* As sqlite3 does by itself when the disk is full. */
+static bool lose_transaction(struct connection *connection, void *context, struct error *error)
+{
+    (void)context;
+    return connection_run(connection, "ROLLBACK", error)
+           && error_set(error, ERROR_BUSY, "the disk is full");
+}
+
+static void a_lost_transaction_fails_all_its_writes(void **state)
+{
+    struct fixture *fixture = *state;
+    struct writing writings[3];
+    database_apply *applies[] = { insert, lose_transaction, insert };
+    int64_t whos[] = { 1, 2, 3 };
+
+    write_together(fixture, writings, 3, applies, whos);
+    for (int i = 0; i < 3; i++) {
+        assert_false(writings[i].ok);
+        assert_string_equal(writings[i].error.message, "the disk is full");
+        assert_int_equal(count_where(fixture, whos[i]), 0);
+    }
+    assert_true(database_write(fixture->database, insert, &whos[2], &fixture->error));
+}
+
+static void *write_many(void *context)
+{
+    struct writing *writing = context;
+
+    writing->ok = true;
+    for (int i = 0; i < 50 && writing->ok; i++) {
+        writing->ok =
+            database_write(writing->fixture->database, insert, &writing->who, &writing->error)
+            && count_where(writing->fixture, writing->who) == i + 1;
+    }
+    return NULL;
+}
+
+static void each_thread_reads_what_it_wrote(void **state)
+{
+    enum { THREADS = 8 };
+    struct fixture *fixture = *state;
+    struct writing writings[THREADS];
+
+    for (int i = 0; i < THREADS; i++) {
+        writings[i] = (struct writing){ .fixture = fixture, .who = i };
+        assert_int_equal(pthread_create(&writings[i].thread, NULL, write_many, &writings[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(writings[i].thread, NULL);
+        assert_true(writings[i].ok);
+        assert_int_equal(count_where(fixture, i), 50);
+    }
+}
+
+static void readers_cannot_write(void **state)
+{
+    struct fixture *fixture = *state;
+    READER_AUTO reader = database_reader(fixture->database);
+    SQL_AUTO sql = sql_begin(reader.connection, "INSERT INTO t (who) VALUES (1)");
+
+    assert_int_equal(sql_step(&sql, &fixture->error), SQL_FAILED);
+    assert_non_null(strstr(fixture->error.message, "cannot be written"));
+}
+
+struct note {
+    struct fixture *fixture;
+    int64_t who;
+};
+
+static bool insert_note(struct connection *connection, void *context, struct error *error)
+{
+    struct note *note = context;
+
+    return insert(connection, &note->who, error);
+}
+
+static void release(void *context)
+{
+    struct note *note = context;
+
+    note->fixture->released++;
+    free(note);
+}
+
+static bool defer(struct fixture *fixture, int64_t who)
+{
+    struct note *note = calloc(1, sizeof *note);
+
+    *note = (struct note){ fixture, who };
+    return database_defer_take(fixture->database, insert_note, note, release, &fixture->error);
+}
+
+static void deferred_updates_are_stored_soon_without_a_write(void **state)
+{
+    struct fixture *fixture = *state;
+    int64_t begun_ns = clock_monotonic_ns();
+
+    assert_true(defer(fixture, 5));
+    assert_int_equal(count_where(fixture, 5), 0);
+    while (count_where(fixture, 5) == 0)
+        assert_in_range(clock_monotonic_ns() - begun_ns, 0, PATIENCE_MS * 1000000LL);
+    assert_in_range(clock_monotonic_ns() - begun_ns, 900000000, PATIENCE_MS * 1000000LL);
+    assert_true(database_flush(fixture->database, &fixture->error));
+    assert_int_equal(fixture->released, 1);
+}
+
+static void deferred_updates_go_with_the_next_write(void **state)
+{
+    struct fixture *fixture = *state;
+
+    for (int i = 0; i < 10; i++)
+        assert_true(defer(fixture, 5));
+    assert_true(database_flush(fixture->database, &fixture->error));
+    assert_int_equal(count_where(fixture, 5), 10);
+}
+
+static void deferred_updates_survive_a_failed_commit(void **state)
+{
+    struct fixture *fixture = *state;
+    int64_t who = 1;
+
+    assert_true(defer(fixture, 5));
+    assert_false(database_write(fixture->database, refuse_commits, &who, &fixture->error));
+    assert_int_equal(fixture->released, 0);
+    assert_true(database_write(fixture->database, allow_commits, NULL, &fixture->error));
+    assert_true(database_flush(fixture->database, &fixture->error));
+    assert_int_equal(count_where(fixture, 5), 1);
+}
+
+static void refuses_more_deferred_updates_than_it_can_hold(void **state)
+{
+    struct fixture *fixture = *state;
+    struct gate gate = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, false };
+    struct writing first;
+    int taken = 0;
+
+    begin_write(&first, fixture, pass_gate, &gate);
+    pthread_mutex_lock(&gate.lock);
+    while (!gate.entered)
+        pthread_cond_wait(&gate.moved, &gate.lock);
+    pthread_mutex_unlock(&gate.lock);
+    while (taken < 100000 && defer(fixture, 5))
+        taken++;
+    assert_in_range(taken, 1000, 99999);
+    assert_int_equal(fixture->error.kind, ERROR_BUSY);
+    assert_int_equal(fixture->released, 1);
+    pthread_mutex_lock(&gate.lock);
+    gate.open = true;
+    pthread_cond_broadcast(&gate.moved);
+    pthread_mutex_unlock(&gate.lock);
+    pthread_join(first.thread, NULL);
+    assert_true(database_flush(fixture->database, &fixture->error));
+    assert_int_equal(count_where(fixture, 5), taken);
+}
+
+static void closing_stores_what_is_deferred_and_leaves_one_file(void **state)
+{
+    struct fixture *fixture = *state;
+    char wal[FOLDER_SIZE + 16];
+
+    assert_true(defer(fixture, 5));
+    database_close(fixture->database);
+    snprintf(wal, sizeof wal, "%s-wal", fixture->path);
+    assert_int_equal(access(wal, F_OK), -1);
+    assert_true(database_open(fixture->path, &migrations, 2, &fixture->database, &fixture->error));
+    assert_int_equal(count_where(fixture, 5), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        TEST(commits_what_is_queued_in_one_transaction),
+        TEST(a_failing_write_leaves_no_trace_beside_its_neighbours),
+        TEST(everybody_hears_of_a_commit_that_failed),
+        TEST(a_lost_transaction_fails_all_its_writes),
+        TEST(each_thread_reads_what_it_wrote),
+        TEST(readers_cannot_write),
+        TEST(deferred_updates_are_stored_soon_without_a_write),
+        TEST(deferred_updates_go_with_the_next_write),
+        TEST(deferred_updates_survive_a_failed_commit),
+        TEST(refuses_more_deferred_updates_than_it_can_hold),
+        TEST(closing_stores_what_is_deferred_and_leaves_one_file),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,143 @@
+#include "base/core/clock.h"
+#include "store/audit/audit_log.h"
+#include "tests/unit/support/ledger.h"
+#include "tests/unit/support/scraped.h"
+
+#define DAY_MS (24 * 60 * 60 * 1000LL)
+
+static size_t count_jobs(struct ledger *ledger)
+{
+    struct job *rows;
+    size_t count;
+
+    assert_ok(ledger, job_list(ledger->store, &(struct job_filter){ .state = -1 }, 5000, &rows,
+                               &count, &ledger->error));
+    free(rows);
+    return count;
+}
+
+static size_t count_points(struct ledger *ledger)
+{
+    const struct scrape_range range = { 1, "x", 0, INT64_MAX, 1 };
+    struct scraped *series;
+    size_t count, points;
+
+    assert_ok(ledger,
+              scraped_read(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
+    points = count == 0 ? 0 : series[0].count;
+    scraped_free(series, count);
+    return points;
+}
+
+static size_t count_audit(struct ledger *ledger)
+{
+    struct audit_row *rows;
+    size_t count;
+
+    assert_ok(ledger, audit_list(ledger->store, &(struct audit_filter){ 0 }, 100, &rows, &count,
+                                 &ledger->error));
+    audit_rows_free(rows, count);
+    return count;
+}
+
+/* A sweep with one measured cell of the first day, with raw records. */
+static int64_t measure(struct ledger *ledger)
+{
+    struct deployment deployment = ledger_deployment(ledger, "a");
+    struct sweep_row sweep = ledger_sweep(ledger, &deployment, 1, 1, 10);
+    struct claim claim = ledger_claim(ledger, "me", 100, 1000);
+    struct cell_result result = { .state = CELL_MEASURED, .records = "x", .records_length = 1 };
+    struct cell_row *cells;
+    int64_t attempt;
+    size_t count;
+
+    assert_ok(ledger, cell_list(ledger->store, sweep.id, NULL, &cells, &count, &ledger->error));
+    assert_ok(ledger,
+              attempt_begin(ledger->store, &claim, cells[0].id, 100, &attempt, &ledger->error));
+    assert_ok(ledger, attempt_accept(ledger->store, &claim, attempt, &result, 200, &ledger->error));
+    assert_ok(ledger, job_finish(ledger->store, &claim, JOB_COMPLETED, NULL, 300, &ledger->error));
+    cell_rows_free(cells, count);
+    sweep_row_finish(&sweep);
+    return attempt;
+}
+
+static bool has_records(struct ledger *ledger, int64_t attempt)
+{
+    int64_t requests;
+    size_t length;
+    void *data;
+
+    if (!records_find(ledger->store, attempt, &data, &length, &requests, &ledger->error))
+        return false;
+    free(data);
+    return true;
+}
+
+static void deletes_what_is_too_old_and_keeps_the_rest(void **state)
+{
+    struct ledger *ledger = *state;
+    const struct scrape_value value = { "x", "", "gauge", 1 };
+    const struct retention retention = { 2, 2, 2, .samples_days = 2 };
+    int64_t attempt = measure(ledger), now_ms = 4 * DAY_MS;
+    struct job job;
+
+    for (int i = 0; i < 3; i++) {
+        int64_t at_ms = i * 2 * DAY_MS + 1000;
+
+        assert_ok(ledger, scrape_add(ledger->store, 1, at_ms, &value, 1, NULL, &ledger->error));
+        assert_ok(ledger,
+                  job_add(ledger->store, "other", "", "a", at_ms, NULL, &job, &ledger->error));
+        assert_ok(ledger, job_cancel(ledger->store, job.id, at_ms, NULL, &job, &ledger->error));
+    }
+    assert_int_equal(count_jobs(ledger), 4);
+    assert_ok(ledger, store_retain(ledger->store, &retention, now_ms, &ledger->error));
+    assert_int_equal(count_points(ledger), 2);
+    assert_int_equal(count_jobs(ledger), 3); /* the sweep's job stays with its sweep */
+    assert_false(has_records(ledger, attempt));
+    assert_int_equal(count_audit(ledger), 2); /* written now, by the clock */
+    assert_ok(ledger,
+              store_retain(ledger->store, &retention, clock_utc_ms() + 3 * DAY_MS, &ledger->error));
+    assert_int_equal(count_audit(ledger), 0);
+}
+
+static void zero_days_keep_for_ever(void **state)
+{
+    struct ledger *ledger = *state;
+    int64_t attempt = measure(ledger);
+
+    assert_ok(ledger,
+              store_retain(ledger->store, &(struct retention){ 0 }, 1000 * DAY_MS, &ledger->error));
+    assert_true(has_records(ledger, attempt));
+}
+
+static void deletes_more_than_one_batch_and_gives_the_space_back(void **state)
+{
+    struct ledger *ledger = *state;
+    struct change change = ledger_change("alice", "test");
+    char *arguments = calloc(1, 4000);
+    int64_t full_bytes;
+
+    memset(arguments, 'x', 3999);
+    change.arguments = arguments;
+    for (int i = 0; i < 3400; i++)
+        assert_ok(ledger, audit_add(ledger->store, &change, "ok", "", "", &ledger->error));
+    ledger_reopen(ledger);
+    full_bytes = store_size_bytes(ledger->store);
+    assert_ok(ledger, store_retain(ledger->store, &(struct retention){ .audit_days = 1 },
+                                   clock_utc_ms() + 10 * DAY_MS, &ledger->error));
+    assert_int_equal(count_audit(ledger), 0);
+    ledger_reopen(ledger);
+    assert_true(store_size_bytes(ledger->store) < full_bytes - 4 * 1024 * 1024);
+    free(arguments);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(deletes_what_is_too_old_and_keeps_the_rest),
+        cmocka_unit_test(zero_days_keep_for_ever),
+        cmocka_unit_test(deletes_more_than_one_batch_and_gives_the_space_back),
+    };
+
+    return ledger_run(tests);
+}

@@ -1,0 +1,224 @@
+/* While every reader and the writer of the store are held, one HTTP thread serves all who need
+ * neither; who needs the store waits alone. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <semaphore.h>
+
+#include "handlers/resource.h"
+#include "server/access/authority.h"
+#include "store/ledger/store_private.h"
+#include "tests/unit/support/mcp_client.h"
+#include "tests/unit/support/served.h"
+
+#define READERS 4
+
+/* Who holds the store, on a thread of its own. */
+struct holder {
+    struct database *database;
+    pthread_t readers, writer;
+    sem_t held, release;
+};
+
+static void *hold_readers(void *context)
+{
+    struct holder *holder = context;
+    struct reader readers[READERS];
+
+    for (int i = 0; i < READERS; i++)
+        readers[i] = database_reader(holder->database);
+    sem_post(&holder->held);
+    sem_wait(&holder->release);
+    for (int i = 0; i < READERS; i++)
+        database_reader_return(&readers[i]);
+    return NULL;
+}
+
+static bool write_held(struct connection *connection, void *context, struct error *error)
+{
+    struct holder *holder = context;
+
+    (void)connection;
+    (void)error;
+    sem_post(&holder->held);
+    sem_wait(&holder->release);
+    return true;
+}
+
+static void *hold_writer(void *context)
+{
+    struct holder *holder = context;
+    struct error error;
+
+    assert_true(database_write(holder->database, write_held, holder, &error));
+    return NULL;
+}
+
+static void hold(struct holder *holder, struct store *store)
+{
+    holder->database = store->main;
+    sem_init(&holder->held, 0, 0);
+    sem_init(&holder->release, 0, 0);
+    assert_int_equal(pthread_create(&holder->readers, NULL, hold_readers, holder), 0);
+    assert_int_equal(pthread_create(&holder->writer, NULL, hold_writer, holder), 0);
+    sem_wait(&holder->held);
+    sem_wait(&holder->held);
+}
+
+static void release(struct holder *holder)
+{
+    sem_post(&holder->release);
+    sem_post(&holder->release);
+    pthread_join(holder->readers, NULL);
+    pthread_join(holder->writer, NULL);
+    sem_destroy(&holder->held);
+    sem_destroy(&holder->release);
+}
+
+/* ---- The server ---- */
+
+#define KEY "obk_held"
+#define WITH_KEY "Authorization: Bearer " KEY "\r\n"
+
+static void add_key(struct store *store)
+{
+    uint8_t digest[DIGEST_BYTES];
+    struct api_key added;
+    struct error error;
+
+    digest_sha256(KEY, strlen(KEY), digest);
+    assert_true(key_add(store, "alice", ROLE_ADMIN, "", digest, 0, NULL, &added, &error));
+}
+
+static int start(void **state)
+{
+    static struct served served;
+    struct error error;
+
+    served_create(&served);
+    served.tools = tools;
+    served.resources = resources;
+    if (!store_open(served.folder, READERS, &served.services.store, &error))
+        return -1;
+    add_key(served.services.store);
+    store_close(served.services.store);
+    served_start(&served, "--auth=keys", NULL);
+    *state = &served;
+    return 0;
+}
+
+static int stop(void **state)
+{
+    served_destroy(*state);
+    return 0;
+}
+
+static void post(struct http_client *client, unsigned port, const char *headers, const char *body)
+{
+    http_open(client, port);
+    http_send(client, "POST", "/mcp", headers, body);
+}
+
+#define PING "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}"
+
+/* The only HTTP thread is free: it answers on the connections of others. */
+static void is_answered(unsigned port)
+{
+    struct http_client client;
+    json_t *pong;
+    int status;
+
+    http_open(&client, port);
+    assert_int_equal(http_exchange(&client, "GET", "/health", NULL, NULL, NULL), 200);
+    pong = mcp_post_on(&client, WITH_KEY MCP_HEADERS, PING, &status);
+    assert_int_equal(status, 200);
+    json_decref(pong);
+    pong = mcp_post_on(&client, MCP_HEADERS "Authorization: Bearer obk_wrong\r\n", PING, &status);
+    assert_int_equal(status, 401);
+    json_decref(pong);
+    http_close(&client);
+}
+
+#define CALL(name)                                                                                 \
+    {                                                                                              \
+        WITH_KEY MODERN_HEADERS("tools/call") "Mcp-Name: " name "\r\n",                            \
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\"," MODERN_PARAMS(              \
+                "\"name\":\"" name "\",\"arguments\":{},") "}"                                     \
+    }
+
+/* What needs the store: calls that succeed, calls that are refused, and streams. */
+static const struct {
+    const char *headers, *body;
+} needy[] = {
+    CALL("deployment_list"),
+    CALL("job_list"),
+    CALL("lease_list"),
+    CALL("sweep_plan"),
+    CALL("no_such_tool"),
+    { WITH_KEY MODERN_HEADERS("resources/list"),
+      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/list\"," MODERN_PARAMS("") "}" },
+    { WITH_KEY MODERN_HEADERS("subscriptions/listen"),
+      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"subscriptions/listen\"," MODERN_PARAMS(
+          "\"notifications\":{\"resourceSubscriptions\":[\"opsbrain://deployments/a\"]},") "}" },
+    { WITH_KEY MCP_HEADERS, LEGACY_INITIALIZE },
+};
+
+#define NEEDY (sizeof needy / sizeof *needy)
+
+static void who_needs_the_store_waits_alone(void **state)
+{
+    const struct served *served = *state;
+    unsigned port = server_port(served->server);
+    struct http_client clients[NEEDY];
+    struct holder holder;
+
+    is_answered(port);
+    hold(&holder, served->services.store);
+    for (size_t i = 0; i < NEEDY; i++) {
+        post(&clients[i], port, needy[i].headers, needy[i].body);
+        is_answered(port);
+    }
+    release(&holder);
+    for (size_t i = 0; i < NEEDY; i++) {
+        assert_int_not_equal(http_read_head(&clients[i]), 0);
+        http_close(&clients[i]);
+    }
+}
+
+/* Each of them for itself, so that none hides behind a held worker. */
+static void none_of_them_is_answered_meanwhile(void **state)
+{
+    const struct served *served = *state;
+    unsigned port = server_port(served->server);
+
+    for (size_t i = 0; i < NEEDY; i++) {
+        struct http_client client;
+        struct holder holder;
+        char byte;
+
+        hold(&holder, served->services.store);
+        post(&client, port, needy[i].headers, needy[i].body);
+        is_answered(port);
+        assert_int_equal(recv(client.fd, &byte, 1, MSG_DONTWAIT), -1);
+        release(&holder);
+        assert_int_not_equal(http_read_head(&client), 0);
+        http_close(&client);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(who_needs_the_store_waits_alone, start, stop),
+        cmocka_unit_test_setup_teardown(none_of_them_is_answered_meanwhile, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,135 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "base/core/random.h"
+#include "store/series/column_codec.h"
+
+#define LIMIT 2000
+
+static const struct prediction chained = { NULL, true };
+
+/* Packs, unpacks, compares bit by bit; the packed length. */
+static size_t round_trip(const double *values, size_t count, const struct prediction *prediction)
+{
+    TEXT_AUTO packed = { 0 };
+    double *back = calloc(count + 1, sizeof *back);
+
+    column_pack(&packed, values, count, prediction);
+    const uint8_t *in = (const uint8_t *)packed.data, *end = in + packed.length;
+    assert_true(column_unpack(&in, end, back, count, prediction));
+    assert_true(in == end);
+    assert_memory_equal(back, values, count * sizeof *back);
+    free(back);
+    return packed.length;
+}
+
+static void what_was_predicted_costs_one_byte(void **state)
+{
+    double values[LIMIT];
+
+    (void)state;
+    for (size_t i = 0; i < LIMIT; i++)
+        values[i] = 0.1 * (double)i;
+    assert_int_equal(round_trip(values, LIMIT, &(struct prediction){ values, false }), 1);
+}
+
+static void a_counter_costs_a_byte_or_two_a_step(void **state)
+{
+    double values[LIMIT];
+
+    (void)state;
+    for (size_t i = 0; i < LIMIT; i++)
+        values[i] = 1e9 + 20.0 * (double)i;
+    assert_true(round_trip(values, LIMIT, &chained) < LIMIT + 10);
+}
+
+static void every_number_comes_back_bit_by_bit(void **state)
+{
+    const double odd[] = { 0,
+                           -0.0,
+                           NAN,
+                           INFINITY,
+                           -INFINITY,
+                           9007199254740993.0,
+                           1e300,
+                           -5e-324,
+                           9007199254740991.0,
+                           -9007199254740991.0,
+                           0.1,
+                           9007199254740991.0,
+                           3,
+                           3,
+                           3,
+                           -7 };
+
+    (void)state;
+    round_trip(odd, sizeof odd / sizeof *odd, &chained);
+    round_trip(odd, sizeof odd / sizeof *odd, &(struct prediction){ 0 });
+    round_trip(odd + 8, 2, &chained); /* whole, but their difference is too long for one */
+    round_trip(odd, 0, &chained);
+}
+
+static void random_columns_come_back(void **state)
+{
+    struct generator random;
+    double values[LIMIT];
+
+    (void)state;
+    generator_init(&random, 7);
+    for (int round = 0; round < 200; round++) {
+        size_t count = generator_below(&random, LIMIT);
+        uint64_t kind = generator_below(&random, 4);
+
+        for (size_t i = 0; i < count; i++) {
+            double before = i == 0 ? 0 : values[i - 1];
+
+            values[i] = kind == 0   ? before + (double)generator_below(&random, 3)
+                        : kind == 1 ? generator_uniform(&random)
+                        : kind == 2 ? (generator_below(&random, 200) == 0 ? before + 0.25 : before)
+                                    : (double)(int64_t)generator_next(&random);
+        }
+        round_trip(values, count, &chained);
+    }
+}
+
+static void damaged_bytes_are_refused_or_read_within_bounds(void **state)
+{
+    struct generator random;
+    double values[100];
+
+    (void)state;
+    generator_init(&random, 11);
+    for (int round = 0; round < 20000; round++) {
+        uint8_t bytes[64];
+        size_t length = generator_below(&random, sizeof bytes);
+        uint8_t *exact = malloc(length + 1); /* the address sanitizer watches its end */
+
+        for (size_t i = 0; i < length; i++)
+            bytes[i] = (uint8_t)(i == 0 ? generator_below(&random, 4) : generator_next(&random));
+        memcpy(exact, bytes, length);
+        const uint8_t *in = exact;
+        column_unpack(&in, exact + length, values, 100, &chained);
+        assert_true(in <= exact + length);
+        free(exact);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_predicted_costs_one_byte),
+        cmocka_unit_test(a_counter_costs_a_byte_or_two_a_step),
+        cmocka_unit_test(every_number_comes_back_bit_by_bit),
+        cmocka_unit_test(random_columns_come_back),
+        cmocka_unit_test(damaged_bytes_are_refused_or_read_within_bounds),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,748 @@
+/* Rolling up: whatever is rolled up when, the answers are those of the scrapes themselves. */
+#include <malloc.h>
+#include <math.h>
+#include <sqlite3.h>
+
+#include "base/core/random.h"
+#include "tests/unit/support/ledger.h"
+#include "tests/unit/support/scraped.h"
+
+#define SECOND_MS 1000LL
+#define MINUTE_MS 60000LL
+#define HOUR_MS (60 * MINUTE_MS)
+#define DAY_MS (24 * HOUR_MS)
+#define START_MS (400 * DAY_MS) /* midnight */
+
+static void scrape(struct ledger *ledger, int64_t at_ms, const struct scrape_value *values,
+                   size_t count)
+{
+    assert_ok(ledger, scrape_add(ledger->store, 1, at_ms, values, count, NULL, &ledger->error));
+}
+
+static void scrape_one(struct ledger *ledger, int64_t at_ms, const char *type, double value)
+{
+    scrape(ledger, at_ms, &(struct scrape_value){ "x", "", type, value }, 1);
+}
+
+static void compact(struct ledger *ledger, int64_t now_ms)
+{
+    assert_ok(ledger, scrape_compact(ledger->store, now_ms, &ledger->error));
+}
+
+/* The only series named "x", whole. */
+static struct scraped read_x(struct ledger *ledger, enum scrape_level level, int64_t step_ms)
+{
+    const struct scrape_range range = { 1, "x", 0, INT64_MAX, step_ms };
+    struct scraped *series, one;
+    size_t count;
+
+    assert_ok(ledger, scraped_read(ledger->store, &range, level, &series, &count, &ledger->error));
+    assert_int_equal(count, 1);
+    one = series[0];
+    free(series);
+    return one;
+}
+
+static void assert_same_points(const struct scraped *a, const struct scraped *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        const struct scrape_point *x = &a->points[i], *y = &b->points[i];
+
+        assert_int_equal(x->at_ms, y->at_ms);
+        assert_true(x->count == y->count && x->last == y->last && x->min == y->min
+                    && x->max == y->max && x->covered_ms == y->covered_ms);
+        /* sums are added up in another order */
+        assert_true(fabs(x->sum - y->sum) <= 1e-9 * fabs(x->sum));
+        assert_true(fabs(x->increase - y->increase) <= 1e-9 * fabs(x->increase));
+    }
+}
+
+/* ---- One at a time ---- */
+
+static void counts_growth_over_a_restart_of_the_server(void **state)
+{
+    static const double totals[] = { 100, 160, 220, 30, 90 };
+    struct ledger *ledger = *state;
+    struct scraped series;
+
+    for (int i = 0; i < 5; i++)
+        scrape_one(ledger, START_MS + i * 15 * SECOND_MS, "counter", totals[i]);
+    compact(ledger, START_MS + 2 * HOUR_MS);
+    series = read_x(ledger, SCRAPE_1_MIN, MINUTE_MS);
+    assert_int_equal(series.count, 2);
+    assert_true(series.points[0].increase == 60 + 60 + 30);
+    assert_true(series.points[0].covered_ms == 45000);
+    assert_true(series.points[0].last == 30);
+    assert_true(series.points[1].increase == 60);
+    assert_true(series.points[1].covered_ms == 15000);
+    free(series.points);
+}
+
+static void a_gap_stays_a_gap_and_its_growth_counts_once(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scraped series;
+
+    scrape_one(ledger, START_MS, "counter", 10);
+    compact(ledger, START_MS + 2 * HOUR_MS);
+    scrape_one(ledger, START_MS + 5 * HOUR_MS, "counter", 1810);
+    compact(ledger, START_MS + 7 * HOUR_MS);
+    series = read_x(ledger, SCRAPE_1_H, HOUR_MS);
+    assert_int_equal(series.count, 2);
+    assert_int_equal(series.points[1].at_ms, START_MS + 5 * HOUR_MS);
+    assert_true(series.points[1].increase == 1800);
+    assert_true(series.points[1].covered_ms == 5.0 * HOUR_MS); /* 0.1/s */
+    free(series.points);
+}
+
+static void a_gauge_keeps_its_extremes(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scraped series;
+
+    for (int i = 0; i < 8; i++)
+        scrape_one(ledger, START_MS + i * 15 * SECOND_MS, "gauge", i == 2 ? 9.5 : i);
+    compact(ledger, START_MS + 2 * HOUR_MS);
+    series = read_x(ledger, SCRAPE_1_MIN, MINUTE_MS);
+    assert_int_equal(series.count, 2);
+    assert_true(series.points[0].count == 4);
+    assert_true(series.points[0].min == 0 && series.points[0].max == 9.5);
+    assert_true(series.points[0].sum == 13.5 && series.points[0].last == 3);
+    assert_true(series.points[1].min == 4 && series.points[1].max == 7);
+    free(series.points);
+}
+
+static void what_is_no_number_is_left_out(void **state)
+{
+    struct ledger *ledger = *state;
+    static const double values[] = { NAN, 5, INFINITY, 7, -INFINITY };
+    struct scraped before, after;
+
+    for (int i = 0; i < 5; i++)
+        scrape_one(ledger, START_MS + i * SECOND_MS, "gauge", values[i]);
+    before = read_x(ledger, SCRAPE_10_S, 10 * SECOND_MS);
+    compact(ledger, START_MS + 2 * HOUR_MS);
+    after = read_x(ledger, SCRAPE_10_S, 10 * SECOND_MS);
+    assert_int_equal(after.count, 1);
+    assert_true(after.points[0].count == 2 && after.points[0].sum == 12);
+    assert_same_points(&before, &after);
+    free(before.points);
+    free(after.points);
+}
+
+static void the_hour_that_is_not_over_waits(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scraped series;
+
+    scrape_one(ledger, START_MS + HOUR_MS - 2, "counter", 0);
+    compact(ledger, START_MS + HOUR_MS);
+    scrape_one(ledger, START_MS + HOUR_MS - 1, "counter", 1); /* late, but in time */
+    compact(ledger, START_MS + HOUR_MS + MINUTE_MS);
+    series = read_x(ledger, SCRAPE_RAW, 1);
+    assert_int_equal(series.count, 2);
+    free(series.points);
+}
+
+/* The scrapes of all points, and what they grew by. */
+static void add_up(struct ledger *ledger, enum scrape_level level, double *scrapes, double *growth)
+{
+    struct scraped series = read_x(ledger, level, scrape_level_ms(level));
+
+    *scrapes = *growth = 0;
+    for (size_t i = 0; i < series.count; i++) {
+        *scrapes += series.points[i].count;
+        *growth += series.points[i].increase;
+    }
+    free(series.points);
+}
+
+/* Scrape by scrape, the first one after the clock was set back may have no neighbour any more. */
+static void assert_adds_up(struct ledger *ledger, double expected_scrapes, double expected_growth)
+{
+    for (int level = 0; level < SCRAPE_LEVELS; level++) {
+        double scrapes, growth;
+
+        add_up(ledger, (enum scrape_level)level, &scrapes, &growth);
+        assert_true(scrapes == expected_scrapes);
+        assert_true(growth <= expected_growth
+                    && growth >= expected_growth - (level == SCRAPE_RAW ? 10 : 0));
+    }
+}
+
+static void a_clock_that_was_set_back_makes_no_growth(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scraped series;
+
+    for (int i = 0; i < 3; i++)
+        scrape_one(ledger, START_MS + 2 * HOUR_MS + i * MINUTE_MS, "counter", 100 + 10 * i);
+    for (int i = 0; i < 3; i++)
+        scrape_one(ledger, START_MS + 2 * HOUR_MS + i * MINUTE_MS - 1, "counter", 130 + i);
+    for (int i = 0; i < 2; i++) {
+        series = read_x(ledger, SCRAPE_RAW, 1);
+        assert_int_equal(series.count, 6);
+        free(series.points);
+        series = read_x(ledger, SCRAPE_RAW, 3 * HOUR_MS);
+        assert_true(series.points[0].increase == 0); /* no two of one time stand together */
+        free(series.points);
+        compact(ledger, START_MS + 4 * HOUR_MS);
+    }
+}
+
+/* So often from then on, a minute apart; the counter grows by ten each time. */
+static void scrape_on(struct ledger *ledger, int64_t from_ms, int times, double *value)
+{
+    for (int i = 0; i < times; i++)
+        scrape_one(ledger, from_ms + i * MINUTE_MS, "counter", *value += 10);
+}
+
+#define ROUND 120 /* scrapes */
+
+/* By a little, by hours that are rolled up already, and by more than anything goes back. */
+static void scrapes_go_on_after_the_clock_was_set_back(void **state)
+{
+    static const int64_t backs_ms[] = { SECOND_MS,      30 * SECOND_MS,  10 * MINUTE_MS,
+                                        50 * MINUTE_MS, 5 * HOUR_MS + 1, 30 * HOUR_MS,
+                                        300 * DAY_MS };
+    struct ledger *ledger = *state;
+    int64_t at_ms = START_MS;
+    double value = 0, scrapes = 0;
+
+    for (size_t i = 0; i < sizeof backs_ms / sizeof *backs_ms; i++) {
+        double before, growth, after;
+
+        scrape_on(ledger, at_ms, ROUND, &value);
+        at_ms += ROUND * MINUTE_MS;
+        compact(ledger, at_ms);
+        add_up(ledger, SCRAPE_1_MIN, &scrapes, &before);
+        at_ms -= backs_ms[i] + 1; /* never to the same millisecond */
+        scrape_on(ledger, at_ms, ROUND, &value);
+        at_ms += ROUND * MINUTE_MS;
+        compact(ledger, at_ms + 400 * DAY_MS);
+        add_up(ledger, SCRAPE_1_MIN, &scrapes, &after);
+        assert_true(scrapes == 2 * ROUND * (double)(i + 1));
+        growth = after - before;
+        assert_in_range(growth, 0,
+                        10 * ROUND + 100); /* what each pair grew by, and no counter anew */
+        for (int level = 0; level < SCRAPE_LEVELS; level++) {
+            double told;
+
+            add_up(ledger, (enum scrape_level)level, &told, &growth);
+            assert_true(told == scrapes);
+            if (level == SCRAPE_RAW) /* what lies among scrapes of before has no neighbour */
+                assert_in_range(growth, 0, after);
+            else
+                assert_true(growth == after);
+        }
+        at_ms += 10 * DAY_MS;
+    }
+}
+
+/* Rolled up there, and taken back: as if nothing had been. */
+static void a_clock_that_was_far_ahead_leaves_nothing_behind(void **state)
+{
+    struct ledger *ledger = *state;
+    double value = 0;
+
+    scrape_on(ledger, START_MS, 30, &value);
+    scrape_on(ledger, START_MS + 400 * DAY_MS, 100, &value);
+    compact(ledger, START_MS + 401 * DAY_MS);
+    scrape_on(ledger, START_MS + 130 * MINUTE_MS, 30, &value);
+    compact(ledger, START_MS + 131 * MINUTE_MS);
+    scrape_on(ledger, START_MS + 160 * MINUTE_MS, 100, &value);
+    assert_adds_up(ledger, 260, 10 * 258);
+    compact(ledger, START_MS + DAY_MS);
+    assert_adds_up(ledger, 260, 10 * 258);
+}
+
+static void a_clock_that_was_far_behind_leaves_nothing_behind(void **state)
+{
+    struct ledger *ledger = *state;
+    double value = 0;
+
+    scrape_on(ledger, START_MS, 200, &value);
+    compact(ledger, START_MS + 200 * MINUTE_MS);
+    scrape_on(ledger, START_MS - 300 * DAY_MS, 5, &value);
+    compact(ledger, START_MS - 300 * DAY_MS + 5 * MINUTE_MS);
+    scrape_on(ledger, START_MS + 206 * MINUTE_MS, 200, &value);
+    compact(ledger, START_MS + DAY_MS);
+    for (int level = 0; level < SCRAPE_LEVELS; level++) {
+        double scrapes, growth;
+
+        add_up(ledger, (enum scrape_level)level, &scrapes, &growth);
+        assert_true(scrapes == 405);
+        assert_in_range(growth, 10 * 400, 10 * 404);
+    }
+}
+
+static void growth_counts_from_the_scrape_before_the_block(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scrape_range range = { 1, "x", START_MS + 4 * HOUR_MS, START_MS + 5 * HOUR_MS, HOUR_MS };
+    struct scraped *series;
+    size_t count;
+
+    for (int i = 0; i < 31; i++)
+        scrape_one(ledger, START_MS + (10 * i + 9) * MINUTE_MS, "counter", 10 * i);
+    compact(ledger, START_MS + 7 * HOUR_MS);
+    for (int i = 0; i < 2; i++) {
+        assert_ok(ledger,
+                  scraped_read(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
+        assert_int_equal(count, 1);
+        assert_true(series[0].points[0].increase == 60);
+        assert_true(series[0].points[0].covered_ms == HOUR_MS);
+        scraped_free(series, count);
+        range.from_ms += 5 * MINUTE_MS; /* no scrape of the block is before that either */
+    }
+}
+
+static void a_series_whose_type_changes_keeps_its_values(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scraped series;
+
+    scrape_one(ledger, START_MS, "counter", 100);
+    scrape_one(ledger, START_MS + MINUTE_MS, "counter", 110);
+    compact(ledger, START_MS + 2 * HOUR_MS);
+    ledger_reopen(ledger); /* types are looked at anew */
+    scrape_one(ledger, START_MS + HOUR_MS, "gauge", 130);
+    compact(ledger, START_MS + 3 * HOUR_MS);
+    series = read_x(ledger, SCRAPE_1_MIN, MINUTE_MS);
+    assert_string_equal(series.type, "gauge");
+    assert_int_equal(series.count, 3);
+    for (int i = 0; i < 3; i++) {
+        const struct scrape_point *point = &series.points[i];
+
+        assert_true(point->sum == point->last && point->min == point->last
+                    && point->max == point->last);
+    }
+    free(series.points);
+}
+
+static void many_scrapes_are_rolled_up_every_ten_minutes(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scraped before, after;
+
+    for (int i = 0; i < 1500; i++)
+        scrape_one(ledger, START_MS + i * SECOND_MS, "counter", 3 * i);
+    before = read_x(ledger, SCRAPE_RAW, HOUR_MS);
+    compact(ledger, START_MS + 1500 * SECOND_MS);
+    after = read_x(ledger, SCRAPE_1_H, HOUR_MS);
+    assert_int_equal(after.count, 1);
+    assert_true(after.points[0].increase == 3 * 1499);
+    assert_same_points(&before, &after);
+    free(before.points);
+    free(after.points);
+}
+
+static void refuses_more_series_than_anyone_can_keep(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scrape_value *values = calloc(SCRAPE_SERIES_LIMIT + 10, sizeof *values);
+    char(*labels)[24] = calloc(SCRAPE_SERIES_LIMIT + 10, sizeof *labels);
+    const struct scrape_range range = { 1, "x", 0, INT64_MAX, 1 };
+    struct scraped *series;
+    size_t count;
+
+    for (int i = 0; i < SCRAPE_SERIES_LIMIT + 10; i++) {
+        snprintf(labels[i], sizeof *labels, "n=\"%d\"", i);
+        values[i] = (struct scrape_value){ "x", labels[i], "gauge", i };
+    }
+    scrape(ledger, START_MS, values, SCRAPE_SERIES_LIMIT + 10);
+    scrape(ledger, START_MS + 1000, values + SCRAPE_SERIES_LIMIT - 1, 11);
+    assert_ok(ledger,
+              scraped_read(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
+    assert_int_equal(count, SCRAPE_SERIES_LIMIT);
+    assert_int_equal(series[count - 1].count, 2); /* known ones go on */
+    scraped_free(series, count);
+    free(values);
+    free(labels);
+}
+
+/* As many gauges "x" as are asked for, each with labels of its own from `first` on. */
+static void scrape_many(struct ledger *ledger, int64_t at_ms, int first, int count)
+{
+    struct scrape_value *values = calloc((size_t)count, sizeof *values);
+    char(*labels)[24] = calloc((size_t)count, sizeof *labels);
+
+    for (int i = 0; i < count; i++) {
+        snprintf(labels[i], sizeof *labels, "n=\"%d\"", first + i);
+        values[i] = (struct scrape_value){ "x", labels[i], "gauge", first + i };
+    }
+    scrape(ledger, at_ms, values, (size_t)count);
+    free(values);
+    free(labels);
+}
+
+static size_t count_series(struct ledger *ledger, int64_t at_ms)
+{
+    const struct scrape_range range = { 1, "x", at_ms, at_ms + 1, 1 };
+    struct scraped *series;
+    size_t count;
+
+    assert_ok(ledger,
+              scraped_read(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
+    scraped_free(series, count);
+    return count;
+}
+
+static void known_series_go_on_after_a_restart_however_many_there_are(void **state)
+{
+    struct ledger *ledger = *state;
+
+    scrape_many(ledger, START_MS, 0, SCRAPE_SERIES_LIMIT);
+    ledger_reopen(ledger);
+    scrape_many(ledger, START_MS + 1000, 0, SCRAPE_SERIES_LIMIT);
+    assert_int_equal(count_series(ledger, START_MS + 1000), SCRAPE_SERIES_LIMIT);
+}
+
+static void only_series_that_are_new_count_towards_the_limit(void **state)
+{
+    struct ledger *ledger = *state;
+
+    scrape_many(ledger, START_MS, 1, 3000);
+    scrape_many(ledger, START_MS + 1000, 0, 3001); /* a new one, then those */
+    scrape_many(ledger, START_MS + 2000, 2000, 3000);
+    assert_int_equal(count_series(ledger, START_MS + 2000), 3000);
+    ledger_reopen(ledger);
+    scrape_many(ledger, START_MS + 3000, 0, 5000);
+    assert_int_equal(count_series(ledger, START_MS + 3000), 5000);
+}
+
+/* ---- Memory ---- */
+
+#define LABEL_SETS 2000
+#define FAMILY_SCRAPES 480 /* two hours */
+#define FAMILY_MIB 24      /* all at once would be more than 60 in each direction */
+
+/* The process's memory: what it has now, or the most since that was asked the last time; KiB. */
+static long resident_kib(const char *which)
+{
+    FILE *file = fopen("/proc/self/status", "r");
+    char line[128];
+    long kib = 0;
+
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, which, strlen(which)) == 0)
+            kib = atol(line + strlen(which));
+    fclose(file);
+    return kib;
+}
+
+static long begin_measuring(void)
+{
+    FILE *file = fopen("/proc/self/clear_refs", "w");
+
+    assert_non_null(file);
+    fputs("5", file); /* the most from here on */
+    fclose(file);
+    malloc_trim(0);
+    return resident_kib("VmRSS:");
+}
+
+static void assert_little_more(long before_kib, const char *what)
+{
+    long more_kib = resident_kib("VmHWM:") - before_kib;
+
+    print_message("%s: %ld KiB\n", what, more_kib);
+#ifndef __SANITIZE_ADDRESS__ /* which keeps what was freed */
+    assert_true(more_kib < FAMILY_MIB * 1024);
+#endif
+}
+
+static void store_family(struct ledger *ledger)
+{
+    struct scrape_value *values = calloc(LABEL_SETS, sizeof *values);
+    char(*labels)[24] = calloc(LABEL_SETS, sizeof *labels);
+    struct generator random;
+
+    generator_init(&random, 3);
+    for (int i = 0; i < LABEL_SETS; i++)
+        snprintf(labels[i], sizeof *labels, "n=\"%d\"", i);
+    for (int i = 0; i < FAMILY_SCRAPES; i++) {
+        for (int j = 0; j < LABEL_SETS; j++)
+            values[j] = (struct scrape_value){ "x", labels[j], "gauge",
+                                               (double)generator_below(&random, 1000) };
+        scrape(ledger, START_MS + i * 15 * SECOND_MS, values, LABEL_SETS);
+    }
+    free(values);
+    free(labels);
+}
+
+static void a_family_of_thousands_needs_some_megabytes(void **state)
+{
+    struct ledger *ledger = *state;
+    const struct scrape_range range = { 1, "x", START_MS, START_MS + 3 * HOUR_MS, HOUR_MS };
+    struct scraped *series;
+    size_t count;
+    long before_kib;
+
+    store_family(ledger);
+    before_kib = begin_measuring();
+    compact(ledger, START_MS + 3 * HOUR_MS);
+    assert_little_more(before_kib, "rolling up");
+    before_kib = begin_measuring();
+    assert_ok(ledger,
+              scraped_read(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
+    assert_little_more(before_kib, "reading");
+    assert_int_equal(count, LABEL_SETS);
+    assert_true(series[7].points[0].count == 240 && series[7].points[1].count == 240);
+    scraped_free(series, count);
+}
+
+/* ---- All at once, against what is never rolled up ---- */
+
+#define SERIES 7
+#define SCRAPES 1500
+
+/* Deployment 1 is rolled up now and then, deployment 2 never. */
+static void scrape_both(struct ledger *ledger, int64_t at_ms, const struct scrape_value *values,
+                        size_t count)
+{
+    scrape(ledger, at_ms, values, count);
+    assert_ok(ledger, scrape_add(ledger->store, 2, at_ms + 1000 * DAY_MS, values, count, NULL,
+                                 &ledger->error));
+}
+
+static void compare_level(struct ledger *ledger, const char *name, enum scrape_level level,
+                          int64_t from_ms, int64_t to_ms, int64_t step_ms)
+{
+    const struct scrape_range packed = { 1, name, from_ms, to_ms, step_ms };
+    const struct scrape_range plain = { 2, name, from_ms + 1000 * DAY_MS, to_ms + 1000 * DAY_MS,
+                                        step_ms };
+    struct scraped *a, *b;
+    size_t a_count, b_count;
+
+    assert_ok(ledger, scraped_read(ledger->store, &packed, level, &a, &a_count, &ledger->error));
+    assert_ok(ledger,
+              scraped_read(ledger->store, &plain, SCRAPE_RAW, &b, &b_count, &ledger->error));
+    assert_int_equal(a_count, b_count);
+    for (size_t i = 0; i < a_count; i++) {
+        for (size_t j = 0; j < b[i].count; j++)
+            b[i].points[j].at_ms -= 1000 * DAY_MS;
+        assert_string_equal(a[i].labels, b[i].labels);
+        assert_same_points(&b[i], &a[i]);
+    }
+    scraped_free(a, a_count);
+    scraped_free(b, b_count);
+}
+
+static void compare_all(struct ledger *ledger, int64_t from_ms, int64_t to_ms)
+{
+    static const char *const names[] = { "gauge", "total", "wait_bucket" };
+
+    for (size_t i = 0; i < 3; i++) {
+        compare_level(ledger, names[i], SCRAPE_RAW, from_ms, to_ms, 1);
+        compare_level(ledger, names[i], SCRAPE_RAW, from_ms, to_ms, 30 * SECOND_MS);
+        compare_level(ledger, names[i], SCRAPE_10_S, from_ms, to_ms, 10 * SECOND_MS);
+        compare_level(ledger, names[i], SCRAPE_1_MIN, from_ms, to_ms, 5 * MINUTE_MS);
+        compare_level(ledger, names[i], SCRAPE_1_H, from_ms, to_ms, HOUR_MS);
+    }
+}
+
+/* Advances the server's figures by one scrape: traffic, restarts, labels that come and go. */
+static size_t next_scrape(struct generator *random, double figures[SERIES],
+                          struct scrape_value values[SERIES])
+{
+    static const struct scrape_value all[SERIES] = {
+        { "gauge", "", "gauge", 0 },
+        { "total", "a=\"1\"", "counter", 0 },
+        { "total", "a=\"2\"", "counter", 0 },
+        { "wait_bucket", "le=\"0.1\"", "counter", 0 },
+        { "wait_bucket", "le=\"1\"", "counter", 0 },
+        { "wait_bucket", "le=\"+Inf\"", "counter", 0 },
+        { "total", "a=\"3\"", "counter", 0 },
+    };
+    size_t count = 0;
+
+    if (generator_below(random, 300) == 0)
+        for (int i = 1; i < SERIES; i++)
+            figures[i] = 0;
+    figures[0] = generator_uniform(random);
+    figures[1] += (double)generator_below(random, 50);
+    figures[2] += generator_uniform(random);
+    for (int i = 3; i < 6; i++)
+        figures[i] += (double)generator_below(random, 4) + (double)(i - 3);
+    for (int i = 0; i < SERIES; i++) {
+        if (i == 6 ? generator_below(random, 100) != 0 : generator_below(random, 200) == 0)
+            continue;
+        values[count] = all[i];
+        values[count++].value = figures[i];
+    }
+    return count;
+}
+
+static void rolled_up_or_not_the_answers_are_the_same(void **state)
+{
+    struct ledger *ledger = *state;
+    struct scrape_value values[SERIES];
+    double figures[SERIES] = { 0 };
+    struct generator random;
+    int64_t at_ms = START_MS + 7 * SECOND_MS;
+
+    generator_init(&random, 5);
+    for (int i = 0; i < SCRAPES; i++) {
+        scrape_both(ledger, at_ms, values, next_scrape(&random, figures, values));
+        at_ms += i < 800 ? 15000 + (int64_t)generator_below(&random, 5) : 1000;
+        if (i == 800)
+            at_ms += 9 * HOUR_MS; /* a gap; then every second */
+        if (i % 50 == 0)
+            compact(ledger, at_ms);
+        if (i == 700 || i == 1300) {
+            ledger_reopen(ledger);
+            compare_all(ledger, START_MS, at_ms + HOUR_MS);
+        }
+    }
+    compare_all(ledger, START_MS, at_ms + HOUR_MS);
+    compact(ledger, at_ms + DAY_MS);
+    compare_all(ledger, START_MS, at_ms + HOUR_MS);
+    compare_all(ledger, START_MS + 2 * HOUR_MS, START_MS + 5 * HOUR_MS);
+    compact(ledger, at_ms + DAY_MS); /* again: nothing more to do */
+    compare_all(ledger, START_MS, at_ms + HOUR_MS);
+}
+
+/* ---- Trouble ---- */
+
+static void damage(struct ledger *ledger, const char *statement)
+{
+    char path[FOLDER_SIZE + 16];
+    sqlite3 *file;
+
+    snprintf(path, sizeof path, "%s/scrapes.db", ledger->folder);
+    assert_int_equal(sqlite3_open(path, &file), SQLITE_OK);
+    sqlite3_busy_timeout(file, 5000);
+    assert_int_equal(sqlite3_exec(file, statement, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(file);
+}
+
+static size_t count_points(struct ledger *ledger, int64_t deployment_id, enum scrape_level level)
+{
+    const struct scrape_range range = { deployment_id, "x", 0, INT64_MAX, HOUR_MS };
+    struct scraped *series;
+    size_t count, points = 0;
+
+    assert_ok(ledger, scraped_read(ledger->store, &range, level, &series, &count, &ledger->error));
+    for (size_t i = 0; i < count; i++)
+        points += series[i].count;
+    scraped_free(series, count);
+    return points;
+}
+
+static void what_fails_halfway_leaves_everything_and_holds_up_no_other(void **state)
+{
+    struct ledger *ledger = *state;
+    const struct scrape_value value = { "x", "", "gauge", 1 };
+
+    for (int64_t id = 1; id <= 2; id++)
+        for (int i = 0; i < 3; i++)
+            assert_ok(ledger, scrape_add(ledger->store, id, START_MS + i * HOUR_MS, &value, 1, NULL,
+                                         &ledger->error));
+    compact(ledger, START_MS + HOUR_MS + MINUTE_MS);
+    damage(ledger, "CREATE TRIGGER trouble BEFORE INSERT ON blocks WHEN new.deployment_id = 1 AND "
+                   "new.level = 3 BEGIN SELECT raise(ABORT, 'trouble'); END");
+    assert_refused(ledger, scrape_compact(ledger->store, START_MS + 5 * HOUR_MS, &ledger->error),
+                   ERROR_INTERNAL, "trouble");
+    for (int64_t id = 1; id <= 2; id++)
+        for (int level = 0; level < SCRAPE_LEVELS; level++)
+            assert_int_equal(count_points(ledger, id, (enum scrape_level)level), 3);
+    damage(ledger, "DROP TRIGGER trouble");
+    ledger_reopen(ledger);
+    compact(ledger, START_MS + 5 * HOUR_MS);
+    for (int level = 0; level < SCRAPE_LEVELS; level++)
+        assert_int_equal(count_points(ledger, 1, (enum scrape_level)level), 3);
+}
+
+static void damaged_blocks_are_told_as_such(void **state)
+{
+    static const char *const damages[] = {
+        "UPDATE chunks SET data = substr(data, 1, length(data) - 3)",
+        "UPDATE chunks SET data = zeroblob(10)",
+        "UPDATE blocks SET data = substr(data, 1, length(data) - 2)",
+        "UPDATE blocks SET data = x'ffffffff'",
+    };
+    struct ledger *ledger = *state;
+    const struct scrape_range range = { 1, "x", 0, INT64_MAX, 1 };
+    struct scraped *series;
+    size_t count;
+
+    for (int64_t i = 0; i < 4; i++) {
+        scrape_one(ledger, START_MS + i * 8 * HOUR_MS, "gauge", 1);
+        compact(ledger, START_MS + (i * 8 + 2) * HOUR_MS);
+        damage(ledger, damages[i]);
+        assert_false(
+            scraped_read(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
+        damage(ledger, "DELETE FROM blocks");
+    }
+}
+
+/* ---- How long ---- */
+
+static void each_level_is_kept_for_its_own_time(void **state)
+{
+    struct ledger *ledger = *state;
+    const struct retention retention = {
+        .samples_days = 2, .samples_10s_days = 7, .samples_1m_days = 30, .samples_1h_days = 400
+    };
+    enum scrape_level level;
+    int64_t now_ms = START_MS + 100 * DAY_MS;
+    int64_t days[SCRAPE_LEVELS];
+
+    for (int64_t at_ms = START_MS; at_ms < now_ms; at_ms += 6 * HOUR_MS)
+        scrape_one(ledger, at_ms, "gauge", 1);
+    compact(ledger, now_ms);
+    assert_ok(ledger, store_retain(ledger->store, &retention, now_ms, &ledger->error));
+    for (int i = 0; i < SCRAPE_LEVELS; i++) {
+        struct scraped series = read_x(ledger, (enum scrape_level)i, HOUR_MS);
+
+        days[i] = (now_ms - series.points[0].at_ms) / DAY_MS;
+        free(series.points);
+    }
+    assert_in_range(days[SCRAPE_RAW], 1, 2); /* a block goes when all of it is too old */
+    assert_in_range(days[SCRAPE_10_S], 6, 7);
+    assert_in_range(days[SCRAPE_1_MIN], 29, 31);
+    assert_in_range(days[SCRAPE_1_H], 99, 100);
+    assert_ok(ledger,
+              scrape_level_for(ledger->store, 1, now_ms - DAY_MS, 15000, &level, &ledger->error));
+    assert_int_equal(level, SCRAPE_RAW);
+    assert_ok(ledger, scrape_level_for(ledger->store, 1, now_ms - 10 * DAY_MS, 15000, &level,
+                                       &ledger->error));
+    assert_int_equal(level, SCRAPE_1_MIN);
+    assert_ok(ledger, scrape_level_for(ledger->store, 1, now_ms - 90 * DAY_MS, MINUTE_MS, &level,
+                                       &ledger->error));
+    assert_int_equal(level, SCRAPE_1_H);
+    assert_ok(ledger, scrape_level_for(ledger->store, 1, now_ms - DAY_MS, 6 * HOUR_MS, &level,
+                                       &ledger->error));
+    assert_int_equal(level, SCRAPE_1_H);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_growth_over_a_restart_of_the_server),
+        cmocka_unit_test(a_gap_stays_a_gap_and_its_growth_counts_once),
+        cmocka_unit_test(a_gauge_keeps_its_extremes),
+        cmocka_unit_test(what_is_no_number_is_left_out),
+        cmocka_unit_test(the_hour_that_is_not_over_waits),
+        cmocka_unit_test(a_clock_that_was_set_back_makes_no_growth),
+        cmocka_unit_test(scrapes_go_on_after_the_clock_was_set_back),
+        cmocka_unit_test(a_clock_that_was_far_ahead_leaves_nothing_behind),
+        cmocka_unit_test(a_clock_that_was_far_behind_leaves_nothing_behind),
+        cmocka_unit_test(growth_counts_from_the_scrape_before_the_block),
+        cmocka_unit_test(a_series_whose_type_changes_keeps_its_values),
+        cmocka_unit_test(many_scrapes_are_rolled_up_every_ten_minutes),
+        cmocka_unit_test(refuses_more_series_than_anyone_can_keep),
+        cmocka_unit_test(known_series_go_on_after_a_restart_however_many_there_are),
+        cmocka_unit_test(only_series_that_are_new_count_towards_the_limit),
+        cmocka_unit_test(a_family_of_thousands_needs_some_megabytes),
+        cmocka_unit_test(rolled_up_or_not_the_answers_are_the_same),
+        cmocka_unit_test(what_fails_halfway_leaves_everything_and_holds_up_no_other),
+        cmocka_unit_test(damaged_blocks_are_told_as_such),
+        cmocka_unit_test(each_level_is_kept_for_its_own_time),
+    };
+
+    return ledger_run(tests);
+}

@@ -1,0 +1,102 @@
+/* A made-up run under audit, for the tests of its rules. */
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/audit/audit.h"
+
+/* A run of our own making; its cells are clean until a test spoils them. */
+struct trial {
+    struct evidence evidence;
+    struct findings findings;
+    struct catalog *catalog;
+    struct audit_input input;
+    int copies_told;
+};
+
+/* `users` users wait `mean_ms` for each answer and always have one request in flight. */
+static inline struct evidence_cell *add(struct trial *trial, double users, double length,
+                                        double mean_ms)
+{
+    struct evidence_cell *cell = evidence_add(&trial->evidence);
+
+    cell->row = (int64_t)trial->evidence.cell_count + 1;
+    cell->state = EVIDENCE_MEASURED;
+    cell->concurrency = users;
+    cell->input_length = length;
+    cell->output_tokens_asked = cell->output_tokens_mean = 64;
+    cell->attempted = cell->succeeded = 200 * users;
+    cell->failed = 0;
+    cell->success_rate = 1;
+    cell->request_throughput = users * 1000 / mean_ms;
+    cell->duration_s = cell->succeeded / cell->request_throughput;
+    cell->output_throughput = 64 * cell->request_throughput;
+    cell->latency[METRIC_E2E].mean_ms = mean_ms;
+    cell->latency[METRIC_E2E].p50_ms = mean_ms;
+    cell->latency[METRIC_E2E].p95_ms = 1.2 * mean_ms;
+    return cell;
+}
+
+/* 1, 4 and 16 users at 128 and 1024 tokens: more work always takes longer. */
+static inline int set_up(void **state)
+{
+    struct trial *trial = calloc(1, sizeof *trial);
+    struct error error;
+
+    if (!catalog_create(&trial->catalog, &error))
+        fail_msg("%s", error.message);
+    evidence_init(&trial->evidence);
+    trial->evidence.imported = true;
+    trial->evidence.input_unit = LENGTH_TOKENS;
+    for (int users = 1; users <= 16; users *= 4)
+        for (int length = 128; length <= 1024; length *= 8)
+            add(trial, users, length, 300 + length / 10.0 + users * 5);
+    trial->input = (struct audit_input){ .evidence = &trial->evidence,
+                                         .catalog = trial->catalog,
+                                         .chips = NAN };
+    *state = trial;
+    return 0;
+}
+
+static inline int tear_down(void **state)
+{
+    struct trial *trial = *state;
+
+    findings_finish(&trial->findings);
+    evidence_finish(&trial->evidence);
+    catalog_destroy(trial->catalog);
+    free(trial);
+    return 0;
+}
+
+static inline void audit(struct trial *trial)
+{
+    findings_finish(&trial->findings);
+    audit_run(&trial->input, &trial->findings);
+}
+
+/* The one finding there is, which must be of this rule. */
+static inline const struct finding *only(struct trial *trial, const char *rule)
+{
+    audit(trial);
+    for (size_t i = 0; i < trial->findings.count; i++)
+        if (strcmp(trial->findings.at[i].rule->name, rule) != 0)
+            fail_msg("%s: %s", trial->findings.at[i].rule->name,
+                     text_string(&trial->findings.at[i].arithmetic));
+    assert_int_equal(trial->findings.count, 1);
+    return trial->findings.at;
+}
+
+static inline void says(const struct text *text, const char *words)
+{
+    if (strstr(text_string(text), words) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", text_string(text), words);
+}

@@ -1,0 +1,72 @@
+/* A folder of its own for a test, removed with everything in it. */
+#pragma once
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FOLDER_SIZE 64
+
+static inline void folder_create(char out[FOLDER_SIZE])
+{
+    snprintf(out, FOLDER_SIZE, "/tmp/opsbrain-test-XXXXXX");
+    if (mkdtemp(out) == NULL)
+        abort();
+}
+
+static inline int folder_remove_entry(const char *path, const struct stat *status, int type,
+                                      struct FTW *walk)
+{
+    (void)status;
+    (void)type;
+    (void)walk;
+    return remove(path);
+}
+
+/* And what remembers its keys beside it (server/program/key_marker.h). */
+static inline void folder_remove(const char *folder)
+{
+    char marker[FOLDER_SIZE + 8];
+
+    snprintf(marker, sizeof marker, "%s.keys", folder);
+    unlink(marker);
+    nftw(folder, folder_remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static inline void folder_copy_file(int from, int to, const char *name)
+{
+    int in = openat(from, name, O_RDONLY), out;
+    struct stat status;
+
+    if (in < 0 || fstat(in, &status) != 0)
+        abort();
+    if (S_ISREG(status.st_mode)) {
+        out = openat(to, name, O_WRONLY | O_CREAT, 0600);
+        if (out < 0)
+            abort();
+        while (sendfile(out, in, NULL, 1 << 20) > 0)
+            continue;
+        close(out);
+    }
+    close(in);
+}
+
+/* Its files into one that is empty: what a process leaves that is killed now. */
+static inline void folder_copy(const char *from, const char *to)
+{
+    DIR *files = opendir(from);
+    int target = open(to, O_RDONLY | O_DIRECTORY);
+    const struct dirent *entry;
+
+    if (files == NULL || target < 0)
+        abort();
+    while ((entry = readdir(files)) != NULL)
+        folder_copy_file(dirfd(files), target, entry->d_name);
+    close(target);
+    closedir(files);
+}

@@ -1,0 +1,89 @@
+/* Result files read, and what is said of them. */
+#pragma once
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/import/import.h"
+#include "base/core/memory.h"
+#include "tests/unit/support/published.h"
+
+static inline void import_stated(const char *text, const char *format, const char *const *columns,
+                                 struct evidence *out)
+{
+    const struct import_file file = {
+        .bytes = text, .length = strlen(text), .format = format, .columns = columns
+    };
+    struct error error;
+
+    if (!import_read_file(&file, out, &error))
+        fail_msg("%s", error.message);
+}
+
+static inline void import_text(const char *text, struct evidence *out)
+{
+    import_stated(text, NULL, NULL, out);
+}
+
+/* Of tests/data/imports, found by its content. */
+static inline void import_fixture(const char *name, const char *format, struct evidence *out)
+{
+    TEXT_AUTO bytes = { 0 };
+
+    file_read(SOURCE_DIR "/tests/data/imports", name, &bytes);
+    import_text(text_string(&bytes), out);
+    assert_string_equal(out->format, format);
+}
+
+static inline void refuses_stated(const char *text, const char *format, const char *const *columns,
+                                  const char *words)
+{
+    const struct import_file file = {
+        .bytes = text, .length = strlen(text), .format = format, .columns = columns
+    };
+    EVIDENCE_AUTO evidence;
+    struct error error;
+
+    assert_false(import_read_file(&file, &evidence, &error));
+    assert_int_equal(error.kind, ERROR_INVALID);
+    if (strstr(error.message, words) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", error.message, words);
+}
+
+static inline void refuses(const char *text, const char *format, const char *words)
+{
+    refuses_stated(text, format, NULL, words);
+}
+
+static inline bool has_remark(const struct evidence *evidence, const char *words)
+{
+    const json_t *remark;
+    size_t i;
+
+    json_array_foreach(evidence->remarks, i, remark)
+    {
+        if (strstr(json_string_value(remark), words) != NULL)
+            return true;
+    }
+    return false;
+}
+
+static inline void remarks(const struct evidence *evidence, const char *words)
+{
+    FREE_AUTO char *all = json_dumps(evidence->remarks, JSON_ENCODE_ANY);
+
+    if (!has_remark(evidence, words))
+        fail_msg("no remark says \"%s\": %s", words, all);
+}
+
+static inline void is_near(double actual, double expected)
+{
+    if (!(fabs(actual - expected) <= 1e-9 * fmax(1, fabs(expected))))
+        fail_msg("%.12g is not %.12g", actual, expected);
+}

@@ -1,0 +1,162 @@
+/* A store of its own for each test, and the small things most tests put into it. */
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "store/ledger/sweeps.h"
+#include "tests/unit/support/folder.h"
+
+struct ledger {
+    char folder[FOLDER_SIZE];
+    struct store *store;
+    struct error error;
+};
+
+static inline int ledger_set_up(void **state)
+{
+    struct ledger *ledger = calloc(1, sizeof *ledger);
+
+    folder_create(ledger->folder);
+    if (!store_open(ledger->folder, 4, &ledger->store, &ledger->error))
+        fail_msg("%s", ledger->error.message);
+    *state = ledger;
+    return 0;
+}
+
+static inline int ledger_tear_down(void **state)
+{
+    struct ledger *ledger = *state;
+
+    store_close(ledger->store);
+    folder_remove(ledger->folder);
+    free(ledger);
+    return 0;
+}
+
+static inline void ledger_reopen(struct ledger *ledger)
+{
+    store_close(ledger->store);
+    if (!store_open(ledger->folder, 4, &ledger->store, &ledger->error))
+        fail_msg("%s", ledger->error.message);
+}
+
+/* For calls that must succeed: says why they did not. */
+#define assert_ok(ledger, call)                                                                    \
+    do {                                                                                           \
+        if (!(call))                                                                               \
+            fail_msg("%s", (ledger)->error.message);                                               \
+    } while (0)
+
+/* For calls that must fail: of this kind, with these words. */
+#define assert_refused(ledger, call, expected_kind, words)                                         \
+    do {                                                                                           \
+        assert_false(call);                                                                        \
+        assert_string_equal(error_kind_name((ledger)->error.kind),                                 \
+                            error_kind_name(expected_kind));                                       \
+        if (strstr((ledger)->error.message, (words)) == NULL)                                      \
+            fail_msg("\"%s\" does not say \"%s\"", (ledger)->error.message, (words));              \
+    } while (0)
+
+static inline struct change ledger_change(const char *principal, const char *tool)
+{
+    return (struct change){ .actor = { principal, "operator", "test/1", "req_1" },
+                            .tool = tool,
+                            .arguments = "{\"a\":1}" };
+}
+
+static inline struct deployment ledger_deployment(struct ledger *ledger, const char *name)
+{
+    struct deployment wanted = { .url = "http://127.0.0.1:8000",
+                                 .model = "gemma",
+                                 .model_revision = "3f2a9c",
+                                 .chips = 4 },
+                      stored;
+    struct change change = ledger_change("alice", "deployment_register");
+
+    snprintf(wanted.name, sizeof wanted.name, "%s", name);
+    assert_ok(ledger,
+              deployment_add(ledger->store, &wanted, 1000, &change, &stored, &ledger->error));
+    return stored;
+}
+
+/* `concurrency` 1, 2, 4, ... for each of `repetitions`. */
+static inline bool ledger_sweep_with_key(struct ledger *ledger, const struct deployment *deployment,
+                                         size_t levels, int64_t repetitions, const char *key,
+                                         const char *digest, int64_t now_ms, struct sweep_row *out)
+{
+    struct change change = ledger_change("alice", "sweep_start");
+    size_t count = levels * (size_t)repetitions;
+    struct cell_plan *cells = calloc(count, sizeof *cells);
+
+    for (size_t i = 0; i < count; i++)
+        cells[i] = (struct cell_plan){ .concurrency = 1 << (i % levels),
+                                       .input_tokens = 64,
+                                       .output_tokens = 16,
+                                       .repetition = 1 + (int64_t)(i / levels),
+                                       .position = (int64_t)i };
+    const struct sweep_order order = { .deployment = deployment,
+                                       .plan_json = "{\"window_s\":5}",
+                                       .plan_digest = "plan",
+                                       .provenance_json = "{\"who\":\"alice\"}",
+                                       .cells = cells,
+                                       .cell_count = count,
+                                       .repetitions = repetitions,
+                                       .idempotency_key = key,
+                                       .arguments_digest = digest };
+    bool ok = sweep_create(ledger->store, &order, now_ms, &change, out, &ledger->error);
+
+    free(cells);
+    return ok;
+}
+
+static inline struct sweep_row ledger_sweep(struct ledger *ledger,
+                                            const struct deployment *deployment, size_t levels,
+                                            int64_t repetitions, int64_t now_ms)
+{
+    struct sweep_row row;
+
+    assert_ok(ledger, ledger_sweep_with_key(ledger, deployment, levels, repetitions, NULL, "",
+                                            now_ms, &row));
+    return row;
+}
+
+/* Claims a job that must be there. */
+static inline struct claim ledger_claim(struct ledger *ledger, const char *owner, int64_t now_ms,
+                                        int64_t lease_ms)
+{
+    static const char *const kinds[] = { "sweep", "other", NULL };
+    struct claim claim;
+    struct job job;
+    bool found = false;
+
+    assert_ok(ledger, job_claim(ledger->store, owner, kinds, now_ms, lease_ms, &job, &found,
+                                &ledger->error));
+    assert_true(found);
+    snprintf(claim.job_id, sizeof claim.job_id, "%s", job.id);
+    claim.fence = job.fence;
+    return claim;
+}
+
+/* Runs the tests, each with a store of its own. */
+#define ledger_run(tests) ledger_run_all(tests, sizeof(tests) / sizeof((tests)[0]))
+static inline int ledger_run_all(const struct CMUnitTest *tests, size_t count)
+{
+    struct CMUnitTest *own = calloc(count, sizeof *own);
+    int failures;
+
+    memcpy(own, tests, count * sizeof *own);
+    for (size_t i = 0; i < count; i++) {
+        own[i].setup_func = ledger_set_up;
+        own[i].teardown_func = ledger_tear_down;
+    }
+    failures = _cmocka_run_group_tests("tests", own, count, NULL, NULL);
+    free(own);
+    return failures;
+}

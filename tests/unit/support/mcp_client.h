@@ -1,0 +1,96 @@
+/* JSON-RPC over http_client.h, as MCP clients speak it. */
+#pragma once
+
+#include <jansson.h>
+
+#include "base/json/json.h"
+#include "tests/unit/support/http_client.h"
+
+#define MCP_HEADERS                                                                                \
+    "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+
+/* A modern request's params with `members` ("" or "\"name\":...,") before the envelope. */
+#define MODERN_PARAMS(members)                                                                     \
+    "\"params\":{" members                                                                         \
+    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                       \
+    "\"io.modelcontextprotocol/clientInfo\":{\"name\":\"unit\",\"version\":\"2\"},"                \
+    "\"io.modelcontextprotocol/clientCapabilities\":{}}}"
+#define MODERN_HEADERS(method)                                                                     \
+    MCP_HEADERS "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: " method "\r\n"
+
+#define LEGACY_INITIALIZE                                                                          \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"     \
+    "\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"unit\",\"version\":\"1\"}}}"
+
+/* Posts and reads the whole answer. NULL if the body is no JSON (or empty). Free it. */
+static inline json_t *mcp_post_on(struct http_client *client, const char *headers, const char *body,
+                                  int *status)
+{
+    TEXT_AUTO reply = { 0 };
+    struct error error;
+    json_t *json = NULL;
+
+    *status = http_exchange(client, "POST", "/mcp", headers != NULL ? headers : MCP_HEADERS, body,
+                            &reply);
+    if (!json_parse(text_string(&reply), reply.length, &json, &error))
+        return NULL;
+    return json;
+}
+
+static inline json_t *mcp_post_once(unsigned port, const char *headers, const char *body,
+                                    int *status)
+{
+    struct http_client client;
+    json_t *reply;
+
+    http_open(&client, port);
+    reply = mcp_post_on(&client, headers, body, status);
+    http_close(&client);
+    return reply;
+}
+
+/* initialize; the session's id, which is to be freed, or NULL. */
+static inline char *mcp_initialize(unsigned port, const char *more_headers)
+{
+    struct http_client client;
+    TEXT_AUTO headers = { 0 };
+    json_t *reply;
+    char *session;
+    int status;
+
+    text_addf(&headers, MCP_HEADERS "%s", more_headers != NULL ? more_headers : "");
+    http_open(&client, port);
+    reply = mcp_post_on(&client, text_string(&headers), LEGACY_INITIALIZE, &status);
+    session = http_header(&client, "Mcp-Session-Id");
+    json_decref(reply);
+    http_close(&client);
+    return session;
+}
+
+/* The member of an object at "result.content.0.text"; NULL if there is none. Borrowed. */
+static inline const json_t *json_at(const json_t *value, const char *path)
+{
+    char name[128];
+
+    while (value != NULL && *path != '\0') {
+        size_t length = strcspn(path, ".");
+
+        snprintf(name, sizeof name, "%.*s", (int)length, path);
+        value = json_is_array(value) ? json_array_get(value, strtoul(name, NULL, 10))
+                                     : json_object_get(value, name);
+        path += length + (path[length] == '.');
+    }
+    return value;
+}
+
+static inline const char *text_at(const json_t *value, const char *path)
+{
+    const char *text = json_string_value(json_at(value, path));
+
+    return text != NULL ? text : "(none)";
+}
+
+static inline int64_t integer_at(const json_t *value, const char *path)
+{
+    return json_integer_value(json_at(value, path));
+}

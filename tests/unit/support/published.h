@@ -1,0 +1,67 @@
+/* The results that users published, where this checkout has them: OPSBRAIN_SHARED, or ../shared. */
+#pragma once
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/text.h"
+
+/* NULL: they are not here, and that is said. */
+static inline const char *published_folder(char out[4096])
+{
+    const char *shared = getenv("OPSBRAIN_SHARED");
+    DIR *folder;
+
+    if (shared != NULL)
+        snprintf(out, 4096, "%s/data/published-results", shared);
+    else
+        snprintf(out, 4096, "%s/../shared/data/published-results", SOURCE_DIR);
+    folder = opendir(out);
+    if (folder == NULL) {
+        printf("skipped: there are no published results at %s (OPSBRAIN_SHARED)\n", out);
+        return NULL;
+    }
+    closedir(folder);
+    return out;
+}
+
+static inline void file_read(const char *folder, const char *name, struct text *out)
+{
+    char path[8192], block[4096];
+    size_t got;
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    file = fopen(path, "rb");
+    if (file == NULL) {
+        perror(path);
+        abort();
+    }
+    while ((got = fread(block, 1, sizeof block, file)) > 0)
+        text_add_bytes(out, block, got);
+    fclose(file);
+}
+
+/* Calls `each` for every file; returns how many there were. */
+static inline size_t published_each(const char *folder,
+                                    void (*each)(const char *name, const struct text *bytes))
+{
+    struct dirent **names;
+    int count = scandir(folder, &names, NULL, alphasort);
+    size_t files = 0;
+
+    for (int i = 0; i < count; i++) {
+        if (names[i]->d_name[0] != '.') {
+            TEXT_AUTO bytes = { 0 };
+
+            file_read(folder, names[i]->d_name, &bytes);
+            each(names[i]->d_name, &bytes);
+            files++;
+        }
+        free(names[i]);
+    }
+    free(names);
+    return files;
+}

@@ -1,0 +1,68 @@
+/* Series of stored scrapes, whole: what scrape_visit tells, collected. */
+#pragma once
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/series/scrapes.h"
+
+struct scraped {
+    char name[SCRAPE_NAME_SIZE], labels[SCRAPE_LABELS_SIZE], type[16];
+    struct scrape_point *points; /* ascending; steps without a scrape are left out */
+    size_t count;
+};
+
+struct scraped_rows {
+    struct scraped *rows;
+    size_t count;
+};
+
+static inline bool scraped_choose(void *context, const struct scrape_series *series, size_t *tag)
+{
+    struct scraped_rows *all = context;
+    struct scraped *row;
+
+    all->rows = realloc(all->rows, (all->count + 1) * sizeof *all->rows);
+    *tag = all->count++;
+    row = memset(&all->rows[*tag], 0, sizeof *row);
+    memcpy(row->name, series->name, sizeof row->name);
+    memcpy(row->labels, series->labels, sizeof row->labels);
+    memcpy(row->type, series->type, sizeof row->type);
+    return true;
+}
+
+static inline void scraped_take(void *context, size_t tag, const struct scrape_point *point)
+{
+    struct scraped *row = &((struct scraped_rows *)context)->rows[tag];
+
+    row->points = realloc(row->points, (row->count + 1) * sizeof *row->points);
+    row->points[row->count++] = *point;
+}
+
+static inline void scraped_free(struct scraped *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(rows[i].points);
+    free(rows);
+}
+
+/* Those that have a point. Free with scraped_free. */
+static inline bool scraped_read(struct store *store, const struct scrape_range *range,
+                                enum scrape_level level, struct scraped **out, size_t *count,
+                                struct error *error)
+{
+    struct scraped_rows all = { 0 };
+    const struct scrape_visitor visitor = { scraped_choose, scraped_take, &all };
+    size_t kept = 0;
+
+    if (!scrape_visit(store, range, level, &visitor, error)) {
+        scraped_free(all.rows, all.count);
+        return false;
+    }
+    for (size_t i = 0; i < all.count; i++)
+        if (all.rows[i].count > 0)
+            all.rows[kept++] = all.rows[i];
+    *out = all.rows;
+    *count = kept;
+    return true;
+}

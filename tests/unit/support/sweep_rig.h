@@ -1,0 +1,251 @@
+/* A sweep as a job, against a real model server and a real store, for the tests of
+ * bench/sweep/sweep*.c.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <time.h>
+
+#include "base/core/clock.h"
+#include "base/core/memory.h"
+#include "base/json/json.h"
+#include "base/net/outbound.h"
+#include "bench/plan/plan.h"
+#include "bench/sweep/sweep.h"
+#include "bench/workload/dataset.h"
+#include "store/ledger/datasets.h"
+#include "tests/unit/support/ledger.h"
+
+#include "tests/simserve/harness/process.h"
+
+#define PATIENCE_MS 60000
+
+/* What the sweep's host functions are given. */
+struct rig {
+    struct ledger *ledger;
+    struct simserve server;
+    atomic_int port;       /* of the server, as the sweep sees it */
+    struct simserve other; /* of the deployment of that name */
+    struct jobs *jobs;
+    char bearer[64];
+    bool down;
+    struct testimony says[16];
+    size_t says_count, said;
+    int64_t context_tokens;
+    atomic_int attempts; /* begun so far, in this process's life of the sweep; of these */
+    atomic_int held_at;  /* that one waits to be let go, or stopped; 0: none does */
+};
+
+static inline bool resolve(void *context, const struct deployment *deployment, struct endpoint *out,
+                           struct error *error)
+{
+    struct rig *rig = context;
+    bool other = strcmp(deployment->name, "other") == 0;
+
+    (void)error;
+    *out = (struct endpoint){ 0 };
+    snprintf(out->url, sizeof out->url, "http://%s:%d",
+             strcmp(deployment->name, "alias") == 0 ? "localhost" : "127.0.0.1",
+             other ? rig->other.port : atomic_load(&rig->port));
+    snprintf(out->bearer, sizeof out->bearer, "%s", rig->bearer);
+    return true;
+}
+
+static inline bool discover(void *context, const struct deployment *deployment,
+                            const struct endpoint *endpoint, struct model_facts *out,
+                            struct error *error)
+{
+    const struct rig *rig = context;
+
+    if (rig->down)
+        return error_set(error, ERROR_UPSTREAM, "demo does not answer: connect_refused");
+    *out = (struct model_facts){ .deployment_id = deployment->id, .revision = 1 };
+    snprintf(out->model, sizeof out->model, "simserve/toy");
+    out->context_tokens = rig->context_tokens;
+    snprintf(out->engine, sizeof out->engine, "vllm");
+    snprintf(out->details, sizeof out->details, "{\"at\":\"%s\"}", endpoint->url);
+    return true;
+}
+
+static inline void *witness_begin(void *context, const struct deployment *deployment,
+                                  const struct endpoint *endpoint,
+                                  const struct witness_watch *watch)
+{
+    const struct timespec pause = { .tv_nsec = 5000000 };
+    struct rig *rig = context;
+
+    assert_string_equal(endpoint->model, "simserve/toy");
+    assert_true(deployment->id > 0);
+    rig->attempts++;
+    while (rig->attempts == atomic_load(&rig->held_at)
+           && !watch->stopped(watch->context, "held by the test"))
+        nanosleep(&pause, NULL);
+    return context;
+}
+
+/* What the test made it say of the next attempts; then that all is well. */
+static inline void witness_end(void *context, void *witness, const struct cell_result *result,
+                               struct testimony *out)
+{
+    struct rig *rig = context;
+
+    assert_ptr_equal(context, witness);
+    *out = (struct testimony){ 0 };
+    if (result == NULL)
+        return;
+    if (rig->said < rig->says_count)
+        *out = rig->says[rig->said++];
+    assert_true(result->state != CELL_MEASURED || result->sent.requests > 0);
+    out->json = strdup("{\"seen\":1}");
+}
+
+static inline enum job_end run_sweep(struct job_run *run, char **outcome, struct error *error)
+{
+    const struct sweep_host host = { run->services, resolve, discover, witness_begin, witness_end };
+    const struct sweep_job sweep = { .host = &host, .shards = 1 };
+
+    return sweep_job_run(&sweep, run, outcome, error);
+}
+
+static inline void start_jobs(struct rig *rig)
+{
+    static const struct job_kind kinds[] = { { "sweep", run_sweep }, { 0 } };
+
+    assert_ok(rig->ledger,
+              jobs_create(rig->ledger->store, kinds, 2, rig, &rig->jobs, &rig->ledger->error));
+}
+
+/* A sweep by the plan, queued; candidate NULL: of one deployment. */
+static inline struct sweep_row start_sweep_over(struct rig *rig,
+                                                const struct deployment *deployment,
+                                                const struct deployment *candidate,
+                                                const char *plan_text)
+{
+    struct ledger *ledger = rig->ledger;
+    struct change change = ledger_change("alice", "sweep_start");
+    json_auto_t *arguments = json_loads(plan_text, 0, NULL);
+    struct plan plan;
+    struct cell_plan *cells;
+    struct sweep_row row;
+    size_t count;
+
+    assert_ok(ledger, plan_read(arguments, &plan, &ledger->error));
+    json_auto_t *json = plan_to_json(&plan);
+    char *written = json_write(json);
+    plan_cells(&plan, candidate == NULL ? 1 : 2, &cells, &count);
+    const struct sweep_order order = { .deployment = deployment,
+                                       .candidate = candidate,
+                                       .plan_json = written,
+                                       .plan_digest = "digest",
+                                       .provenance_json = "{\"who\":\"alice\"}",
+                                       .cells = cells,
+                                       .cell_count = count,
+                                       .repetitions = plan.repetitions,
+                                       .arguments_digest = "" };
+    assert_ok(ledger,
+              sweep_create(ledger->store, &order, clock_utc_ms(), &change, &row, &ledger->error));
+    free(written);
+    free(cells);
+    jobs_kick(rig->jobs);
+    return row;
+}
+
+static inline struct sweep_row start_sweep_of(struct rig *rig, const char *name,
+                                              const char *plan_text)
+{
+    struct deployment deployment = ledger_deployment(rig->ledger, name);
+
+    return start_sweep_over(rig, &deployment, NULL, plan_text);
+}
+
+static inline struct sweep_row start_sweep(struct rig *rig, const char *plan_text)
+{
+    return start_sweep_of(rig, "demo", plan_text);
+}
+
+/* Holds that attempt at a cell before it sends anything, so that the cell is seen. */
+static inline void hold(struct rig *rig, int attempt)
+{
+    atomic_store(&rig->held_at, attempt);
+}
+
+static inline void let_go(struct rig *rig)
+{
+    atomic_store(&rig->held_at, 0);
+}
+
+/* Waits until the job is in the state and its message holds the words. */
+static inline struct job await(struct rig *rig, const char *id, enum job_state state,
+                               const char *words)
+{
+    int64_t until_ns = clock_monotonic_ns() + PATIENCE_MS * 1000000LL;
+    struct job job;
+
+    assert_ok(rig->ledger, jobs_show(rig->jobs, id, &job, &rig->ledger->error));
+    while (job.state != state || strstr(job.message, words) == NULL) {
+        if (clock_monotonic_ns() > until_ns || job.state > JOB_RUNNING)
+            fail_msg("job is %s: %s %s", job_state_name(job.state), job.message, job.outcome);
+        assert_ok(rig->ledger,
+                  jobs_wait(rig->jobs, id, &job, 100, NULL, NULL, &job, &rig->ledger->error));
+    }
+    return job;
+}
+
+static inline struct sweep_row find_sweep(struct rig *rig, struct sweep_row *old)
+{
+    struct sweep_row row;
+
+    assert_ok(rig->ledger, sweep_find(rig->ledger->store, old->id, &row, &rig->ledger->error));
+    sweep_row_finish(old);
+    *old = row;
+    return row;
+}
+
+/* Inlined, GCC 12 takes what it returns for a pointer to its own variable. */
+__attribute__((noinline, unused)) static struct cell_row *
+list_cells(struct rig *rig, const struct sweep_row *row, size_t *count)
+{
+    struct cell_row *cells;
+
+    assert_ok(rig->ledger,
+              cell_list(rig->ledger->store, row->id, NULL, &cells, count, &rig->ledger->error));
+    return cells;
+}
+
+static inline void set_up(struct rig *rig, void **state, const char *const *flags)
+{
+    *rig = (struct rig){ .ledger = *state, .server = simserve_start(flags) };
+    rig->port = rig->server.port;
+    start_jobs(rig);
+}
+
+static inline void tear_down(struct rig *rig)
+{
+    jobs_destroy(rig->jobs, PATIENCE_MS);
+    if (rig->server.pid != 0)
+        simserve_stop(&rig->server);
+    if (rig->other.pid != 0)
+        simserve_stop(&rig->other);
+}
+
+#define QUICK "\"output_tokens\":[4],\"requests\":4,\"warmup_limit_s\":0"
+
+/* Keeps a dataset; its digest into `digest`. */
+static inline void keep_dataset(struct rig *rig, const char *file, char digest[DIGEST_TEXT_SIZE])
+{
+    static char lengths[] = "{}";
+    struct dataset_entry entry = { .name = "chats", .kind = "prompts", .lengths = lengths };
+    struct change change = ledger_change("alice", "dataset_import");
+    DATASET_AUTO dataset = { 0 };
+    FREE_AUTO void *packed = NULL;
+    size_t length;
+    bool existed;
+
+    assert_ok(rig->ledger, dataset_read(file, strlen(file), &dataset, &rig->ledger->error));
+    assert_ok(rig->ledger, dataset_pack(&dataset, &packed, &length, &rig->ledger->error));
+    dataset_digest(&dataset, digest);
+    snprintf(entry.digest, sizeof entry.digest, "%s", digest);
+    assert_ok(rig->ledger,
+              dataset_entry_create(rig->ledger->store, &entry, packed, length, clock_utc_ms(),
+                                   &change, &existed, &rig->ledger->error));
+}
