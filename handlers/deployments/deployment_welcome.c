@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "handlers/answers/deployment_answer.h"
+#include "handlers/answers/deployment_endpoint.h"
 #include "handlers/values.h"
 
 const struct field deployment_welcome_fields[] = {

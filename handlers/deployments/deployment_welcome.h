@@ -1,7 +1,7 @@
 /* The first look at a deployment that was just registered or changed. */
 #pragma once
 
-#include "handlers/answers/deployment_argument.h"
+#include "handlers/answer.h"
 
 extern const struct field deployment_welcome_fields[];
 /* Asks the server who it is and writes the answer of deployment_register and deployment_update. A

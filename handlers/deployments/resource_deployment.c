@@ -1,6 +1,6 @@
 /* opsbrain://deployments/{name}: a deployment as it is registered, and what is known of it. */
 
-#include "handlers/answers/deployment_argument.h"
+#include "handlers/answers/deployment_answer.h"
 #include "handlers/answers/sweep_answer.h"
 #include "handlers/resource_answer.h"
 

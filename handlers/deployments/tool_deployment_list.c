@@ -5,7 +5,7 @@
 
 #include "base/core/memory.h"
 #include "base/formats/table.h"
-#include "handlers/answers/deployment_argument.h"
+#include "handlers/answers/deployment_answer.h"
 #include "handlers/values.h"
 
 static const struct param params[] = {

@@ -2,7 +2,7 @@
 
 #include "base/core/clock.h"
 #include "base/core/log.h"
-#include "handlers/answers/deployment_argument.h"
+#include "handlers/answer.h"
 #include "handlers/consent.h"
 #include "handlers/deployments/deployment_rights.h"
 #include "store/series/scrapes.h"

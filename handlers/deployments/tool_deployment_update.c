@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/core/clock.h"
+#include "handlers/answers/deployment_argument.h"
 #include "handlers/consent.h"
 #include "handlers/deployments/deployment_rights.h"
 #include "handlers/deployments/deployment_settings.h"

@@ -7,6 +7,7 @@
 #include "base/json/json.h"
 #include "fleet/query.h"
 #include "handlers/answers/deployment_argument.h"
+#include "handlers/answers/deployment_endpoint.h"
 #include "handlers/deployments/health_memory.h"
 #include "handlers/values.h"
 

@@ -9,6 +9,7 @@
 #include "base/json/json.h"
 #include "fleet/query.h"
 #include "handlers/answers/deployment_argument.h"
+#include "handlers/answers/deployment_endpoint.h"
 
 #define TEXT_LIMIT_BYTES (256 * 1024)
 #define SHOWN_LIMIT_BYTES (16 * 1024)

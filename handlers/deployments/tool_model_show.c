@@ -8,6 +8,7 @@
 #include "base/formats/table.h"
 #include "fleet/engine.h"
 #include "handlers/answers/deployment_argument.h"
+#include "handlers/answers/deployment_endpoint.h"
 
 static const struct param params[] = {
     PARAM_DEPLOYMENT,

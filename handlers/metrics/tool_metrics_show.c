@@ -9,6 +9,7 @@
 #include "fleet/engine.h"
 #include "fleet/replicas.h"
 #include "handlers/answers/deployment_argument.h"
+#include "handlers/answers/deployment_endpoint.h"
 
 #define SCRAPES 8 /* two make the rates; all show whether one server answers */
 

@@ -5,6 +5,7 @@
 #include "base/json/json.h"
 #include "fleet/replicas.h"
 #include "handlers/answers/deployment_argument.h"
+#include "handlers/answers/deployment_endpoint.h"
 #include "handlers/values.h"
 #include "store/series/scrapes.h"
 

@@ -6,7 +6,7 @@
 #include "analysis/export/export.h"
 #include "base/core/memory.h"
 #include "base/json/json.h"
-#include "handlers/answers/sweep_answer.h"
+#include "handlers/answers/cell_answer.h"
 #include "handlers/resource_answer.h"
 
 /* A spreadsheet takes text that begins like this for a formula, and reasons may be a server's. */

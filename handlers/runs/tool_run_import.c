@@ -6,7 +6,7 @@
 #include "base/core/clock.h"
 #include "base/json/json.h"
 #include "handlers/answers/import_answer.h"
-#include "handlers/answers/sweep_answer.h"
+#include "handlers/answers/run_answer.h"
 #include "handlers/runs/import_keep.h"
 
 #define TEXT_MAX 524288 /* more is for POST /v1/imports */

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/formats/table.h"
-#include "handlers/answers/deployment_argument.h"
+#include "handlers/answer.h"
 #include "handlers/answers/import_answer.h"
+#include "handlers/answers/run_answer.h"
 #include "handlers/answers/run_index.h"
-#include "handlers/answers/sweep_answer.h"
 #include "handlers/period.h"
 
 #define RUNS_MAX 40 /* of a sweep: 20 repetitions of two deployments, as sweep_plan allows */

@@ -5,8 +5,9 @@
 
 #include "analysis/report/report.h"
 #include "base/core/memory.h"
-#include "handlers/answers/deployment_argument.h"
+#include "handlers/answer.h"
 #include "handlers/answers/import_answer.h"
+#include "handlers/answers/run_answer.h"
 #include "handlers/answers/sweep_answer.h"
 #include "handlers/answers/sweep_material.h"
 

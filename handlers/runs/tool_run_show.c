@@ -6,7 +6,9 @@
 
 #include "base/core/memory.h"
 #include "base/json/json.h"
+#include "handlers/answers/cell_answer.h"
 #include "handlers/answers/import_answer.h"
+#include "handlers/answers/run_answer.h"
 #include "handlers/answers/sweep_answer.h"
 #include "store/ledger/attempt_series.h"
 

@@ -7,6 +7,7 @@
 #include "base/json/json.h"
 #include "bench/plan/plan_settings.h"
 #include "handlers/answer.h"
+#include "handlers/answers/deployment_argument.h"
 #include "store/ledger/datasets.h"
 
 #define OUTPUT_TOKENS_DEFAULT 128 /* of PARAMS_PLAN */

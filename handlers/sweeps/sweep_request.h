@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bench/plan/plan.h"
-#include "handlers/answers/deployment_argument.h"
+#include "handlers/answer.h"
 
 /* More than this needs the digest of the plan that was looked at. */
 #define GO_AHEAD_MINUTES 60

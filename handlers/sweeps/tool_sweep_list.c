@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "base/formats/table.h"
-#include "handlers/answers/deployment_argument.h"
+#include "handlers/answer.h"
 #include "handlers/answers/sweep_answer.h"
 #include "handlers/period.h"
 

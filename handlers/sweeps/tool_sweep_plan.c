@@ -4,6 +4,7 @@
 
 #include "base/core/memory.h"
 #include "base/json/json.h"
+#include "handlers/answers/deployment_argument.h"
 #include "handlers/answers/sweep_answer.h"
 #include "handlers/sweeps/corrections.h"
 #include "handlers/sweeps/reviewed_plans.h"

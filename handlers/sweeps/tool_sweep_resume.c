@@ -5,7 +5,7 @@
 
 #include "base/core/clock.h"
 #include "base/json/json.h"
-#include "handlers/answers/deployment_argument.h"
+#include "handlers/answers/deployment_endpoint.h"
 #include "handlers/answers/job_verdict.h"
 #include "handlers/answers/sweep_answer.h"
 

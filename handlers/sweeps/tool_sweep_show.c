@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "handlers/answers/cell_answer.h"
 #include "handlers/answers/job_answer.h"
 #include "handlers/answers/sweep_answer.h"
 

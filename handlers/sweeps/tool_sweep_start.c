@@ -8,6 +8,8 @@
 #include "base/core/digest.h"
 #include "base/core/memory.h"
 #include "base/json/json.h"
+#include "handlers/answers/deployment_argument.h"
+#include "handlers/answers/deployment_endpoint.h"
 #include "handlers/answers/job_verdict.h"
 #include "handlers/answers/sweep_answer.h"
 #include "handlers/options.h"

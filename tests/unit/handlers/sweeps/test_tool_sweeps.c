@@ -1,5 +1,5 @@
 /* sweep_plan, _start, _show, _list, _cancel, _resume. */
-#include "handlers/answers/sweep_answer.h"
+#include "handlers/answers/cell_answer.h"
 #include "tests/unit/support/tool_sweeps.h"
 
 #define LARGE_GRID                                                                                 \

@@ -1,0 +1,10 @@
+/* Runs as tools show them. */
+#pragma once
+
+#include "handlers/answer.h"
+#include "store/ledger/sweeps.h"
+
+extern const struct field run_fields[];
+json_t *run_json(const struct run_row *run); /* new reference */
+/* A line for each: what it corrects, and by what it was corrected. */
+void run_describe_lineage(const struct run_row *run, struct text *out);
