@@ -9,12 +9,13 @@
 #define KNOWN_PER_INSTANCE 6 /* answers without a new one: a balancer may choose by chance */
 
 /* Of one process that did nothing in between. */
-static bool are_same(const struct metrics_snapshot *a, const struct metrics_snapshot *b)
+static bool are_same(const struct engine_metrics_snapshot *a,
+                     const struct engine_metrics_snapshot *b)
 {
-    return !metrics_has_restarted(a, b) && !metrics_has_restarted(b, a);
+    return !engine_metrics_has_restarted(a, b) && !engine_metrics_has_restarted(b, a);
 }
 
-void census_note(struct census *census, const struct metrics_snapshot *snapshot)
+void census_note(struct census *census, const struct engine_metrics_snapshot *snapshot)
 {
     census->busy |= snapshot->requests_running > 0 || snapshot->requests_waiting > 0;
     for (size_t i = 0; i < census->count; i++)
@@ -58,7 +59,7 @@ static bool pair_up(struct pairing *pairing, size_t later)
 {
     for (size_t i = 0; i < pairing->first->count; i++) {
         if (pairing->tried[i]
-            || metrics_has_restarted(&pairing->first->at[i], &pairing->last->at[later]))
+            || engine_metrics_has_restarted(&pairing->first->at[i], &pairing->last->at[later]))
             continue;
         pairing->tried[i] = true;
         if (pairing->later[i] == CENSUS_MOST || pair_up(pairing, pairing->later[i])) {
@@ -70,11 +71,11 @@ static bool pair_up(struct pairing *pairing, size_t later)
 }
 
 /* Several that did nothing yet look like one. */
-static bool was_fresh(const struct census *first, const struct metrics_snapshot *later)
+static bool was_fresh(const struct census *first, const struct engine_metrics_snapshot *later)
 {
     for (size_t i = 0; i < first->count; i++)
         if (!(first->at[i].generation_tokens_total > 0) && !(first->at[i].prompt_tokens_total > 0)
-            && !metrics_has_restarted(&first->at[i], later))
+            && !engine_metrics_has_restarted(&first->at[i], later))
             return true;
     return false;
 }
@@ -112,12 +113,12 @@ static double sum_of(const struct census *census, size_t offset)
 }
 
 bool census_growth(const struct census *first, const struct census *last,
-                   struct metrics_snapshot *out)
+                   struct engine_metrics_snapshot *out)
 {
 #define GROWTH(member)                                                                             \
-    metrics_growth(sum_of(first, offsetof(struct metrics_snapshot, member)),                       \
-                   sum_of(last, offsetof(struct metrics_snapshot, member)))
-    metrics_clear(out);
+    engine_metrics_growth(sum_of(first, offsetof(struct engine_metrics_snapshot, member)),         \
+                          sum_of(last, offsetof(struct engine_metrics_snapshot, member)))
+    metrics_map_clear(out);
     if (!census_is_whole(first) || !census_is_whole(last) || last->count < 2
         || !are_of_the_same(first, last))
         return false;

@@ -9,14 +9,14 @@
 
 /* Zero: nobody was seen yet. */
 struct census {
-    struct metrics_snapshot at[CENSUS_MOST];
+    struct engine_metrics_snapshot at[CENSUS_MOST];
     size_t count;
     int again[CENSUS_MOST]; /* answers of each, and */
     int known;              /* of all, since the last that was new */
     bool busy;              /* a request ran or waited */
 };
 
-void census_note(struct census *census, const struct metrics_snapshot *snapshot);
+void census_note(struct census *census, const struct engine_metrics_snapshot *snapshot);
 /* Whether another scrape is unlikely to tell anything new, or there are too many. */
 bool census_is_over(const struct census *census);
 /* Each is idle, and was seen as it was after all others. */
@@ -24,4 +24,4 @@ bool census_is_whole(const struct census *census);
 /* What two instances or more counted between two censuses, as counters that began at nothing. False
  * where they are not of the same instances, or one is not whole. */
 bool census_growth(const struct census *first, const struct census *last,
-                   struct metrics_snapshot *out);
+                   struct engine_metrics_snapshot *out);

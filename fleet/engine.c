@@ -56,11 +56,11 @@ static bool ask_models(struct probe *probe, struct error *error)
     const json_t *list;
     struct error problem;
 
-    struct ask ask = probe->ask;
+    struct small_request ask = probe->ask;
 
     if (probe->is_timed)
         ask.each_within_ms = INT64_MAX; /* all of it */
-    if (!ask_json(&ask, "/v1/models", NULL, &answer, &report->failure, &problem)) {
+    if (!small_request_json(&ask, "/v1/models", NULL, &answer, &report->failure, &problem)) {
         bool may_go_on =
             report->failure == FAILURE_NOT_FOUND || report->failure == FAILURE_REFUSED_400;
 
@@ -85,7 +85,7 @@ static bool ask_models(struct probe *probe, struct error *error)
 
 /* ---- A model that is not listed ---- */
 
-static bool completes(const struct ask *ask, const char *path, const json_t *question)
+static bool completes(const struct small_request *ask, const char *path, const json_t *question)
 {
     json_auto_t *answer = NULL;
     char *body = json_write(question);
@@ -93,7 +93,7 @@ static bool completes(const struct ask *ask, const char *path, const json_t *que
     struct error ignored;
     bool answers;
 
-    answers = ask_json(ask, path, body, &answer, &failure, &ignored);
+    answers = small_request_json(ask, path, body, &answer, &failure, &ignored);
     free(body);
     return answers && json_array_size(json_object_get(answer, "choices")) > 0;
 }
@@ -102,7 +102,8 @@ static bool completes(const struct ask *ask, const char *path, const json_t *que
  * and answers is there. */
 static bool answers_by_name(struct probe *probe)
 {
-    struct ask ask = probe->is_timed ? probe->ask : ask_begin(probe->ask.endpoint, FIRST_ANSWER_MS);
+    struct small_request ask =
+        probe->is_timed ? probe->ask : small_request_begin(probe->ask.endpoint, FIRST_ANSWER_MS);
     const char *model = probe->ask.endpoint->model;
     json_auto_t *chat = json_pack("{s:s, s:i, s:[{s:s, s:s}]}", "model", model, "max_tokens", 1,
                                   "messages", "role", "user", "content", "word");
@@ -125,7 +126,7 @@ static bool was_heard(enum failure failure)
 
 /* ---- What else it can do ---- */
 
-static bool count_sample(void *context, const struct prom_sample *sample)
+static bool count_sample(void *context, const struct promtext_sample *sample)
 {
     (void)sample;
     ++*(size_t *)context;
@@ -139,10 +140,10 @@ static void ask_metrics(struct probe *probe)
     enum failure failure;
     struct error error;
 
-    if (!ask_text(&probe->ask, "/metrics", &probe->metrics, &failure, &error))
+    if (!small_request_text(&probe->ask, "/metrics", &probe->metrics, &failure, &error))
         return;
-    prom_read(text_string(&probe->metrics), probe->metrics.length, count_sample, &samples,
-              &skipped);
+    promtext_read(text_string(&probe->metrics), probe->metrics.length, count_sample, &samples,
+                  &skipped);
     probe->report->has_metrics = samples > skipped;
     if (!probe->report->has_metrics)
         text_clear(&probe->metrics);
@@ -158,7 +159,7 @@ static void ask_tokenize(struct probe *probe)
     enum failure failure;
     struct error error;
 
-    if (ask_json(&probe->ask, "/tokenize", body, &answer, &failure, &error))
+    if (small_request_json(&probe->ask, "/tokenize", body, &answer, &failure, &error))
         probe->report->has_tokenize = json_is_array(json_object_get(answer, "tokens"));
     free(body);
 }
@@ -232,7 +233,8 @@ bool engine_probe(const struct endpoint *endpoint, int64_t within_ms, struct eng
                   struct error *error)
 {
     struct engine_report *report = memory_zeroed(1, sizeof *report);
-    struct probe probe = { .ask = ask_begin(endpoint, within_ms > 0 ? within_ms : ALL_WITHIN_MS),
+    struct probe probe = { .ask = small_request_begin(endpoint,
+                                                      within_ms > 0 ? within_ms : ALL_WITHIN_MS),
                            .is_timed = within_ms > 0,
                            .details = json_object(),
                            .report = report };

@@ -24,7 +24,7 @@ static const struct {
         "tgi_request_queue_duration", "jetstream_queue_duration" } },
 };
 
-const char *const *histogram_families(const char *figure)
+const char *const *engine_histogram_families(const char *figure)
 {
     static const char *const none[] = { NULL };
 

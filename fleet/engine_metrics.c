@@ -10,8 +10,8 @@
 #define TIMEOUT_MS 5000
 
 /* clang-format off */
-#define GAUGE(member) { #member, offsetof(struct metrics_snapshot, member), false }
-#define COUNTER(member) { #member, offsetof(struct metrics_snapshot, member), true }
+#define GAUGE(member) { #member, offsetof(struct engine_metrics_snapshot, member), false }
+#define COUNTER(member) { #member, offsetof(struct engine_metrics_snapshot, member), true }
 /* clang-format on */
 
 static const struct figure {
@@ -45,7 +45,7 @@ static const struct figure {
 };
 #define FIGURE_COUNT (sizeof figures / sizeof *figures)
 
-static double value_of(const struct metrics_snapshot *snapshot, const struct figure *figure)
+static double value_of(const struct engine_metrics_snapshot *snapshot, const struct figure *figure)
 {
     double value;
 
@@ -53,16 +53,16 @@ static double value_of(const struct metrics_snapshot *snapshot, const struct fig
     return value;
 }
 
-bool metrics_ask_page(const struct ask *ask, struct text *body, struct metrics_snapshot *out,
-                      struct error *error)
+bool metrics_map_fetch_page(const struct small_request *ask, struct text *body,
+                            struct engine_metrics_snapshot *out, struct error *error)
 {
-    struct metrics_snapshot snapshot;
+    struct engine_metrics_snapshot snapshot;
     enum failure ignored;
     struct error problem;
 
-    if (!ask_text(ask, "/metrics", body, &ignored, &problem))
+    if (!small_request_text(ask, "/metrics", body, &ignored, &problem))
         return error_set(error, ERROR_UPSTREAM, "its metrics cannot be read: %s", problem.message);
-    metrics_clear(&snapshot);
+    metrics_map_clear(&snapshot);
     snapshot.at_ms = clock_utc_ms();
     snapshot.at_ns = clock_monotonic_ns();
     if (metrics_map(text_string(body), body->length, &snapshot) == 0)
@@ -73,23 +73,24 @@ bool metrics_ask_page(const struct ask *ask, struct text *body, struct metrics_s
     return true;
 }
 
-bool metrics_ask(const struct ask *ask, struct metrics_snapshot *out, struct error *error)
+bool metrics_map_fetch(const struct small_request *ask, struct engine_metrics_snapshot *out,
+                       struct error *error)
 {
     TEXT_AUTO body = { 0 };
 
-    return metrics_ask_page(ask, &body, out, error);
+    return metrics_map_fetch_page(ask, &body, out, error);
 }
 
-bool metrics_scrape(const struct endpoint *endpoint, struct metrics_snapshot *out,
-                    struct error *error)
+bool engine_metrics_scrape(const struct endpoint *endpoint, struct engine_metrics_snapshot *out,
+                           struct error *error)
 {
-    const struct ask ask = ask_begin(endpoint, TIMEOUT_MS);
+    const struct small_request ask = small_request_begin(endpoint, TIMEOUT_MS);
 
-    return metrics_ask(&ask, out, error);
+    return metrics_map_fetch(&ask, out, error);
 }
 
-size_t metrics_values(const struct metrics_snapshot *snapshot, struct scrape_value *out,
-                      size_t capacity)
+size_t engine_metrics_values(const struct engine_metrics_snapshot *snapshot,
+                             struct scrape_value *out, size_t capacity)
 {
     size_t count = 0;
 
@@ -106,7 +107,7 @@ size_t metrics_values(const struct metrics_snapshot *snapshot, struct scrape_val
     return count;
 }
 
-json_t *metrics_to_json(const struct metrics_snapshot *snapshot)
+json_t *engine_metrics_to_json(const struct engine_metrics_snapshot *snapshot)
 {
     json_t *out = json_object();
 
@@ -122,8 +123,8 @@ json_t *metrics_to_json(const struct metrics_snapshot *snapshot)
 
 /* ---- Between two snapshots ---- */
 
-bool metrics_has_restarted(const struct metrics_snapshot *first,
-                           const struct metrics_snapshot *last)
+bool engine_metrics_has_restarted(const struct engine_metrics_snapshot *first,
+                                  const struct engine_metrics_snapshot *last)
 {
     for (size_t i = 0; i < FIGURE_COUNT; i++) {
         double before = value_of(first, &figures[i]), after = value_of(last, &figures[i]);
@@ -134,7 +135,7 @@ bool metrics_has_restarted(const struct metrics_snapshot *first,
     return fabs(last->process_start_s - first->process_start_s) > 1;
 }
 
-double metrics_growth(double first, double last)
+double engine_metrics_growth(double first, double last)
 {
     return isnan(first) ? last : last - first;
 }
@@ -146,12 +147,13 @@ static void set_number(json_t *object, const char *name, double value)
         json_object_set_new(object, name, json_real(value));
 }
 
-json_t *metrics_between(const struct metrics_snapshot *first, const struct metrics_snapshot *last)
+json_t *engine_metrics_between(const struct engine_metrics_snapshot *first,
+                               const struct engine_metrics_snapshot *last)
 {
-#define GROWTH(member) metrics_growth(first->member, last->member)
+#define GROWTH(member) engine_metrics_growth(first->member, last->member)
 #define MEAN_MS(member) (GROWTH(member##_sum_s) / GROWTH(member##_count) * 1000)
     double seconds = (double)(last->at_ns - first->at_ns) / 1e9;
-    bool restarted = metrics_has_restarted(first, last);
+    bool restarted = engine_metrics_has_restarted(first, last);
     json_t *out = json_object();
 
     set_number(out, "seconds", seconds);

@@ -6,11 +6,11 @@
 #include "base/net/endpoint.h"
 #include "store/series/scrapes.h"
 
-#define METRICS_POSITIONS 16 /* of drafted tokens; servers draft fewer */
+#define ENGINE_METRICS_POSITIONS 16 /* of drafted tokens; servers draft fewer */
 
 /* Names are ours, snake case with unit; NaN: the server does not tell. Counters are totals since
  * the server's start. */
-struct metrics_snapshot {
+struct engine_metrics_snapshot {
     int64_t at_ms, at_ns;                                    /* UTC; monotonic */
     double requests_running, requests_waiting, kv_cache_use; /* kv 0..1 */
     double prompt_tokens_total, generation_tokens_total, requests_total, preemptions_total;
@@ -19,29 +19,31 @@ struct metrics_snapshot {
     double prefill_tokens_total, prefill_sum_s; /* computed, not cached; of all prompts together */
     double ttft_sum_s, ttft_count, itl_sum_s, itl_count, e2e_sum_s, e2e_count, queue_sum_s,
         queue_count;
-    double process_start_s;                    /* UTC seconds; to see a restart */
-    double accepted_at[METRICS_POSITIONS];     /* counters: drafted tokens accepted, by position */
+    double process_start_s; /* UTC seconds; to see a restart */
+    double
+        accepted_at[ENGINE_METRICS_POSITIONS]; /* counters: drafted tokens accepted, by position */
     double acceptance_length, acceptance_rate; /* gauges of servers that do not count them */
     char model[256];                           /* as the series' labels say; "" */
 };
 
 /* Scrapes /metrics once; engine-specific names are mapped by a table (vLLM, SGLang, llama.cpp, TGI,
  * JetStream, exporters of Ollama). */
-bool metrics_scrape(const struct endpoint *endpoint, struct metrics_snapshot *out,
-                    struct error *error);
+bool engine_metrics_scrape(const struct endpoint *endpoint, struct engine_metrics_snapshot *out,
+                           struct error *error);
 /* The same, keeping every mapped series for the store: values are the snapshot's members under our
  * names. */
-size_t metrics_values(const struct metrics_snapshot *snapshot, struct scrape_value *out,
-                      size_t capacity);
+size_t engine_metrics_values(const struct engine_metrics_snapshot *snapshot,
+                             struct scrape_value *out, size_t capacity);
 /* Another process answered the second time: counters fell or are not there any more, or it says
  * that it started at another time. */
-bool metrics_has_restarted(const struct metrics_snapshot *first,
-                           const struct metrics_snapshot *last);
+bool engine_metrics_has_restarted(const struct engine_metrics_snapshot *first,
+                                  const struct engine_metrics_snapshot *last);
 /* How far a counter grew between two scrapes. One that only the second has began in between, at 0:
  * servers make a counter, or a label set of it, when they first count by it. */
-double metrics_growth(double first, double last);
+double engine_metrics_growth(double first, double last);
 /* Rates and derived figures between two snapshots of one server: tokens/s in and out, requests/s,
  * mean TTFT, ITL, E2E and queue time of the interval, prefix hit rate, acceptance length and rate;
  * "restarted" where counters fell. */
-json_t *metrics_between(const struct metrics_snapshot *first, const struct metrics_snapshot *last);
-json_t *metrics_to_json(const struct metrics_snapshot *snapshot); /* nulls left out */
+json_t *engine_metrics_between(const struct engine_metrics_snapshot *first,
+                               const struct engine_metrics_snapshot *last);
+json_t *engine_metrics_to_json(const struct engine_metrics_snapshot *snapshot); /* nulls left out */

@@ -14,7 +14,8 @@ static json_t *ask_object(struct probe *probe, const char *path, const char *bod
     struct error error;
     json_t *answer = NULL;
 
-    if (ask_json(&probe->ask, path, body, &answer, &failure, &error) && json_is_object(answer))
+    if (small_request_json(&probe->ask, path, body, &answer, &failure, &error)
+        && json_is_object(answer))
         return answer;
     json_decref(answer);
     return NULL;
@@ -22,7 +23,7 @@ static json_t *ask_object(struct probe *probe, const char *path, const char *bod
 
 /* ---- vLLM: /version, and the labels of one metric ---- */
 
-static bool note_cache_config(void *context, const struct prom_sample *sample)
+static bool note_cache_config(void *context, const struct promtext_sample *sample)
 {
     static const char name[] = "vllm:cache_config_info";
     static const char *const wanted[] = { "block_size",
@@ -42,7 +43,7 @@ static bool note_cache_config(void *context, const struct prom_sample *sample)
         return true;
     found = json_object();
     for (size_t i = 0; wanted[i] != NULL; i++)
-        if (prom_label(sample, wanted[i], value, sizeof value))
+        if (promtext_label(sample, wanted[i], value, sizeof value))
             json_object_set_new(found, wanted[i], json_string(value));
     probe_note_members(probe, found, wanted);
     if (text_to_integer(json_get_text(found, "block_size", ""), 1, 1 << 20, &block_size)
@@ -59,7 +60,8 @@ static bool read_vllm(struct probe *probe)
         return false;
     answer = ask_object(probe, "/version", NULL);
     probe_set_version(probe, json_get_text(answer, "version", ""));
-    prom_read(text_string(&probe->metrics), probe->metrics.length, note_cache_config, probe, NULL);
+    promtext_read(text_string(&probe->metrics), probe->metrics.length, note_cache_config, probe,
+                  NULL);
     return true;
 }
 

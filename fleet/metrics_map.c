@@ -22,7 +22,7 @@ struct mapping {
 };
 
 /* clang-format off */
-#define MEMBER(member) offsetof(struct metrics_snapshot, member)
+#define MEMBER(member) offsetof(struct engine_metrics_snapshot, member)
 #define SUM(name, member) { name, FOLD_SUM, MEMBER(member) }
 #define MEAN(name, member) { name, FOLD_MEAN, MEMBER(member) }
 #define MAX(name, member) { name, FOLD_MAX, MEMBER(member) }
@@ -140,22 +140,22 @@ struct seen {
 
 struct fold_state {
     struct seen exact[MAPPING_COUNT], other[MAPPING_COUNT]; /* other: with or without _total */
-    struct metrics_snapshot *out;
+    struct engine_metrics_snapshot *out;
 };
 
-static double *member_of(struct metrics_snapshot *snapshot, size_t offset)
+static double *member_of(struct engine_metrics_snapshot *snapshot, size_t offset)
 {
     return (double *)(void *)((char *)snapshot + offset);
 }
 
 /* Ranks of one replica that share its requests tell the same figures again. */
-static bool is_further_rank(const struct prom_sample *sample)
+static bool is_further_rank(const struct promtext_sample *sample)
 {
     static const char *const ranks[] = { "tp_rank", "pp_rank" };
     char rank[16];
 
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
-        if (prom_label(sample, ranks[i], rank, sizeof rank) && strcmp(rank, "0") != 0)
+        if (promtext_label(sample, ranks[i], rank, sizeof rank) && strcmp(rank, "0") != 0)
             return true;
     return false;
 }
@@ -181,31 +181,32 @@ static void fold(struct seen *seen, enum fold how, double value)
         seen->value += value;
 }
 
-static void fold_position(const struct prom_sample *sample, struct metrics_snapshot *out)
+static void fold_position(const struct promtext_sample *sample, struct engine_metrics_snapshot *out)
 {
     char text[8], *end;
     unsigned long position;
 
     if (!equals(sample->name, stem(sample->name, sample->name_length), by_position,
                 sizeof by_position - 1)
-        || !prom_label(sample, "position", text, sizeof text))
+        || !promtext_label(sample, "position", text, sizeof text))
         return;
     position = strtoul(text, &end, 10);
-    if (end == text || *end != '\0' || position >= METRICS_POSITIONS)
+    if (end == text || *end != '\0' || position >= ENGINE_METRICS_POSITIONS)
         return;
     if (isnan(out->accepted_at[position]))
         out->accepted_at[position] = 0;
     out->accepted_at[position] += sample->value;
 }
 
-static void note_model(const struct prom_sample *sample, struct metrics_snapshot *out)
+static void note_model(const struct promtext_sample *sample, struct engine_metrics_snapshot *out)
 {
-    if (out->model[0] == '\0' && !prom_label(sample, "model_name", out->model, sizeof out->model))
+    if (out->model[0] == '\0'
+        && !promtext_label(sample, "model_name", out->model, sizeof out->model))
         out->model[0] = '\0';
 }
 
 /* Before their first request servers say NaN, some say inf; neither tells anything. */
-static bool fold_sample(void *context, const struct prom_sample *sample)
+static bool fold_sample(void *context, const struct promtext_sample *sample)
 {
     struct fold_state *state = context;
     size_t length = stem(sample->name, sample->name_length);
@@ -231,21 +232,21 @@ static double folded(const struct seen *seen, enum fold how)
     return how == FOLD_MEAN ? seen->value / (double)seen->count : seen->value;
 }
 
-void metrics_clear(struct metrics_snapshot *out)
+void metrics_map_clear(struct engine_metrics_snapshot *out)
 {
-    *out = (struct metrics_snapshot){ 0 };
+    *out = (struct engine_metrics_snapshot){ 0 };
     for (size_t i = 0; i < MAPPING_COUNT; i++)
         *member_of(out, mappings[i].offset) = NAN;
-    for (size_t i = 0; i < METRICS_POSITIONS; i++)
+    for (size_t i = 0; i < ENGINE_METRICS_POSITIONS; i++)
         out->accepted_at[i] = NAN;
 }
 
-size_t metrics_map(const char *bytes, size_t length, struct metrics_snapshot *out)
+size_t metrics_map(const char *bytes, size_t length, struct engine_metrics_snapshot *out)
 {
     struct fold_state state = { .out = out };
     size_t told = 0;
 
-    prom_read(bytes, length, fold_sample, &state, NULL);
+    promtext_read(bytes, length, fold_sample, &state, NULL);
     for (size_t i = 0; i < MAPPING_COUNT; i++) {
         double *member = member_of(out, mappings[i].offset);
         const struct seen *seen = state.exact[i].count > 0 ? &state.exact[i] : &state.other[i];
@@ -259,7 +260,7 @@ size_t metrics_map(const char *bytes, size_t length, struct metrics_snapshot *ou
             told++;
         }
     }
-    for (size_t i = 0; i < METRICS_POSITIONS; i++)
+    for (size_t i = 0; i < ENGINE_METRICS_POSITIONS; i++)
         if (!isfinite(out->accepted_at[i]))
             out->accepted_at[i] = NAN;
     if (out->kv_cache_use > 1) /* some say percent */

@@ -4,13 +4,14 @@
 #include "fleet/engine_metrics.h"
 #include "fleet/small_request.h"
 
-/* metrics_scrape within the deadline of `ask`, and cancellable. */
-bool metrics_ask(const struct ask *ask, struct metrics_snapshot *out, struct error *error);
+/* engine_metrics_scrape within the deadline of `ask`, and cancellable. */
+bool metrics_map_fetch(const struct small_request *ask, struct engine_metrics_snapshot *out,
+                       struct error *error);
 /* The same, with the page itself appended to *body. */
-bool metrics_ask_page(const struct ask *ask, struct text *body, struct metrics_snapshot *out,
-                      struct error *error);
+bool metrics_map_fetch_page(const struct small_request *ask, struct text *body,
+                            struct engine_metrics_snapshot *out, struct error *error);
 
 /* Every figure NaN. */
-void metrics_clear(struct metrics_snapshot *out);
+void metrics_map_clear(struct engine_metrics_snapshot *out);
 /* Reads an exposition text into a cleared snapshot; how many figures it tells. */
-size_t metrics_map(const char *bytes, size_t length, struct metrics_snapshot *out);
+size_t metrics_map(const char *bytes, size_t length, struct engine_metrics_snapshot *out);

@@ -7,7 +7,7 @@
 #include "base/core/memory.h"
 #include "base/formats/promtext.h"
 
-static bool ends_with(const struct prom_sample *sample, const char *suffix)
+static bool ends_with(const struct promtext_sample *sample, const char *suffix)
 {
     size_t length = strlen(suffix);
 
@@ -16,17 +16,17 @@ static bool ends_with(const struct prom_sample *sample, const char *suffix)
 }
 
 /* Whether it only grows. Servers that do not say their types name counters as is the custom. */
-static bool is_counter(const struct prom_sample *sample)
+static bool is_counter(const struct promtext_sample *sample)
 {
     switch (sample->type) {
-    case PROM_COUNTER:
-    case PROM_HISTOGRAM:
+    case PROMTEXT_COUNTER:
+    case PROMTEXT_HISTOGRAM:
         return true;
-    case PROM_GAUGE:
+    case PROMTEXT_GAUGE:
         return false;
-    case PROM_SUMMARY:
+    case PROMTEXT_SUMMARY:
         return ends_with(sample, "_sum") || ends_with(sample, "_count");
-    case PROM_UNTYPED:
+    case PROMTEXT_UNTYPED:
         break;
     }
     return ends_with(sample, "_total") || ends_with(sample, "_sum") || ends_with(sample, "_count")
@@ -34,7 +34,7 @@ static bool is_counter(const struct prom_sample *sample)
 }
 
 struct reading {
-    struct page *page;
+    struct metrics_page *page;
     char *end; /* of the letters so far */
 };
 
@@ -49,14 +49,14 @@ static const char *keep(struct reading *reading, const char *bytes, size_t lengt
     return start;
 }
 
-static bool read_sample(void *context, const struct prom_sample *sample)
+static bool read_sample(void *context, const struct promtext_sample *sample)
 {
     struct reading *reading = context;
-    struct page *page = reading->page;
+    struct metrics_page *page = reading->page;
 
     if (!isfinite(sample->value))
         return true;
-    if (page->count == PAGE_SERIES_LIMIT) {
+    if (page->count == METRICS_PAGE_SERIES_LIMIT) {
         page->left_out++;
         return true;
     }
@@ -69,26 +69,26 @@ static bool read_sample(void *context, const struct prom_sample *sample)
     return true;
 }
 
-void page_read(const struct text *body, size_t more, struct page *out)
+void metrics_page_read(const struct text *body, size_t more, struct metrics_page *out)
 {
     struct reading reading = { .page = out };
 
-    *out = (struct page){
-        .values = memory_zeroed(PAGE_SERIES_LIMIT + more, sizeof *out->values),
-        .letters = memory_zeroed(body->length + (size_t)2 * PAGE_SERIES_LIMIT + 2, 1),
+    *out = (struct metrics_page){
+        .values = memory_zeroed(METRICS_PAGE_SERIES_LIMIT + more, sizeof *out->values),
+        .letters = memory_zeroed(body->length + (size_t)2 * METRICS_PAGE_SERIES_LIMIT + 2, 1),
     };
     reading.end = out->letters;
-    prom_read(text_string(body), body->length, read_sample, &reading, NULL);
+    promtext_read(text_string(body), body->length, read_sample, &reading, NULL);
 }
 
-void page_finish(struct page *page)
+void metrics_page_finish(struct metrics_page *page)
 {
     free(page->values);
     free(page->letters);
-    *page = (struct page){ 0 };
+    *page = (struct metrics_page){ 0 };
 }
 
-void left_out_tell(const struct scrape_left_out *left_out, struct text *out)
+void metrics_page_tell_left_out(const struct scrape_left_out *left_out, struct text *out)
 {
     size_t all = left_out->by_page + left_out->by_deployment + left_out->by_length;
     const char *before = ": ";
@@ -98,7 +98,7 @@ void left_out_tell(const struct scrape_left_out *left_out, struct text *out)
     text_addf(out, "%zu series of a scrape are not stored", all);
     if (left_out->by_page > 0) {
         text_addf(out, "%s%zu beyond the first %d of its page", before, left_out->by_page,
-                  PAGE_SERIES_LIMIT);
+                  METRICS_PAGE_SERIES_LIMIT);
         before = ", ";
     }
     if (left_out->by_deployment > 0) {

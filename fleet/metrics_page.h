@@ -4,16 +4,16 @@
 #include "base/core/text.h"
 #include "store/series/scrapes.h"
 
-#define PAGE_SERIES_LIMIT 2000 /* of one page, the first ones */
+#define METRICS_PAGE_SERIES_LIMIT 2000 /* of one page, the first ones */
 
-struct page {
+struct metrics_page {
     struct scrape_value *values; /* names and labels lie in `letters` */
     size_t count, left_out;      /* left_out: beyond the limit */
     char *letters;
 };
 /* Values that are no finite numbers are left out: they tell nothing. `more` is room for values that
- * the caller appends. Free with page_finish. */
-void page_read(const struct text *body, size_t more, struct page *out);
-void page_finish(struct page *page);
+ * the caller appends. Free with metrics_page_finish. */
+void metrics_page_read(const struct text *body, size_t more, struct metrics_page *out);
+void metrics_page_finish(struct metrics_page *page);
 /* Appends a sentence with the numbers and the limits; nothing where nothing was left out. */
-void left_out_tell(const struct scrape_left_out *left_out, struct text *out);
+void metrics_page_tell_left_out(const struct scrape_left_out *left_out, struct text *out);

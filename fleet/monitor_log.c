@@ -12,13 +12,13 @@
 #define GAP_LEAST_MS 3000
 #define GAP_TIMES 5 /* the usual time from one scrape to the next */
 
-void witness_log_finish(struct witness_log *log)
+void monitor_log_finish(struct monitor_log *log)
 {
     free(log->rows);
-    *log = (struct witness_log){ 0 };
+    *log = (struct monitor_log){ 0 };
 }
 
-static void keep(struct witness_log *log, const struct metrics_snapshot *snapshot)
+static void keep(struct monitor_log *log, const struct engine_metrics_snapshot *snapshot)
 {
     if (log->rows == NULL) {
         log->rows = memory_zeroed(ROWS_LIMIT, sizeof *log->rows);
@@ -36,16 +36,17 @@ static void keep(struct witness_log *log, const struct metrics_snapshot *snapsho
     log->rows[log->count++] = *snapshot;
 }
 
-void witness_log_add(struct witness_log *log, const struct metrics_snapshot *snapshot)
+void monitor_log_add(struct monitor_log *log, const struct engine_metrics_snapshot *snapshot)
 {
     if (log->instances.scrapes == 0)
         log->first = *snapshot;
-    instances_note(&log->instances, snapshot);
+    replicas_note(&log->instances, snapshot);
     keep(log, snapshot);
 }
 
-bool witness_log_within(const struct witness_log *log, int64_t from_ms, int64_t to_ms,
-                        const struct metrics_snapshot **first, const struct metrics_snapshot **last)
+bool monitor_log_within(const struct monitor_log *log, int64_t from_ms, int64_t to_ms,
+                        const struct engine_metrics_snapshot **first,
+                        const struct engine_metrics_snapshot **last)
 {
     *first = *last = NULL;
     for (size_t i = 0; i < log->count; i++) {
@@ -64,7 +65,7 @@ static int compare_gaps(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-double witness_log_gap_s(const struct witness_log *log, int64_t from_ms, int64_t to_ms)
+double monitor_log_gap_s(const struct monitor_log *log, int64_t from_ms, int64_t to_ms)
 {
     int64_t gaps_ms[ROWS_LIMIT + 1], before_ms = from_ms, longest_ms, usual_ms;
     size_t count = 0;
@@ -86,10 +87,10 @@ double witness_log_gap_s(const struct witness_log *log, int64_t from_ms, int64_t
                : 0;
 }
 
-static void add_row(const struct metrics_snapshot *row, size_t place, json_t *out)
+static void add_row(const struct engine_metrics_snapshot *row, size_t place, json_t *out)
 {
     struct scrape_value values[FIGURES_LIMIT];
-    size_t count = metrics_values(row, values, FIGURES_LIMIT);
+    size_t count = engine_metrics_values(row, values, FIGURES_LIMIT);
 
     json_array_append_new(json_object_get(out, "at_ms"), json_integer(row->at_ms));
     for (size_t i = 0; i < count; i++) {
@@ -105,7 +106,7 @@ static void add_row(const struct metrics_snapshot *row, size_t place, json_t *ou
     }
 }
 
-json_t *witness_log_columns(const struct witness_log *log)
+json_t *monitor_log_columns(const struct monitor_log *log)
 {
     json_t *out = json_pack("{s:[]}", "at_ms"), *column;
     const char *name;

@@ -13,12 +13,12 @@
 
 /* What is known of an attempt, once. */
 struct telling {
-    const struct sight *sight;
+    const struct monitor_observations *observations;
     const struct cell_result *result;
     struct reconciliation counts;
     const char *state; /* full, partial, absent */
     char why[256];     /* why it is not full */
-    struct testimony *out;
+    struct cross_check *out;
 };
 
 /* ---- The verdict ----------------------------------------------------------------------------- */
@@ -28,7 +28,7 @@ static bool had_failures(const struct cell_result *result)
     return result->state == CELL_FAILED || result->measurement.success_rate < 1;
 }
 
-static void say(struct telling *telling, enum testimony_verdict verdict, const char *sentence)
+static void say(struct telling *telling, enum cross_check_verdict verdict, const char *sentence)
 {
     telling->out->verdict = verdict;
     text_copy(telling->out->reason, sizeof telling->out->reason, sentence);
@@ -47,19 +47,19 @@ static bool differ(const char *a, const char *b)
 
 static bool serves_another(struct telling *telling)
 {
-    const struct sight *sight = telling->sight;
-    const char *from = sight->served_first, *to = sight->served_last;
+    const struct monitor_observations *observations = telling->observations;
+    const char *from = observations->served_first, *to = observations->served_last;
     char sentence[256];
 
     if (!differ(from, to)) {
-        from = sight->log.first.model;
-        to = sight->log.instances.latest.model;
+        from = observations->log.first.model;
+        to = observations->log.instances.latest.model;
     }
     if (!differ(from, to))
         return false;
     snprintf(sentence, sizeof sentence, "the model changed in the middle: %.90s, then %.90s", from,
              to);
-    say(telling, TESTIMONY_OTHER_MODEL, sentence);
+    say(telling, CROSS_CHECK_OTHER_MODEL, sentence);
     be(telling, "partial", sentence);
     return true;
 }
@@ -71,12 +71,12 @@ static void judge_silence(struct telling *telling)
 
     if (had_failures(telling->result)) {
         snprintf(sentence, sizeof sentence, "the server went away in the middle: %.200s",
-                 telling->sight->silent);
-        say(telling, TESTIMONY_RESTARTED, sentence);
+                 telling->observations->silent);
+        say(telling, CROSS_CHECK_RESTARTED, sentence);
         be(telling, "partial", sentence);
         return;
     }
-    be(telling, "absent", telling->sight->silent);
+    be(telling, "absent", telling->observations->silent);
 }
 
 static int64_t window_end_ms(const struct measurement *measurement)
@@ -84,25 +84,25 @@ static int64_t window_end_ms(const struct measurement *measurement)
     return measurement->window_start_ms + (int64_t)(measurement->window_s * 1000);
 }
 
-static bool find_window(const struct telling *telling, const struct metrics_snapshot **first,
-                        const struct metrics_snapshot **last)
+static bool find_window(const struct telling *telling, const struct engine_metrics_snapshot **first,
+                        const struct engine_metrics_snapshot **last)
 {
     const struct measurement *measurement = &telling->result->measurement;
 
     return measurement->window_s > 0
-           && witness_log_within(&telling->sight->log, measurement->window_start_ms,
+           && monitor_log_within(&telling->observations->log, measurement->window_start_ms,
                                  window_end_ms(measurement), first, last);
 }
 
 /* Requests that ran or waited on the server, on average over the window; NaN: too few scrapes. */
 static double mean_present(const struct telling *telling)
 {
-    const struct metrics_snapshot *first, *last;
+    const struct engine_metrics_snapshot *first, *last;
     double sum = 0;
 
     if (!find_window(telling, &first, &last) || last - first + 1 < CROWD_SCRAPES)
         return NAN;
-    for (const struct metrics_snapshot *row = first; row <= last; row++)
+    for (const struct engine_metrics_snapshot *row = first; row <= last; row++)
         sum += row->requests_running + (isnan(row->requests_waiting) ? 0 : row->requests_waiting);
     return sum / (double)(last - first + 1);
 }
@@ -133,19 +133,19 @@ static void judge_foreign(struct telling *telling)
                   mean_present(telling), telling->result->measurement.concurrency_max);
     } else {
         text_addf(&sentence, "it was not idle %s, within the time that is waited for it",
-                  telling->sight->begin == POINT_BUSY ? "before the first request"
-                                                      : "after the last request");
+                  telling->observations->begin == POINT_BUSY ? "before the first request"
+                                                             : "after the last request");
     }
-    say(telling, TESTIMONY_CONTAMINATED, text_string(&sentence));
+    say(telling, CROSS_CHECK_CONTAMINATED, text_string(&sentence));
 }
 
 static void judge_counts(struct telling *telling)
 {
-    const struct sight *sight = telling->sight;
-    bool foreign = telling->counts.foreign || is_crowded(telling) || sight->begin == POINT_BUSY
-                   || sight->end == POINT_BUSY;
+    const struct monitor_observations *observations = telling->observations;
+    bool foreign = telling->counts.foreign || is_crowded(telling)
+                   || observations->begin == POINT_BUSY || observations->end == POINT_BUSY;
 
-    if (sight->instances > 1 && sight->counted < sight->instances
+    if (observations->instances > 1 && observations->counted < observations->instances
         && (foreign || telling->counts.short_))
         be(telling, "partial",
            "the deployment has several instances, and the counters are not those of all of them");
@@ -159,19 +159,19 @@ static void judge_counts(struct telling *telling)
 
 static void judge(struct telling *telling)
 {
-    const struct sight *sight = telling->sight;
+    const struct monitor_observations *observations = telling->observations;
 
     if (serves_another(telling))
         return;
-    if (sight->begin == POINT_SILENT || sight->begin == POINT_STOPPED)
-        be(telling, "absent", sight->silent);
-    else if (instances_are_several(&sight->log.instances) && sight->counted == 0)
+    if (observations->begin == POINT_SILENT || observations->begin == POINT_STOPPED)
+        be(telling, "absent", observations->silent);
+    else if (replicas_are_several(&observations->log.instances) && observations->counted == 0)
         be(telling, "partial",
            "several instances answer in turns: what their counters say is not of all requests");
-    else if (sight->end == POINT_SILENT || sight->end == POINT_STOPPED)
+    else if (observations->end == POINT_SILENT || observations->end == POINT_STOPPED)
         judge_silence(telling);
-    else if (instances_have_restarted(&sight->log.instances)) {
-        say(telling, TESTIMONY_RESTARTED,
+    else if (replicas_have_restarted(&observations->log.instances)) {
+        say(telling, CROSS_CHECK_RESTARTED,
             "the server restarted in the middle: its counters began anew");
         be(telling, "partial", telling->out->reason);
     } else
@@ -193,7 +193,7 @@ struct gauge {
 
 #define GAUGE(member)                                                                              \
     {                                                                                              \
-#member "_mean", #member "_max", offsetof(struct metrics_snapshot, member)                 \
+#member "_mean", #member "_max", offsetof(struct engine_metrics_snapshot, member)          \
     }
 static const struct gauge gauges[] = {
     GAUGE(requests_running),
@@ -201,19 +201,19 @@ static const struct gauge gauges[] = {
     GAUGE(kv_cache_use),
 };
 
-static double value_at(const struct metrics_snapshot *row, size_t offset)
+static double value_at(const struct engine_metrics_snapshot *row, size_t offset)
 {
     return *(const double *)(const void *)((const char *)row + offset);
 }
 
 /* Over the scrapes from `first` to `last`. */
-static void add_gauge(const struct gauge *gauge, const struct metrics_snapshot *first,
-                      const struct metrics_snapshot *last, json_t *out)
+static void add_gauge(const struct gauge *gauge, const struct engine_metrics_snapshot *first,
+                      const struct engine_metrics_snapshot *last, json_t *out)
 {
     double sum = 0, most = -INFINITY;
     int64_t count = 0;
 
-    for (const struct metrics_snapshot *row = first; row <= last; row++) {
+    for (const struct engine_metrics_snapshot *row = first; row <= last; row++) {
         double value = value_at(row, gauge->offset);
 
         if (isnan(value))
@@ -226,23 +226,23 @@ static void add_gauge(const struct gauge *gauge, const struct metrics_snapshot *
     set_number(out, gauge->max, most);
 }
 
-static void add_speculation(const struct metrics_snapshot *first,
-                            const struct metrics_snapshot *last, json_t *out)
+static void add_speculation(const struct engine_metrics_snapshot *first,
+                            const struct engine_metrics_snapshot *last, json_t *out)
 {
-    double drafts = metrics_growth(first->drafts_total, last->drafts_total);
+    double drafts = engine_metrics_growth(first->drafts_total, last->drafts_total);
     json_t *positions = json_array();
 
     set_number(out, "drafts", drafts);
     set_number(out, "drafted_tokens",
-               metrics_growth(first->draft_tokens_total, last->draft_tokens_total));
+               engine_metrics_growth(first->draft_tokens_total, last->draft_tokens_total));
     set_number(out, "accepted_tokens",
-               metrics_growth(first->accepted_tokens_total, last->accepted_tokens_total));
+               engine_metrics_growth(first->accepted_tokens_total, last->accepted_tokens_total));
     if (json_object_get(out, "acceptance_length") == NULL) /* a server that tells it itself */
         set_number(out, "acceptance_length", last->acceptance_length);
     if (json_object_get(out, "acceptance_rate") == NULL)
         set_number(out, "acceptance_rate", last->acceptance_rate);
-    for (size_t i = 0; i < METRICS_POSITIONS; i++) {
-        double accepted = metrics_growth(first->accepted_at[i], last->accepted_at[i]);
+    for (size_t i = 0; i < ENGINE_METRICS_POSITIONS; i++) {
+        double accepted = engine_metrics_growth(first->accepted_at[i], last->accepted_at[i]);
 
         if (!isfinite(accepted / drafts))
             break;
@@ -276,14 +276,14 @@ static void add_differences(const struct telling *telling, json_t *out)
 /* The scrapes within the window; where it was too short for two, the whole attempt. */
 static json_t *derive(const struct telling *telling)
 {
-    const struct sight *sight = telling->sight;
-    const struct metrics_snapshot *first, *last;
+    const struct monitor_observations *observations = telling->observations;
+    const struct engine_metrics_snapshot *first, *last;
     bool in_window = find_window(telling, &first, &last);
     json_t *out;
 
-    if (!in_window && !witness_log_within(&sight->log, 0, INT64_MAX, &first, &last))
+    if (!in_window && !monitor_log_within(&observations->log, 0, INT64_MAX, &first, &last))
         return json_object();
-    out = metrics_between(first, last);
+    out = engine_metrics_between(first, last);
     json_object_set_new(out, "of", json_string(in_window ? "window" : "attempt"));
     json_object_set_new(out, "scrapes", json_integer(last - first + 1));
     for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++)
@@ -296,7 +296,7 @@ static json_t *derive(const struct telling *telling)
 /* Of instances in turns, nothing that is counted means anything. */
 static json_t *figures(const struct telling *telling)
 {
-    const struct witness_log *log = &telling->sight->log;
+    const struct monitor_log *log = &telling->observations->log;
 
     if (log->instances.scrapes == 0 || log->instances.falls > 0)
         return json_object();
@@ -305,18 +305,19 @@ static json_t *figures(const struct telling *telling)
 
 static char *write(const struct telling *telling)
 {
-    const struct testimony *out = telling->out;
+    const struct cross_check *out = telling->out;
     json_auto_t *json = json_pack("{s:s}", "state", telling->state), *more = figures(telling);
 
     if (telling->why[0] != '\0')
         json_object_set_new(json, "why", json_string(telling->why));
     if (out->reason[0] != '\0')
         json_object_set_new(json, "finding", json_string(out->reason));
-    json_object_set_new(json, "contaminated", json_boolean(out->verdict == TESTIMONY_CONTAMINATED));
+    json_object_set_new(json, "contaminated",
+                        json_boolean(out->verdict == CROSS_CHECK_CONTAMINATED));
     json_object_update(json, more);
-    json_object_set_new(json, "restarted", json_boolean(out->verdict == TESTIMONY_RESTARTED));
-    if (telling->sight->counted > 0)
-        json_object_set_new(json, "instances", json_integer(telling->sight->counted));
+    json_object_set_new(json, "restarted", json_boolean(out->verdict == CROSS_CHECK_RESTARTED));
+    if (telling->observations->counted > 0)
+        json_object_set_new(json, "instances", json_integer(telling->observations->counted));
     if (out->served[0] != '\0')
         json_object_set_new(json, "model", json_string(out->served));
     if (strcmp(telling->state, "full") == 0)
@@ -324,22 +325,24 @@ static char *write(const struct telling *telling)
     return json_write(json);
 }
 
-void witness_tell(const struct sight *sight, const struct cell_result *result,
-                  struct testimony *out)
+void monitor_report_write(const struct monitor_observations *observations,
+                          const struct cell_result *result, struct cross_check *out)
 {
-    struct telling telling = { .sight = sight, .result = result, .state = "full", .out = out };
+    struct telling telling = {
+        .observations = observations, .result = result, .state = "full", .out = out
+    };
 
-    *out = (struct testimony){ 0 };
-    text_copy(out->served, sizeof out->served, sight->served_last);
-    if (sight->begin == POINT_IDLE || sight->begin == POINT_BUSY)
-        reconcile(&sight->first, &sight->last, &result->sent, &telling.counts);
+    *out = (struct cross_check){ 0 };
+    text_copy(out->served, sizeof out->served, observations->served_last);
+    if (observations->begin == POINT_IDLE || observations->begin == POINT_BUSY)
+        reconcile(&observations->first, &observations->last, &result->sent, &telling.counts);
     judge(&telling);
-    out->gap_s = witness_log_gap_s(&sight->log, result->measurement.window_start_ms,
+    out->gap_s = monitor_log_gap_s(&observations->log, result->measurement.window_start_ms,
                                    window_end_ms(&result->measurement));
     out->json = write(&telling);
-    if (sight->log.count > 0) {
-        json_auto_t *columns = witness_log_columns(&sight->log);
+    if (observations->log.count > 0) {
+        json_auto_t *columns = monitor_log_columns(&observations->log);
 
-        testimony_set_series(out, columns, (int64_t)sight->log.count);
+        cross_check_set_series(out, columns, (int64_t)observations->log.count);
     }
 }

@@ -6,18 +6,19 @@
 #include "store/ledger/sweeps.h"
 
 /* How waiting for the server to be idle ended. */
-enum point { POINT_IDLE, POINT_BUSY, POINT_SILENT, POINT_STOPPED };
+enum idle_wait { POINT_IDLE, POINT_BUSY, POINT_SILENT, POINT_STOPPED };
 
-struct sight {
-    struct witness_log log;
+struct monitor_observations {
+    struct monitor_log log;
     int64_t instances; /* by the deployment's settings; 0: not known */
     int64_t counted;   /* of several in turns, those whose counters are all known; 0: not known */
-    enum point begin, end;
-    struct metrics_snapshot first, last; /* at the idle points; of several: what they counted */
-    char silent[256];                    /* why it could not be scraped */
+    enum idle_wait begin, end;
+    struct engine_metrics_snapshot first,
+        last;         /* at the idle points; of several: what they counted */
+    char silent[256]; /* why it could not be scraped */
     char served_first[256], served_last[256];
 };
 
 /* Reads nothing but its arguments: the verdict, its sentence, the JSON and the series. */
-void witness_tell(const struct sight *sight, const struct cell_result *result,
-                  struct testimony *out);
+void monitor_report_write(const struct monitor_observations *observations,
+                          const struct cell_result *result, struct cross_check *out);

@@ -6,7 +6,7 @@
 #include "fleet/small_request.h"
 
 struct probe {
-    struct ask ask;
+    struct small_request ask;
     bool is_timed;       /* the caller said how long it may take */
     char owner[64];      /* owned_by of the first model; "" if not told */
     struct text metrics; /* /metrics; empty if there is none */

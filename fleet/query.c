@@ -25,7 +25,7 @@ struct exchange {
     struct mask *mask; /* of the endpoint's secret */
     struct outbound_response response;
     struct completion_stream *stream;
-    struct whole_text text, reasoning;
+    struct utf8_stream text, reasoning;
     struct text plain;     /* an answer in one piece, though a stream was asked for */
     struct text complaint; /* of an error inside the answer */
     bool is_plain, done, finished, broken;
@@ -59,9 +59,9 @@ static void take_text(struct exchange *exchange, const char *text, size_t length
 {
     struct query_result *result = exchange->result;
 
-    whole_text_add(&exchange->text, text, length, &result->text, TEXT_LIMIT_BYTES);
-    whole_text_add(&exchange->reasoning, reasoning, reasoning_length, &result->reasoning,
-                   TEXT_LIMIT_BYTES);
+    utf8_stream_add(&exchange->text, text, length, &result->text, TEXT_LIMIT_BYTES);
+    utf8_stream_add(&exchange->reasoning, reasoning, reasoning_length, &result->reasoning,
+                    TEXT_LIMIT_BYTES);
     tell_text(exchange, false);
 }
 
@@ -69,8 +69,8 @@ static void end_texts(struct exchange *exchange)
 {
     struct query_result *result = exchange->result;
 
-    whole_text_end(&exchange->text, &result->text, TEXT_LIMIT_BYTES);
-    whole_text_end(&exchange->reasoning, &result->reasoning, TEXT_LIMIT_BYTES);
+    utf8_stream_end(&exchange->text, &result->text, TEXT_LIMIT_BYTES);
+    utf8_stream_end(&exchange->reasoning, &result->reasoning, TEXT_LIMIT_BYTES);
     if (result->text.length > exchange->told)
         tell_text(exchange, true);
 }
@@ -379,8 +379,8 @@ static bool run_once(const struct endpoint *endpoint, const struct query *query,
     hide_secret(&exchange, ok ? NULL : error);
     note_times(&exchange);
     if (result->failure == FAILURE_REFUSED_400 || result->failure == FAILURE_SERVER_ERROR)
-        *fields &= ~query_refused_field(*fields, text_string(&exchange.response.body),
-                                        exchange.response.body.length);
+        *fields &= ~query_body_refused_field(*fields, text_string(&exchange.response.body),
+                                             exchange.response.body.length);
     exchange_finish(&exchange);
     free(body);
     return ok;

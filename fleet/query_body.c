@@ -69,7 +69,7 @@ static bool may_be_left_out(unsigned fields, enum query_field field)
     return (fields & field) && (!(field & LIMITS) || (fields & LIMITS) == LIMITS);
 }
 
-unsigned query_refused_field(unsigned fields, const char *refusal, size_t length)
+unsigned query_body_refused_field(unsigned fields, const char *refusal, size_t length)
 {
     const char *first = NULL;
     unsigned found = 0;

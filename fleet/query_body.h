@@ -17,4 +17,4 @@ unsigned query_fields(const struct query *query);
 char *query_body(const struct endpoint *endpoint, const struct query *query, unsigned fields);
 /* The field that a refusal (of status 400) names first, among those that may be left out; 0: none.
  */
-unsigned query_refused_field(unsigned fields, const char *refusal, size_t length);
+unsigned query_body_refused_field(unsigned fields, const char *refusal, size_t length);

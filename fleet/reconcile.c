@@ -45,18 +45,19 @@ static bool is_short(const struct reconciliation *out)
     return count->server < SHORT_SHARE * count->ours - 1;
 }
 
-void reconcile(const struct metrics_snapshot *first, const struct metrics_snapshot *last,
-               const struct sent *sent, struct reconciliation *out)
+void reconcile(const struct engine_metrics_snapshot *first,
+               const struct engine_metrics_snapshot *last, const struct sent *sent,
+               struct reconciliation *out)
 {
     *out = (struct reconciliation){
         .counts = {
-            [COUNT_REQUESTS] = { "requests", metrics_growth(first->requests_total, last->requests_total),
+            [COUNT_REQUESTS] = { "requests", engine_metrics_growth(first->requests_total, last->requests_total),
                                  (double)sent->requests, (double)sent->more_requests, 0 },
             [COUNT_INPUT] = { "input_tokens",
-                              metrics_growth(first->prompt_tokens_total, last->prompt_tokens_total),
+                              engine_metrics_growth(first->prompt_tokens_total, last->prompt_tokens_total),
                               (double)sent->input_tokens, (double)sent->more_input_tokens, 0 },
             [COUNT_OUTPUT] = { "output_tokens",
-                               metrics_growth(first->generation_tokens_total, last->generation_tokens_total),
+                               engine_metrics_growth(first->generation_tokens_total, last->generation_tokens_total),
                                (double)sent->output_tokens, (double)sent->more_output_tokens, 0 },
         },
     };

@@ -21,8 +21,9 @@ struct reconciliation {
     bool short_;  /* the server counted by far fewer than ours: not all of it was counted there */
 };
 
-void reconcile(const struct metrics_snapshot *first, const struct metrics_snapshot *last,
-               const struct sent *sent, struct reconciliation *out);
+void reconcile(const struct engine_metrics_snapshot *first,
+               const struct engine_metrics_snapshot *last, const struct sent *sent,
+               struct reconciliation *out);
 /* "4 requests, 120 input tokens": what was of others. */
 void reconcile_describe(const struct reconciliation *reconciliation, struct text *out);
 /* Object of the counts: server, ours, uncertain, ratio. New reference. */

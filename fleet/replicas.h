@@ -6,11 +6,11 @@
 #include "base/net/endpoint.h"
 #include "fleet/engine_metrics.h"
 
-struct ask;
+struct small_request;
 
 /* What the scrapes so far showed; zero: none yet. */
-struct instances {
-    struct metrics_snapshot latest, before_fall;
+struct replicas {
+    struct engine_metrics_snapshot latest, before_fall;
     int64_t scrapes;
     double newest_start_s; /* of the processes that answered */
     int falls;             /* counters fell, or another process answered: */
@@ -18,23 +18,23 @@ struct instances {
     bool returned;         /* one that answered before */
 };
 
-void instances_note(struct instances *instances, const struct metrics_snapshot *snapshot);
+void replicas_note(struct replicas *instances, const struct engine_metrics_snapshot *snapshot);
 /* Several answer in turns: what is counted is of some of the requests. */
-bool instances_are_several(const struct instances *instances);
+bool replicas_are_several(const struct replicas *instances);
 /* One process answered, then another. */
-bool instances_have_restarted(const struct instances *instances);
+bool replicas_have_restarted(const struct replicas *instances);
 
 /* Of a scrape that stands in a long row of them: true where several answer. Asks again, at once, as
  * far as the row does not tell: at its start, after counters fell, and where the server does not
  * say when it started. */
-bool instances_check(const struct ask *ask, const struct metrics_snapshot *snapshot,
-                     struct instances *instances);
+bool replicas_check(const struct small_request *ask, const struct engine_metrics_snapshot *snapshot,
+                    struct replicas *instances);
 
 /* Whether a server can be watched: within 5 s it tells its metrics, and is one. UPSTREAM why not.
  */
-bool instances_try(const struct endpoint *endpoint, struct error *error);
+bool replicas_try(const struct endpoint *endpoint, struct error *error);
 
 /* One sentence of such an address, for people. */
-#define INSTANCES_SEVERAL                                                                          \
+#define REPLICAS_SEVERAL                                                                           \
     "several instances answer in turns under this address, and counters that are now of one and "  \
     "now of another tell nothing: register each instance by its own address"

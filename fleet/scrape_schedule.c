@@ -5,7 +5,7 @@
 #include "base/core/memory.h"
 #include "base/core/text.h"
 
-static struct due *find(const struct schedule *schedule, int64_t deployment_id)
+static struct due *find(const struct scrape_schedule *schedule, int64_t deployment_id)
 {
     for (size_t i = 0; i < schedule->count; i++)
         if (schedule->rows[i].deployment_id == deployment_id)
@@ -13,8 +13,8 @@ static struct due *find(const struct schedule *schedule, int64_t deployment_id)
     return NULL;
 }
 
-void schedule_set(struct schedule *schedule, int64_t deployment_id, const char *name,
-                  int64_t interval_ns, int64_t now_ns)
+void scrape_schedule_set(struct scrape_schedule *schedule, int64_t deployment_id, const char *name,
+                         int64_t interval_ns, int64_t now_ns)
 {
     struct due *row = find(schedule, deployment_id);
 
@@ -30,13 +30,13 @@ void schedule_set(struct schedule *schedule, int64_t deployment_id, const char *
     row->listed = true;
 }
 
-void schedule_begin(struct schedule *schedule)
+void scrape_schedule_begin(struct scrape_schedule *schedule)
 {
     for (size_t i = 0; i < schedule->count; i++)
         schedule->rows[i].listed = false;
 }
 
-void schedule_end(struct schedule *schedule)
+void scrape_schedule_end(struct scrape_schedule *schedule)
 {
     size_t kept = 0;
 
@@ -46,7 +46,7 @@ void schedule_end(struct schedule *schedule)
     schedule->count = kept;
 }
 
-bool schedule_take(struct schedule *schedule, int64_t now_ns, struct due *out)
+bool scrape_schedule_take(struct scrape_schedule *schedule, int64_t now_ns, struct due *out)
 {
     for (size_t i = 0; i < schedule->count; i++) {
         struct due *row = &schedule->rows[i];
@@ -61,7 +61,7 @@ bool schedule_take(struct schedule *schedule, int64_t now_ns, struct due *out)
     return false;
 }
 
-void schedule_done(struct schedule *schedule, int64_t deployment_id)
+void scrape_schedule_done(struct scrape_schedule *schedule, int64_t deployment_id)
 {
     struct due *row = find(schedule, deployment_id);
 
@@ -69,7 +69,7 @@ void schedule_done(struct schedule *schedule, int64_t deployment_id)
         row->busy = false;
 }
 
-int64_t schedule_next(const struct schedule *schedule)
+int64_t scrape_schedule_next(const struct scrape_schedule *schedule)
 {
     int64_t next = INT64_MAX;
 
@@ -79,8 +79,8 @@ int64_t schedule_next(const struct schedule *schedule)
     return next;
 }
 
-void schedule_finish(struct schedule *schedule)
+void scrape_schedule_finish(struct scrape_schedule *schedule)
 {
     free(schedule->rows);
-    *schedule = (struct schedule){ 0 };
+    *schedule = (struct scrape_schedule){ 0 };
 }

@@ -13,22 +13,22 @@ struct due {
     bool listed;   /* still to be watched */
 };
 
-struct schedule {
+struct scrape_schedule {
     struct due *rows;
     size_t count;
 };
 
 /* Watched from now on: due at once where it is new or its interval changed. */
-void schedule_set(struct schedule *schedule, int64_t deployment_id, const char *name,
-                  int64_t interval_ns, int64_t now_ns);
+void scrape_schedule_set(struct scrape_schedule *schedule, int64_t deployment_id, const char *name,
+                         int64_t interval_ns, int64_t now_ns);
 /* Between these two every row that was not set is forgotten. */
-void schedule_begin(struct schedule *schedule);
-void schedule_end(struct schedule *schedule);
+void scrape_schedule_begin(struct scrape_schedule *schedule);
+void scrape_schedule_end(struct scrape_schedule *schedule);
 
 /* A copy of one that is due, marked busy, its next time set: a whole number of intervals on, so
  * that nothing drifts and what was missed is not made up for. False when there is none. */
-bool schedule_take(struct schedule *schedule, int64_t now_ns, struct due *out);
-void schedule_done(struct schedule *schedule, int64_t deployment_id);
+bool scrape_schedule_take(struct scrape_schedule *schedule, int64_t now_ns, struct due *out);
+void scrape_schedule_done(struct scrape_schedule *schedule, int64_t deployment_id);
 /* When the next one is due; INT64_MAX: none. Busy ones do not count. */
-int64_t schedule_next(const struct schedule *schedule);
-void schedule_finish(struct schedule *schedule);
+int64_t scrape_schedule_next(const struct scrape_schedule *schedule);
+void scrape_schedule_finish(struct scrape_schedule *schedule);

@@ -32,7 +32,7 @@
 /* What the scrapes of a deployment showed of who answers. */
 struct row {
     int64_t deployment_id;
-    struct instances instances;
+    struct replicas instances;
 };
 
 struct scraper {
@@ -44,14 +44,14 @@ struct scraper {
     pthread_mutex_t lock; /* of the rest */
     pthread_cond_t changed;
     bool kicked;
-    struct schedule schedule;
+    struct scrape_schedule schedule;
     struct row *rows; /* of the deployments that were scraped */
     size_t row_count;
 };
 
 /* ---- One scrape, on a worker ---- */
 
-struct errand {
+struct task {
     struct scraper *scraper;
     struct due due;
 };
@@ -74,16 +74,17 @@ static struct row *find_row(struct scraper *scraper, int64_t deployment_id)
 }
 
 /* One errand of a deployment is under way at a time, but others may add rows meanwhile. */
-static bool are_several(struct scraper *scraper, int64_t deployment_id, const struct ask *ask,
-                        const struct metrics_snapshot *snapshot)
+static bool are_several(struct scraper *scraper, int64_t deployment_id,
+                        const struct small_request *ask,
+                        const struct engine_metrics_snapshot *snapshot)
 {
-    struct instances instances;
+    struct replicas instances;
     bool several;
 
     pthread_mutex_lock(&scraper->lock);
     instances = find_row(scraper, deployment_id)->instances;
     pthread_mutex_unlock(&scraper->lock);
-    several = instances_check(ask, snapshot, &instances);
+    several = replicas_check(ask, snapshot, &instances);
     pthread_mutex_lock(&scraper->lock);
     find_row(scraper, deployment_id)->instances = instances;
     pthread_mutex_unlock(&scraper->lock);
@@ -91,22 +92,22 @@ static bool are_several(struct scraper *scraper, int64_t deployment_id, const st
 }
 
 static bool ask_deployment(struct scraper *scraper, const struct due *due, struct text *body,
-                           struct metrics_snapshot *out, struct error *error)
+                           struct engine_metrics_snapshot *out, struct error *error)
 {
     struct deployment deployment;
     struct endpoint endpoint;
-    struct ask ask;
+    struct small_request ask;
     bool ok;
 
     if (!deployment_find(scraper->store, due->name, &deployment, error)
-        || !endpoint_resolve(scraper->access, &deployment, &endpoint, error))
+        || !secret_access_endpoint(scraper->access, &deployment, &endpoint, error))
         return false;
-    ask = ask_begin(&endpoint, TIMEOUT_MS);
+    ask = small_request_begin(&endpoint, TIMEOUT_MS);
     ask.cancelled = is_stopping;
     ask.context = scraper;
-    ok = metrics_ask_page(&ask, body, out, error);
+    ok = metrics_map_fetch_page(&ask, body, out, error);
     if (ok && are_several(scraper, due->deployment_id, &ask, out))
-        ok = error_set(error, ERROR_UPSTREAM, "not stored: " INSTANCES_SEVERAL);
+        ok = error_set(error, ERROR_UPSTREAM, "not stored: " REPLICAS_SEVERAL);
     explicit_bzero(endpoint.bearer, sizeof endpoint.bearer);
     return ok;
 }
@@ -118,27 +119,27 @@ static void warn_of_left_out(const struct due *due, const struct scrape_left_out
 
     if (!left_out->is_first)
         return;
-    left_out_tell(left_out, &told);
+    metrics_page_tell_left_out(left_out, &told);
     log_warning("metrics of %s: %s", due->name, text_string(&told));
 }
 
 /* Our figures, and the page as it is, for whoever knows the server's own names. Ours come first:
  * where a deployment has as many series as it may have, they are the last to be left out. */
 static bool keep(struct scraper *scraper, const struct due *due, const struct text *body,
-                 const struct metrics_snapshot *snapshot, struct error *error)
+                 const struct engine_metrics_snapshot *snapshot, struct error *error)
 {
     struct scrape_value own[VALUES_LIMIT];
-    size_t count = metrics_values(snapshot, own, VALUES_LIMIT);
-    struct page page;
+    size_t count = engine_metrics_values(snapshot, own, VALUES_LIMIT);
+    struct metrics_page page;
     bool ok;
 
-    page_read(body, count, &page);
+    metrics_page_read(body, count, &page);
     memmove(page.values + count, page.values, page.count * sizeof *page.values);
     memcpy(page.values, own, count * sizeof *own);
     struct scrape_left_out left_out = { .by_page = page.left_out };
     ok = scrape_add(scraper->store, due->deployment_id, snapshot->at_ms, page.values,
                     count + page.count, &left_out, error);
-    page_finish(&page);
+    metrics_page_finish(&page);
     if (ok)
         warn_of_left_out(due, &left_out);
     return ok;
@@ -148,7 +149,7 @@ static void scrape(struct scraper *scraper, const struct due *due)
 {
     TEXT_AUTO body = { 0 };
     char shown[SHOWN_ERROR_BYTES];
-    struct metrics_snapshot snapshot;
+    struct engine_metrics_snapshot snapshot;
     struct error problem, error;
     bool asked = ask_deployment(scraper, due, &body, &snapshot, &problem);
 
@@ -162,18 +163,18 @@ static void scrape(struct scraper *scraper, const struct due *due)
         log_warning("how the scrape of %s went is not noted: %s", due->name, error.message);
 }
 
-static void run_errand(void *context)
+static void run_task(void *context)
 {
-    struct errand *errand = context;
-    struct scraper *scraper = errand->scraper;
+    struct task *task = context;
+    struct scraper *scraper = task->scraper;
 
     if (!is_stopping(scraper))
-        scrape(scraper, &errand->due);
+        scrape(scraper, &task->due);
     pthread_mutex_lock(&scraper->lock);
-    schedule_done(&scraper->schedule, errand->due.deployment_id);
+    scrape_schedule_done(&scraper->schedule, task->due.deployment_id);
     pthread_cond_signal(&scraper->changed);
     pthread_mutex_unlock(&scraper->lock);
-    free(errand);
+    free(task);
 }
 
 /* ---- The schedule, on its own thread ---- */
@@ -194,8 +195,8 @@ static void set_row(struct scraper *scraper, const struct deployment *deployment
         target->interval_ms > LOWEST_INTERVAL_MS ? target->interval_ms : LOWEST_INTERVAL_MS;
 
     pthread_mutex_lock(&scraper->lock);
-    schedule_set(&scraper->schedule, deployment->id, deployment->name, interval_ms * 1000000,
-                 clock_monotonic_ns());
+    scrape_schedule_set(&scraper->schedule, deployment->id, deployment->name, interval_ms * 1000000,
+                        clock_monotonic_ns());
     pthread_mutex_unlock(&scraper->lock);
 }
 
@@ -232,7 +233,7 @@ static void load(struct scraper *scraper)
     bool ok;
 
     pthread_mutex_lock(&scraper->lock);
-    schedule_begin(&scraper->schedule);
+    scrape_schedule_begin(&scraper->schedule);
     pthread_mutex_unlock(&scraper->lock);
     ok = scrape_target_list(scraper->store, &targets, &count, &error)
          && set_rows(scraper, targets, count, &error);
@@ -241,32 +242,32 @@ static void load(struct scraper *scraper)
         return;
     }
     pthread_mutex_lock(&scraper->lock);
-    schedule_end(&scraper->schedule);
+    scrape_schedule_end(&scraper->schedule);
     pthread_mutex_unlock(&scraper->lock);
 }
 
 /* Call with the lock held. */
 static void submit_due(struct scraper *scraper)
 {
-    struct errand *errand;
+    struct task *task;
     struct error error;
     struct due due;
 
-    while (schedule_take(&scraper->schedule, clock_monotonic_ns(), &due)) {
-        errand = memory_zeroed(1, sizeof *errand);
-        *errand = (struct errand){ scraper, due };
-        if (workers_submit(scraper->workers, run_errand, errand, &error))
+    while (scrape_schedule_take(&scraper->schedule, clock_monotonic_ns(), &due)) {
+        task = memory_zeroed(1, sizeof *task);
+        *task = (struct task){ scraper, due };
+        if (workers_submit(scraper->workers, run_task, task, &error))
             continue;
         log_warning("metrics of %s are left out once: %s", due.name, error.message);
-        schedule_done(&scraper->schedule, due.deployment_id);
-        free(errand);
+        scrape_schedule_done(&scraper->schedule, due.deployment_id);
+        free(task);
     }
 }
 
 /* Call with the lock held: until something is due, changes, or `latest_ns`. */
 static void wait_for_change(struct scraper *scraper, int64_t latest_ns)
 {
-    int64_t next_ns = schedule_next(&scraper->schedule);
+    int64_t next_ns = scrape_schedule_next(&scraper->schedule);
     int64_t until_ns = next_ns < latest_ns ? next_ns : latest_ns;
     const struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
 
@@ -330,7 +331,7 @@ static void release(struct scraper *scraper)
     workers_destroy(scraper->workers);
     pthread_cond_destroy(&scraper->changed);
     pthread_mutex_destroy(&scraper->lock);
-    schedule_finish(&scraper->schedule);
+    scrape_schedule_finish(&scraper->schedule);
     free(scraper->rows);
     free(scraper);
 }

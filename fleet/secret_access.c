@@ -134,8 +134,7 @@ bool secret_access_is_weak(const struct access *access, const char *secret)
 {
     char value[SECRET_VALUE_SIZE] = "";
     struct error ignored;
-    bool weak =
-        secret_read(access->secrets_folder, secret, value, &ignored) && secret_is_weak(value);
+    bool weak = secret_read(access->secrets_folder, secret, value, &ignored) && mask_is_weak(value);
 
     explicit_bzero(value, sizeof value);
     return weak;
@@ -180,12 +179,12 @@ static void note_use(const struct access *access, const char *secret, const char
     if (!url_origin(url, origin, &error))
         return;
     snprintf(subject, sizeof subject, "%s to %s", secret, origin);
-    if (!audit_count(access->store, &event, &error))
+    if (!audit_log_count(access->store, &event, &error))
         log_warning("the audit does not say that %s was used: %s", secret, error.message);
 }
 
-bool endpoint_resolve(const struct access *access, const struct deployment *deployment,
-                      struct endpoint *out, struct error *error)
+bool secret_access_endpoint(const struct access *access, const struct deployment *deployment,
+                            struct endpoint *out, struct error *error)
 {
     const char *secret = deployment->secret;
     char bearer[SECRET_VALUE_SIZE] = "";

@@ -17,8 +17,8 @@ bool access_check_url(const struct access *access, const char *url, struct error
 
 /* Address, model and credential of a deployment: its secret is read now, and only if it may be sent
  * there now; the model is the deployment's, or "". */
-bool endpoint_resolve(const struct access *access, const struct deployment *deployment,
-                      struct endpoint *out, struct error *error);
+bool secret_access_endpoint(const struct access *access, const struct deployment *deployment,
+                            struct endpoint *out, struct error *error);
 
 /* Where a secret may be sent. */
 struct secret_access {

@@ -28,10 +28,10 @@
 #define CONFIRM_PAUSE_NS 25000000
 #define CENSUS_PAUSE_NS 5000000
 
-struct witness {
+struct server_monitor {
     struct endpoint endpoint;
     struct witness_watch watch;
-    struct sight sight;
+    struct monitor_observations observations;
     struct census census; /* before the first request */
     pthread_t thread;
     bool has_thread;
@@ -66,18 +66,19 @@ static bool watch_stops(void *context)
     return asking->watch->stopped(asking->watch->context, asking->doing);
 }
 
-static bool scrape(struct witness *witness, struct asking *asking, struct metrics_snapshot *out)
+static bool scrape(struct server_monitor *witness, struct asking *asking,
+                   struct engine_metrics_snapshot *out)
 {
-    struct ask ask = ask_begin(&witness->endpoint, TIMEOUT_MS);
+    struct small_request ask = small_request_begin(&witness->endpoint, TIMEOUT_MS);
     struct error error;
 
     ask.cancelled = watch_stops;
     ask.context = asking;
-    if (metrics_ask(&ask, out, &error)) {
-        witness_log_add(&witness->sight.log, out);
+    if (metrics_map_fetch(&ask, out, &error)) {
+        monitor_log_add(&witness->observations.log, out);
         return true;
     }
-    text_copy(witness->sight.silent, sizeof witness->sight.silent, error.message);
+    text_copy(witness->observations.silent, sizeof witness->observations.silent, error.message);
     return false;
 }
 
@@ -109,9 +110,9 @@ static void describe_model(const json_t *model, char out[256])
 }
 
 /* "" where it does not say. */
-static void ask_served(struct witness *witness, struct asking *asking, char out[256])
+static void ask_served(struct server_monitor *witness, struct asking *asking, char out[256])
 {
-    struct ask ask = ask_begin(&witness->endpoint, TIMEOUT_MS);
+    struct small_request ask = small_request_begin(&witness->endpoint, TIMEOUT_MS);
     json_auto_t *answer = NULL;
     enum failure failure;
     struct error ignored;
@@ -120,7 +121,7 @@ static void ask_served(struct witness *witness, struct asking *asking, char out[
     ask.cancelled = watch_stops;
     ask.context = asking;
     out[0] = '\0';
-    if (!ask_json(&ask, "/v1/models", NULL, &answer, &failure, &ignored))
+    if (!small_request_json(&ask, "/v1/models", NULL, &answer, &failure, &ignored))
         return;
     model = find_model(json_object_get(answer, "data"), witness->endpoint.model);
     if (model != NULL)
@@ -131,17 +132,18 @@ static void ask_served(struct witness *witness, struct asking *asking, char out[
 
 /* ---- Idle points ----------------------------------------------------------------------------- */
 
-static bool is_quiet(const struct metrics_snapshot *snapshot)
+static bool is_quiet(const struct engine_metrics_snapshot *snapshot)
 {
     return !(snapshot->requests_running > 0) && !(snapshot->requests_waiting > 0);
 }
 
 static bool grew(double a, double b)
 {
-    return fabs(metrics_growth(a, b)) > 1e-9; /* false where it is not told any more */
+    return fabs(engine_metrics_growth(a, b)) > 1e-9; /* false where it is not told any more */
 }
 
-static bool has_moved(const struct metrics_snapshot *from, const struct metrics_snapshot *to)
+static bool has_moved(const struct engine_metrics_snapshot *from,
+                      const struct engine_metrics_snapshot *to)
 {
     return grew(from->requests_total, to->requests_total)
            || grew(from->prompt_tokens_total, to->prompt_tokens_total)
@@ -149,11 +151,12 @@ static bool has_moved(const struct metrics_snapshot *from, const struct metrics_
 }
 
 /* Has the server counted what it answered? */
-static bool has_counted(const struct metrics_snapshot *first, const struct metrics_snapshot *last,
-                        const struct sent *sent)
+static bool has_counted(const struct engine_metrics_snapshot *first,
+                        const struct engine_metrics_snapshot *last, const struct sent *sent)
 {
-    return !(metrics_growth(first->requests_total, last->requests_total) < (double)sent->requests)
-           && !(metrics_growth(first->generation_tokens_total, last->generation_tokens_total)
+    return !(engine_metrics_growth(first->requests_total, last->requests_total)
+             < (double)sent->requests)
+           && !(engine_metrics_growth(first->generation_tokens_total, last->generation_tokens_total)
                 < (double)sent->output_tokens);
 }
 
@@ -162,14 +165,14 @@ struct waiting {
     double silent_limit_s;   /* how long it may be out of reach */
     const struct sent *sent; /* what it is to have counted; NULL: nothing */
     int64_t begun_ns, told_ns, moved_ns;
-    struct metrics_snapshot before;
+    struct engine_metrics_snapshot before;
 };
 
 /* One look; true: `*point` says how it ended. */
-static bool look(struct witness *witness, struct waiting *waiting, struct metrics_snapshot *out,
-                 enum point *point)
+static bool look(struct server_monitor *witness, struct waiting *waiting,
+                 struct engine_metrics_snapshot *out, enum idle_wait *point)
 {
-    struct metrics_snapshot now;
+    struct engine_metrics_snapshot now;
     bool first = waiting->told_ns == 0, still;
 
     if (!scrape(witness, &waiting->asking, &now)) {
@@ -183,11 +186,11 @@ static bool look(struct witness *witness, struct waiting *waiting, struct metric
         waiting->moved_ns = clock_monotonic_ns();
     *out = waiting->before = now;
     *point = POINT_IDLE;
-    if (instances_are_several(
-            &witness->sight.log.instances)) /* there is no point that is idle for all */
+    if (replicas_are_several(
+            &witness->observations.log.instances)) /* there is no point that is idle for all */
         return true;
     if (still && (is_quiet(&now) || seconds_since(waiting->moved_ns) >= STILL_S)
-        && (waiting->sent == NULL || has_counted(&witness->sight.first, &now, waiting->sent)
+        && (waiting->sent == NULL || has_counted(&witness->observations.first, &now, waiting->sent)
             || seconds_since(waiting->told_ns) >= COUNTING_LIMIT_S))
         return true;
     *point = POINT_BUSY;
@@ -195,10 +198,10 @@ static bool look(struct witness *witness, struct waiting *waiting, struct metric
 }
 
 /* Idle: nothing runs or waits, and between two looks nothing was counted. */
-static enum point reach_idle(struct witness *witness, struct waiting *waiting,
-                             struct metrics_snapshot *out)
+static enum idle_wait reach_idle(struct server_monitor *witness, struct waiting *waiting,
+                                 struct engine_metrics_snapshot *out)
 {
-    enum point point;
+    enum idle_wait point;
 
     waiting->begun_ns = clock_monotonic_ns();
     while (!look(witness, waiting, out, &point)) {
@@ -210,21 +213,21 @@ static enum point reach_idle(struct witness *witness, struct waiting *waiting,
 }
 
 /* Before anything is said against the server: is it one? */
-static void confirm(struct witness *witness, struct asking *asking)
+static void confirm(struct server_monitor *witness, struct asking *asking)
 {
-    struct metrics_snapshot ignored;
+    struct engine_metrics_snapshot ignored;
 
-    for (int i = 0; i < CONFIRM_SCRAPES && !instances_are_several(&witness->sight.log.instances);
-         i++) {
+    for (int i = 0;
+         i < CONFIRM_SCRAPES && !replicas_are_several(&witness->observations.log.instances); i++) {
         pause_ns(CONFIRM_PAUSE_NS);
         if (watch_stops(asking) || !scrape(witness, asking, &ignored))
             return;
     }
 }
 
-static void take_census(struct witness *witness, struct asking *asking, struct census *out)
+static void take_census(struct server_monitor *witness, struct asking *asking, struct census *out)
 {
-    struct metrics_snapshot snapshot;
+    struct engine_metrics_snapshot snapshot;
 
     *out = (struct census){ 0 };
     while (!census_is_over(out) && !watch_stops(asking) && scrape(witness, asking, &snapshot)) {
@@ -234,33 +237,34 @@ static void take_census(struct witness *witness, struct asking *asking, struct c
 }
 
 /* Of several, once all of them are idle, or it has taken too long. */
-static void await_census(struct witness *witness, struct asking *asking, struct census *out)
+static void await_census(struct server_monitor *witness, struct asking *asking, struct census *out)
 {
-    const struct instances *instances = &witness->sight.log.instances;
+    const struct replicas *instances = &witness->observations.log.instances;
     int64_t begun_ns = clock_monotonic_ns();
 
     do
         take_census(witness, asking, out);
-    while (instances_are_several(instances) && !census_is_whole(out)
+    while (replicas_are_several(instances) && !census_is_whole(out)
            && seconds_since(begun_ns) < IDLE_LIMIT_S && !watch_stops(asking));
 }
 
 /* Of several that answer in turns: what all of them counted together. */
-static void count_all(struct witness *witness, struct asking *asking, const struct sent *sent)
+static void count_all(struct server_monitor *witness, struct asking *asking,
+                      const struct sent *sent)
 {
     int64_t begun_ns = clock_monotonic_ns();
-    struct sight *sight = &witness->sight;
-    struct metrics_snapshot growth;
+    struct monitor_observations *observations = &witness->observations;
+    struct engine_metrics_snapshot growth;
     struct census census;
 
     do {
         await_census(witness, asking, &census);
         if (!census_growth(&witness->census, &census, &growth))
             return;
-        sight->counted = (int64_t)census.count;
-        metrics_clear(&sight->first);
-        sight->last = growth;
-    } while (!has_counted(&sight->first, &sight->last, sent)
+        observations->counted = (int64_t)census.count;
+        metrics_map_clear(&observations->first);
+        observations->last = growth;
+    } while (!has_counted(&observations->first, &observations->last, sent)
              && seconds_since(begun_ns) < COUNTING_LIMIT_S && !watch_stops(asking));
 }
 
@@ -268,13 +272,13 @@ static void count_all(struct witness *witness, struct asking *asking, const stru
 
 static bool is_stopping(void *context, const char *doing)
 {
-    struct witness *witness = context;
+    struct server_monitor *witness = context;
 
     (void)doing;
     return atomic_load(&witness->stopping);
 }
 
-static void wait_until(struct witness *witness, int64_t at_ns)
+static void wait_until(struct server_monitor *witness, int64_t at_ns)
 {
     const struct timespec until = { at_ns / 1000000000, at_ns % 1000000000 };
 
@@ -286,10 +290,10 @@ static void wait_until(struct witness *witness, int64_t at_ns)
 
 static void *run(void *context)
 {
-    struct witness *witness = context;
+    struct server_monitor *witness = context;
     const struct witness_watch watch = { is_stopping, witness };
     struct asking asking = { &watch, "" };
-    struct metrics_snapshot ignored;
+    struct engine_metrics_snapshot ignored;
     int64_t at_ns = clock_monotonic_ns();
 
     while (!atomic_load(&witness->stopping)) {
@@ -303,7 +307,7 @@ static void *run(void *context)
     return NULL;
 }
 
-static void start_thread(struct witness *witness)
+static void start_thread(struct server_monitor *witness)
 {
     int failed = pthread_create(&witness->thread, NULL, run, witness);
 
@@ -315,7 +319,7 @@ static void start_thread(struct witness *witness)
     witness->has_thread = true;
 }
 
-static void stop_thread(struct witness *witness)
+static void stop_thread(struct server_monitor *witness)
 {
     pthread_mutex_lock(&witness->lock);
     atomic_store(&witness->stopping, true);
@@ -328,15 +332,15 @@ static void stop_thread(struct witness *witness)
 
 /* ---- From outside ---------------------------------------------------------------------------- */
 
-static struct witness *create(const struct endpoint *endpoint, int64_t instances,
-                              const struct witness_watch *watch)
+static struct server_monitor *create(const struct endpoint *endpoint, int64_t instances,
+                                     const struct witness_watch *watch)
 {
-    struct witness *witness = memory_zeroed(1, sizeof *witness);
+    struct server_monitor *witness = memory_zeroed(1, sizeof *witness);
     pthread_condattr_t monotonic;
 
     witness->endpoint = *endpoint;
     witness->watch = *watch;
-    witness->sight.instances = instances;
+    witness->observations.instances = instances;
     pthread_mutex_init(&witness->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -345,29 +349,29 @@ static struct witness *create(const struct endpoint *endpoint, int64_t instances
     return witness;
 }
 
-static void destroy(struct witness *witness)
+static void destroy(struct server_monitor *witness)
 {
     stop_thread(witness);
     pthread_cond_destroy(&witness->stopped);
     pthread_mutex_destroy(&witness->lock);
-    witness_log_finish(&witness->sight.log);
+    monitor_log_finish(&witness->observations.log);
     explicit_bzero(witness, sizeof *witness);
     free(witness);
 }
 
-struct witness *witness_begin(const struct endpoint *endpoint, int64_t instances,
-                              const struct witness_watch *watch)
+struct server_monitor *server_monitor_begin(const struct endpoint *endpoint, int64_t instances,
+                                            const struct witness_watch *watch)
 {
-    struct witness *witness = create(endpoint, instances, watch);
+    struct server_monitor *witness = create(endpoint, instances, watch);
     struct waiting waiting = { .asking = { watch, "waiting for the server to be idle" },
                                .silent_limit_s = 0 };
-    struct sight *sight = &witness->sight;
+    struct monitor_observations *observations = &witness->observations;
 
-    ask_served(witness, &waiting.asking, sight->served_first);
-    sight->begin = reach_idle(witness, &waiting, &sight->first);
-    if (sight->begin == POINT_IDLE)
+    ask_served(witness, &waiting.asking, observations->served_first);
+    observations->begin = reach_idle(witness, &waiting, &observations->first);
+    if (observations->begin == POINT_IDLE)
         await_census(witness, &waiting.asking, &witness->census);
-    if (sight->begin == POINT_IDLE || sight->begin == POINT_BUSY)
+    if (observations->begin == POINT_IDLE || observations->begin == POINT_BUSY)
         start_thread(witness);
     return witness;
 }
@@ -377,42 +381,44 @@ static bool had_failures(const struct cell_result *result)
     return result->state == CELL_FAILED || result->measurement.success_rate < 1;
 }
 
-static bool is_odd(const struct sight *sight, const struct cell_result *result)
+static bool is_odd(const struct monitor_observations *observations,
+                   const struct cell_result *result)
 {
     struct reconciliation counts;
 
-    reconcile(&sight->first, &sight->last, &result->sent, &counts);
-    return counts.foreign || instances_have_restarted(&sight->log.instances);
+    reconcile(&observations->first, &observations->last, &result->sent, &counts);
+    return counts.foreign || replicas_have_restarted(&observations->log.instances);
 }
 
-static void look_at_the_end(struct witness *witness, const struct cell_result *result)
+static void look_at_the_end(struct server_monitor *witness, const struct cell_result *result)
 {
-    struct sight *sight = &witness->sight;
+    struct monitor_observations *observations = &witness->observations;
     struct waiting waiting = {
         .asking = { &witness->watch, "waiting for the server to be idle again" },
         .silent_limit_s = had_failures(result) ? RETURN_LIMIT_S : BROKEN_LIMIT_S,
         .sent = &result->sent,
     };
 
-    sight->end = reach_idle(witness, &waiting, &sight->last);
-    if (sight->end == POINT_IDLE && is_odd(sight, result))
+    observations->end = reach_idle(witness, &waiting, &observations->last);
+    if (observations->end == POINT_IDLE && is_odd(observations, result))
         confirm(witness, &waiting.asking);
-    if (sight->end == POINT_IDLE && instances_are_several(&sight->log.instances))
+    if (observations->end == POINT_IDLE && replicas_are_several(&observations->log.instances))
         count_all(witness, &waiting.asking, &result->sent);
 }
 
-void witness_end(struct witness *witness, const struct cell_result *result, struct testimony *out)
+void server_monitor_end(struct server_monitor *witness, const struct cell_result *result,
+                        struct cross_check *out)
 {
-    struct sight *sight = &witness->sight;
+    struct monitor_observations *observations = &witness->observations;
     struct asking asking = { &witness->watch, "asking the server what it serves" };
 
     stop_thread(witness);
-    *out = (struct testimony){ 0 };
+    *out = (struct cross_check){ 0 };
     if (result != NULL) {
-        if (sight->begin == POINT_IDLE || sight->begin == POINT_BUSY)
+        if (observations->begin == POINT_IDLE || observations->begin == POINT_BUSY)
             look_at_the_end(witness, result);
-        ask_served(witness, &asking, sight->served_last);
-        witness_tell(sight, result, out);
+        ask_served(witness, &asking, observations->served_last);
+        monitor_report_write(observations, result, out);
     }
     destroy(witness);
 }

@@ -11,13 +11,13 @@
 #define LIMIT_BYTES (4 << 20)
 #define PATH_SIZE 64
 
-struct ask ask_begin(const struct endpoint *endpoint, int64_t all_within_ms)
+struct small_request small_request_begin(const struct endpoint *endpoint, int64_t all_within_ms)
 {
-    return (struct ask){ .endpoint = endpoint,
-                         .deadline_ns = clock_monotonic_ns() + all_within_ms * 1000000 };
+    return (struct small_request){ .endpoint = endpoint,
+                                   .deadline_ns = clock_monotonic_ns() + all_within_ms * 1000000 };
 }
 
-static bool perform(const struct ask *ask, const char *path, const char *body,
+static bool perform(const struct small_request *ask, const char *path, const char *body,
                     struct outbound_response *response, struct error *error)
 {
     const struct endpoint *endpoint = ask->endpoint;
@@ -49,7 +49,7 @@ static bool perform(const struct ask *ask, const char *path, const char *body,
 }
 
 /* It came whole, but is no JSON. */
-static bool refuse_answer(const struct ask *ask, const char *path,
+static bool refuse_answer(const struct small_request *ask, const char *path,
                           const struct outbound_response *response, const char *problem,
                           struct error *error)
 {
@@ -65,8 +65,8 @@ static bool refuse_answer(const struct ask *ask, const char *path,
                      problem, failure_name(FAILURE_PROTOCOL), text_string(&advice));
 }
 
-bool ask_json(const struct ask *ask, const char *path, const char *body, json_t **out,
-              enum failure *failure, struct error *error)
+bool small_request_json(const struct small_request *ask, const char *path, const char *body,
+                        json_t **out, enum failure *failure, struct error *error)
 {
     struct outbound_response response = { 0 };
     struct error problem;
@@ -81,8 +81,8 @@ bool ask_json(const struct ask *ask, const char *path, const char *body, json_t 
     return ok;
 }
 
-bool ask_text(const struct ask *ask, const char *path, struct text *out, enum failure *failure,
-              struct error *error)
+bool small_request_text(const struct small_request *ask, const char *path, struct text *out,
+                        enum failure *failure, struct error *error)
 {
     struct outbound_response response = { 0 };
     bool ok = perform(ask, path, NULL, &response, error);

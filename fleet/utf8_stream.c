@@ -26,8 +26,8 @@ static void add_within(struct text *out, const char *bytes, size_t length, size_
         text_add_bytes(out, bytes, length);
 }
 
-void whole_text_add(struct whole_text *whole, const char *bytes, size_t length, struct text *out,
-                    size_t limit)
+void utf8_stream_add(struct utf8_stream *whole, const char *bytes, size_t length, struct text *out,
+                     size_t limit)
 {
     TEXT_AUTO all = { 0 };
     size_t at = 0;
@@ -52,7 +52,7 @@ void whole_text_add(struct whole_text *whole, const char *bytes, size_t length, 
     }
 }
 
-void whole_text_end(struct whole_text *whole, struct text *out, size_t limit)
+void utf8_stream_end(struct utf8_stream *whole, struct text *out, size_t limit)
 {
     if (whole->tail_length > 0)
         add_within(out, "\xef\xbf\xbd", 3, limit);

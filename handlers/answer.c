@@ -20,14 +20,14 @@ void answer_finish(struct answer *answer)
     text_finish(&answer->text);
 }
 
-json_t *json_time(int64_t utc_ms)
+json_t *answer_json_time(int64_t utc_ms)
 {
     char text[CLOCK_TEXT_SIZE];
 
     return utc_ms == 0 ? json_null() : json_sprintf("%.19sZ", clock_format_utc(utc_ms, text));
 }
 
-const char *time_show(int64_t utc_ms, char out[TIME_SHOWN_SIZE])
+const char *answer_time(int64_t utc_ms, char out[TIME_SHOWN_SIZE])
 {
     char text[CLOCK_TEXT_SIZE];
 
@@ -38,7 +38,7 @@ const char *time_show(int64_t utc_ms, char out[TIME_SHOWN_SIZE])
     return out;
 }
 
-const char *duration_show(double seconds, char out[DURATION_SHOWN_SIZE])
+const char *answer_duration(double seconds, char out[DURATION_SHOWN_SIZE])
 {
     int64_t whole = llround(seconds);
 
@@ -52,7 +52,7 @@ const char *duration_show(double seconds, char out[DURATION_SHOWN_SIZE])
     return out;
 }
 
-const char *count_show(int64_t count, char out[DURATION_SHOWN_SIZE])
+const char *answer_count(int64_t count, char out[DURATION_SHOWN_SIZE])
 {
     if (count < 10000)
         snprintf(out, DURATION_SHOWN_SIZE, "%" PRId64, count);
@@ -63,12 +63,12 @@ const char *count_show(int64_t count, char out[DURATION_SHOWN_SIZE])
     return out;
 }
 
-json_t *json_text_or_null(const char *string)
+json_t *answer_json_text(const char *string)
 {
-    return string[0] == '\0' ? json_null() : json_foreign(string, strlen(string), SIZE_MAX);
+    return string[0] == '\0' ? json_null() : answer_json_foreign(string, strlen(string), SIZE_MAX);
 }
 
-json_t *json_foreign(const char *bytes, size_t length, size_t limit)
+json_t *answer_json_foreign(const char *bytes, size_t length, size_t limit)
 {
     TEXT_AUTO printable = { 0 };
 
@@ -76,7 +76,7 @@ json_t *json_foreign(const char *bytes, size_t length, size_t limit)
     return json_string(text_string(&printable));
 }
 
-json_t *json_stored(const char *json)
+json_t *answer_json_stored(const char *json)
 {
     struct error ignored;
     json_t *value;
@@ -121,7 +121,7 @@ static void add_member(const json_t *value, struct text *out)
     text_add_printable(out, written, strlen(written), MEMBER_BYTES);
 }
 
-void members_describe(const json_t *object, struct text *out)
+void answer_describe_members(const json_t *object, struct text *out)
 {
     const char *name, *comma = "";
     json_t *value;
@@ -141,12 +141,12 @@ void answer_next(struct answer *answer, const char *next)
     text_addf(&answer->text, "Next: %s.\n", next);
 }
 
-size_t page_limit(const struct call *call)
+size_t answer_page_limit(const struct call *call)
 {
     return (size_t)call_integer(call, "limit", 20);
 }
 
-bool page_cursor(const struct call *call, int64_t *out, struct error *error)
+bool answer_page_cursor(const struct call *call, int64_t *out, struct error *error)
 {
     const char *cursor = call_text(call, "cursor");
     char shown[VALUE_SHOWN_SIZE];
@@ -163,8 +163,8 @@ bool page_cursor(const struct call *call, int64_t *out, struct error *error)
     return true;
 }
 
-size_t page_length(size_t count, size_t limit, int64_t (*time_of)(const void *rows, size_t index),
-                   const void *rows)
+size_t answer_page_length(size_t count, size_t limit,
+                          int64_t (*time_of)(const void *rows, size_t index), const void *rows)
 {
     size_t length = limit;
 
@@ -175,7 +175,7 @@ size_t page_length(size_t count, size_t limit, int64_t (*time_of)(const void *ro
     return length > 0 ? length : limit;
 }
 
-void page_end(struct answer *answer, const char *cursor)
+void answer_page_end(struct answer *answer, const char *cursor)
 {
     json_object_set_new(answer->structured, "next_cursor",
                         cursor == NULL ? json_null() : json_string(cursor));
@@ -183,10 +183,10 @@ void page_end(struct answer *answer, const char *cursor)
         text_addf(&answer->text, "\nMore: the same call with cursor \"%s\".\n", cursor);
 }
 
-void page_end_at(struct answer *answer, bool more, int64_t at)
+void answer_page_end_at(struct answer *answer, bool more, int64_t at)
 {
     char cursor[24];
 
     snprintf(cursor, sizeof cursor, "%" PRId64, at);
-    page_end(answer, more ? cursor : NULL);
+    answer_page_end(answer, more ? cursor : NULL);
 }

@@ -4,22 +4,22 @@
 #include "handlers/tool.h"
 
 /* UTC milliseconds to the second, "2026-11-21T03:11:26Z"; null for 0 (not yet). New reference. */
-json_t *json_time(int64_t utc_ms);
+json_t *answer_json_time(int64_t utc_ms);
 /* The same for tables, to the second: "2026-11-21 03:11:26"; "-" for 0. Returns `out`. */
 #define TIME_SHOWN_SIZE 24
-const char *time_show(int64_t utc_ms, char out[TIME_SHOWN_SIZE]);
+const char *answer_time(int64_t utc_ms, char out[TIME_SHOWN_SIZE]);
 /* "41 s", "12 min", "3 h 20 min". Returns `out`. */
 #define DURATION_SHOWN_SIZE 32
-const char *duration_show(double seconds, char out[DURATION_SHOWN_SIZE]);
+const char *answer_duration(double seconds, char out[DURATION_SHOWN_SIZE]);
 /* "950", "12.5 thousand", "10.3 million". Returns `out`. */
-const char *count_show(int64_t count, char out[DURATION_SHOWN_SIZE]);
+const char *answer_count(int64_t count, char out[DURATION_SHOWN_SIZE]);
 
 /* Text or null where it is empty; foreign bytes made printable and cut at `limit`. New references.
  */
-json_t *json_text_or_null(const char *string);
-json_t *json_foreign(const char *bytes, size_t length, size_t limit);
+json_t *answer_json_text(const char *string);
+json_t *answer_json_foreign(const char *bytes, size_t length, size_t limit);
 /* JSON text that the store keeps, as a value; {} where it is not an object. New reference. */
-json_t *json_stored(const char *json);
+json_t *answer_json_stored(const char *json);
 
 /* Adds text that a model or a server wrote, under a heading that says so, every line quoted with
  * "> ", so that nothing in it can pass for ours. At most `limit` bytes. */
@@ -46,7 +46,7 @@ void answer_quote(struct text *out, const char *heading, const char *bytes, size
     }
 
 /* "hardware=\"L4\", chips=2.": the members of an object on a line, cleaned. */
-void members_describe(const json_t *object, struct text *out);
+void answer_describe_members(const json_t *object, struct text *out);
 
 /* What to call next, in the text and in the structure, which is there already. */
 void answer_next(struct answer *answer, const char *next);
@@ -65,13 +65,13 @@ void answer_next(struct answer *answer, const char *next);
             .more = "It gives the same answer again."                                              \
     }
 
-size_t page_limit(const struct call *call);
+size_t answer_page_limit(const struct call *call);
 /* The cursor of lists by time (or by number); 0 without one. */
-bool page_cursor(const struct call *call, int64_t *out, struct error *error);
+bool answer_page_cursor(const struct call *call, int64_t *out, struct error *error);
 /* Of `count` rows, newest first, asked for as limit + 1: how many make this page. It never ends
  * between two rows of one time, which a cursor of time could not tell apart. */
-size_t page_length(size_t count, size_t limit, int64_t (*time_of)(const void *rows, size_t index),
-                   const void *rows);
+size_t answer_page_length(size_t count, size_t limit,
+                          int64_t (*time_of)(const void *rows, size_t index), const void *rows);
 /* Sets next_cursor, and says so in the text. `cursor` NULL: last page. */
-void page_end(struct answer *answer, const char *cursor);
-void page_end_at(struct answer *answer, bool more, int64_t at);
+void answer_page_end(struct answer *answer, const char *cursor);
+void answer_page_end_at(struct answer *answer, bool more, int64_t at);

@@ -9,7 +9,7 @@
 #include "handlers/options.h"
 #include "handlers/values.h"
 
-const struct param *param_find(const struct tool *tool, const char *name)
+const struct param *value_param_find(const struct tool *tool, const char *name)
 {
     for (const struct param *param = tool->params; param->name != NULL; param++)
         if (strcmp(param->name, name) == 0)
@@ -22,11 +22,12 @@ static const char *nearest_param(const struct tool *tool, const char *given)
     const char *best = NULL;
 
     for (const struct param *param = tool->params; param->name != NULL; param++)
-        if (name_is_synonym(given, param->name))
+        if (value_name_is_synonym(given, param->name))
             return param->name;
     for (const struct param *param = tool->params; param->name != NULL; param++)
-        if (name_is_near(given, param->name)
-            && (best == NULL || name_distance(given, param->name) < name_distance(given, best)))
+        if (value_name_is_near(given, param->name)
+            && (best == NULL
+                || value_name_distance(given, param->name) < value_name_distance(given, best)))
             best = param->name;
     return best;
 }
@@ -71,8 +72,8 @@ static bool check_known(const struct tool *tool, const json_t *arguments, struct
     json_t *value;
 
     json_object_foreach(json_iterable(arguments), name,
-                        value) if (param_find(tool, name) == NULL) return refuse_unknown(tool, name,
-                                                                                         error);
+                        value) if (value_param_find(tool, name)
+                                   == NULL) return refuse_unknown(tool, name, error);
     return true;
 }
 
@@ -102,7 +103,7 @@ static bool check_harmless(const struct param *param, const char *text, struct e
         return true;
     if (!is_plain)
         text_add_printable(&shown, text, length, SIZE_MAX / 2);
-    if (!text_has_credential(is_plain ? text : text_string(&shown)))
+    if (!credential_is_in(is_plain ? text : text_string(&shown)))
         return true;
     return error_set(
         error, ERROR_INVALID,
@@ -193,7 +194,7 @@ static bool check_text_map(const struct param *param, const json_t *value, struc
             return error_set(error, ERROR_INVALID,
                              "a name in \"%s\" is %s: names are 1 to 63 of letters, digits, '.', "
                              "'_' and '-', beginning with a letter or digit",
-                             param->name, text_show(key, shown));
+                             param->name, value_show_text(key, shown));
         if (outside((double)json_string_length(item), param->item_low, param->item_high))
             return error_set(
                 error, ERROR_INVALID, "\"%s\".%s is %zu bytes long: it must be from %.0f to %.0f",
@@ -258,14 +259,14 @@ static bool check_value(const struct param *param, const json_t *value, struct e
     if (json_is_array(value) && strcmp(kind->schema_type, "array") == 0
         && !refuse_entry(param, value, error))
         return false;
-    param_range(param, &range);
+    value_param_range(param, &range);
     if (!kind->accepts(value))
         return error_set(error, ERROR_INVALID, "\"%s\" is %s: it must be %s%s", param->name,
                          value_show(value, shown), kind->phrase, text_string(&range));
     return check_limits(param, value, error);
 }
 
-void param_range(const struct param *param, struct text *out)
+void value_param_range(const struct param *param, struct text *out)
 {
     bool counted = param->type == VALUE_INTEGERS || param->type == VALUE_NUMBERS;
     double low = counted ? param->item_low : param->low;
@@ -346,7 +347,7 @@ json_t *tool_stated(const struct tool *tool, const json_t *object)
     const char *name;
 
     json_object_foreach(json_iterable(object), name,
-                        value) if (!is_default(param_find(tool, name), value))
+                        value) if (!is_default(value_param_find(tool, name), value))
         json_object_set(out, name, value);
     return out;
 }

@@ -19,7 +19,7 @@ static json_t *kept_text(const char *string)
     TEXT_AUTO masked = { 0 };
     TEXT_AUTO kept = { 0 };
 
-    text_add_masked(&masked, string);
+    value_add_masked(&masked, string);
     text_add_printable(&kept, text_string(&masked), masked.length, TEXT_LIMIT);
     if (masked.length > TEXT_LIMIT)
         text_addf(&kept, "... (%zu bytes)", masked.length);
@@ -32,7 +32,7 @@ static json_t *kept_secret_name(const json_t *value)
     struct error ignored;
     const char *name = json_string_value(value);
 
-    if (name != NULL && !text_has_credential(name)
+    if (name != NULL && !credential_is_in(name)
         && (name[0] == '\0' || secret_name_check(name, &ignored)))
         return json_string(name);
     return json_string("(hidden: not a secret's name)");
@@ -45,7 +45,7 @@ static json_t *kept_map(const json_t *map)
 
     json_object_foreach(json_iterable(map), key,
                         value) if (json_is_string(value) && json_object_size(kept) < LIST_LIMIT
-                                   && text_is_name(key) && !text_has_credential(key))
+                                   && text_is_name(key) && !credential_is_in(key))
         json_object_set_new(kept, key, kept_text(json_string_value(value)));
     return kept;
 }

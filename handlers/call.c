@@ -29,7 +29,7 @@ static bool check_room(const struct tool *tool, const struct call *call, struct 
 
     if (!tool->grows || call->principal.role >= ROLE_ADMIN)
         return true;
-    return room_check(services->store, error)
+    return disk_space_check(services->store, error)
            && usage_check(services->store, call->principal.name, services->storage_limit_bytes,
                           error);
 }
@@ -39,7 +39,7 @@ static bool announce(const struct tool *tool, struct call *call, struct error *e
 {
     if (tool->read_only || !tool->open_world)
         return true;
-    return audit_announce(call->services->store, &call->change, error);
+    return audit_log_announce(call->services->store, &call->change, error);
 }
 
 static bool run_checked(const struct tool *tool, struct call *call, struct answer *answer,
@@ -87,8 +87,9 @@ static void note(struct call *call, const char *outcome, const char *detail)
     const struct audit_event event = { AUDIT_REFUSED, &call->change, outcome, detail, "" };
     struct error problem;
 
-    if (!(call->change.intent != 0 ? audit_add(store, &call->change, outcome, detail, "", &problem)
-                                   : audit_count(store, &event, &problem)))
+    if (!(call->change.intent != 0
+              ? audit_log_add(store, &call->change, outcome, detail, "", &problem)
+              : audit_log_count(store, &event, &problem)))
         log_error("request %s: %s by %s ended \"%s\" without an audit row: %s",
                   call->change.actor.request_id, call->change.tool, call->change.actor.principal,
                   outcome, problem.message);
@@ -100,7 +101,7 @@ static void mask(struct error *error)
     TEXT_AUTO masked = { 0 };
     TEXT_AUTO shown = { 0 };
 
-    text_add_masked(&masked, error->message);
+    value_add_masked(&masked, error->message);
     text_add_printable(&shown, text_string(&masked), masked.length, sizeof error->message - 1);
     text_copy(error->message, sizeof error->message, text_string(&shown));
 }
@@ -150,7 +151,7 @@ void call_read(const struct call *call, const char *what)
     const struct audit_event event = { AUDIT_READ, &change, "ok", "", what };
     struct error ignored; /* it only counts */
 
-    audit_count(call->services->store, &event, &ignored);
+    audit_log_count(call->services->store, &event, &ignored);
 }
 
 /* Most calls only read, and those that go well are hardly audited. */
@@ -199,8 +200,9 @@ static const char *nearest_tool(const char *name)
     const char *best = NULL;
 
     for (size_t i = 0; tools[i] != NULL; i++)
-        if (name_is_near(name, tools[i]->name)
-            && (best == NULL || name_distance(name, tools[i]->name) < name_distance(name, best)))
+        if (value_name_is_near(name, tools[i]->name)
+            && (best == NULL
+                || value_name_distance(name, tools[i]->name) < value_name_distance(name, best)))
             best = tools[i]->name;
     return best;
 }

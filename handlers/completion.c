@@ -14,8 +14,9 @@ static void offer(struct completion *completion, const char *value, const char *
         json_array_append_new(completion->values, json_string(value));
 }
 
-static bool offer_instances(const struct instances *instances, const struct services *services,
-                            const char *typed, struct completion *completion, struct error *error)
+static bool offer_instances(const struct resource_instances *instances,
+                            const struct services *services, const char *typed,
+                            struct completion *completion, struct error *error)
 {
     FREE_AUTO struct instance *rows = NULL;
     char next[INSTANCE_VALUE_SIZE];
@@ -28,7 +29,7 @@ static bool offer_instances(const struct instances *instances, const struct serv
     return true;
 }
 
-static bool complete(const char *const *choices, const struct instances *instances,
+static bool complete(const char *const *choices, const struct resource_instances *instances,
                      const struct services *services, const char *typed, struct completion *out,
                      struct error *error)
 {

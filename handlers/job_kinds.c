@@ -14,7 +14,7 @@ static bool resolve(void *context, const struct deployment *deployment, struct e
 {
     const struct services *services = context;
 
-    return endpoint_resolve(&services->access, deployment, out, error);
+    return secret_access_endpoint(&services->access, deployment, out, error);
 }
 
 static bool discover(void *context, const struct deployment *deployment,
@@ -32,7 +32,7 @@ static bool discover(void *context, const struct deployment *deployment,
 
 static int64_t instances_of(const struct deployment *deployment)
 {
-    json_auto_t *limits = json_stored(deployment->limits);
+    json_auto_t *limits = answer_json_stored(deployment->limits);
 
     return json_get_integer(limits, "max_instances", 0);
 }
@@ -41,14 +41,14 @@ static void *begin_witness(void *context, const struct deployment *deployment,
                            const struct endpoint *endpoint, const struct witness_watch *watch)
 {
     (void)context;
-    return witness_begin(endpoint, instances_of(deployment), watch);
+    return server_monitor_begin(endpoint, instances_of(deployment), watch);
 }
 
 static void end_witness(void *context, void *witness, const struct cell_result *result,
-                        struct testimony *out)
+                        struct cross_check *out)
 {
     (void)context;
-    witness_end(witness, result, out);
+    server_monitor_end(witness, result, out);
 }
 
 static enum job_end run_sweep(struct job_run *run, char **outcome_json, struct error *error)

@@ -9,7 +9,7 @@
 
 #define OPTIONS_MAX 64
 
-bool tool_has_options(const struct tool *tool)
+bool option_is_in_tool(const struct tool *tool)
 {
     for (const struct param *param = tool->params; param->name != NULL; param++)
         if (param->rare)
@@ -17,7 +17,7 @@ bool tool_has_options(const struct tool *tool)
     return false;
 }
 
-bool argument_is_absent(const struct param *param, const json_t *value)
+bool option_is_absent(const struct param *param, const json_t *value)
 {
     if (json_is_string(value) && json_string_length(value) == 0)
         return param->type != VALUE_TEXT || param->low > 0;
@@ -113,10 +113,10 @@ static bool set_option(const struct tool *tool, const char *name, json_t *value_
                        struct error *error)
 {
     json_auto_t *value = value_take;
-    const struct param *param = param_find(tool, name);
+    const struct param *param = value_param_find(tool, name);
     json_t *given = json_object_get(out, name);
 
-    if (given == NULL || (param != NULL && argument_is_absent(param, given))
+    if (given == NULL || (param != NULL && option_is_absent(param, given))
         || json_equal(given, value)) {
         json_object_set(out, name, value);
         return true;
@@ -140,7 +140,8 @@ static bool unfold_list(const struct tool *tool, const json_t *options, json_t *
     {
         if (!split(NULL, OPTIONS_PARAM, i, item, &name, &value, error)
             || !set_option(tool, text_string(&name),
-                           read_value(param_find(tool, text_string(&name)), value), out, error))
+                           read_value(value_param_find(tool, text_string(&name)), value), out,
+                           error))
             return false;
     }
     return true;
@@ -167,10 +168,10 @@ static bool unfold_options(const struct tool *tool, json_t *out, struct error *e
     json_auto_t *options = json_incref(json_object_get(out, OPTIONS_PARAM));
     char shown[VALUE_SHOWN_SIZE];
 
-    if (options == NULL || !tool_has_options(tool))
+    if (options == NULL || !option_is_in_tool(tool))
         return true;
     json_object_del(out, OPTIONS_PARAM);
-    if (argument_is_absent(&row, options))
+    if (option_is_absent(&row, options))
         return true;
     if (json_is_array(options))
         return unfold_list(tool, options, out, error);
@@ -211,10 +212,10 @@ static bool is_as_checked(const struct tool *tool, const json_t *arguments)
 
     json_object_foreach(json_iterable(arguments), name, value)
     {
-        const struct param *param = param_find(tool, name);
+        const struct param *param = value_param_find(tool, name);
 
         if (param == NULL ? strcmp(name, OPTIONS_PARAM) == 0
-                          : argument_is_absent(param, value)
+                          : option_is_absent(param, value)
                                 || (param->type == VALUE_TEXT_MAP && json_is_array(value)))
             return false;
     }
@@ -228,7 +229,7 @@ static bool unfold(const struct tool *tool, json_t *out, struct error *error)
     for (const struct param *param = tool->params; param->name != NULL; param++) {
         const json_t *value = json_object_get(out, param->name);
 
-        if (argument_is_absent(param, value))
+        if (option_is_absent(param, value))
             json_object_del(out, param->name);
         else if (param->type == VALUE_TEXT_MAP && json_is_array(value)
                  && !unfold_map(param, out, error))

@@ -10,10 +10,10 @@
 
 #define OPTIONS_PARAM "options"
 
-bool tool_has_options(const struct tool *tool);
+bool option_is_in_tool(const struct tool *tool);
 /* Can the value mean nothing but that the argument is left out? An empty text may clear a setting,
  * an empty object a map. */
-bool argument_is_absent(const struct param *param, const json_t *value);
+bool option_is_absent(const struct param *param, const json_t *value);
 /* *out: a new reference, of the arguments themselves where nothing is to be done. */
 bool options_unfold(const struct tool *tool, const json_t *arguments, json_t **out,
                     struct error *error);

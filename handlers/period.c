@@ -108,7 +108,7 @@ static bool read_time(const struct call *call, const char *name, int64_t *out, s
     return error_set(error, ERROR_INVALID,
                      "\"%s\" is %s: it must be a time such as 2026-11-21 or 2026-11-21T03:00Z, or "
                      "how long ago, such as 30m, 24h or 7d",
-                     name, text_show(text, shown));
+                     name, value_show_text(text, shown));
 }
 
 bool period_read(const struct call *call, struct period *out, struct error *error)
@@ -125,7 +125,7 @@ bool period_page(const struct call *call, struct period *out, struct error *erro
 {
     int64_t before_ms;
 
-    if (!period_read(call, out, error) || !page_cursor(call, &before_ms, error))
+    if (!period_read(call, out, error) || !answer_page_cursor(call, &before_ms, error))
         return false;
     if (before_ms > 0 && (out->until_ms == 0 || before_ms < out->until_ms))
         out->until_ms = before_ms;

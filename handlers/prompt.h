@@ -11,8 +11,8 @@ struct prompt_argument {
     const char *name;
     const char *help;
     bool required;
-    const char *const *choices;        /* ends with NULL; NULL: any text */
-    const struct instances *instances; /* what its values name; NULL: nothing */
+    const char *const *choices;                 /* ends with NULL; NULL: any text */
+    const struct resource_instances *instances; /* what its values name; NULL: nothing */
 };
 
 struct prompt {

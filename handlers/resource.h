@@ -18,9 +18,9 @@ struct resource {
     const char *mime_type;
     bool binary; /* what read() gives is bytes, not text */
     enum role role;
-    enum placement placement;          /* of read() */
-    const struct instances *instances; /* values of the variable; NULL: there is none */
-    bool reads_noted;                  /* in the audit, counted */
+    enum placement placement;                   /* of read() */
+    const struct resource_instances *instances; /* values of the variable; NULL: there is none */
+    bool reads_noted;                           /* in the audit, counted */
     bool unlisted; /* only its template is published: further forms of things listed already */
     /* `value` is the variable's; "" without one. */
     bool (*read)(struct call *call, const char *value, struct text *out, struct error *error);

@@ -3,7 +3,7 @@
 #include "base/core/memory.h"
 #include "handlers/call.h"
 
-void resource_add_json(const json_t *value, struct text *out)
+void resource_answer_add_json(const json_t *value, struct text *out)
 {
     FREE_AUTO char *written = json_dumps(value, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
 
@@ -11,8 +11,8 @@ void resource_add_json(const json_t *value, struct text *out)
     text_add_char(out, '\n');
 }
 
-bool resource_of_tool(struct call *call, const char *tool, json_t *arguments_take,
-                      enum resource_form form, struct text *out, struct error *error)
+bool resource_answer_of_tool(struct call *call, const char *tool, json_t *arguments_take,
+                             enum resource_form form, struct text *out, struct error *error)
 {
     json_auto_t *arguments = arguments_take;
     const json_t *before = call->arguments;
@@ -23,7 +23,7 @@ bool resource_of_tool(struct call *call, const char *tool, json_t *arguments_tak
     done = call_run(tool_find(tool), call, &answer, error);
     call->arguments = before;
     if (done && form == RESOURCE_JSON)
-        resource_add_json(answer.structured, out);
+        resource_answer_add_json(answer.structured, out);
     else if (done)
         text_add_bytes(out, text_string(&answer.text), answer.text.length);
     answer_finish(&answer);

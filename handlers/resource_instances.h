@@ -11,7 +11,7 @@ struct instance {
     int64_t changed_ms; /* when it last changed, as far as a list knows */
 };
 
-struct instances {
+struct resource_instances {
     const char *noun; /* "deployment" */
     /* At most `limit`, always in the same order, after the cursor ("": from the start). `next` is
      * "" on the last page. INVALID: a cursor that is none of ours. free(*out). */
@@ -22,4 +22,5 @@ struct instances {
     bool (*find)(const struct services *services, const char *value, struct error *error);
 };
 
-extern const struct instances deployment_instances, sweep_instances, run_instances, job_instances;
+extern const struct resource_instances deployment_instances, sweep_instances, run_instances,
+    job_instances;

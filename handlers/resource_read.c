@@ -50,7 +50,7 @@ static char *audited(const char *uri)
     TEXT_AUTO shown = { 0 };
     struct text json = { 0 };
 
-    text_add_masked(&masked, uri);
+    value_add_masked(&masked, uri);
     text_add_printable(&shown, text_string(&masked), masked.length, AUDITED_BYTES);
     text_add(&json, "{\"uri\":");
     json_add_string(&json, text_string(&shown), shown.length);

@@ -9,11 +9,11 @@
 #include "store/ledger/store.h"
 
 struct health_memory;
-struct planned;
+struct reviewed_plans;
 
 struct services {
     struct store *store;
-    struct jobs *jobs;
+    struct job_pool *jobs;
     struct scraper *scraper;
     struct catalog *catalog; /* of hardware and models; NULL: there is none */
     struct access access;    /* to model servers */
@@ -21,7 +21,7 @@ struct services {
     int64_t storage_limit_bytes;     /* of a principal that is no admin; 0: none */
     unsigned sweep_shards;           /* load threads per cell at most */
     int64_t sweeps_per_principal;    /* queued or running at most; 0: any */
-    struct planned *planned;         /* plans that were looked at (reviewed_plans.h) */
+    struct reviewed_plans *planned;  /* plans that were looked at (reviewed_plans.h) */
     struct calibration *calibration; /* of the load generator; NULL: sweeps do without */
     const char *version, *host;      /* provenance of what is measured here */
 };

@@ -73,7 +73,7 @@ static const struct synonym {
     { "run_id", "run" },
 };
 
-bool name_is_synonym(const char *given, const char *ours)
+bool value_name_is_synonym(const char *given, const char *ours)
 {
     for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
         if (strcasecmp(synonyms[i].given, given) == 0 && strcmp(synonyms[i].ours, ours) == 0)

@@ -62,8 +62,8 @@ struct field {
     const struct field *fields; /* OBJECT and LIST; ends with a NULL name */
     const char *defaults_of;    /* OBJECT of this tool's params: those at their default are left
                                    out, unless in detail; NULL: none are */
-    const char *told_in; /* the tool, or this one's member, whose schema tells these `fields`: here
-                            they are only checked; NULL: told here */
+    const char *described_in; /* the tool, or this one's member, whose schema tells these `fields`:
+                            here they are only checked; NULL: told here */
 };
 
 struct call;

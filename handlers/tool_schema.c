@@ -54,8 +54,8 @@ static bool is_told_elsewhere(const struct tool *tool, const struct param *param
     const struct tool *teller =
         tool->params_told_in == NULL ? NULL : tool_find(tool->params_told_in);
 
-    return teller != NULL && param_find(teller, param->name) != NULL
-           && !param_find(teller, param->name)->rare;
+    return teller != NULL && value_param_find(teller, param->name) != NULL
+           && !value_param_find(teller, param->name)->rare;
 }
 
 /* A map is a list of name=value: strict hosts take no object without fixed members. */
@@ -110,7 +110,7 @@ static json_t *params_schema(const struct tool *tool)
         if (param->required)
             json_array_append_new(required, json_string(param->name));
     }
-    if (tool_has_options(tool))
+    if (option_is_in_tool(tool))
         json_object_set_new(properties, OPTIONS_PARAM, options_schema(tool));
     if (json_array_size(required) > 0)
         json_object_set(schema, "required", required);

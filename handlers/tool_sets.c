@@ -33,7 +33,7 @@ static const char *next_word(const char *at, size_t *length)
     return at;
 }
 
-bool tool_is_in(const struct tool *tool, const char *words)
+bool tool_sets_has(const struct tool *tool, const char *words)
 {
     size_t length;
 
@@ -69,7 +69,7 @@ static bool refuse(const char *at, size_t length, const char *what, struct error
         text_addf(&known, ", %s", sets[i].name);
     return error_set(error, ERROR_INVALID,
                      "%s names %s, which is neither a set of tools (%s) nor a tool", what,
-                     text_show(text_string(&word), shown), text_string(&known));
+                     value_show_text(text_string(&word), shown), text_string(&known));
 }
 
 bool tool_sets_check(const char *words, const char *what, struct error *error)

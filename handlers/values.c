@@ -100,12 +100,12 @@ const struct value_kind *value_kind(enum value_type type)
     return &kinds[type];
 }
 
-const char *text_show(const char *text, char out[VALUE_SHOWN_SIZE])
+const char *value_show_text(const char *text, char out[VALUE_SHOWN_SIZE])
 {
     TEXT_AUTO masked = { 0 };
     TEXT_AUTO shown = { 0 };
 
-    text_add_masked(&masked, text);
+    value_add_masked(&masked, text);
     text_add_printable(&shown, text_string(&masked), masked.length, VALUE_SHOWN_SIZE - 8);
     snprintf(out, VALUE_SHOWN_SIZE, "\"%s%s\"", text_string(&shown),
              masked.length > VALUE_SHOWN_SIZE - 8 ? "..." : "");
@@ -113,17 +113,17 @@ const char *text_show(const char *text, char out[VALUE_SHOWN_SIZE])
 }
 
 /* A password may have any character, unencoded, so that '@' anywhere may be what ends it. */
-const char *url_show(const char *url, char out[VALUE_SHOWN_SIZE])
+const char *value_show_url(const char *url, char out[VALUE_SHOWN_SIZE])
 {
     TEXT_AUTO kept = { 0 };
     size_t length = strcspn(url, "?#");
 
     if (strchr(url, '@') != NULL)
-        return text_show("(hidden)", out);
+        return value_show_text("(hidden)", out);
     text_add_bytes(&kept, url, length);
     if (url[length] != '\0')
         text_addf(&kept, "%c(hidden)", url[length]);
-    return text_show(text_string(&kept), out);
+    return value_show_text(text_string(&kept), out);
 }
 
 const char *value_show(const json_t *value, char out[VALUE_SHOWN_SIZE])
@@ -131,7 +131,7 @@ const char *value_show(const json_t *value, char out[VALUE_SHOWN_SIZE])
     if (json_is_array(value) || json_is_object(value)) {
         snprintf(out, VALUE_SHOWN_SIZE, "%s", json_is_array(value) ? "a list" : "an object");
     } else if (json_is_string(value)) {
-        text_show(json_string_value(value), out);
+        value_show_text(json_string_value(value), out);
     } else if (json_is_integer(value)) {
         snprintf(out, VALUE_SHOWN_SIZE, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     } else if (json_is_real(value)) {
@@ -175,7 +175,7 @@ static void add_word(struct text *out, const char *word, size_t length)
     text_add(out, at);
 }
 
-void text_add_masked(struct text *out, const char *text)
+void value_add_masked(struct text *out, const char *text)
 {
     static const char separators[] = " \t\r\n\"'`,;=()<>[]{}";
     TEXT_AUTO printable = { 0 };
@@ -196,7 +196,7 @@ void text_add_masked(struct text *out, const char *text)
 
 #define NAME_LIMIT 64
 
-unsigned name_distance(const char *a, const char *b)
+unsigned value_name_distance(const char *a, const char *b)
 {
     unsigned row[NAME_LIMIT + 1];
     size_t a_length = strnlen(a, NAME_LIMIT), b_length = strnlen(b, NAME_LIMIT);
@@ -218,11 +218,11 @@ unsigned name_distance(const char *a, const char *b)
     return row[b_length];
 }
 
-bool name_is_near(const char *given, const char *known)
+bool value_name_is_near(const char *given, const char *known)
 {
     size_t length = strlen(known);
 
     if (strlen(given) >= 4 && (strstr(known, given) != NULL || strstr(given, known) != NULL))
         return true;
-    return name_distance(given, known) <= (length < 6 ? 1 : length / 3);
+    return value_name_distance(given, known) <= (length < 6 ? 1 : length / 3);
 }

@@ -12,22 +12,22 @@ struct value_kind {
 };
 const struct value_kind *value_kind(enum value_type type); /* static */
 
-const struct param *param_find(const struct tool *tool, const char *name); /* NULL: none */
-void param_range(const struct param *param, struct text *out); /* " from 1 to 600"; "": any */
+const struct param *value_param_find(const struct tool *tool, const char *name); /* NULL: none */
+void value_param_range(const struct param *param, struct text *out); /* " from 1 to 600"; "": any */
 
 /* A value as an error sentence shows it: short, printable, credentials masked. Returns `out`. */
 #define VALUE_SHOWN_SIZE 64
 const char *value_show(const json_t *value, char out[VALUE_SHOWN_SIZE]);
-const char *text_show(const char *text, char out[VALUE_SHOWN_SIZE]);
+const char *value_show_text(const char *text, char out[VALUE_SHOWN_SIZE]);
 /* A URL likewise: its query and fragment are left out, and all of it that may hold a user. */
-const char *url_show(const char *url, char out[VALUE_SHOWN_SIZE]);
+const char *value_show_url(const char *url, char out[VALUE_SHOWN_SIZE]);
 
 /* Adds `text` in printable form, with what looks like a credential replaced by "(hidden)", and the
  * user part of URLs left out. */
-void text_add_masked(struct text *out, const char *text);
+void value_add_masked(struct text *out, const char *text);
 
 /* How unlike two names are: the number of edits between them (Levenshtein). */
-unsigned name_distance(const char *a, const char *b);
+unsigned value_name_distance(const char *a, const char *b);
 /* Is `known` likely what was meant by `given`? */
-bool name_is_near(const char *given, const char *known);
-bool name_is_synonym(const char *given, const char *ours); /* what others call it */
+bool value_name_is_near(const char *given, const char *known);
+bool value_name_is_synonym(const char *given, const char *ours); /* what others call it */

@@ -110,8 +110,8 @@ bool job_run_ask(struct job_run *run, const struct job_question *questions, size
     return true;
 }
 
-bool jobs_answer(struct jobs *jobs, const char *id, json_t *answers, struct change *change,
-                 size_t *taken, struct error *error)
+bool job_pool_answer(struct job_pool *jobs, const char *id, json_t *answers, struct change *change,
+                     size_t *taken, struct error *error)
 {
     size_t count = json_object_size(answers), next = 0;
     FREE_AUTO struct answer_text *texts = memory_zeroed(count, sizeof *texts);
@@ -131,7 +131,7 @@ bool jobs_answer(struct jobs *jobs, const char *id, json_t *answers, struct chan
         free(written[i]);
     if (!done || *taken == 0)
         return done;
-    jobs_kick(jobs);
-    jobs_moved(jobs, id);
+    job_pool_kick(jobs);
+    job_pool_moved(jobs, id);
     return true;
 }

@@ -14,7 +14,7 @@
 
 #define MS_NS 1000000LL
 
-void jobs_sleep(struct jobs *jobs, pthread_cond_t *condition, int64_t until_ns)
+void job_pool_sleep(struct job_pool *jobs, pthread_cond_t *condition, int64_t until_ns)
 {
     struct timespec at = { until_ns / (1000 * MS_NS), until_ns % (1000 * MS_NS) };
 
@@ -26,7 +26,7 @@ static int64_t in_ms(int64_t ms)
     return clock_monotonic_ns() + ms * MS_NS;
 }
 
-static const struct job_kind *kind_of(const struct jobs *jobs, const char *name)
+static const struct job_kind *kind_of(const struct job_pool *jobs, const char *name)
 {
     const struct job_kind *kind = jobs->kinds;
 
@@ -37,7 +37,7 @@ static const struct job_kind *kind_of(const struct jobs *jobs, const char *name)
 
 static void set_active(struct runner *runner, bool active)
 {
-    struct jobs *jobs = runner->run.jobs;
+    struct job_pool *jobs = runner->run.jobs;
 
     pthread_mutex_lock(&jobs->lock);
     runner->active = active;
@@ -49,7 +49,7 @@ static void set_active(struct runner *runner, bool active)
         text_copy(runner->message, sizeof runner->message, runner->run.job.message);
     }
     pthread_mutex_unlock(&jobs->lock);
-    jobs_moved(jobs, runner->run.claim.job_id);
+    job_pool_moved(jobs, runner->run.claim.job_id);
 }
 
 /* What a failed job says: our own faults stay in the log. */
@@ -84,7 +84,7 @@ static bool store_end(struct runner *runner, enum job_end end, const char *outco
         [JOB_END_FAILED] = JOB_FAILED,
         [JOB_END_CANCELLED] = JOB_CANCELLED,
     };
-    struct jobs *jobs = runner->run.jobs;
+    struct job_pool *jobs = runner->run.jobs;
     struct job_beat beat;
 
     pthread_mutex_lock(&jobs->beating);
@@ -100,7 +100,7 @@ static bool store_end(struct runner *runner, enum job_end end, const char *outco
     return job_finish(jobs->store, &runner->run.claim, states[end], outcome, clock_utc_ms(), error);
 }
 
-static bool is_stopping(struct jobs *jobs)
+static bool is_stopping(struct job_pool *jobs)
 {
     pthread_mutex_lock(&jobs->lock);
     bool stopping = jobs->stopping;
@@ -109,13 +109,13 @@ static bool is_stopping(struct jobs *jobs)
 }
 
 /* False: we stop. */
-static bool pause_for(struct jobs *jobs, int64_t ms)
+static bool pause_for(struct job_pool *jobs, int64_t ms)
 {
     int64_t until_ns = in_ms(ms);
 
     pthread_mutex_lock(&jobs->lock);
     while (!jobs->stopping && clock_monotonic_ns() < until_ns)
-        jobs_sleep(jobs, &jobs->changed, until_ns);
+        job_pool_sleep(jobs, &jobs->changed, until_ns);
     bool stopping = jobs->stopping;
     pthread_mutex_unlock(&jobs->lock);
     return !stopping;
@@ -125,7 +125,7 @@ static bool pause_for(struct jobs *jobs, int64_t ms)
  * (then the next process takes the job up). */
 static bool finish(struct runner *runner, enum job_end end, const char *outcome)
 {
-    struct jobs *jobs = runner->run.jobs;
+    struct job_pool *jobs = runner->run.jobs;
     const char *id = runner->run.claim.job_id;
     struct error error = { 0 };
     bool said = false;
@@ -169,13 +169,13 @@ static bool run_job(struct runner *runner)
     }
     set_active(runner, false);
     if (end != JOB_END_YIELDED)
-        jobs_kick(run->jobs); /* others may have waited for the same endpoints */
+        job_pool_kick(run->jobs); /* others may have waited for the same endpoints */
     return end != JOB_END_YIELDED || runner->asked;
 }
 
 static bool claim_next(struct runner *runner, bool *found, struct error *error)
 {
-    struct jobs *jobs = runner->run.jobs;
+    struct job_pool *jobs = runner->run.jobs;
     struct job_run *run = &runner->run;
 
     if (!job_claim(jobs->store, jobs->owner, jobs->kind_names, clock_utc_ms(), LEASE_MS, &run->job,
@@ -185,18 +185,18 @@ static bool claim_next(struct runner *runner, bool *found, struct error *error)
         return true;
     text_copy(run->claim.job_id, sizeof run->claim.job_id, run->job.id);
     run->claim.fence = run->job.fence;
-    lines_moved(jobs);
+    job_pool_lines_moved(jobs);
     return true;
 }
 
 /* Until there is new work, or it is time to look again; false: we stop. */
-static bool wait_for_work(struct jobs *jobs, uint64_t *kicks_seen)
+static bool wait_for_work(struct job_pool *jobs, uint64_t *kicks_seen)
 {
     int64_t until_ns = in_ms(POLL_MS);
 
     pthread_mutex_lock(&jobs->lock);
     while (!jobs->stopping && jobs->kicks == *kicks_seen && clock_monotonic_ns() < until_ns)
-        jobs_sleep(jobs, &jobs->work, until_ns);
+        job_pool_sleep(jobs, &jobs->work, until_ns);
     *kicks_seen = jobs->kicks;
     bool stopping = jobs->stopping;
     pthread_mutex_unlock(&jobs->lock);
@@ -206,7 +206,7 @@ static bool wait_for_work(struct jobs *jobs, uint64_t *kicks_seen)
 static void *runner_loop(void *context)
 {
     struct runner *runner = context;
-    struct jobs *jobs = runner->run.jobs;
+    struct job_pool *jobs = runner->run.jobs;
     uint64_t kicks_seen = 0;
     bool failed = false;
 
@@ -225,7 +225,8 @@ static void *runner_loop(void *context)
 }
 
 /* With the lock held. */
-static size_t read_beats(const struct jobs *jobs, struct job_beat *beats, struct runner **beaten)
+static size_t read_beats(const struct job_pool *jobs, struct job_beat *beats,
+                         struct runner **beaten)
 {
     size_t count = 0;
 
@@ -241,8 +242,8 @@ static size_t read_beats(const struct jobs *jobs, struct job_beat *beats, struct
 }
 
 /* With the lock held. A runner may be at another job by now. */
-static void take_answers(struct jobs *jobs, const struct job_beat *beats, struct runner **beaten,
-                         size_t count)
+static void take_answers(struct job_pool *jobs, const struct job_beat *beats,
+                         struct runner **beaten, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct runner *runner = beaten[i];
@@ -259,7 +260,7 @@ static void take_answers(struct jobs *jobs, const struct job_beat *beats, struct
 /* One beat for all jobs that run: one transaction a second. */
 static void *heart_loop(void *context)
 {
-    struct jobs *jobs = context;
+    struct job_pool *jobs = context;
     FREE_AUTO struct job_beat *beats = memory_zeroed(jobs->runner_count, sizeof *beats);
     FREE_AUTO struct runner **beaten = memory_zeroed(jobs->runner_count, sizeof *beaten);
     struct error error;
@@ -283,13 +284,13 @@ static void *heart_loop(void *context)
             take_answers(jobs, beats, beaten, count);
         int64_t next_ns = in_ms(BEAT_MS);
         while (!jobs->heart_stopping && clock_monotonic_ns() < next_ns)
-            jobs_sleep(jobs, &jobs->work, next_ns);
+            job_pool_sleep(jobs, &jobs->work, next_ns);
     }
     pthread_mutex_unlock(&jobs->lock);
     return NULL;
 }
 
-static void init_conditions(struct jobs *jobs)
+static void init_conditions(struct job_pool *jobs)
 {
     pthread_condattr_t monotonic;
 
@@ -302,7 +303,7 @@ static void init_conditions(struct jobs *jobs)
     pthread_condattr_destroy(&monotonic);
 }
 
-static void list_kind_names(struct jobs *jobs)
+static void list_kind_names(struct job_pool *jobs)
 {
     size_t count = 0;
 
@@ -313,7 +314,7 @@ static void list_kind_names(struct jobs *jobs)
         jobs->kind_names[i] = jobs->kinds[i].name;
 }
 
-static bool start_threads(struct jobs *jobs, struct error *error)
+static bool start_threads(struct job_pool *jobs, struct error *error)
 {
     int failure = pthread_create(&jobs->heart, NULL, heart_loop, jobs);
 
@@ -330,10 +331,10 @@ static bool start_threads(struct jobs *jobs, struct error *error)
                         strerror(failure));
 }
 
-bool jobs_create(struct store *store, const struct job_kind *kinds, unsigned threads,
-                 void *services, struct jobs **out, struct error *error)
+bool job_pool_create(struct store *store, const struct job_kind *kinds, unsigned threads,
+                     void *services, struct job_pool **out, struct error *error)
 {
-    struct jobs *jobs = memory_zeroed(1, sizeof *jobs);
+    struct job_pool *jobs = memory_zeroed(1, sizeof *jobs);
 
     jobs->store = store;
     jobs->kinds = kinds;
@@ -343,11 +344,11 @@ bool jobs_create(struct store *store, const struct job_kind *kinds, unsigned thr
     for (unsigned i = 0; i < threads; i++)
         jobs->runners[i].run =
             (struct job_run){ .jobs = jobs, .store = store, .services = services };
-    id_create("own", jobs->owner);
+    random_id("own", jobs->owner);
     list_kind_names(jobs);
     init_conditions(jobs);
     if (!job_orphans_release(store, jobs->owner, error) || !start_threads(jobs, error)) {
-        jobs_destroy(jobs, 0);
+        job_pool_destroy(jobs, 0);
         return false;
     }
     *out = jobs;
@@ -355,7 +356,7 @@ bool jobs_create(struct store *store, const struct job_kind *kinds, unsigned thr
 }
 
 /* With the lock held. */
-static size_t active_count(const struct jobs *jobs)
+static size_t active_count(const struct job_pool *jobs)
 {
     size_t count = 0;
 
@@ -364,7 +365,7 @@ static size_t active_count(const struct jobs *jobs)
     return count;
 }
 
-static void wait_for_runs(struct jobs *jobs, int64_t timeout_ms)
+static void wait_for_runs(struct job_pool *jobs, int64_t timeout_ms)
 {
     int64_t until_ns = in_ms(timeout_ms);
 
@@ -373,14 +374,14 @@ static void wait_for_runs(struct jobs *jobs, int64_t timeout_ms)
     pthread_cond_broadcast(&jobs->work);
     pthread_cond_broadcast(&jobs->changed);
     while (active_count(jobs) > 0 && clock_monotonic_ns() < until_ns)
-        jobs_sleep(jobs, &jobs->changed, until_ns);
+        job_pool_sleep(jobs, &jobs->changed, until_ns);
     for (unsigned i = 0; i < jobs->runner_count; i++)
         if (jobs->runners[i].active)
             log_warning("job %s does not stop: waiting on", jobs->runners[i].run.claim.job_id);
     pthread_mutex_unlock(&jobs->lock);
 }
 
-void jobs_destroy(struct jobs *jobs, int64_t timeout_ms)
+void job_pool_destroy(struct job_pool *jobs, int64_t timeout_ms)
 {
     if (jobs == NULL)
         return;
@@ -402,7 +403,7 @@ void jobs_destroy(struct jobs *jobs, int64_t timeout_ms)
     free(jobs);
 }
 
-void jobs_kick(struct jobs *jobs)
+void job_pool_kick(struct job_pool *jobs)
 {
     pthread_mutex_lock(&jobs->lock);
     jobs->kicks++;
@@ -410,7 +411,7 @@ void jobs_kick(struct jobs *jobs)
     pthread_mutex_unlock(&jobs->lock);
 }
 
-size_t jobs_running(struct jobs *jobs)
+size_t job_pool_running(struct job_pool *jobs)
 {
     pthread_mutex_lock(&jobs->lock);
     size_t count = active_count(jobs);

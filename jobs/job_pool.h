@@ -7,15 +7,15 @@
 
 #include "store/ledger/jobs.h"
 
-struct jobs;
+struct job_pool;
 
 /* What a running job holds; borrowed for the duration of run(). */
 struct job_run {
-    struct jobs *jobs;
+    struct job_pool *jobs;
     struct store *store;
     struct claim claim;
     struct job job; /* as claimed */
-    void *services; /* of jobs_create */
+    void *services; /* of job_pool_create */
 };
 
 /* Ends a job: COMPLETED, FAILED or CANCELLED with its outcome (JSON object, heap, taken); YIELDED
@@ -32,12 +32,12 @@ struct job_kind {
 /* Takes up what a dead process left and starts threads, each of which runs a job at a time; those
  * that stand in line for an endpoint take none. `kinds` ends with a NULL name and is
  * borrowed, as is `services`, which every run gets. */
-bool jobs_create(struct store *store, const struct job_kind *kinds, unsigned threads,
-                 void *services, struct jobs **out, struct error *error);
+bool job_pool_create(struct store *store, const struct job_kind *kinds, unsigned threads,
+                     void *services, struct job_pool **out, struct error *error);
 /* Asks every run to yield and waits for them, at most timeout_ms; then joins. NULL is fine. */
-void jobs_destroy(struct jobs *jobs, int64_t timeout_ms);
+void job_pool_destroy(struct job_pool *jobs, int64_t timeout_ms);
 
-void jobs_kick(struct jobs *jobs); /* a job was queued: claim it now */
+void job_pool_kick(struct job_pool *jobs); /* a job was queued: claim it now */
 
 /* For run(): progress is kept in memory, shown at once to those who wait, stored with the next
  * beat. */
@@ -67,24 +67,24 @@ bool job_run_ask(struct job_run *run, const struct job_question *questions, size
 
 /* The job as it is now: the stored row with the newest progress of memory; its message says where
  * it stands in line. */
-bool jobs_show(struct jobs *jobs, const char *id, struct job *out, struct error *error);
+bool job_pool_show(struct job_pool *jobs, const char *id, struct job *out, struct error *error);
 /* As job_list (store/ledger/jobs.h), each job as it is now. */
-bool jobs_list(struct jobs *jobs, const struct job_filter *filter, size_t limit, struct job **out,
-               size_t *count, struct error *error);
+bool job_pool_list(struct job_pool *jobs, const struct job_filter *filter, size_t limit,
+                   struct job **out, size_t *count, struct error *error);
 /* Waits until the job changed against `seen` (state, progress or message), or timeout_ms passed, or
  * `cancelled` says so (asked at least 5 times a second; NULL: never). */
-bool jobs_wait(struct jobs *jobs, const char *id, const struct job *seen, int64_t timeout_ms,
-               bool (*cancelled)(void *context), void *context, struct job *out,
-               struct error *error);
-bool jobs_cancel(struct jobs *jobs, const char *id, struct change *change, struct job *out,
-                 struct error *error);
+bool job_pool_wait(struct job_pool *jobs, const char *id, const struct job *seen,
+                   int64_t timeout_ms, bool (*cancelled)(void *context), void *context,
+                   struct job *out, struct error *error);
+bool job_pool_cancel(struct job_pool *jobs, const char *id, struct change *change, struct job *out,
+                     struct error *error);
 /* Answers what a job asked: `answers` is an object with one by key, `*taken` counts those that were
  * open; others are passed over. The job goes on as soon as none is open. */
-bool jobs_answer(struct jobs *jobs, const char *id, json_t *answers, struct change *change,
-                 size_t *taken, struct error *error);
-size_t jobs_running(struct jobs *jobs);
+bool job_pool_answer(struct job_pool *jobs, const char *id, json_t *answers, struct change *change,
+                     size_t *taken, struct error *error);
+size_t job_pool_running(struct job_pool *jobs);
 
 /* Called with a job's id whenever it moved, from any thread; for event streams. One listener, set
  * before jobs run. */
-void jobs_listen(struct jobs *jobs, void (*moved)(void *context, const char *job_id),
-                 void *context);
+void job_pool_listen(struct job_pool *jobs, void (*moved)(void *context, const char *job_id),
+                     void *context);

@@ -24,7 +24,7 @@ void job_run_progress(struct job_run *run, double progress, double total, const 
     if (message != NULL)
         text_copy(runner->message, sizeof runner->message, message);
     pthread_mutex_unlock(&run->jobs->lock);
-    jobs_moved(run->jobs, run->claim.job_id);
+    job_pool_moved(run->jobs, run->claim.job_id);
 }
 
 /* With the lock held. */
@@ -47,13 +47,13 @@ enum job_stop job_run_stop(const struct job_run *run)
 
 enum job_stop job_run_wait(struct job_run *run, int64_t timeout_ms)
 {
-    struct jobs *jobs = run->jobs;
+    struct job_pool *jobs = run->jobs;
     int64_t until_ns = clock_monotonic_ns() + timeout_ms * 1000000;
     enum job_stop stop;
 
     pthread_mutex_lock(&jobs->lock);
     while ((stop = stop_of(runner_of(run))) == JOB_STOP_NO && clock_monotonic_ns() < until_ns)
-        jobs_sleep(jobs, &jobs->changed, until_ns);
+        job_pool_sleep(jobs, &jobs->changed, until_ns);
     pthread_mutex_unlock(&jobs->lock);
     return stop;
 }

@@ -8,7 +8,7 @@
 #define LOOK_NS 1000000000 /* at least so often is the stored row looked at again */
 #define CANCELLED_LOOK_NS 150000000
 
-void jobs_moved(struct jobs *jobs, const char *job_id)
+void job_pool_moved(struct job_pool *jobs, const char *job_id)
 {
     pthread_mutex_lock(&jobs->lock);
     jobs->moves++;
@@ -20,7 +20,8 @@ void jobs_moved(struct jobs *jobs, const char *job_id)
         listener(context, job_id);
 }
 
-void jobs_listen(struct jobs *jobs, void (*moved)(void *context, const char *job_id), void *context)
+void job_pool_listen(struct job_pool *jobs, void (*moved)(void *context, const char *job_id),
+                     void *context)
 {
     pthread_mutex_lock(&jobs->lock);
     jobs->listener = moved;
@@ -29,7 +30,7 @@ void jobs_listen(struct jobs *jobs, void (*moved)(void *context, const char *job
 }
 
 /* With the lock held. NULL: it does not run here. */
-static struct runner *runner_at(struct jobs *jobs, const char *id)
+static struct runner *runner_at(struct job_pool *jobs, const char *id)
 {
     for (unsigned i = 0; i < jobs->runner_count; i++)
         if (jobs->runners[i].active && strcmp(jobs->runners[i].run.claim.job_id, id) == 0)
@@ -38,10 +39,10 @@ static struct runner *runner_at(struct jobs *jobs, const char *id)
 }
 
 /* What the stored row does not tell yet. */
-static void add_news(struct jobs *jobs, struct job *job)
+static void add_news(struct job_pool *jobs, struct job *job)
 {
     if (job->state == JOB_QUEUED)
-        line_describe(jobs->store, job);
+        queue_notice_describe(jobs->store, job);
     if (job->state != JOB_RUNNING)
         return;
     pthread_mutex_lock(&jobs->lock);
@@ -54,7 +55,7 @@ static void add_news(struct jobs *jobs, struct job *job)
     pthread_mutex_unlock(&jobs->lock);
 }
 
-bool jobs_show(struct jobs *jobs, const char *id, struct job *out, struct error *error)
+bool job_pool_show(struct job_pool *jobs, const char *id, struct job *out, struct error *error)
 {
     if (!job_find(jobs->store, id, out, error))
         return false;
@@ -62,8 +63,8 @@ bool jobs_show(struct jobs *jobs, const char *id, struct job *out, struct error 
     return true;
 }
 
-bool jobs_list(struct jobs *jobs, const struct job_filter *filter, size_t limit, struct job **out,
-               size_t *count, struct error *error)
+bool job_pool_list(struct job_pool *jobs, const struct job_filter *filter, size_t limit,
+                   struct job **out, size_t *count, struct error *error)
 {
     if (!job_list(jobs->store, filter, limit, out, count, error))
         return false;
@@ -84,7 +85,7 @@ static int64_t earlier(int64_t a, int64_t b)
 }
 
 struct watch {
-    struct jobs *jobs;
+    struct job_pool *jobs;
     bool (*cancelled)(void *context);
     void *context;
     int64_t until_ns;
@@ -94,7 +95,7 @@ struct watch {
 /* Until some job moved or it is time to look again; false: the waiting is over. */
 static bool sleep_until_moved(const struct watch *watch)
 {
-    struct jobs *jobs = watch->jobs;
+    struct job_pool *jobs = watch->jobs;
     int64_t look_ns = clock_monotonic_ns() + LOOK_NS;
     bool moved = false;
 
@@ -111,16 +112,16 @@ static bool sleep_until_moved(const struct watch *watch)
             wake_ns = earlier(wake_ns, now_ns + CANCELLED_LOOK_NS);
         pthread_mutex_lock(&jobs->lock);
         if (jobs->moves == watch->moves)
-            jobs_sleep(jobs, &jobs->changed, wake_ns);
+            job_pool_sleep(jobs, &jobs->changed, wake_ns);
         moved = jobs->moves != watch->moves;
         pthread_mutex_unlock(&jobs->lock);
     }
     return true;
 }
 
-bool jobs_wait(struct jobs *jobs, const char *id, const struct job *seen, int64_t timeout_ms,
-               bool (*cancelled)(void *context), void *context, struct job *out,
-               struct error *error)
+bool job_pool_wait(struct job_pool *jobs, const char *id, const struct job *seen,
+                   int64_t timeout_ms, bool (*cancelled)(void *context), void *context,
+                   struct job *out, struct error *error)
 {
     struct watch watch = { jobs, cancelled, context, clock_monotonic_ns() + timeout_ms * 1000000,
                            0 };
@@ -130,14 +131,14 @@ bool jobs_wait(struct jobs *jobs, const char *id, const struct job *seen, int64_
         pthread_mutex_lock(&jobs->lock);
         watch.moves = jobs->moves;
         pthread_mutex_unlock(&jobs->lock);
-        if (!jobs_show(jobs, id, out, error))
+        if (!job_pool_show(jobs, id, out, error))
             return false;
     } while (!differs(out, &before) && sleep_until_moved(&watch));
     return true;
 }
 
-bool jobs_cancel(struct jobs *jobs, const char *id, struct change *change, struct job *out,
-                 struct error *error)
+bool job_pool_cancel(struct job_pool *jobs, const char *id, struct change *change, struct job *out,
+                     struct error *error)
 {
     if (!job_cancel(jobs->store, id, clock_utc_ms(), change, out, error))
         return false;
@@ -147,10 +148,10 @@ bool jobs_cancel(struct jobs *jobs, const char *id, struct change *change, struc
         runner->cancel = true;
     pthread_mutex_unlock(&jobs->lock);
     add_news(jobs, out);
-    jobs_moved(jobs, id);
+    job_pool_moved(jobs, id);
     if (out->state != JOB_CANCELLED)
         return true;
-    jobs_kick(jobs); /* it may have held others up */
-    lines_moved(jobs);
+    job_pool_kick(jobs); /* it may have held others up */
+    job_pool_lines_moved(jobs);
     return true;
 }

@@ -9,7 +9,7 @@
 #define BEAT_MS 1000
 #define POLL_MS 1000 /* for jobs that nobody announced, and leases that ended */
 
-/* A thread and what it runs. All but `run` and `thread` under the lock of struct jobs. */
+/* A thread and what it runs. All but `run` and `thread` under the lock of struct job_pool. */
 struct runner {
     struct job_run run; /* first: what a kind's function is given */
     pthread_t thread;
@@ -19,7 +19,7 @@ struct runner {
     char message[256];
 };
 
-struct jobs {
+struct job_pool {
     struct store *store;
     const struct job_kind *kinds;
     const char **kind_names; /* of kinds, ends with NULL */
@@ -44,10 +44,10 @@ struct jobs {
 };
 
 /* Wakes who waits for this job, and tells the listener. */
-void jobs_moved(struct jobs *jobs, const char *job_id);
+void job_pool_moved(struct job_pool *jobs, const char *job_id);
 /* Waits, with the lock held, for the condition or `until_ns` on the monotonic clock. */
-void jobs_sleep(struct jobs *jobs, pthread_cond_t *condition, int64_t until_ns);
+void job_pool_sleep(struct job_pool *jobs, pthread_cond_t *condition, int64_t until_ns);
 /* Wakes who waits for a job that stands in line, and tells the listener of each. */
-void lines_moved(struct jobs *jobs);
+void job_pool_lines_moved(struct job_pool *jobs);
 /* Into the message of a job that stands in line: who holds it up, and its place. */
-void line_describe(struct store *store, struct job *job);
+void queue_notice_describe(struct store *store, struct job *job);

@@ -31,14 +31,14 @@ static void describe_first(const struct line_place *place, struct text *out)
         text_addf(out, "%.40s is first in line for %.60s", first->principal, first->purpose);
 }
 
-void line_describe(struct store *store, struct job *job)
+void queue_notice_describe(struct store *store, struct job *job)
 {
     TEXT_AUTO message = { 0 };
     struct line_place place;
     struct error error;
     bool found = false;
 
-    if (!line_place_find(store, job->id, &place, &found, &error))
+    if (!job_line_place(store, job->id, &place, &found, &error))
         log_warning("the place of job %s in line cannot be read: %s", job->id, error.message);
     if (!found)
         return;
@@ -56,7 +56,7 @@ static void tell_each(const struct endpoint_lease *rows, size_t count,
             listener(context, rows[i].job_id);
 }
 
-void lines_moved(struct jobs *jobs)
+void job_pool_lines_moved(struct job_pool *jobs)
 {
     FREE_AUTO struct endpoint_lease *rows = NULL;
     struct error error;
@@ -70,7 +70,7 @@ void lines_moved(struct jobs *jobs)
     pthread_mutex_unlock(&jobs->lock);
     if (listener == NULL)
         return;
-    if (endpoint_list(jobs->store, &rows, &count, &error))
+    if (endpoint_lease_list(jobs->store, &rows, &count, &error))
         tell_each(rows, count, listener, context);
     else
         log_warning("who stands in line is not told of its move: %s", error.message);

@@ -10,63 +10,67 @@
 
 const struct audit_rule audit_rules[] = {
     { "duplicate_cells", "the same cell more than once in one file: runs that were appended", 5,
-      check_duplicates, "users, rates or lengths of rows", has_places },
-    { "identical_runs", "the same figures, to the digit, under another name", 5, check_copies,
-      "other imports", has_others },
+      audit_check_duplicates, "users, rates or lengths of rows", audit_needs_places },
+    { "identical_runs", "the same figures, to the digit, under another name", 5, audit_check_copies,
+      "other imports", audit_needs_others },
     { "failed_speed", "a speed, or a mean of zero, for a cell in which nothing succeeded", 5,
-      check_failed_speed, "how many requests succeeded", has_outcomes, .of_imports = true },
-    { "low_success", "figures over the few requests that succeeded", 8, check_success,
-      "how many requests succeeded", has_outcomes },
-    { "all_failed", "cells in which no request succeeded", 8, check_all_failed,
-      "how many requests succeeded", has_outcomes, .of_imports = true },
-    { "misnamed_failure", "requests longer than the context told as another failure", 7,
-      check_misnamed, "how many requests succeeded", has_outcomes },
-    { "actual_load", "fewer requests in flight than the cell's users (Little's law)", 4,
-      check_actual_load, "users, rates and mean latencies", has_in_flight },
-    { "load_plateau", "no more requests in flight, however many users", 4, check_plateau,
-      "three numbers of users with rates and mean latencies", has_three_levels },
-    { "request_cap", "fewer requests than users", 4, check_requests,
-      "users and numbers of requests", has_requests },
-    { "burst", "one burst of requests: no steady state", 3, check_burst,
-      "users and numbers of requests", has_rounds },
-    { "front_door", "more users than the deployment lets in at once", 6, check_front_door,
-      "container_concurrency", has_door },
-    { "first_shape", "a cold start (a compilation, an empty prefix cache) inside the figures", 9,
-      check_first_shape, "mean latencies at two numbers of users", has_two_levels },
-    { "non_monotone", "more work that took less time: noise of single measurements", 16,
-      check_monotone, "mean latencies at two numbers of users", has_two_levels },
-    { "censored_tail", "a timeout that cut the slow requests off", 10, check_censored,
-      "how many requests succeeded", has_slowest },
-    { "few_samples", "percentiles of fewer requests than they need", 16, check_samples,
-      "percentiles and numbers of requests", has_percentiles, .of_imports = true },
-    { "disorder", "latencies that contradict one another", 0, check_order,
-      "two figures of a latency", has_order },
-    { "one_token_output", "too few output tokens to tell of generation speed", 1, check_one_token,
-      "output tokens", has_output },
-    { "tokens_locked_to_context", "input tokens counted as generated", 11, check_locked_tokens,
-      "token rates, request rates and contexts", has_tokens_of_context },
-    { "unknown_output", "output tokens that nobody counted", 12, check_unknown_output,
+      audit_check_failed_speed, "how many requests succeeded", audit_needs_outcomes,
       .of_imports = true },
-    { "tokens_estimated", "tokens counted from chunks", 12, check_estimated,
-      "marks of opsbrain's load generator", has_marks },
-    { "length_mismatch", "prompts or answers of another length than asked for", 0, check_lengths,
-      "token lengths, both asked for and seen", has_lengths, .of_imports = true },
+    { "low_success", "figures over the few requests that succeeded", 8, audit_check_success,
+      "how many requests succeeded", audit_needs_outcomes },
+    { "all_failed", "cells in which no request succeeded", 8, audit_check_all_failed,
+      "how many requests succeeded", audit_needs_outcomes, .of_imports = true },
+    { "misnamed_failure", "requests longer than the context told as another failure", 7,
+      audit_check_misnamed, "how many requests succeeded", audit_needs_outcomes },
+    { "actual_load", "fewer requests in flight than the cell's users (Little's law)", 4,
+      audit_check_actual_load, "users, rates and mean latencies", audit_needs_in_flight },
+    { "load_plateau", "no more requests in flight, however many users", 4, audit_check_plateau,
+      "three numbers of users with rates and mean latencies", audit_needs_three_levels },
+    { "request_cap", "fewer requests than users", 4, audit_check_requests,
+      "users and numbers of requests", audit_needs_requests },
+    { "burst", "one burst of requests: no steady state", 3, audit_check_burst,
+      "users and numbers of requests", audit_needs_rounds },
+    { "front_door", "more users than the deployment lets in at once", 6, audit_check_front_door,
+      "container_concurrency", audit_needs_door },
+    { "first_shape", "a cold start (a compilation, an empty prefix cache) inside the figures", 9,
+      audit_check_first_shape, "mean latencies at two numbers of users", audit_needs_two_levels },
+    { "non_monotone", "more work that took less time: noise of single measurements", 16,
+      audit_check_monotone, "mean latencies at two numbers of users", audit_needs_two_levels },
+    { "censored_tail", "a timeout that cut the slow requests off", 10, audit_check_censored,
+      "how many requests succeeded", audit_needs_slowest },
+    { "few_samples", "percentiles of fewer requests than they need", 16, audit_check_samples,
+      "percentiles and numbers of requests", audit_needs_percentiles, .of_imports = true },
+    { "disorder", "latencies that contradict one another", 0, audit_check_order,
+      "two figures of a latency", audit_needs_order },
+    { "one_token_output", "too few output tokens to tell of generation speed", 1,
+      audit_check_one_token, "output tokens", audit_needs_output },
+    { "tokens_locked_to_context", "input tokens counted as generated", 11,
+      audit_check_locked_tokens, "token rates, request rates and contexts",
+      audit_needs_tokens_of_context },
+    { "unknown_output", "output tokens that nobody counted", 12, audit_check_unknown_output,
+      .of_imports = true },
+    { "tokens_estimated", "tokens counted from chunks", 12, audit_check_estimated,
+      "marks of opsbrain's load generator", audit_needs_marks },
+    { "length_mismatch", "prompts or answers of another length than asked for", 0,
+      audit_check_lengths, "token lengths, both asked for and seen", audit_needs_lengths,
+      .of_imports = true },
     { "tokens_recounted", "tokens counted by another tokenizer than the server's", 12,
-      check_recounted, "token counts of both the tool and the server", has_both_counts },
-    { "prefix_cache", "prompts served from the prefix cache", 2, check_cache,
-      "cached tokens, or latencies of long prompts at two numbers of users", has_cache },
-    { "client_limited", "the load generator was the limit", 16, check_client,
-      "marks of opsbrain's load generator", has_marks },
-    { "contaminated", "the server worked for others meanwhile", 16, check_contaminated,
-      "marks of opsbrain's load generator", has_marks },
-    { "uneven", "the server stalled or changed its pace meanwhile", 16, check_uneven,
-      "marks of opsbrain's load generator", has_marks },
-    { "rates_disagree", "rates that are not what counts and durations give", 0, check_rates,
-      "rates with the counts behind them", has_rates_twice, .of_imports = true },
-    { "compute_roofline", "more arithmetic per second than the hardware has", 14, check_compute,
-      "hardware and model", has_roof },
-    { "bandwidth_roofline", "weights read faster than the memory can", 14, check_bandwidth,
-      "hardware and model", has_roof },
+      audit_check_recounted, "token counts of both the tool and the server",
+      audit_needs_both_counts },
+    { "prefix_cache", "prompts served from the prefix cache", 2, audit_check_cache,
+      "cached tokens, or latencies of long prompts at two numbers of users", audit_needs_cache },
+    { "client_limited", "the load generator was the limit", 16, audit_check_client,
+      "marks of opsbrain's load generator", audit_needs_marks },
+    { "contaminated", "the server worked for others meanwhile", 16, audit_check_contaminated,
+      "marks of opsbrain's load generator", audit_needs_marks },
+    { "uneven", "the server stalled or changed its pace meanwhile", 16, audit_check_uneven,
+      "marks of opsbrain's load generator", audit_needs_marks },
+    { "rates_disagree", "rates that are not what counts and durations give", 0, audit_check_rates,
+      "rates with the counts behind them", audit_needs_rates_twice, .of_imports = true },
+    { "compute_roofline", "more arithmetic per second than the hardware has", 14,
+      audit_check_compute, "hardware and model", audit_needs_roof },
+    { "bandwidth_roofline", "weights read faster than the memory can", 14, audit_check_bandwidth,
+      "hardware and model", audit_needs_roof },
     { 0 },
 };
 
@@ -95,7 +99,7 @@ struct finding *audit_find(struct audit *audit, enum finding_weight weight)
     return &findings->at[findings->count++];
 }
 
-void finding_add_cell(struct finding *finding, size_t cell)
+void audit_finding_add_cell(struct finding *finding, size_t cell)
 {
     finding->cells = memory_resize(finding->cells, finding->cell_count + 1, sizeof *finding->cells);
     finding->cells[finding->cell_count++] = cell;
@@ -111,7 +115,7 @@ struct finding *audit_find_cells(struct audit *audit, enum finding_weight weight
             continue;
         if (finding == NULL)
             finding = audit_find(audit, weight);
-        finding_add_cell(finding, i);
+        audit_finding_add_cell(finding, i);
     }
     return finding;
 }
@@ -169,7 +173,7 @@ void findings_mark(const struct findings *findings, struct evidence *evidence)
 
 /* ---- Of a cell ---- */
 
-bool cell_is_measured(const struct evidence_cell *cell)
+bool audit_cell_is_measured(const struct evidence_cell *cell)
 {
     return cell->state == EVIDENCE_MEASURED
            || (cell->state == EVIDENCE_UNKNOWN && cell->request_throughput > 0);
@@ -182,12 +186,12 @@ int audit_compare(double a, double b)
     return (a > b) - (a < b);
 }
 
-bool cells_same_run(const struct evidence_cell *a, const struct evidence_cell *b)
+bool audit_cells_same_run(const struct evidence_cell *a, const struct evidence_cell *b)
 {
     return strcmp(a->variant, b->variant) == 0;
 }
 
-bool cells_same_length(const struct evidence_cell *a, const struct evidence_cell *b)
+bool audit_cells_same_length(const struct evidence_cell *a, const struct evidence_cell *b)
 {
     double seen = a->input_tokens_mean, other = b->input_tokens_mean;
 
@@ -196,17 +200,17 @@ bool cells_same_length(const struct evidence_cell *a, const struct evidence_cell
     return isnan(seen) || isnan(other) || fabs(seen - other) <= SEEN_WITHIN * fmax(seen, other);
 }
 
-double cell_users(const struct evidence_cell *cell)
+double audit_cell_users(const struct evidence_cell *cell)
 {
     return cell->concurrency;
 }
 
-double cell_mean_ms(const struct evidence_cell *cell)
+double audit_cell_mean_ms(const struct evidence_cell *cell)
 {
     return cell->latency[METRIC_E2E].mean_ms;
 }
 
-double cell_requests(const struct evidence_cell *cell)
+double audit_cell_requests(const struct evidence_cell *cell)
 {
     if (!isnan(cell->attempted))
         return cell->attempted;
@@ -215,7 +219,7 @@ double cell_requests(const struct evidence_cell *cell)
     return cell->requests_asked;
 }
 
-double cell_tokens_out(const struct evidence_cell *cell)
+double audit_cell_tokens_out(const struct evidence_cell *cell)
 {
     if (!isnan(cell->output_tokens_mean))
         return cell->output_tokens_mean;

@@ -33,7 +33,7 @@ static double cached_share(const struct evidence_cell *cell)
 
 static bool is_cached(const struct evidence_cell *cell)
 {
-    return cell_is_measured(cell) && cached_share(cell) > CACHED_SHARE;
+    return audit_cell_is_measured(cell) && cached_share(cell) > CACHED_SHARE;
 }
 
 static void check_told(struct audit *audit)
@@ -54,7 +54,7 @@ static void check_told(struct audit *audit)
 /* ---- As times tell --------------------------------------------------------------------------- */
 
 /* Of the first token, where both tell it, the median before the mean: else of the request. */
-static double compared_ms(const struct place *place, const struct place *other)
+static double compared_ms(const struct audit_place *place, const struct audit_place *other)
 {
     const struct evidence_latency *ttft = &place->cell->latency[METRIC_TTFT];
     const struct evidence_latency *others = &other->cell->latency[METRIC_TTFT];
@@ -66,7 +66,8 @@ static double compared_ms(const struct place *place, const struct place *other)
     return place->mean_ms;
 }
 
-static bool is_slower(const struct place *first, const struct place *later, double times)
+static bool is_slower(const struct audit_place *first, const struct audit_place *later,
+                      double times)
 {
     double first_ms = compared_ms(first, later), later_ms = compared_ms(later, first);
 
@@ -74,11 +75,11 @@ static bool is_slower(const struct place *first, const struct place *later, doub
 }
 
 /* A compilation is in one request, and the median of several does not show it. */
-static bool has_slow_median(const struct place *first, const struct place *later)
+static bool has_slow_median(const struct audit_place *first, const struct audit_place *later)
 {
     const struct evidence_latency *ttft = &first->cell->latency[METRIC_TTFT];
 
-    return cell_requests(first->cell) >= REQUESTS_OF_MEDIAN
+    return audit_cell_requests(first->cell) >= REQUESTS_OF_MEDIAN
            && (!isnan(ttft->p50_ms + later->cell->latency[METRIC_TTFT].p50_ms)
                || first->cell->latency[METRIC_E2E].p50_ms
                       > CACHED_TIMES * later->cell->latency[METRIC_E2E].p50_ms);
@@ -86,16 +87,16 @@ static bool has_slow_median(const struct place *first, const struct place *later
 
 /* Another first cell, of a prompt at most half or at least twice as long, took about as much less
  * or more, and no longer one took less: it was read. A compilation takes as long for either. */
-static bool grows_with_length(const struct places *places, const struct place *first)
+static bool grows_with_length(const struct audit_places *places, const struct audit_place *first)
 {
     bool grows = false;
 
     for (size_t i = first->run; i < first->run_end; i++) {
-        const struct place *other = &places->at[i];
+        const struct audit_place *other = &places->at[i];
         double lengths = other->length / first->length, times = other->mean_ms / first->mean_ms;
 
         if (!other->is_measured || !(other->length >= LENGTH_NEEDED)
-            || !(lengths >= 2 || lengths <= 0.5) || !place_is_lowest(places, other))
+            || !(lengths >= 2 || lengths <= 0.5) || !audit_place_is_lowest(places, other))
             continue;
         if (lengths >= 2 && times < 1)
             return false;
@@ -104,14 +105,15 @@ static bool grows_with_length(const struct places *places, const struct place *f
     return grows;
 }
 
-const struct place *cached_reads(const struct places *places, const struct place *first)
+const struct audit_place *audit_cache_reads(const struct audit_places *places,
+                                            const struct audit_place *first)
 {
-    const struct place *later;
+    const struct audit_place *later;
 
     if (places->cache_is_off || !first->is_measured || !(first->length >= LENGTH_NEEDED)
-        || !place_is_lowest(places, first) || cached_share(first->cell) > CACHED_SHARE)
+        || !audit_place_is_lowest(places, first) || cached_share(first->cell) > CACHED_SHARE)
         return NULL;
-    later = place_next_level(places, first);
+    later = audit_place_next_level(places, first);
     if (later == NULL || cached_share(later->cell) <= CACHED_SHARE
         || !is_slower(first, later, GROWING_TIMES)
         || first->length < PREFILL_SPEED * compared_ms(first, later) / 1000)
@@ -123,11 +125,11 @@ const struct place *cached_reads(const struct places *places, const struct place
 }
 
 /* Cells of the shape of `first` whose prompts were read faster than with no other user. */
-static void add_reads(const struct places *places, const struct place *first, bool *reads,
-                      const struct evidence *evidence)
+static void add_reads(const struct audit_places *places, const struct audit_place *first,
+                      bool *reads, const struct evidence *evidence)
 {
     for (size_t i = first->shape; i < first->shape_end; i++) {
-        const struct place *place = &places->at[i];
+        const struct audit_place *place = &places->at[i];
 
         if (place->is_measured && place->users > first->users
             && compared_ms(place, first) < compared_ms(first, place))
@@ -138,15 +140,15 @@ static void add_reads(const struct places *places, const struct place *first, bo
 static void check_times(struct audit *audit)
 {
     const struct evidence *evidence = audit->evidence;
-    PLACES_AUTO places = places_of(evidence);
+    AUDIT_PLACES_AUTO places = audit_places_of(evidence);
     FREE_AUTO bool *reads = memory_zeroed(evidence->cell_count + 1, sizeof *reads);
-    const struct place *longest = NULL, *later;
+    const struct audit_place *longest = NULL, *later;
     struct finding *finding;
 
     for (size_t i = 0; i < places.count; i++) {
-        const struct place *first = &places.at[i];
+        const struct audit_place *first = &places.at[i];
 
-        if (cached_reads(&places, first) == NULL)
+        if (audit_cache_reads(&places, first) == NULL)
             continue;
         add_reads(&places, first, reads, evidence);
         if (longest == NULL || first->length > longest->length)
@@ -157,8 +159,8 @@ static void check_times(struct audit *audit)
     finding = audit_find(audit, FINDING_WRONG);
     for (size_t i = 0; i < evidence->cell_count; i++)
         if (reads[i])
-            finding_add_cell(finding, i);
-    later = cached_reads(&places, longest);
+            audit_finding_add_cell(finding, i);
+    later = audit_cache_reads(&places, longest);
     text_addf(&finding->arithmetic,
               "%.15g of context took %.4g s at %.15g users (row %lld), but %.4g s at %.15g (row "
               "%lld)",
@@ -178,7 +180,7 @@ static bool is_prompt_column(const char *heading)
                                          "query",  "question",    "message" };
     char normalized[HEADING_SIZE];
 
-    column_normalize(heading, normalized);
+    import_column_normalize(heading, normalized);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(normalized, names[i]) == 0)
             return true;
@@ -222,7 +224,7 @@ static const char *one_prompt(const struct evidence *evidence)
     for (size_t i = 0; i < evidence->cell_count; i++) {
         const char *prompt = prompt_of(&evidence->cells[i]);
 
-        if (prompt == NULL || !cell_is_measured(&evidence->cells[i]))
+        if (prompt == NULL || !audit_cell_is_measured(&evidence->cells[i]))
             continue;
         if (only != NULL && strcmp(prompt, only) != 0)
             return NULL;
@@ -232,7 +234,7 @@ static const char *one_prompt(const struct evidence *evidence)
     return count > 1 ? only : NULL;
 }
 
-bool tells_prompts(const struct evidence *evidence)
+bool audit_cache_has_prompts(const struct evidence *evidence)
 {
     for (size_t i = 0; i < evidence->cell_count; i++)
         if (prompt_of(&evidence->cells[i]) != NULL)
@@ -246,15 +248,15 @@ static void check_named(struct audit *audit)
     const char *prompt = one_prompt(evidence);
     struct finding *finding;
 
-    if (caches_nothing(&evidence->facts)
+    if (audit_cache_is_none(&evidence->facts)
         || (prompt == NULL && !names_one_prompt(evidence->facts.dataset)
             && !names_one_prompt(evidence->facts.workload)))
         return;
     finding = audit_find(audit, FINDING_CAUTION);
     for (size_t i = 0; i < evidence->cell_count; i++)
-        if (cell_is_measured(&evidence->cells[i])
+        if (audit_cell_is_measured(&evidence->cells[i])
             && (prompt == NULL || prompt_of(&evidence->cells[i]) != NULL))
-            finding_add_cell(finding, i);
+            audit_finding_add_cell(finding, i);
     text_add(&finding->arithmetic, "each request has the same prompt");
     if (prompt != NULL) {
         text_add(&finding->arithmetic, ": \"");
@@ -266,7 +268,7 @@ static void check_named(struct audit *audit)
              "read once: TTFT and input rates are those of a cached prompt.");
 }
 
-void check_cache(struct audit *audit)
+void audit_check_cache(struct audit *audit)
 {
     check_told(audit);
     check_times(audit);

@@ -34,7 +34,7 @@ static bool has_other_prompt_count(const struct evidence *evidence,
         double apart = fabs(other->input_tokens_mean - cell->input_tokens_mean);
 
         if (!(apart > widest) || !(apart > cell->input_tokens_mean / 2)
-            || isnan(more_of_prompt(other)) || !cells_same_run(cell, other))
+            || isnan(more_of_prompt(other)) || !audit_cells_same_run(cell, other))
             continue;
         widest = apart;
         growth = (more_of_prompt(other) - more_of_prompt(cell))
@@ -54,12 +54,12 @@ static void add_counts(const char *which, double counted, double told, struct te
 
 static bool is_recounted(const struct evidence *evidence, const struct evidence_cell *cell)
 {
-    return cell_is_measured(cell)
+    return audit_cell_is_measured(cell)
            && (differs(cell->output_tokens_mean, cell->output_tokens_usage, ENDING_TOKENS)
                || has_other_prompt_count(evidence, cell));
 }
 
-void check_recounted(struct audit *audit)
+void audit_check_recounted(struct audit *audit)
 {
     const struct evidence *evidence = audit->evidence;
     struct finding *finding = NULL;
@@ -70,7 +70,7 @@ void check_recounted(struct audit *audit)
             continue;
         if (finding == NULL)
             finding = audit_find(audit, FINDING_WRONG);
-        finding_add_cell(finding, i);
+        audit_finding_add_cell(finding, i);
     }
     if (finding == NULL)
         return;
@@ -99,14 +99,14 @@ static bool has_other_length(const struct evidence_cell *cell)
 {
     double longer = input_seen(cell) - cell->input_length;
 
-    return cell_is_measured(cell)
+    return audit_cell_is_measured(cell)
            && (longer < -LENGTH_WITHIN * cell->input_length
                || longer > fmax(TEMPLATE_TOKENS, LENGTH_WITHIN * cell->input_length)
                || fabs(output_seen(cell) - cell->output_tokens_asked)
                       > LENGTH_WITHIN * cell->output_tokens_asked);
 }
 
-void check_lengths(struct audit *audit)
+void audit_check_lengths(struct audit *audit)
 {
     struct finding *finding;
     const struct evidence_cell *cell;

@@ -17,10 +17,10 @@ static bool is_failed_with_speed(const struct evidence_cell *cell)
 
     return nothing_succeeded
            && (cell->request_throughput > 0 || cell->output_throughput > 0
-               || cell_mean_ms(cell) > 0);
+               || audit_cell_mean_ms(cell) > 0);
 }
 
-void check_failed_speed(struct audit *audit)
+void audit_check_failed_speed(struct audit *audit)
 {
     struct finding *finding;
     const struct evidence_cell *cell;
@@ -36,10 +36,11 @@ void check_failed_speed(struct audit *audit)
 
 static bool has_low_success(const struct evidence_cell *cell)
 {
-    return cell_is_measured(cell) && cell->success_rate < SUCCESS_NEEDED && cell->success_rate > 0;
+    return audit_cell_is_measured(cell) && cell->success_rate < SUCCESS_NEEDED
+           && cell->success_rate > 0;
 }
 
-void check_success(struct audit *audit)
+void audit_check_success(struct audit *audit)
 {
     struct finding *finding = audit_find_cells(audit, FINDING_WRONG, has_low_success);
     double lowest = 1;
@@ -80,12 +81,12 @@ static double failing_s(const struct evidence_cell *cell)
 }
 
 /* Of the shape that begins at `first`: nothing is served, and few users are refused at once. */
-static bool is_refused_at_once(const struct places *places, const struct place *first)
+static bool is_refused_at_once(const struct audit_places *places, const struct audit_place *first)
 {
     double soonest = INFINITY;
 
     for (size_t i = first->shape; i < first->shape_end; i++) {
-        const struct place *place = &places->at[i];
+        const struct audit_place *place = &places->at[i];
 
         if (place->is_measured)
             return false;
@@ -99,12 +100,12 @@ static bool is_refused_at_once(const struct places *places, const struct place *
  * shorter one is served: it is the length. */
 static void mark_refused_lengths(const struct evidence *evidence, bool *out)
 {
-    PLACES_AUTO places = places_of(evidence);
+    AUDIT_PLACES_AUTO places = audit_places_of(evidence);
     double served = NAN; /* the longest, of the run */
     bool refused = false;
 
     for (size_t i = 0; i < places.count; i++) {
-        const struct place *place = &places.at[i];
+        const struct audit_place *place = &places.at[i];
 
         if (i == place->run)
             served = NAN;
@@ -140,7 +141,7 @@ static bool *find_misnamed(const struct evidence *evidence)
     return misnamed;
 }
 
-void check_misnamed(struct audit *audit)
+void audit_check_misnamed(struct audit *audit)
 {
     const struct evidence *evidence = audit->evidence;
     double limit = evidence->facts.context_limit_tokens;
@@ -153,7 +154,7 @@ void check_misnamed(struct audit *audit)
             continue;
         if (finding == NULL)
             finding = audit_find(audit, FINDING_WRONG);
-        finding_add_cell(finding, i);
+        audit_finding_add_cell(finding, i);
     }
     if (finding == NULL)
         return;
@@ -166,7 +167,7 @@ void check_misnamed(struct audit *audit)
         text_addf(&finding->arithmetic,
                   "from a context of %.15g on everything fails, at %.15g users too (row %lld), and "
                   "within %g s",
-                  first->input_length, cell_users(first), (long long)first->row, AT_ONCE_S);
+                  first->input_length, audit_cell_users(first), (long long)first->row, AT_ONCE_S);
     text_add(&finding->consequence,
              "The requests were too long for the model as served: infeasible, not a failure of the "
              "hardware.");
@@ -175,7 +176,7 @@ void check_misnamed(struct audit *audit)
 /* ---- All of them failed ---- */
 
 /* Of those that no other rule tells of. */
-void check_all_failed(struct audit *audit)
+void audit_check_all_failed(struct audit *audit)
 {
     const struct evidence *evidence = audit->evidence;
     FREE_AUTO bool *misnamed = find_misnamed(evidence);
@@ -188,7 +189,7 @@ void check_all_failed(struct audit *audit)
             continue;
         if (finding == NULL)
             finding = audit_find(audit, FINDING_CAUTION);
-        finding_add_cell(finding, i);
+        audit_finding_add_cell(finding, i);
     }
     if (finding == NULL)
         return;

@@ -20,16 +20,17 @@
 
 static double cell_rounds(const struct evidence_cell *cell)
 {
-    return (isnan(cell_requests(cell)) ? cell->succeeded : cell_requests(cell)) / cell_users(cell);
+    return (isnan(audit_cell_requests(cell)) ? cell->succeeded : audit_cell_requests(cell))
+           / audit_cell_users(cell);
 }
 
 /* Of a burst, as long as its slowest request: as told, or by the rate of those that succeeded. */
 static double burst_s(const struct evidence_cell *cell)
 {
     double succeeded =
-        isnan(cell->succeeded) ? cell->success_rate * cell_users(cell) : cell->succeeded;
+        isnan(cell->succeeded) ? cell->success_rate * audit_cell_users(cell) : cell->succeeded;
 
-    if (cell_rounds(cell) > ROUNDS_OF_A_BURST || isnan(cell_users(cell)))
+    if (cell_rounds(cell) > ROUNDS_OF_A_BURST || isnan(audit_cell_users(cell)))
         return NAN;
     return isnan(cell->duration_s) ? succeeded / cell->request_throughput : cell->duration_s;
 }
@@ -72,8 +73,9 @@ static bool tells_bounds(const struct evidence_latency *latency)
 
 static bool has_lost(const struct evidence_cell *cell)
 {
-    return cell->success_rate <= 1 - LOST_SHARE || cell->failed >= LOST_SHARE * cell_requests(cell)
-           || (cell->failed > 0 && isnan(cell_requests(cell)));
+    return cell->success_rate <= 1 - LOST_SHARE
+           || cell->failed >= LOST_SHARE * audit_cell_requests(cell)
+           || (cell->failed > 0 && isnan(audit_cell_requests(cell)));
 }
 
 static bool names_timeout(const struct evidence_cell *cell)
@@ -89,7 +91,7 @@ static bool names_timeout(const struct evidence_cell *cell)
 
 static double tail_of(const struct evidence_cell *cell)
 {
-    return cell->latency[METRIC_E2E].p95_ms / cell_mean_ms(cell);
+    return cell->latency[METRIC_E2E].p95_ms / audit_cell_mean_ms(cell);
 }
 
 /* Percentiles that all stand at the timeout, far above the mean: nothing else stops them there. */
@@ -110,7 +112,7 @@ static double usual_tail(const struct evidence *evidence)
     for (size_t i = 0; i < evidence->cell_count; i++) {
         const struct evidence_cell *cell = &evidence->cells[i];
 
-        if (!cell_is_measured(cell) || has_lost(cell) || isnan(tail_of(cell)))
+        if (!audit_cell_is_measured(cell) || has_lost(cell) || isnan(tail_of(cell)))
             continue;
         sum += tail_of(cell);
         count++;
@@ -146,7 +148,7 @@ static struct walls find_walls(const struct evidence *evidence)
     for (size_t i = 0; i < evidence->cell_count; i++) {
         const struct evidence_cell *cell = &evidence->cells[i];
         double timeout_s = timeout_of(cell);
-        bool lost = cell_is_measured(cell) && has_lost(cell);
+        bool lost = audit_cell_is_measured(cell) && has_lost(cell);
 
         if (!lost && cell->state != EVIDENCE_FAILED)
             continue;
@@ -188,7 +190,7 @@ static double cutting_timeout(const struct evidence *evidence, const struct wall
     bool failed = cell->success_rate < 1 || cell->failed > 0;
     double timeout_s = timeout_of(cell);
 
-    if (!cell_is_measured(cell) || !failed || tells_bounds(&cell->latency[METRIC_E2E]))
+    if (!audit_cell_is_measured(cell) || !failed || tells_bounds(&cell->latency[METRIC_E2E]))
         return NAN;
     if (!isnan(stated_s))
         return fmax(highest_s(cell), burst_s(cell)) >= NEAR_TIMEOUT * stated_s ? stated_s : NAN;
@@ -212,7 +214,7 @@ static void add_censored(const struct evidence_cell *cell, double timeout_s, str
     text_addf(out, " %.4g of the requests failed: a timeout of %.15g s", lost, timeout_s);
 }
 
-void check_censored(struct audit *audit)
+void audit_check_censored(struct audit *audit)
 {
     const struct evidence *evidence = audit->evidence;
     struct walls walls = find_walls(evidence);
@@ -226,7 +228,7 @@ void check_censored(struct audit *audit)
             continue;
         if (finding == NULL)
             finding = audit_find(audit, FINDING_WRONG);
-        finding_add_cell(finding, i);
+        audit_finding_add_cell(finding, i);
         timeout_s = cut_s;
     }
     if (finding == NULL)
@@ -243,7 +245,7 @@ void check_censored(struct audit *audit)
 
 static double samples_of(const struct evidence_cell *cell)
 {
-    return isnan(cell->succeeded) ? cell_requests(cell) : cell->succeeded;
+    return isnan(cell->succeeded) ? audit_cell_requests(cell) : cell->succeeded;
 }
 
 /* Our own reports mark percentiles of few values themselves. */
@@ -254,10 +256,10 @@ static bool has_few_samples(const struct evidence_cell *cell)
                  || (!isnan(cell->latency[METRIC_E2E].p99_ms) && requests < 100)
                  || (!isnan(cell->latency[METRIC_TTFT].p99_ms) && requests < 100);
 
-    return cell_is_measured(cell) && needs;
+    return audit_cell_is_measured(cell) && needs;
 }
 
-void check_samples(struct audit *audit)
+void audit_check_samples(struct audit *audit)
 {
     struct finding *finding;
     double fewest = INFINITY;
@@ -297,10 +299,10 @@ static bool is_disordered(const struct evidence_cell *cell)
     for (int i = 0; i < METRIC_COUNT; i++)
         if (latency_is_disordered(&cell->latency[i]))
             return true;
-    return cell->latency[METRIC_TTFT].mean_ms > cell_mean_ms(cell) * 1.001;
+    return cell->latency[METRIC_TTFT].mean_ms > audit_cell_mean_ms(cell) * 1.001;
 }
 
-void check_order(struct audit *audit)
+void audit_check_order(struct audit *audit)
 {
     struct finding *finding = audit_find_cells(audit, FINDING_WRONG, is_disordered);
 

@@ -18,28 +18,28 @@ static double in_flight(const struct evidence_cell *cell)
 {
     if (!isnan(cell->concurrency_actual))
         return cell->concurrency_actual;
-    return cell->request_throughput * cell_mean_ms(cell) / 1000;
+    return cell->request_throughput * audit_cell_mean_ms(cell) / 1000;
 }
 
 static double load_ratio(const struct evidence_cell *cell)
 {
     double expected = cell->concurrency_expected; /* users who think are not in flight */
 
-    return in_flight(cell) / (isnan(expected) ? cell_users(cell) : expected);
+    return in_flight(cell) / (isnan(expected) ? audit_cell_users(cell) : expected);
 }
 
 /* Between the requests of one user the client prepares the next one: nobody else is missing then.
  */
 static bool is_pause_of_one(const struct evidence_cell *cell)
 {
-    double pause_s = (cell_users(cell) - in_flight(cell)) / cell->request_throughput;
+    double pause_s = (audit_cell_users(cell) - in_flight(cell)) / cell->request_throughput;
 
-    return cell_users(cell) <= 1 && (load_ratio(cell) >= PAUSE_SHARE || pause_s <= PAUSE_S);
+    return audit_cell_users(cell) <= 1 && (load_ratio(cell) >= PAUSE_SHARE || pause_s <= PAUSE_S);
 }
 
 static bool is_short_of_load(const struct evidence_cell *cell)
 {
-    return cell_is_measured(cell) && load_ratio(cell) < LOAD_SHORT && !is_pause_of_one(cell);
+    return audit_cell_is_measured(cell) && load_ratio(cell) < LOAD_SHORT && !is_pause_of_one(cell);
 }
 
 /* ---- Levels of users ---- */
@@ -68,9 +68,9 @@ static struct level_cell *level_cells(const struct evidence *evidence,
     for (size_t i = 0; i < evidence->cell_count; i++) {
         const struct evidence_cell *cell = &evidence->cells[i];
 
-        if (cell_is_measured(cell) && !isnan(cell_users(cell))
-            && (of == NULL || cells_same_run(cell, of)))
-            cells[(*count)++] = (struct level_cell){ cell_users(cell), in_flight(cell),
+        if (audit_cell_is_measured(cell) && !isnan(audit_cell_users(cell))
+            && (of == NULL || audit_cells_same_run(cell, of)))
+            cells[(*count)++] = (struct level_cell){ audit_cell_users(cell), in_flight(cell),
                                                      is_bad != NULL && is_bad[i] };
     }
     qsort(cells, *count, sizeof *cells, compare_level_cells);
@@ -116,7 +116,7 @@ static double users_below(const struct evidence *evidence, const struct finding 
     double first_bad = first_bad_level(evidence, finding), below = 0;
 
     for (size_t i = 0; i < evidence->cell_count; i++) {
-        double users = cell_users(&evidence->cells[i]);
+        double users = audit_cell_users(&evidence->cells[i]);
 
         if (users < first_bad && users > below)
             below = users;
@@ -136,7 +136,7 @@ static void add_below(struct audit *audit, struct finding *finding)
         text_add(&finding->consequence, "Do not compare any level");
 }
 
-void check_actual_load(struct audit *audit)
+void audit_check_actual_load(struct audit *audit)
 {
     struct finding *finding = audit_find_cells(audit, FINDING_WRONG, is_short_of_load);
     const struct evidence_cell *worst;
@@ -158,11 +158,11 @@ void check_actual_load(struct audit *audit)
     if (isnan(worst->concurrency_actual))
         text_addf(&finding->arithmetic,
                   "lowest: %.4g requests/s x %.4g s mean latency = %.4g of %.15g users",
-                  worst->request_throughput, cell_mean_ms(worst) / 1000, in_flight(worst),
-                  cell_users(worst));
+                  worst->request_throughput, audit_cell_mean_ms(worst) / 1000, in_flight(worst),
+                  audit_cell_users(worst));
     else
         text_addf(&finding->arithmetic, "lowest: a time average of %.4g of %.15g users",
-                  in_flight(worst), cell_users(worst));
+                  in_flight(worst), audit_cell_users(worst));
     add_below(audit, finding);
     text_add(&finding->consequence, ": there the load was less than the table says.");
 }
@@ -177,7 +177,7 @@ static int compare_values(const void *a, const void *b)
 /* Of the run that `of` belongs to. */
 static bool is_of_run(const struct evidence_cell *cell, const struct evidence_cell *of)
 {
-    return cell_is_measured(cell) && cells_same_run(cell, of);
+    return audit_cell_is_measured(cell) && audit_cells_same_run(cell, of);
 }
 
 struct level {
@@ -221,10 +221,10 @@ static void tell_plateau(struct audit *audit, const struct evidence_cell *of, do
     struct finding *finding = audit_find(audit, FINDING_WRONG);
 
     for (size_t i = 0; i < evidence->cell_count; i++) {
-        double users = cell_users(&evidence->cells[i]);
+        double users = audit_cell_users(&evidence->cells[i]);
 
         if (is_of_run(&evidence->cells[i], of) && users > lowest + 0.5 && users < highest + 0.5)
-            finding_add_cell(finding, i);
+            audit_finding_add_cell(finding, i);
     }
     text_addf(&finding->arithmetic,
               "about %.3g requests are in flight at every level from %.15g to %.15g users",
@@ -265,13 +265,13 @@ static void check_run_plateau(struct audit *audit, const struct evidence_cell *o
 static bool is_first_of_run(const struct evidence *evidence, size_t index)
 {
     for (size_t i = 0; i < index; i++)
-        if (cells_same_run(&evidence->cells[i], &evidence->cells[index]))
+        if (audit_cells_same_run(&evidence->cells[i], &evidence->cells[index]))
             return false;
     return true;
 }
 
 /* With more users there is more in flight, unless something lets no more in. */
-void check_plateau(struct audit *audit)
+void audit_check_plateau(struct audit *audit)
 {
     size_t runs = 0;
 
@@ -286,10 +286,10 @@ void check_plateau(struct audit *audit)
 
 static bool is_capped(const struct evidence_cell *cell)
 {
-    return cell_is_measured(cell) && cell_requests(cell) < cell_users(cell);
+    return audit_cell_is_measured(cell) && audit_cell_requests(cell) < audit_cell_users(cell);
 }
 
-void check_requests(struct audit *audit)
+void audit_check_requests(struct audit *audit)
 {
     struct finding *finding = audit_find_cells(audit, FINDING_WRONG, is_capped);
     const struct evidence_cell *last;
@@ -298,7 +298,7 @@ void check_requests(struct audit *audit)
         return;
     last = &audit->evidence->cells[finding->cells[finding->cell_count - 1]];
     text_addf(&finding->arithmetic, "%.15g requests in all for %.15g users (row %lld)",
-              cell_requests(last), cell_users(last), (long long)last->row);
+              audit_cell_requests(last), audit_cell_users(last), (long long)last->row);
     text_add(&finding->consequence,
              "So many users were never there: read these cells as a burst of that many requests.");
 }
@@ -306,16 +306,17 @@ void check_requests(struct audit *audit)
 /* Where nothing else is told, what was completed. */
 static double requests_told(const struct evidence_cell *cell)
 {
-    return isnan(cell_requests(cell)) ? cell->succeeded : cell_requests(cell);
+    return isnan(audit_cell_requests(cell)) ? cell->succeeded : audit_cell_requests(cell);
 }
 
 static bool is_burst(const struct evidence_cell *cell)
 {
-    return cell_is_measured(cell) && isnan(cell->concurrency_actual) && cell_users(cell) > 1
-           && requests_told(cell) < BURST_ROUNDS * cell_users(cell);
+    return audit_cell_is_measured(cell) && isnan(cell->concurrency_actual)
+           && audit_cell_users(cell) > 1
+           && requests_told(cell) < BURST_ROUNDS * audit_cell_users(cell);
 }
 
-void check_burst(struct audit *audit)
+void audit_check_burst(struct audit *audit)
 {
     struct finding *finding = audit_find_cells(audit, FINDING_WRONG, is_burst);
     const struct evidence_cell *last;
@@ -325,13 +326,13 @@ void check_burst(struct audit *audit)
     last = &audit->evidence->cells[finding->cells[finding->cell_count - 1]];
     text_addf(&finding->arithmetic,
               "%.15g requests for %.15g users (row %lld): fewer than %d for each user",
-              requests_told(last), cell_users(last), (long long)last->row, BURST_ROUNDS);
+              requests_told(last), audit_cell_users(last), (long long)last->row, BURST_ROUNDS);
     text_add(&finding->consequence,
              "All start at once and the last run alone: neither throughput nor latency is that of "
              "a steady load.");
 }
 
-void check_front_door(struct audit *audit)
+void audit_check_front_door(struct audit *audit)
 {
     const struct evidence_facts *facts = &audit->evidence->facts;
     double instances = isnan(facts->max_instances) ? 1 : facts->max_instances;
@@ -343,11 +344,11 @@ void check_front_door(struct audit *audit)
     for (size_t i = 0; i < audit->evidence->cell_count; i++) {
         const struct evidence_cell *cell = &audit->evidence->cells[i];
 
-        if (!cell_is_measured(cell) || !(cell_users(cell) > door))
+        if (!audit_cell_is_measured(cell) || !(audit_cell_users(cell) > door))
             continue;
         if (finding == NULL)
             finding = audit_find(audit, FINDING_CAUTION);
-        finding_add_cell(finding, i);
+        audit_finding_add_cell(finding, i);
     }
     if (finding == NULL)
         return;

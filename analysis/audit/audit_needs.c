@@ -32,24 +32,25 @@ static bool tells_outcome(const struct evidence_cell *cell)
 
 static bool tells_in_flight(const struct evidence_cell *cell)
 {
-    return cell_is_measured(cell) && !isnan(cell_users(cell))
+    return audit_cell_is_measured(cell) && !isnan(audit_cell_users(cell))
            && (!isnan(cell->concurrency_actual)
-               || !isnan(cell->request_throughput * cell_mean_ms(cell)));
+               || !isnan(cell->request_throughput * audit_cell_mean_ms(cell)));
 }
 
 static bool tells_requests(const struct evidence_cell *cell)
 {
-    return cell_is_measured(cell) && !isnan(cell_users(cell)) && !isnan(cell_requests(cell));
+    return audit_cell_is_measured(cell) && !isnan(audit_cell_users(cell))
+           && !isnan(audit_cell_requests(cell));
 }
 
 static bool tells_rounds(const struct evidence_cell *cell)
 {
-    return tells_requests(cell) || !isnan(cell_users(cell) + cell->succeeded);
+    return tells_requests(cell) || !isnan(audit_cell_users(cell) + cell->succeeded);
 }
 
 static bool tells_users(const struct evidence_cell *cell)
 {
-    return cell_is_measured(cell) && !isnan(cell_users(cell));
+    return audit_cell_is_measured(cell) && !isnan(audit_cell_users(cell));
 }
 
 static bool tells_slowest(const struct evidence_cell *cell)
@@ -63,8 +64,8 @@ static bool tells_slowest(const struct evidence_cell *cell)
 
 static bool tells_percentiles(const struct evidence_cell *cell)
 {
-    return cell_is_measured(cell)
-           && !isnan(isnan(cell->succeeded) ? cell_requests(cell) : cell->succeeded)
+    return audit_cell_is_measured(cell)
+           && !isnan(isnan(cell->succeeded) ? audit_cell_requests(cell) : cell->succeeded)
            && (!isnan(cell->latency[METRIC_E2E].p95_ms) || !isnan(cell->latency[METRIC_E2E].p99_ms)
                || !isnan(cell->latency[METRIC_TTFT].p99_ms));
 }
@@ -85,19 +86,20 @@ static bool tells_order(const struct evidence_cell *cell)
     for (int i = 0; i < METRIC_COUNT; i++)
         if (tells_two(&cell->latency[i]))
             return true;
-    return !isnan(cell->latency[METRIC_TTFT].mean_ms + cell_mean_ms(cell));
+    return !isnan(cell->latency[METRIC_TTFT].mean_ms + audit_cell_mean_ms(cell));
 }
 
 static bool tells_output(const struct evidence_cell *cell)
 {
-    return cell_is_measured(cell) && !isnan(cell_tokens_out(cell));
+    return audit_cell_is_measured(cell) && !isnan(audit_cell_tokens_out(cell));
 }
 
 static bool tells_tokens_of_context(const struct evidence_cell *cell)
 {
     double rate = isnan(cell->token_throughput) ? cell->output_throughput : cell->token_throughput;
 
-    return cell_is_measured(cell) && !isnan(rate / cell->request_throughput + cell->input_length);
+    return audit_cell_is_measured(cell)
+           && !isnan(rate / cell->request_throughput + cell->input_length);
 }
 
 static bool has_mark(const struct evidence_cell *cell)
@@ -113,7 +115,7 @@ static bool tells_lengths(const struct evidence_cell *cell)
     double out =
         isnan(cell->output_tokens_usage) ? cell->output_tokens_mean : cell->output_tokens_usage;
 
-    return cell_is_measured(cell)
+    return audit_cell_is_measured(cell)
            && (!isnan(in + cell->input_length) || !isnan(out + cell->output_tokens_asked));
 }
 
@@ -130,13 +132,13 @@ static bool tells_cache(const struct evidence_cell *cell)
 
 static bool is_long_and_timed(const struct evidence_cell *cell)
 {
-    return cell_is_measured(cell) && cell->input_length >= LENGTH_OF_CACHE
-           && (!isnan(cell->latency[METRIC_TTFT].p50_ms) || !isnan(cell_mean_ms(cell)));
+    return audit_cell_is_measured(cell) && cell->input_length >= LENGTH_OF_CACHE
+           && (!isnan(cell->latency[METRIC_TTFT].p50_ms) || !isnan(audit_cell_mean_ms(cell)));
 }
 
 static bool tells_rates_twice(const struct evidence_cell *cell)
 {
-    return cell_is_measured(cell)
+    return audit_cell_is_measured(cell)
            && (!isnan(cell->request_throughput + cell->succeeded + cell->duration_s)
                || !isnan(cell->output_throughput + cell->output_tokens + cell->duration_s)
                || !isnan(cell->total_throughput + cell->input_throughput
@@ -147,15 +149,15 @@ static bool tells_token_rate(const struct evidence_cell *cell)
 {
     double prompt = isnan(cell->input_tokens_mean) ? cell->input_length : cell->input_tokens_mean;
 
-    return cell_is_measured(cell)
+    return audit_cell_is_measured(cell)
            && (!isnan(cell->total_throughput) || !isnan(cell->request_throughput * prompt));
 }
 
 static bool tells_stream_rate(const struct evidence_cell *cell)
 {
-    return cell_is_measured(cell)
+    return audit_cell_is_measured(cell)
            && (cell->latency[METRIC_TPOT].mean_ms > 0 || !isnan(cell->stream_throughput)
-               || !isnan(cell->output_throughput / cell_users(cell)));
+               || !isnan(cell->output_throughput / audit_cell_users(cell)));
 }
 
 /* ---- Of a run -------------------------------------------------------------------------------- */
@@ -168,7 +170,7 @@ static bool has_levels(const struct audit *audit, size_t needed,
     size_t count = 0;
 
     for (size_t i = 0; i < audit->evidence->cell_count && count < needed; i++) {
-        double users = cell_users(&audit->evidence->cells[i]);
+        double users = audit_cell_users(&audit->evidence->cells[i]);
         bool is_new = tells(&audit->evidence->cells[i]);
 
         for (size_t j = 0; j < count; j++)
@@ -181,111 +183,111 @@ static bool has_levels(const struct audit *audit, size_t needed,
 
 static bool tells_mean(const struct evidence_cell *cell)
 {
-    return tells_users(cell) && !isnan(cell_mean_ms(cell));
+    return tells_users(cell) && !isnan(audit_cell_mean_ms(cell));
 }
 
-bool has_places(const struct audit *audit)
+bool audit_needs_places(const struct audit *audit)
 {
     return audit->evidence->cell_count > 1 && is_any(audit, tells_place);
 }
 
-bool has_others(const struct audit *audit)
+bool audit_needs_others(const struct audit *audit)
 {
     return audit->input->next_other != NULL;
 }
 
-bool has_outcomes(const struct audit *audit)
+bool audit_needs_outcomes(const struct audit *audit)
 {
     return is_any(audit, tells_outcome);
 }
 
-bool has_in_flight(const struct audit *audit)
+bool audit_needs_in_flight(const struct audit *audit)
 {
     return is_any(audit, tells_in_flight);
 }
 
-bool has_three_levels(const struct audit *audit)
+bool audit_needs_three_levels(const struct audit *audit)
 {
     return has_levels(audit, 3, tells_in_flight);
 }
 
-bool has_requests(const struct audit *audit)
+bool audit_needs_requests(const struct audit *audit)
 {
     return is_any(audit, tells_requests);
 }
 
-bool has_rounds(const struct audit *audit)
+bool audit_needs_rounds(const struct audit *audit)
 {
     return is_any(audit, tells_rounds);
 }
 
-bool has_door(const struct audit *audit)
+bool audit_needs_door(const struct audit *audit)
 {
     return !isnan(audit->evidence->facts.container_concurrency) && is_any(audit, tells_users);
 }
 
-bool has_two_levels(const struct audit *audit)
+bool audit_needs_two_levels(const struct audit *audit)
 {
     return has_levels(audit, 2, tells_mean);
 }
 
-bool has_slowest(const struct audit *audit)
+bool audit_needs_slowest(const struct audit *audit)
 {
     return is_any(audit, tells_slowest);
 }
 
-bool has_percentiles(const struct audit *audit)
+bool audit_needs_percentiles(const struct audit *audit)
 {
     return is_any(audit, tells_percentiles);
 }
 
-bool has_order(const struct audit *audit)
+bool audit_needs_order(const struct audit *audit)
 {
     return is_any(audit, tells_order);
 }
 
-bool has_output(const struct audit *audit)
+bool audit_needs_output(const struct audit *audit)
 {
     return is_any(audit, tells_output);
 }
 
-bool has_tokens_of_context(const struct audit *audit)
+bool audit_needs_tokens_of_context(const struct audit *audit)
 {
     return is_any(audit, tells_tokens_of_context);
 }
 
-bool has_marks(const struct audit *audit)
+bool audit_needs_marks(const struct audit *audit)
 {
     return !audit->evidence->imported || is_any(audit, has_mark);
 }
 
-bool has_lengths(const struct audit *audit)
+bool audit_needs_lengths(const struct audit *audit)
 {
     return audit->evidence->input_unit == LENGTH_TOKENS && is_any(audit, tells_lengths);
 }
 
-bool has_both_counts(const struct audit *audit)
+bool audit_needs_both_counts(const struct audit *audit)
 {
     return is_any(audit, tells_both_counts);
 }
 
-bool has_cache(const struct audit *audit)
+bool audit_needs_cache(const struct audit *audit)
 {
     return is_any(audit, tells_cache) || has_levels(audit, 2, is_long_and_timed)
-           || tells_prompts(audit->evidence);
+           || audit_cache_has_prompts(audit->evidence);
 }
 
-bool has_rates_twice(const struct audit *audit)
+bool audit_needs_rates_twice(const struct audit *audit)
 {
     return is_any(audit, tells_rates_twice);
 }
 
-bool has_token_rate(const struct audit *audit)
+bool audit_needs_token_rate(const struct audit *audit)
 {
     return is_any(audit, tells_token_rate);
 }
 
-bool has_stream_rate(const struct audit *audit)
+bool audit_needs_stream_rate(const struct audit *audit)
 {
     return is_any(audit, tells_stream_rate);
 }

@@ -4,25 +4,25 @@
 
 #include "analysis/audit/audit_parts.h"
 
-bool has_places(const struct audit *audit); /* what sets rows apart, and two rows */
-bool has_others(const struct audit *audit);
-bool has_outcomes(const struct audit *audit);
-bool has_in_flight(const struct audit *audit);
-bool has_three_levels(const struct audit *audit);
-bool has_requests(const struct audit *audit);
-bool has_rounds(const struct audit *audit);
-bool has_door(const struct audit *audit);
-bool has_two_levels(const struct audit *audit);
-bool has_slowest(const struct audit *audit);
-bool has_percentiles(const struct audit *audit);
-bool has_order(const struct audit *audit);
-bool has_output(const struct audit *audit);
-bool has_tokens_of_context(const struct audit *audit);
-bool has_marks(const struct audit *audit); /* our own load generator's */
-bool has_lengths(const struct audit *audit);
-bool has_both_counts(const struct audit *audit);
-bool has_cache(const struct audit *audit);
-bool has_rates_twice(const struct audit *audit);
-bool has_roof(const struct audit *audit); /* hardware and model, in the catalogue */
-bool has_token_rate(const struct audit *audit);
-bool has_stream_rate(const struct audit *audit);
+bool audit_needs_places(const struct audit *audit); /* what sets rows apart, and two rows */
+bool audit_needs_others(const struct audit *audit);
+bool audit_needs_outcomes(const struct audit *audit);
+bool audit_needs_in_flight(const struct audit *audit);
+bool audit_needs_three_levels(const struct audit *audit);
+bool audit_needs_requests(const struct audit *audit);
+bool audit_needs_rounds(const struct audit *audit);
+bool audit_needs_door(const struct audit *audit);
+bool audit_needs_two_levels(const struct audit *audit);
+bool audit_needs_slowest(const struct audit *audit);
+bool audit_needs_percentiles(const struct audit *audit);
+bool audit_needs_order(const struct audit *audit);
+bool audit_needs_output(const struct audit *audit);
+bool audit_needs_tokens_of_context(const struct audit *audit);
+bool audit_needs_marks(const struct audit *audit); /* our own load generator's */
+bool audit_needs_lengths(const struct audit *audit);
+bool audit_needs_both_counts(const struct audit *audit);
+bool audit_needs_cache(const struct audit *audit);
+bool audit_needs_rates_twice(const struct audit *audit);
+bool audit_needs_roof(const struct audit *audit); /* hardware and model, in the catalogue */
+bool audit_needs_token_rate(const struct audit *audit);
+bool audit_needs_stream_rate(const struct audit *audit);

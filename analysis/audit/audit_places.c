@@ -5,35 +5,35 @@
 
 #include "base/core/memory.h"
 
-void places_finish(struct places *places)
+void audit_places_finish(struct audit_places *places)
 {
     free(places->at);
     free(places->by_mean);
     free(places->by_row);
 }
 
-static int compare_runs(const struct place *a, const struct place *b)
+static int compare_runs(const struct audit_place *a, const struct audit_place *b)
 {
     int order = strcmp(a->cell->variant, b->cell->variant);
 
     return order != 0 ? order : (a->pass > b->pass) - (a->pass < b->pass);
 }
 
-static int compare_shapes(const struct place *a, const struct place *b)
+static int compare_shapes(const struct audit_place *a, const struct audit_place *b)
 {
     int order = compare_runs(a, b);
 
     return order != 0 ? order : audit_compare(round(a->length), round(b->length));
 }
 
-static int compare_rows(const struct place *a, const struct place *b)
+static int compare_rows(const struct audit_place *a, const struct audit_place *b)
 {
     return (a->cell > b->cell) - (a->cell < b->cell);
 }
 
 static int compare_places(const void *left, const void *right)
 {
-    const struct place *a = left, *b = right;
+    const struct audit_place *a = left, *b = right;
     int order = compare_shapes(a, b);
 
     if (order == 0)
@@ -43,8 +43,8 @@ static int compare_places(const void *left, const void *right)
 
 static int compare_means(const void *left, const void *right)
 {
-    const struct place *a = *(const struct place *const *)left;
-    const struct place *b = *(const struct place *const *)right;
+    const struct audit_place *a = *(const struct audit_place *const *)left;
+    const struct audit_place *b = *(const struct audit_place *const *)right;
     int order = compare_runs(a, b);
 
     if (order == 0)
@@ -53,8 +53,8 @@ static int compare_means(const void *left, const void *right)
 }
 
 /* How far what starts at `first` goes. */
-static size_t end_of(const struct places *places, size_t first,
-                     int (*compare)(const struct place *a, const struct place *b))
+static size_t end_of(const struct audit_places *places, size_t first,
+                     int (*compare)(const struct audit_place *a, const struct audit_place *b))
 {
     size_t end = first + 1;
 
@@ -63,7 +63,8 @@ static size_t end_of(const struct places *places, size_t first,
     return end;
 }
 
-static const struct evidence_cell *first_row(const struct places *places, size_t run, size_t end)
+static const struct evidence_cell *first_row(const struct audit_places *places, size_t run,
+                                             size_t end)
 {
     const struct evidence_cell *first = places->at[run].cell;
 
@@ -73,7 +74,7 @@ static const struct evidence_cell *first_row(const struct places *places, size_t
     return first;
 }
 
-static void find_bounds(struct places *places)
+static void find_bounds(struct audit_places *places)
 {
     size_t run = 0, run_end = 0, shape = 0, shape_end = 0;
     const struct evidence_cell *first = NULL;
@@ -93,32 +94,32 @@ static void find_bounds(struct places *places)
     }
 }
 
-bool caches_nothing(const struct evidence_facts *facts)
+bool audit_cache_is_none(const struct evidence_facts *facts)
 {
     return strstr(facts->flags, "no-enable-prefix-caching") != NULL
            || strstr(facts->flags, "disable-radix-cache") != NULL;
 }
 
-struct places places_of(const struct evidence *evidence)
+struct audit_places audit_places_of(const struct evidence *evidence)
 {
     size_t count = evidence->cell_count;
     FREE_AUTO size_t *passes = audit_passes(evidence);
-    struct places places = { count, memory_zeroed(count + 1, sizeof *places.at),
-                             memory_zeroed(count + 1, sizeof *places.by_mean),
-                             memory_zeroed(count + 1, sizeof *places.by_row) };
+    struct audit_places places = { count, memory_zeroed(count + 1, sizeof *places.at),
+                                   memory_zeroed(count + 1, sizeof *places.by_mean),
+                                   memory_zeroed(count + 1, sizeof *places.by_row) };
 
     for (size_t i = 0; i < count; i++) {
         const struct evidence_cell *cell = &evidence->cells[i];
 
-        places.at[i] = (struct place){ .is_measured = cell_is_measured(cell),
-                                       .users = cell_users(cell),
-                                       .length = cell->input_length,
-                                       .output = cell->output_tokens_asked,
-                                       .mean_ms = cell_mean_ms(cell),
-                                       .cell = cell,
-                                       .pass = passes[i] };
+        places.at[i] = (struct audit_place){ .is_measured = audit_cell_is_measured(cell),
+                                             .users = audit_cell_users(cell),
+                                             .length = cell->input_length,
+                                             .output = cell->output_tokens_asked,
+                                             .mean_ms = audit_cell_mean_ms(cell),
+                                             .cell = cell,
+                                             .pass = passes[i] };
     }
-    places.cache_is_off = caches_nothing(&evidence->facts);
+    places.cache_is_off = audit_cache_is_none(&evidence->facts);
     qsort(places.at, count, sizeof *places.at, compare_places);
     find_bounds(&places);
     for (size_t i = 0; i < count; i++) {
@@ -129,28 +130,29 @@ struct places places_of(const struct evidence *evidence)
     return places;
 }
 
-bool place_same_length(const struct place *a, const struct place *b)
+bool audit_place_same_length(const struct audit_place *a, const struct audit_place *b)
 {
     if (!isnan(a->length) || !isnan(b->length))
         return fabs(a->length - b->length) < 0.5;
-    return cells_same_length(a->cell, b->cell);
+    return audit_cells_same_length(a->cell, b->cell);
 }
 
-bool place_same_output(const struct place *a, const struct place *b)
+bool audit_place_same_output(const struct audit_place *a, const struct audit_place *b)
 {
     return isnan(a->output) || isnan(b->output) || fabs(a->output - b->output) < 0.5;
 }
 
 /* Cells of a run that differ in nothing but their users. */
-static bool same_shape(const struct place *a, const struct place *b)
+static bool same_shape(const struct audit_place *a, const struct audit_place *b)
 {
-    return place_same_length(a, b) && place_same_output(a, b);
+    return audit_place_same_length(a, b) && audit_place_same_output(a, b);
 }
 
-const struct place *place_next_level(const struct places *places, const struct place *place)
+const struct audit_place *audit_place_next_level(const struct audit_places *places,
+                                                 const struct audit_place *place)
 {
     for (size_t i = (size_t)(place - places->at) + 1; i < place->shape_end; i++) {
-        const struct place *other = &places->at[i];
+        const struct audit_place *other = &places->at[i];
 
         if (other->is_measured && other->users > place->users && same_shape(other, place))
             return other;
@@ -158,7 +160,7 @@ const struct place *place_next_level(const struct places *places, const struct p
     return NULL;
 }
 
-bool place_is_lowest(const struct places *places, const struct place *place)
+bool audit_place_is_lowest(const struct audit_places *places, const struct audit_place *place)
 {
     for (size_t i = place->shape; places->at[i].users < place->users; i++)
         if (same_shape(&places->at[i], place))

@@ -4,7 +4,7 @@
 
 #include "analysis/audit/audit_parts.h"
 
-struct place {
+struct audit_place {
     bool is_measured;
     double users, length, output;
     double mean_ms; /* E2E */
@@ -15,27 +15,29 @@ struct place {
     size_t shape, shape_end;               /* those of them with the same length */
 };
 
-struct places {
+struct audit_places {
     size_t count;
-    struct place *at;             /* by run, length and users */
-    const struct place **by_mean; /* by run and mean latency */
-    const struct place **by_row;  /* as in the file */
-    bool cache_is_off;            /* as the server's flags say */
+    struct audit_place *at;             /* by run, length and users */
+    const struct audit_place **by_mean; /* by run and mean latency */
+    const struct audit_place **by_row;  /* as in the file */
+    bool cache_is_off;                  /* as the server's flags say */
 };
-struct places places_of(const struct evidence *evidence);
-void places_finish(struct places *places);
-#define PLACES_AUTO __attribute__((cleanup(places_finish))) struct places
+struct audit_places audit_places_of(const struct evidence *evidence);
+void audit_places_finish(struct audit_places *places);
+#define AUDIT_PLACES_AUTO __attribute__((cleanup(audit_places_finish))) struct audit_places
 
-bool place_same_length(const struct place *a, const struct place *b);
-bool place_same_output(const struct place *a, const struct place *b);
+bool audit_place_same_length(const struct audit_place *a, const struct audit_place *b);
+bool audit_place_same_output(const struct audit_place *a, const struct audit_place *b);
 /* The measured cell of the same shape with the fewest users above this one's, or NULL. */
-const struct place *place_next_level(const struct places *places, const struct place *place);
+const struct audit_place *audit_place_next_level(const struct audit_places *places,
+                                                 const struct audit_place *place);
 /* No cell of its shape has fewer users. */
-bool place_is_lowest(const struct places *places, const struct place *place);
+bool audit_place_is_lowest(const struct audit_places *places, const struct audit_place *place);
 /* Its flags turn the prefix cache off. */
-bool caches_nothing(const struct evidence_facts *facts);
+bool audit_cache_is_none(const struct evidence_facts *facts);
 /* `first` read its prompt and those with more users took it from the prefix cache, as far as times
  * tell: the next level then; else NULL (audit_cache.c). */
-const struct place *cached_reads(const struct places *places, const struct place *first);
+const struct audit_place *audit_cache_reads(const struct audit_places *places,
+                                            const struct audit_place *first);
 /* Rows have a prompt, or somebody stated what was sent. */
-bool tells_prompts(const struct evidence *evidence);
+bool audit_cache_has_prompts(const struct evidence *evidence);

@@ -30,7 +30,7 @@ static void variant_value(const char *variant, const char *const *names, char ou
         size_t name = strcspn(at, "="), end = name + strcspn(at + name, ",");
 
         snprintf(heading, sizeof heading, "%.*s", (int)name, at);
-        column_normalize(heading, normalized);
+        import_column_normalize(heading, normalized);
         for (size_t i = 0; names[i] != NULL && end > name; i++)
             if (strcmp(normalized, names[i]) == 0)
                 snprintf(out, 160, "%.*s", (int)(end - name - 1), at + name + 1);
@@ -66,7 +66,7 @@ static struct roof roof_of(const struct audit *audit, const struct evidence_cell
     return roof;
 }
 
-bool has_roof(const struct audit *audit)
+bool audit_needs_roof(const struct audit *audit)
 {
     for (size_t i = 0; i < audit->evidence->cell_count; i++) {
         const struct roof roof = roof_of(audit, &audit->evidence->cells[i]);
@@ -116,7 +116,7 @@ static double compute_share(const struct audit *audit, const struct evidence_cel
 {
     const struct roof roof = roof_of(audit, cell);
 
-    if (roof.hardware == NULL || roof.model == NULL || !cell_is_measured(cell))
+    if (roof.hardware == NULL || roof.model == NULL || !audit_cell_is_measured(cell))
         return NAN;
     return tokens_through(cell) * 2 * roof.model->active_parameters / peak_flops(audit, &roof);
 }
@@ -136,14 +136,14 @@ static struct finding *find_above(struct audit *audit, enum finding_weight weigh
             continue;
         if (finding == NULL)
             finding = audit_find(audit, weight);
-        finding_add_cell(finding, i);
+        audit_finding_add_cell(finding, i);
         if (finding->cell_count == 1 || share_of(audit, cell) > share_of(audit, *worst))
             *worst = cell;
     }
     return finding;
 }
 
-void check_compute(struct audit *audit)
+void audit_check_compute(struct audit *audit)
 {
     bool unit_is_known = audit->evidence->input_unit != LENGTH_UNKNOWN;
     const struct evidence_cell *worst;
@@ -184,7 +184,7 @@ static double stream_speed(const struct evidence_cell *cell)
         return 1000 / cell->latency[METRIC_TPOT].mean_ms;
     if (!isnan(cell->stream_throughput))
         return cell->stream_throughput;
-    return cell->output_throughput / cell_users(cell);
+    return cell->output_throughput / audit_cell_users(cell);
 }
 
 /* Speculative decoding makes several tokens of one reading: four to eight at most. */
@@ -195,13 +195,13 @@ static double bandwidth_share(const struct audit *audit, const struct evidence_c
 {
     const struct roof roof = roof_of(audit, cell);
 
-    if (roof.hardware == NULL || roof.model == NULL || !cell_is_measured(cell))
+    if (roof.hardware == NULL || roof.model == NULL || !audit_cell_is_measured(cell))
         return NAN;
     return stream_speed(cell) * least_weights(roof.model)
            / (roof.chips * roof.hardware->bandwidth_bytes_per_s);
 }
 
-void check_bandwidth(struct audit *audit)
+void audit_check_bandwidth(struct audit *audit)
 {
     const struct evidence_cell *worst;
     struct finding *finding =

@@ -36,7 +36,8 @@ static bool same_output(const struct evidence_cell *a, const struct evidence_cel
 
 static bool same_place(const struct evidence_cell *a, const struct evidence_cell *b)
 {
-    return same_load(a, b) && cells_same_length(a, b) && same_output(a, b) && cells_same_run(a, b);
+    return same_load(a, b) && audit_cells_same_length(a, b) && same_output(a, b)
+           && audit_cells_same_run(a, b);
 }
 
 /* ---- The same cell again ---- */
@@ -165,8 +166,8 @@ static void tell_spread(const struct evidence *evidence, const struct evidence_c
     if (worst == NULL)
         return;
     text_add(&finding->arithmetic, "; ");
-    if (!isnan(cell_users(worst)))
-        text_addf(&finding->arithmetic, "at %.15g users ", cell_users(worst));
+    if (!isnan(audit_cell_users(worst)))
+        text_addf(&finding->arithmetic, "at %.15g users ", audit_cell_users(worst));
     text_addf(&finding->arithmetic,
               "%.4g requests/s (row %lld) and %.4g (row %lld), of which the mean would be %.4g",
               worst_first->request_throughput, (long long)worst_first->row,
@@ -174,7 +175,7 @@ static void tell_spread(const struct evidence *evidence, const struct evidence_c
               (worst->request_throughput + worst_first->request_throughput) / 2);
 }
 
-void check_duplicates(struct audit *audit)
+void audit_check_duplicates(struct audit *audit)
 {
     const struct evidence *evidence = audit->evidence;
     FREE_AUTO const struct evidence_cell **firsts = firsts_of(evidence);
@@ -185,7 +186,7 @@ void check_duplicates(struct audit *audit)
             continue;
         if (finding == NULL)
             finding = audit_find(audit, FINDING_WRONG);
-        finding_add_cell(finding, i);
+        audit_finding_add_cell(finding, i);
     }
     if (finding == NULL)
         return;
@@ -205,7 +206,7 @@ static int compare_cells(const void *left, const void *right)
     const struct evidence_cell *b = *(const struct evidence_cell *const *)right;
     const double pairs[][2] = {
         { a->request_throughput, b->request_throughput },
-        { cell_mean_ms(a), cell_mean_ms(b) },
+        { audit_cell_mean_ms(a), audit_cell_mean_ms(b) },
         { a->concurrency, b->concurrency },
         { a->input_length, b->input_length },
         { a->output_tokens_asked, b->output_tokens_asked },
@@ -223,7 +224,8 @@ static bool is_distinctive(const struct evidence_cell *cell)
 {
     double rate = cell->request_throughput;
 
-    return cell_is_measured(cell) && rate > 0 && fabs(rate - round(rate * 1000) / 1000) > 1e-9;
+    return audit_cell_is_measured(cell) && rate > 0
+           && fabs(rate - round(rate * 1000) / 1000) > 1e-9;
 }
 
 /* The distinctive cells in order; free(). */
@@ -258,7 +260,7 @@ static void check_copy(struct audit *audit, const struct evidence *other)
         return;
     finding = audit_find(audit, FINDING_WRONG);
     for (size_t i = 0; i < count; i++)
-        finding_add_cell(finding, copies[i]);
+        audit_finding_add_cell(finding, copies[i]);
     text_addf(&finding->arithmetic, "%zu of %zu cells are equal to the digit with those of %s (%s)",
               count, evidence->cell_count, other->id, other->name);
     text_add(&finding->consequence,
@@ -272,7 +274,7 @@ static bool is_same_file(const struct evidence *a, const struct evidence *b)
     return strcmp(a->id, b->id) == 0 || (a->digest[0] != '\0' && strcmp(a->digest, b->digest) == 0);
 }
 
-void check_copies(struct audit *audit)
+void audit_check_copies(struct audit *audit)
 {
     const struct audit_input *input = audit->input;
     const struct evidence *evidence = audit->evidence;

@@ -14,49 +14,51 @@
 
 /* The cell of a shape that was measured first, as far as the order of users tells; or of its run,
  * by the order of rows. */
-static bool is_first(const struct places *places, const struct place *place)
+static bool is_first(const struct audit_places *places, const struct audit_place *place)
 {
-    return place->cell == place->run_first || place_is_lowest(places, place);
+    return place->cell == place->run_first || audit_place_is_lowest(places, place);
 }
 
-static bool is_slower(const struct place *place, const struct place *other, double times, double ms)
+static bool is_slower(const struct audit_place *place, const struct audit_place *other,
+                      double times, double ms)
 {
     return place->mean_ms > times * other->mean_ms && place->mean_ms > other->mean_ms + ms;
 }
 
-static bool is_cold(const struct places *places, const struct place *place)
+static bool is_cold(const struct audit_places *places, const struct audit_place *place)
 {
-    const struct place *next;
+    const struct audit_place *next;
 
     if (!place->is_measured || !is_first(places, place))
         return false;
-    next = place_next_level(places, place);
+    next = audit_place_next_level(places, place);
     return next != NULL
            && (is_slower(place, next, COLD_TIMES, COLD_MS)
                || is_slower(place, next, DISORDER_TIMES, COLD_WRONG_MS));
 }
 
-static enum finding_weight weight_of(const struct places *places, const struct place *place)
+static enum finding_weight weight_of(const struct audit_places *places,
+                                     const struct audit_place *place)
 {
-    return is_slower(place, place_next_level(places, place), COLD_WRONG_TIMES, COLD_WRONG_MS)
+    return is_slower(place, audit_place_next_level(places, place), COLD_WRONG_TIMES, COLD_WRONG_MS)
                ? FINDING_WRONG
                : FINDING_CAUTION;
 }
 
-static const struct place *add_cold(struct audit *audit, const struct places *places,
-                                    struct finding **out)
+static const struct audit_place *add_cold(struct audit *audit, const struct audit_places *places,
+                                          struct finding **out)
 {
-    const struct place *worst = NULL;
+    const struct audit_place *worst = NULL;
     struct finding *finding = NULL;
 
     for (size_t i = 0; i < places->count; i++) {
-        const struct place *place = places->by_row[i];
+        const struct audit_place *place = places->by_row[i];
 
-        if (!is_cold(places, place) || cached_reads(places, place) != NULL)
+        if (!is_cold(places, place) || audit_cache_reads(places, place) != NULL)
             continue;
         if (finding == NULL)
             finding = audit_find(audit, FINDING_CAUTION);
-        finding_add_cell(finding, i);
+        audit_finding_add_cell(finding, i);
         if (weight_of(places, place) == FINDING_WRONG)
             finding->weight = FINDING_WRONG;
         if (worst == NULL || place->mean_ms > worst->mean_ms)
@@ -66,16 +68,16 @@ static const struct place *add_cold(struct audit *audit, const struct places *pl
     return worst;
 }
 
-void check_first_shape(struct audit *audit)
+void audit_check_first_shape(struct audit *audit)
 {
-    PLACES_AUTO places = places_of(audit->evidence);
-    const struct place *worst, *next;
+    AUDIT_PLACES_AUTO places = audit_places_of(audit->evidence);
+    const struct audit_place *worst, *next;
     struct finding *finding;
 
     worst = add_cold(audit, &places, &finding);
     if (worst == NULL)
         return;
-    next = place_next_level(&places, worst);
+    next = audit_place_next_level(&places, worst);
     text_addf(&finding->arithmetic,
               "%.4g s at %.15g users (row %lld), where %.15g users took %.4g s",
               worst->mean_ms / 1000, worst->users, (long long)worst->cell->row, next->users,
@@ -89,28 +91,29 @@ void check_first_shape(struct audit *audit)
 /* ---- Less work that took longer -------------------------------------------------------------- */
 
 /* Is `less` less work than `more`, and was it slower beyond what may be chance? */
-static bool contradicts(const struct place *less, const struct place *more)
+static bool contradicts(const struct audit_place *less, const struct audit_place *more)
 {
     bool same, smaller;
 
     if (!is_slower(less, more, DISORDER_TIMES, DISORDER_MS))
         return false;
-    same = place_same_length(less, more);
+    same = audit_place_same_length(less, more);
     smaller = (same || less->length < more->length) && less->users <= more->users
               && (!same || less->users < more->users);
-    return smaller && place_same_output(less, more);
+    return smaller && audit_place_same_output(less, more);
 }
 
-static bool is_neighbour(const struct place *a, const struct place *b)
+static bool is_neighbour(const struct audit_place *a, const struct audit_place *b)
 {
-    return place_same_length(a, b) || fabs(a->users - b->users) < 0.5;
+    return audit_place_same_length(a, b) || fabs(a->users - b->users) < 0.5;
 }
 
 /* The fastest of those that do; or NULL. */
-static const struct place *contradicted_by(const struct places *places, const struct place *place)
+static const struct audit_place *contradicted_by(const struct audit_places *places,
+                                                 const struct audit_place *place)
 {
     for (size_t i = place->run; i < place->run_end; i++) {
-        const struct place *other = places->by_mean[i];
+        const struct audit_place *other = places->by_mean[i];
 
         if (!(place->mean_ms > DISORDER_TIMES * other->mean_ms))
             break;
@@ -120,7 +123,7 @@ static const struct place *contradicted_by(const struct places *places, const st
     return NULL;
 }
 
-static void add_place(const struct place *place, struct text *out)
+static void add_place(const struct audit_place *place, struct text *out)
 {
     text_addf(out, "%.15g users", place->users);
     if (!isnan(place->length))
@@ -128,23 +131,24 @@ static void add_place(const struct place *place, struct text *out)
     text_addf(out, " (row %lld)", (long long)place->cell->row);
 }
 
-void check_monotone(struct audit *audit)
+void audit_check_monotone(struct audit *audit)
 {
-    PLACES_AUTO places = places_of(audit->evidence);
-    const struct place *worst = NULL, *against = NULL;
+    AUDIT_PLACES_AUTO places = audit_places_of(audit->evidence);
+    const struct audit_place *worst = NULL, *against = NULL;
     struct finding *finding = NULL;
 
     for (size_t i = 0; i < places.count; i++) {
-        const struct place *place = places.by_row[i], *other;
+        const struct audit_place *place = places.by_row[i], *other;
 
-        if (!place->is_measured || is_cold(&places, place) || cached_reads(&places, place) != NULL)
+        if (!place->is_measured || is_cold(&places, place)
+            || audit_cache_reads(&places, place) != NULL)
             continue;
         other = contradicted_by(&places, place);
         if (other == NULL)
             continue;
         if (finding == NULL)
             finding = audit_find(audit, FINDING_CAUTION);
-        finding_add_cell(finding, i);
+        audit_finding_add_cell(finding, i);
         if (worst == NULL || place->mean_ms / other->mean_ms > worst->mean_ms / against->mean_ms) {
             worst = place;
             against = other;

@@ -128,7 +128,7 @@ void finding_write_span(const struct evidence *evidence, const struct finding *f
     TEXT_AUTO span = { 0 };
 
     for (size_t i = 0; i < finding->cell_count; i++) {
-        widen(&users, cell_users(&evidence->cells[finding->cells[i]]));
+        widen(&users, audit_cell_users(&evidence->cells[finding->cells[i]]));
         widen(&lengths, evidence->cells[finding->cells[i]].input_length);
     }
     write_span(&span, &users, "users");

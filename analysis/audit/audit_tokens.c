@@ -18,11 +18,11 @@
  * generation. */
 static bool has_short_output(const struct evidence_cell *cell)
 {
-    return cell_is_measured(cell) && cell_tokens_out(cell) < OUTPUT_NEEDED
+    return audit_cell_is_measured(cell) && audit_cell_tokens_out(cell) < OUTPUT_NEEDED
            && (cell->output_tokens_asked != 0 || cell->output_throughput > 0);
 }
 
-void check_one_token(struct audit *audit)
+void audit_check_one_token(struct audit *audit)
 {
     struct finding *finding = audit_find_cells(audit, FINDING_CAUTION, has_short_output);
     double least = INFINITY;
@@ -30,7 +30,7 @@ void check_one_token(struct audit *audit)
     if (finding == NULL)
         return;
     for (size_t i = 0; i < finding->cell_count; i++)
-        least = fmin(least, cell_tokens_out(&audit->evidence->cells[finding->cells[i]]));
+        least = fmin(least, audit_cell_tokens_out(&audit->evidence->cells[finding->cells[i]]));
     text_addf(&finding->arithmetic, "%.3g output tokens per request, where %d are needed", least,
               OUTPUT_NEEDED);
     text_add(&finding->consequence,
@@ -51,7 +51,7 @@ static double tokens_per_request(const struct evidence_cell *cell)
 /* As many as were asked for as answers, that is what they are. */
 static bool may_be_locked(const struct evidence_cell *cell)
 {
-    return cell_is_measured(cell) && cell->input_length > 1 && tokens_per_request(cell) > 0
+    return audit_cell_is_measured(cell) && cell->input_length > 1 && tokens_per_request(cell) > 0
            && !(fabs(tokens_per_request(cell) / cell->output_tokens_asked - 1) < LENGTH_WITHIN);
 }
 
@@ -144,7 +144,7 @@ static bool find_locked(const struct evidence *evidence, bool *locked)
     return proof || on_line;
 }
 
-void check_locked_tokens(struct audit *audit)
+void audit_check_locked_tokens(struct audit *audit)
 {
     const struct evidence *evidence = audit->evidence;
     FREE_AUTO bool *locked = memory_zeroed(evidence->cell_count + 1, sizeof *locked);
@@ -156,7 +156,7 @@ void check_locked_tokens(struct audit *audit)
     finding = audit_find(audit, FINDING_WRONG);
     for (size_t i = 0; i < evidence->cell_count; i++)
         if (locked[i])
-            finding_add_cell(finding, i);
+            audit_finding_add_cell(finding, i);
     cell = &evidence->cells[finding->cells[finding->cell_count - 1]];
     text_addf(&finding->arithmetic,
               "%zu cells have tokens/s = context x requests/s; row %lld: %.5g tokens/s / %.5g "
@@ -170,10 +170,11 @@ void check_locked_tokens(struct audit *audit)
 
 static bool counts_nothing(const struct evidence_cell *cell)
 {
-    return cell_is_measured(cell) && isnan(cell_tokens_out(cell)) && isnan(cell->output_throughput);
+    return audit_cell_is_measured(cell) && isnan(audit_cell_tokens_out(cell))
+           && isnan(cell->output_throughput);
 }
 
-void check_unknown_output(struct audit *audit)
+void audit_check_unknown_output(struct audit *audit)
 {
     struct finding *finding;
 
@@ -189,10 +190,10 @@ void check_unknown_output(struct audit *audit)
 
 static bool is_estimated(const struct evidence_cell *cell)
 {
-    return cell_is_measured(cell) && cell->tokens_estimated;
+    return audit_cell_is_measured(cell) && cell->tokens_estimated;
 }
 
-void check_estimated(struct audit *audit)
+void audit_check_estimated(struct audit *audit)
 {
     struct finding *finding = audit_find_cells(audit, FINDING_CAUTION, is_estimated);
 
@@ -208,10 +209,10 @@ void check_estimated(struct audit *audit)
 
 static bool is_client_limited(const struct evidence_cell *cell)
 {
-    return cell_is_measured(cell) && cell->client_limited;
+    return audit_cell_is_measured(cell) && cell->client_limited;
 }
 
-void check_client(struct audit *audit)
+void audit_check_client(struct audit *audit)
 {
     struct finding *finding = audit_find_cells(audit, FINDING_WRONG, is_client_limited);
 
@@ -224,10 +225,10 @@ void check_client(struct audit *audit)
 
 static bool is_contaminated(const struct evidence_cell *cell)
 {
-    return cell_is_measured(cell) && cell->contaminated;
+    return audit_cell_is_measured(cell) && cell->contaminated;
 }
 
-void check_contaminated(struct audit *audit)
+void audit_check_contaminated(struct audit *audit)
 {
     struct finding *finding = audit_find_cells(audit, FINDING_WRONG, is_contaminated);
 
@@ -243,10 +244,10 @@ void check_contaminated(struct audit *audit)
 
 static bool is_uneven(const struct evidence_cell *cell)
 {
-    return cell_is_measured(cell) && evidence_is_marked(cell, "uneven");
+    return audit_cell_is_measured(cell) && evidence_is_marked(cell, "uneven");
 }
 
-void check_uneven(struct audit *audit)
+void audit_check_uneven(struct audit *audit)
 {
     struct finding *finding = audit_find_cells(audit, FINDING_WRONG, is_uneven);
 
@@ -286,13 +287,13 @@ static bool has_odd_rates(const struct evidence_cell *cell)
 {
     double both = cell->input_throughput + cell->output_throughput;
 
-    return cell_is_measured(cell)
+    return audit_cell_is_measured(cell)
            && (disagrees(cell->request_throughput, cell->succeeded, cell->duration_s)
                || disagrees(cell->output_throughput, cell->output_tokens, cell->duration_s)
                || (both > 0 && fabs(cell->total_throughput / both - 1) > RATES_WITHIN));
 }
 
-void check_rates(struct audit *audit)
+void audit_check_rates(struct audit *audit)
 {
     struct finding *finding;
     const struct evidence_cell *cell;

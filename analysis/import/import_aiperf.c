@@ -14,7 +14,7 @@ struct error_row {
     char type[96], message[480];
 };
 
-double aiperf_ms(const char *unit)
+double import_aiperf_ms(const char *unit)
 {
     static const struct {
         const char *name;
@@ -29,18 +29,18 @@ double aiperf_ms(const char *unit)
 }
 
 #define BLOCK(name, member)                                                                        \
-    MEMBER_INSIDE(name, offsetof(struct aiperf_profile, member), block_members)
+    MEMBER_INSIDE(name, offsetof(struct import_aiperf_profile, member), block_members)
 static const struct import_member block_members[] = {
-    MEMBER_TEXT_AT("unit", aiperf_block, unit),
-    MEMBER_NUMBER_AT("avg", aiperf_block, values.mean_ms, 1),
-    MEMBER_NUMBER_AT("min", aiperf_block, values.min_ms, 1),
-    MEMBER_NUMBER_AT("max", aiperf_block, values.max_ms, 1),
-    MEMBER_NUMBER_AT("p50", aiperf_block, values.p50_ms, 1),
-    MEMBER_NUMBER_AT("p90", aiperf_block, values.p90_ms, 1),
-    MEMBER_NUMBER_AT("p95", aiperf_block, values.p95_ms, 1),
-    MEMBER_NUMBER_AT("p99", aiperf_block, values.p99_ms, 1),
-    MEMBER_NUMBER_AT("std", aiperf_block, values.deviation_ms, 1),
-    MEMBER_NUMBER_AT("count", aiperf_block, values.count, 1),
+    MEMBER_TEXT_AT("unit", import_aiperf_block, unit),
+    MEMBER_NUMBER_AT("avg", import_aiperf_block, values.mean_ms, 1),
+    MEMBER_NUMBER_AT("min", import_aiperf_block, values.min_ms, 1),
+    MEMBER_NUMBER_AT("max", import_aiperf_block, values.max_ms, 1),
+    MEMBER_NUMBER_AT("p50", import_aiperf_block, values.p50_ms, 1),
+    MEMBER_NUMBER_AT("p90", import_aiperf_block, values.p90_ms, 1),
+    MEMBER_NUMBER_AT("p95", import_aiperf_block, values.p95_ms, 1),
+    MEMBER_NUMBER_AT("p99", import_aiperf_block, values.p99_ms, 1),
+    MEMBER_NUMBER_AT("std", import_aiperf_block, values.deviation_ms, 1),
+    MEMBER_NUMBER_AT("count", import_aiperf_block, values.count, 1),
     MEMBER_PASS("p1"),
     MEMBER_PASS("p5"),
     MEMBER_PASS("p10"),
@@ -52,7 +52,7 @@ static const struct import_member block_members[] = {
 
 static bool read_model(struct json_scan *scan, void *context)
 {
-    struct aiperf_profile *profile = context;
+    struct import_aiperf_profile *profile = context;
     enum json_scan_token token = json_scan_next(scan);
 
     if (token == JSON_SCAN_STRING && profile->model[0] == '\0')
@@ -60,7 +60,7 @@ static bool read_model(struct json_scan *scan, void *context)
     return import_skip(scan, token);
 }
 
-bool aiperf_read_models(struct json_scan *scan, void *base)
+bool import_aiperf_read_models(struct json_scan *scan, void *base)
 {
     return import_array(scan, read_model, base);
 }
@@ -77,7 +77,7 @@ static bool read_error(struct json_scan *scan, void *context)
         MEMBER_INSIDE("error_details", 0, details),
         { 0 },
     };
-    struct aiperf_profile *profile = context;
+    struct import_aiperf_profile *profile = context;
     struct error_row read = { 0 };
 
     if (!import_object(scan, row, &read, NULL))
@@ -91,18 +91,19 @@ static bool read_error(struct json_scan *scan, void *context)
 
 static bool read_errors(struct json_scan *scan, void *base)
 {
-    struct aiperf_profile *profile = base;
+    struct import_aiperf_profile *profile = base;
 
     profile->errors_told = 0;
     return import_array(scan, read_error, profile);
 }
 
-#define NUMBER(name, member) MEMBER_NUMBER_AT(name, aiperf_profile, member, 1)
+#define NUMBER(name, member) MEMBER_NUMBER_AT(name, import_aiperf_profile, member, 1)
 /* Since 0.13 the options are lists: models, datasets, and phases of which one is measured. */
 static bool read_item(struct json_scan *scan, void *context)
 {
-    static const struct import_member item[] = { MEMBER_TEXT_AT("name", aiperf_profile, model),
-                                                 { 0 } };
+    static const struct import_member item[] = {
+        MEMBER_TEXT_AT("name", import_aiperf_profile, model), { 0 }
+    };
 
     return import_object(scan, item, context, NULL);
 }
@@ -126,7 +127,7 @@ static bool read_phase(struct json_scan *scan, void *context)
         MEMBER_NUMBER_AT("requests", phase, requests, 1),
         { 0 },
     };
-    struct aiperf_profile *profile = context;
+    struct import_aiperf_profile *profile = context;
     struct phase phase = { "", NAN, NAN, NAN };
 
     if (!import_object(scan, members, &phase, NULL))
@@ -165,7 +166,7 @@ static bool read_datasets(struct json_scan *scan, void *base)
 
 static const struct import_member models[] = { MEMBER_BY("items", read_items), { 0 } };
 static const struct import_member endpoint[] = {
-    MEMBER_BY("model_names", aiperf_read_models),
+    MEMBER_BY("model_names", import_aiperf_read_models),
     NUMBER("timeout_seconds", timeout_s),
     NUMBER("timeout", timeout_s),
     { 0 },
@@ -217,11 +218,11 @@ static bool read_config(struct json_scan *scan, void *base)
         BLOCK("total_usage_prompt_tokens", told_input_total),                                      \
         BLOCK("usage_prompt_tokens", told_input), BLOCK("usage_completion_tokens", told_output),   \
         BLOCK("effective_concurrency", concurrency)
-const struct import_member aiperf_metrics[] = { METRICS, { 0 } };
+const struct import_member import_aiperf_metrics[] = { METRICS, { 0 } };
 
-void aiperf_forget(struct aiperf_profile *profile)
+void import_aiperf_forget(struct import_aiperf_profile *profile)
 {
-    struct aiperf_block *blocks[] = {
+    struct import_aiperf_block *blocks[] = {
         &profile->ttft,         &profile->request_latency, &profile->inter_token,
         &profile->inter_chunk,  &profile->requests,        &profile->errors,
         &profile->good,         &profile->duration,        &profile->request_rate,
@@ -234,7 +235,7 @@ void aiperf_forget(struct aiperf_profile *profile)
     };
     struct evidence_cell unknown;
 
-    *profile = (struct aiperf_profile){ 0 };
+    *profile = (struct import_aiperf_profile){ 0 };
     evidence_cell_read(NULL, &unknown);
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         blocks[i]->values = unknown.latency[METRIC_TTFT];
@@ -245,9 +246,9 @@ void aiperf_forget(struct aiperf_profile *profile)
     import_own_init(&profile->own);
 }
 
-static void take_latency(const struct aiperf_block *block, struct evidence_latency *out)
+static void take_latency(const struct import_aiperf_block *block, struct evidence_latency *out)
 {
-    double ms = aiperf_ms(block->unit);
+    double ms = import_aiperf_ms(block->unit);
 
     *out = block->values;
     out->mean_ms *= ms;
@@ -261,7 +262,7 @@ static void take_latency(const struct aiperf_block *block, struct evidence_laten
 }
 
 /* Of all input tokens: requests that tell nothing of a cache count too. */
-static double cached_share(const struct aiperf_profile *from)
+static double cached_share(const struct import_aiperf_profile *from)
 {
     const struct evidence_latency *cached = &from->cached.values, *all = &from->told_input.values;
 
@@ -270,7 +271,7 @@ static double cached_share(const struct aiperf_profile *from)
     return cached->mean_ms * cached->count / (all->mean_ms * all->count);
 }
 
-static void fill(const struct aiperf_profile *from, struct evidence_cell *cell)
+static void fill(const struct import_aiperf_profile *from, struct evidence_cell *cell)
 {
     cell->concurrency = from->asked_concurrency;
     cell->request_rate_asked = from->asked_rate;
@@ -282,7 +283,7 @@ static void fill(const struct aiperf_profile *from, struct evidence_cell *cell)
     cell->failed = from->errors.values.mean_ms;
     cell->duration_s =
         from->duration.values.mean_ms
-        * (from->duration.unit[0] == '\0' ? 1 : aiperf_ms(from->duration.unit) / 1e3);
+        * (from->duration.unit[0] == '\0' ? 1 : import_aiperf_ms(from->duration.unit) / 1e3);
     cell->request_throughput = from->request_rate.values.mean_ms;
     cell->goodput = from->goodput.values.mean_ms;
     cell->input_throughput = from->input_rate.values.mean_ms;
@@ -309,8 +310,8 @@ static void fill(const struct aiperf_profile *from, struct evidence_cell *cell)
     take_latency(&from->first_output, &cell->latency[METRIC_TTFO]);
 }
 
-bool aiperf_add_cell(const struct aiperf_profile *profile, struct evidence *out, int64_t row,
-                     json_t *original, struct error *error)
+bool import_aiperf_add_cell(const struct import_aiperf_profile *profile, struct evidence *out,
+                            int64_t row, json_t *original, struct error *error)
 {
     struct evidence_cell *cell;
 
@@ -356,18 +357,18 @@ static bool read_combination(struct json_scan *scan, void *context)
 {
     static const struct import_member combination[] = {
         MEMBER_INSIDE("parameters", 0, parameters),
-        MEMBER_INSIDE("metrics", 0, aiperf_metrics),
+        MEMBER_INSIDE("metrics", 0, import_aiperf_metrics),
         { 0 },
     };
-    struct aiperf_profile *sweep = context, profile;
+    struct import_aiperf_profile *sweep = context, profile;
     json_auto_t *original = json_object();
 
-    aiperf_forget(&profile);
+    import_aiperf_forget(&profile);
     sweep->combinations++;
     if (!import_object(scan, combination, &profile, NULL))
         return false;
-    sweep->is_refused = !aiperf_add_cell(&profile, sweep->out, (int64_t)sweep->combinations,
-                                         original, sweep->refusal);
+    sweep->is_refused = !import_aiperf_add_cell(&profile, sweep->out, (int64_t)sweep->combinations,
+                                                original, sweep->refusal);
     return !sweep->is_refused;
 }
 
@@ -382,27 +383,27 @@ static bool read_profile(void *context, const char *document, size_t size, int64
                          struct error *error)
 {
     static const struct import_member aggregation[] = {
-        MEMBER_TEXT_AT("aggregation_type", aiperf_profile, aggregation),
+        MEMBER_TEXT_AT("aggregation_type", import_aiperf_profile, aggregation),
         { 0 },
     };
     static const struct import_member members[] = {
         MEMBER_BY("input_config", read_config),
         MEMBER_BY("run_info", read_run_info),
         MEMBER_PASS("schema_version"),
-        MEMBER_TEXT_AT("start_time", aiperf_profile, start_time),
+        MEMBER_TEXT_AT("start_time", import_aiperf_profile, start_time),
         MEMBER_BY("error_summary", read_errors),
         MEMBER_INSIDE("metadata", 0, aggregation),
         MEMBER_BY("per_combination_metrics", read_combinations),
-        OWN_MEMBERS(aiperf_profile),
+        OWN_MEMBERS(import_aiperf_profile),
         METRICS,
         { 0 },
     };
     struct evidence *out = context;
-    struct aiperf_profile profile;
+    struct import_aiperf_profile profile;
     struct json_scan scan;
     json_auto_t *original = json_object();
 
-    aiperf_forget(&profile);
+    import_aiperf_forget(&profile);
     profile.out = out;
     profile.refusal = error;
     import_scan_init(&scan, document, size);
@@ -415,7 +416,7 @@ static bool read_profile(void *context, const char *document, size_t size, int64
         return error_set(error, ERROR_INVALID,
                          "the file is aiperf's aggregate over repeated runs, which hides the runs: "
                          "import each run's profile_export_aiperf.json instead");
-    if (!aiperf_add_cell(&profile, out, line, original, error))
+    if (!import_aiperf_add_cell(&profile, out, line, original, error))
         return false;
     if (out->cell_count == 1)
         text_copy(out->facts.model, sizeof out->facts.model,

@@ -6,21 +6,22 @@
 
 /* Milliseconds in a unit as aiperf names it; its latencies are milliseconds where none is named;
  * NaN: it is not known. */
-double aiperf_ms(const char *unit);
+double import_aiperf_ms(const char *unit);
 
 /* A metric as both write it. */
-struct aiperf_block {
+struct import_aiperf_block {
     char unit[32];
     struct evidence_latency values;
 };
 
 /* One profile as it is read. */
-struct aiperf_profile {
-    struct aiperf_block ttft, request_latency, inter_token, inter_chunk, second_token, first_output;
-    struct aiperf_block requests, errors, good, duration, request_rate, goodput, output_rate;
-    struct aiperf_block total_rate, stream_rate, input, output, told_input, told_output;
-    struct aiperf_block concurrency, cached, cached_total, told_input_total;
-    struct aiperf_block input_rate, total_input, total_output;
+struct import_aiperf_profile {
+    struct import_aiperf_block ttft, request_latency, inter_token, inter_chunk, second_token,
+        first_output;
+    struct import_aiperf_block requests, errors, good, duration, request_rate, goodput, output_rate;
+    struct import_aiperf_block total_rate, stream_rate, input, output, told_input, told_output;
+    struct import_aiperf_block concurrency, cached, cached_total, told_input_total;
+    struct import_aiperf_block input_rate, total_input, total_output;
     struct import_own own;
     struct evidence_cell cell; /* what our own exports add */
     double asked_concurrency, asked_rate, asked_requests, asked_input, asked_output, timeout_s;
@@ -35,11 +36,11 @@ struct aiperf_profile {
     size_t combinations;
 };
 /* Nothing known yet. */
-void aiperf_forget(struct aiperf_profile *profile);
+void import_aiperf_forget(struct import_aiperf_profile *profile);
 /* The metrics, by their names. */
-extern const struct import_member aiperf_metrics[];
+extern const struct import_member import_aiperf_metrics[];
 /* The model of a list of names, the first. */
-bool aiperf_read_models(struct json_scan *scan, void *base);
+bool import_aiperf_read_models(struct json_scan *scan, void *base);
 /* The cell of what was read; INVALID: there are too many. */
-bool aiperf_add_cell(const struct aiperf_profile *profile, struct evidence *out, int64_t row,
-                     json_t *original, struct error *error);
+bool import_aiperf_add_cell(const struct import_aiperf_profile *profile, struct evidence *out,
+                            int64_t row, json_t *original, struct error *error);

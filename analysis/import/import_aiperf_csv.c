@@ -183,7 +183,7 @@ bool import_read_aiperf_csv(const struct import_file *file, struct evidence *out
     FREE_AUTO char *text = json_write(row);
     made.bytes = text;
     made.length = strlen(text);
-    if (!table_read_rows(&made, aliases, "name", out, error))
+    if (!import_table_read_rows(&made, aliases, "name", out, error))
         return false;
     out->input_unit = LENGTH_TOKENS;
     evidence_remark(out, "the CSV tells neither the load nor the lengths that were asked for: "

@@ -126,12 +126,12 @@ static void find_chunks(const char *document, size_t size, struct records *recor
     import_object(&scan, top, records, NULL);
     for (size_t i = 0; i < records->chunks.count; i++)
         add(&records->metrics[METRIC_ICL],
-            records->chunks.data[i] * aiperf_ms(records->chunk_unit));
+            records->chunks.data[i] * import_aiperf_ms(records->chunk_unit));
 }
 
 static double sample_ms(const struct sample *sample)
 {
-    return sample->value * aiperf_ms(sample->unit);
+    return sample->value * import_aiperf_ms(sample->unit);
 }
 
 static void count_success(struct records *records, const struct record *record)

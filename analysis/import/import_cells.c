@@ -186,7 +186,7 @@ static void count_figures(const json_t *original, json_t *counts)
     {
         char normalized[HEADING_SIZE];
 
-        column_normalize(name, normalized);
+        import_column_normalize(name, normalized);
         if (has_figures(json_string_value(value)) && !import_is_variant(normalized))
             json_object_set_new(counts, name, json_integer(json_get_integer(counts, name, 0) + 1));
     }

@@ -5,35 +5,37 @@
 
 #define CELL(member, times)                                                                        \
     {                                                                                              \
-        .kind = COLUMN_NUMBER, .offset = offsetof(struct evidence_cell, member), .scale = (times)  \
+        .kind = IMPORT_COLUMN_NUMBER, .offset = offsetof(struct evidence_cell, member),            \
+        .scale = (times)                                                                           \
     }
 #define CELL_ASSUMED(member, times, sentence)                                                      \
     {                                                                                              \
-        .kind = COLUMN_NUMBER, .offset = offsetof(struct evidence_cell, member), .scale = (times), \
-        .assumed = (sentence)                                                                      \
+        .kind = IMPORT_COLUMN_NUMBER, .offset = offsetof(struct evidence_cell, member),            \
+        .scale = (times), .assumed = (sentence)                                                    \
     }
 #define LENGTH(of)                                                                                 \
     {                                                                                              \
-        .kind = COLUMN_NUMBER, .offset = offsetof(struct evidence_cell, input_length), .scale = 1, \
-        .unit = (of)                                                                               \
+        .kind = IMPORT_COLUMN_NUMBER, .offset = offsetof(struct evidence_cell, input_length),      \
+        .scale = 1, .unit = (of)                                                                   \
     }
 #define CELL_TEXT(member)                                                                          \
     {                                                                                              \
-        .kind = COLUMN_TEXT, .offset = offsetof(struct evidence_cell, member),                     \
+        .kind = IMPORT_COLUMN_TEXT, .offset = offsetof(struct evidence_cell, member),              \
         .size = sizeof((struct evidence_cell *)0)->member                                          \
     }
 #define FACT(member)                                                                               \
     {                                                                                              \
-        .kind = COLUMN_FACT, .offset = offsetof(struct evidence_facts, member),                    \
+        .kind = IMPORT_COLUMN_FACT, .offset = offsetof(struct evidence_facts, member),             \
         .size = sizeof((struct evidence_facts *)0)->member                                         \
     }
 #define FACT_NUMBER(member)                                                                        \
     {                                                                                              \
-        .kind = COLUMN_FACT_NUMBER, .offset = offsetof(struct evidence_facts, member), .scale = 1  \
+        .kind = IMPORT_COLUMN_FACT_NUMBER, .offset = offsetof(struct evidence_facts, member),      \
+        .scale = 1                                                                                 \
     }
 #define FAILED_SHARE(times)                                                                        \
     {                                                                                              \
-        .kind = COLUMN_NUMBER, .offset = offsetof(struct evidence_cell, success_rate),             \
+        .kind = IMPORT_COLUMN_NUMBER, .offset = offsetof(struct evidence_cell, success_rate),      \
         .scale = (times), .is_complement = true                                                    \
     }
 
@@ -239,7 +241,7 @@ static const struct known {
     { "price_usd_per_chip_hour", FACT_NUMBER(price_usd_per_chip_hour) },
 };
 
-void column_normalize(const char *heading, char out[HEADING_SIZE])
+void import_column_normalize(const char *heading, char out[HEADING_SIZE])
 {
     size_t length = 0;
 
@@ -350,7 +352,7 @@ static const struct name *cut_statistic(char *name)
 
 static struct import_column find_latency(const char *heading)
 {
-    struct import_column column = { .kind = COLUMN_UNKNOWN };
+    struct import_column column = { .kind = IMPORT_COLUMN_UNKNOWN };
     char name[HEADING_SIZE];
     const struct name *statistic, *metric = metrics;
     double scale;
@@ -369,7 +371,7 @@ static struct import_column find_latency(const char *heading)
     column.lacks_unit = scale == 0 && strcmp(metric->word, "latency") != 0;
     if (column.lacks_unit)
         return column;
-    column.kind = COLUMN_NUMBER;
+    column.kind = IMPORT_COLUMN_NUMBER;
     column.offset = offsetof(struct evidence_cell, latency)
                     + metric->value * sizeof(struct evidence_latency) + statistic->value;
     column.scale = scale == 0 ? 1000 : scale;
@@ -422,7 +424,7 @@ static struct import_column find_rate(const char *heading)
     static const char *const tokens[] = { "_tokens", "_token", "_toks", "_tok", NULL };
     static const char *const bare[] = { "tokens", "token", "toks", "tok", NULL };
     static const char *const together[] = { "_tps", NULL };
-    struct import_column column = { .kind = COLUMN_UNKNOWN };
+    struct import_column column = { .kind = IMPORT_COLUMN_UNKNOWN };
     const struct name *subject = subjects;
     char name[HEADING_SIZE];
     bool of_tokens;
@@ -437,15 +439,16 @@ static struct import_column find_rate(const char *heading)
     if (subject->word == NULL
         || of_tokens == (subject->value == offsetof(struct evidence_cell, request_throughput)))
         return column;
-    column.kind = COLUMN_NUMBER;
+    column.kind = IMPORT_COLUMN_NUMBER;
     column.offset = subject->value;
     column.scale = 1;
     return column;
 }
 
 /* By the names that figures and facts have here, which are those of our own tables. */
-static struct import_column find_field(const struct evidence_field *fields, enum column_kind number,
-                                       enum column_kind text, const char *heading)
+static struct import_column find_field(const struct evidence_field *fields,
+                                       enum import_column_kind number, enum import_column_kind text,
+                                       const char *heading)
 {
     for (; fields->name != NULL; fields++)
         if (strcmp(fields->name, heading) == 0)
@@ -453,20 +456,21 @@ static struct import_column find_field(const struct evidence_field *fields, enum
                                            .offset = fields->offset,
                                            .size = fields->size,
                                            .scale = 1 };
-    return (struct import_column){ .kind = COLUMN_UNKNOWN };
+    return (struct import_column){ .kind = IMPORT_COLUMN_UNKNOWN };
 }
 
 static struct import_column find_own(const char *heading)
 {
     struct import_column column =
-        find_field(evidence_cell_fields, COLUMN_NUMBER, COLUMN_TEXT, heading);
+        find_field(evidence_cell_fields, IMPORT_COLUMN_NUMBER, IMPORT_COLUMN_TEXT, heading);
 
-    return column.kind != COLUMN_UNKNOWN
+    return column.kind != IMPORT_COLUMN_UNKNOWN
                ? column
-               : find_field(evidence_fact_fields, COLUMN_FACT_NUMBER, COLUMN_FACT, heading);
+               : find_field(evidence_fact_fields, IMPORT_COLUMN_FACT_NUMBER, IMPORT_COLUMN_FACT,
+                            heading);
 }
 
-struct import_column column_find(const char *heading)
+struct import_column import_column_find(const char *heading)
 {
     struct import_column rate, latency;
 
@@ -474,24 +478,25 @@ struct import_column column_find(const char *heading)
         if (strcmp(known[i].heading, heading) == 0)
             return known[i].column;
     if (strcmp(heading, "error") == 0 || strcmp(heading, "error_message") == 0)
-        return (struct import_column){ .kind = COLUMN_ERROR };
+        return (struct import_column){ .kind = IMPORT_COLUMN_ERROR };
     if (strcmp(heading, "throughput") == 0)
         return (struct import_column){
-            .kind = COLUMN_NUMBER,
+            .kind = IMPORT_COLUMN_NUMBER,
             .offset = offsetof(struct evidence_cell, request_throughput),
             .scale = 1,
             .is_throughput = true,
         };
     if (strcmp(heading, "input_tokens") == 0 || strcmp(heading, "prompt_tokens") == 0)
         return (struct import_column){
-            .kind = COLUMN_NUMBER,
+            .kind = IMPORT_COLUMN_NUMBER,
             .offset = offsetof(struct evidence_cell, input_length),
             .scale = 1,
             .is_of_each = true,
         };
     rate = find_rate(heading);
-    if (rate.kind != COLUMN_UNKNOWN)
+    if (rate.kind != IMPORT_COLUMN_UNKNOWN)
         return rate;
     latency = find_latency(heading);
-    return latency.kind == COLUMN_UNKNOWN && !latency.lacks_unit ? find_own(heading) : latency;
+    return latency.kind == IMPORT_COLUMN_UNKNOWN && !latency.lacks_unit ? find_own(heading)
+                                                                        : latency;
 }

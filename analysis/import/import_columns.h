@@ -4,17 +4,17 @@
 
 #include "analysis/import/import.h"
 
-enum column_kind {
-    COLUMN_UNKNOWN,     /* kept as text */
-    COLUMN_NUMBER,      /* a double of struct evidence_cell */
-    COLUMN_TEXT,        /* a text of it */
-    COLUMN_FACT,        /* a text of struct evidence_facts, where all rows agree */
-    COLUMN_FACT_NUMBER, /* the same, a number */
-    COLUMN_ERROR,       /* what went wrong */
+enum import_column_kind {
+    IMPORT_COLUMN_UNKNOWN,     /* kept as text */
+    IMPORT_COLUMN_NUMBER,      /* a double of struct evidence_cell */
+    IMPORT_COLUMN_TEXT,        /* a text of it */
+    IMPORT_COLUMN_FACT,        /* a text of struct evidence_facts, where all rows agree */
+    IMPORT_COLUMN_FACT_NUMBER, /* the same, a number */
+    IMPORT_COLUMN_ERROR,       /* what went wrong */
 };
 
 struct import_column {
-    enum column_kind kind;
+    enum import_column_kind kind;
     size_t offset, size;
     double scale;
     enum length_unit unit; /* of an input length */
@@ -29,6 +29,6 @@ struct import_column {
 
 #define HEADING_SIZE 128
 /* The heading as the table has it: lower case, '_' between its words. */
-void column_normalize(const char *heading, char out[HEADING_SIZE]);
+void import_column_normalize(const char *heading, char out[HEADING_SIZE]);
 /* By the normalized heading. */
-struct import_column column_find(const char *heading);
+struct import_column import_column_find(const char *heading);

@@ -228,7 +228,7 @@ static json_t *read_blocks(const struct import_file *file, size_t *lines)
     size_t length;
 
     while (console.lines <= LINES_MAX && json_array_size(console.rows) <= EVIDENCE_CELLS_MAX
-           && table_next_line(&at, file->bytes + file->length, &line, &length))
+           && import_table_next_line(&at, file->bytes + file->length, &line, &length))
         take_line(&console, line, length);
     end_block(&console);
     json_decref(console.options);
@@ -299,7 +299,8 @@ bool import_read_console(const struct import_file *file, struct evidence *out, s
                                       .length = strlen(text),
                                       .columns = file->columns };
 
-    if (!check_blocks(rows, lines, error) || !table_read_rows(&made, aliases, "name", out, error))
+    if (!check_blocks(rows, lines, error)
+        || !import_table_read_rows(&made, aliases, "name", out, error))
         return false;
     out->input_unit = LENGTH_TOKENS;
     text_copy(out->facts.tool, sizeof out->facts.tool, tool_of(rows));

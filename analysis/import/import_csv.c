@@ -10,7 +10,7 @@
 #define GROUPED_NEEDED 3  /* columns that have the name of the one before */
 #define PREAMBLE_LINES 30 /* before the heading: a title, comments, empty lines */
 
-bool table_next_line(const char **at, const char *end, const char **line, size_t *length)
+bool import_table_next_line(const char **at, const char *end, const char **line, size_t *length)
 {
     if (*at == end)
         return false;
@@ -38,7 +38,8 @@ bool import_sniff_csv(const char *bytes, size_t length)
 
     if (length == 0 || bytes[0] == '{' || bytes[0] == '[')
         return false;
-    for (int i = 0; i < PREAMBLE_LINES && table_next_line(&at, bytes + length, &line, &size); i++)
+    for (int i = 0; i < PREAMBLE_LINES && import_table_next_line(&at, bytes + length, &line, &size);
+         i++)
         if (has_separator(line, size))
             return true;
     return false;
@@ -47,21 +48,22 @@ bool import_sniff_csv(const char *bytes, size_t length)
 /* ---- The heading ---- */
 
 /* How many of the row's fields name figures known here. */
-static size_t find_columns(struct table *table)
+static size_t find_columns(struct import_table *table)
 {
     char heading[HEADING_SIZE];
     size_t results;
 
     table->count = 0;
     for (size_t i = 0; i < table->csv.count; i++) {
-        table_copy(table, i, heading, sizeof heading);
-        table_add_column(table, heading);
+        import_table_copy(table, i, heading, sizeof heading);
+        import_table_add_column(table, heading);
     }
-    return table_known(table, &results);
+    return import_table_known(table, &results);
 }
 
 /* Is the heading on the line that the bytes begin with? Reads it. */
-static bool is_heading_line(struct table *table, const char *bytes, size_t length, int64_t line)
+static bool is_heading_line(struct import_table *table, const char *bytes, size_t length,
+                            int64_t line)
 {
     struct error ignored;
     bool more;
@@ -71,7 +73,7 @@ static bool is_heading_line(struct table *table, const char *bytes, size_t lengt
     return csv_next(&table->csv, &more, &ignored) && more && find_columns(table) >= 2;
 }
 
-static bool refuse_heading(struct table *table, const char *bytes, size_t length,
+static bool refuse_heading(struct import_table *table, const char *bytes, size_t length,
                            struct error *error)
 {
     bool more;
@@ -83,12 +85,12 @@ static bool refuse_heading(struct table *table, const char *bytes, size_t length
         return error_set(error, ERROR_INVALID,
                          "the CSV is empty: its first line must be a heading");
     find_columns(table);
-    return table_refuse_columns(table, "the first line of the CSV names", error);
+    return import_table_refuse_columns(table, "the first line of the CSV names", error);
 }
 
 /* Names of groups, each repeated over its columns, whose own names are on the next lines: as
  * GuideLLM writes it, and pandas of two levels. */
-static bool is_grouped(struct table *table, const char *bytes, size_t length)
+static bool is_grouped(struct import_table *table, const char *bytes, size_t length)
 {
     char before[HEADING_SIZE] = "", name[HEADING_SIZE];
     struct error ignored;
@@ -99,7 +101,7 @@ static bool is_grouped(struct table *table, const char *bytes, size_t length)
     if (!csv_next(&table->csv, &more, &ignored) || !more)
         return false;
     for (size_t i = 0; i < table->csv.count; i++) {
-        table_copy(table, i, name, sizeof name);
+        import_table_copy(table, i, name, sizeof name);
         repeated += name[0] != '\0' && strcmp(name, before) == 0;
         text_copy(before, sizeof before, name);
     }
@@ -107,7 +109,8 @@ static bool is_grouped(struct table *table, const char *bytes, size_t length)
 }
 
 /* The first line that names two known columns; what stands before it is a title or comments. */
-static bool read_heading(struct table *table, const char *bytes, size_t length, struct error *error)
+static bool read_heading(struct import_table *table, const char *bytes, size_t length,
+                         struct error *error)
 {
     const char *at = bytes, *end = bytes + length, *line;
     size_t size;
@@ -117,22 +120,22 @@ static bool read_heading(struct table *table, const char *bytes, size_t length, 
                          "the heading has several lines, the first of them with the names of "
                          "groups: give one line of names, or the JSON that the tool writes too, as "
                          "GuideLLM does");
-    for (int i = 0; i < PREAMBLE_LINES && table_next_line(&at, end, &line, &size); i++)
+    for (int i = 0; i < PREAMBLE_LINES && import_table_next_line(&at, end, &line, &size); i++)
         if (size > 0 && is_heading_line(table, line, (size_t)(end - line), i + 1))
-            return table_columns_done(table, error);
+            return import_table_columns_done(table, error);
     return refuse_heading(table, bytes, length, error);
 }
 
 /* ---- Rows ---- */
 
-static bool is_heading(const struct table *table)
+static bool is_heading(const struct import_table *table)
 {
     char text[HEADING_SIZE];
 
     if (table->csv.count != table->count)
         return false;
     for (size_t i = 0; i < table->count; i++) {
-        table_copy(table, i, text, sizeof text);
+        import_table_copy(table, i, text, sizeof text);
         if (strcmp(text, table->headings[i]) != 0)
             return false;
     }
@@ -140,15 +143,15 @@ static bool is_heading(const struct table *table)
 }
 
 /* A comment, a rule of dashes, or nothing at all. */
-static bool is_no_row(const struct table *table)
+static bool is_no_row(const struct import_table *table)
 {
     char text[HEADING_SIZE];
 
-    table_copy(table, 0, text, sizeof text);
+    import_table_copy(table, 0, text, sizeof text);
     if (text[0] == '#')
         return true;
     for (size_t i = 0; i < table->csv.count; i++) {
-        table_copy(table, i, text, sizeof text);
+        import_table_copy(table, i, text, sizeof text);
         if (strspn(text, "-=:") != strlen(text))
             return false;
     }
@@ -156,13 +159,13 @@ static bool is_no_row(const struct table *table)
 }
 
 /* "Average", "TOTAL": what a program or a sheet wrote under the rows. */
-static bool is_summary(const struct table *table, char *out, size_t size)
+static bool is_summary(const struct import_table *table, char *out, size_t size)
 {
     static const char *const words[] = { "total",   "totals", "sum",     "average",   "avg",
                                          "mean",    "median", "overall", "aggregate", "geomean",
                                          "summary", "stddev", "std" };
 
-    table_copy(table, 0, out, size);
+    import_table_copy(table, 0, out, size);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strncasecmp(out, words[i], strlen(words[i])) == 0
             && isalnum((unsigned char)out[strlen(words[i])]) == 0)
@@ -171,7 +174,7 @@ static bool is_summary(const struct table *table, char *out, size_t size)
 }
 
 /* More fields than the heading only if they are empty. */
-static bool fits_heading(const struct table *table)
+static bool fits_heading(const struct import_table *table)
 {
     if (table->csv.count < table->count)
         return false;
@@ -182,7 +185,7 @@ static bool fits_heading(const struct table *table)
 }
 
 /* Lines that are told and left out, or passed over. */
-static bool is_left_out(struct table *table)
+static bool is_left_out(struct import_table *table)
 {
     char text[HEADING_SIZE];
     long long line = (long long)table->csv.line;
@@ -201,13 +204,13 @@ static bool is_left_out(struct table *table)
         return true;
     }
     if (!fits_heading(table)) {
-        table_odd_row(table, NULL, NULL);
+        import_table_odd_row(table, NULL, NULL);
         return true;
     }
     return false;
 }
 
-static bool no_row(const struct table *table, struct error *error)
+static bool no_row(const struct import_table *table, struct error *error)
 {
     if (table->odd_rows == 0)
         return error_set(error, ERROR_INVALID, "the CSV has a heading and no row below it");
@@ -216,34 +219,34 @@ static bool no_row(const struct table *table, struct error *error)
                      table->count, table->odd_count);
 }
 
-static bool read_rows(struct table *table, struct error *error)
+static bool read_rows(struct import_table *table, struct error *error)
 {
     bool more = true;
 
     while (csv_next(&table->csv, &more, error) && more)
-        if (!is_left_out(table) && !table_add_row(table, error))
+        if (!is_left_out(table) && !import_table_add_row(table, error))
             return false;
     if (more)
         return false;
     if (table->out->cell_count == 0)
         return no_row(table, error);
-    table_settle(table);
+    import_table_settle(table);
     return true;
 }
 
-bool table_read_csv(const struct import_file *file, const struct import_alias *aliases,
-                    struct evidence *out, struct error *error)
+bool import_table_read_csv(const struct import_file *file, const struct import_alias *aliases,
+                           struct evidence *out, struct error *error)
 {
-    FREE_AUTO struct table *table = memory_zeroed(1, sizeof *table);
+    FREE_AUTO struct import_table *table = memory_zeroed(1, sizeof *table);
 
     table->out = out;
     table->aliases = aliases;
     table->stated = file->columns;
-    return table_check_stated(table->stated, error)
+    return import_table_check_stated(table->stated, error)
            && read_heading(table, file->bytes, file->length, error) && read_rows(table, error);
 }
 
 bool import_read_csv(const struct import_file *file, struct evidence *out, struct error *error)
 {
-    return table_read_csv(file, NULL, out, error);
+    return import_table_read_csv(file, NULL, out, error);
 }

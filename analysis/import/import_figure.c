@@ -10,7 +10,7 @@
 
 #define FIGURE_SIZE 64
 
-bool figure_is_nothing(const char *text)
+bool import_figure_is_nothing(const char *text)
 {
     static const char *const words[] = {
         "",     "-",    "--",       "---", "\xe2\x80\x93", "\xe2\x80\x94", "n/a",
@@ -47,7 +47,7 @@ static const struct suffix {
     { "tps", NAN, LENGTH_UNKNOWN },      { "/s", NAN, LENGTH_UNKNOWN },
 };
 
-static bool read_suffix(const char *text, struct figure *out)
+static bool read_suffix(const char *text, struct import_figure *out)
 {
     while (*text == ' ')
         text++;
@@ -62,7 +62,7 @@ static bool read_suffix(const char *text, struct figure *out)
 }
 
 /* Contexts of 8k are 8192 tokens; of 10k they are 10000. */
-static void take_thousands(struct figure *out)
+static void take_thousands(struct import_figure *out)
 {
     double power = log2(out->value);
 
@@ -70,7 +70,7 @@ static void take_thousands(struct figure *out)
     out->value *= out->assumed ? 1024 : 1000;
 }
 
-static const char *skip_multiple(const char *text, struct figure *out)
+static const char *skip_multiple(const char *text, struct import_figure *out)
 {
     bool ends = isalpha((unsigned char)text[0]) != 0 && isalpha((unsigned char)text[1]) == 0;
 
@@ -156,7 +156,7 @@ static size_t digits_length(const char *text)
     return length;
 }
 
-bool figure_read(const char *text, bool comma, struct figure *out)
+bool import_figure_read(const char *text, bool comma, struct import_figure *out)
 {
     const char *from = skip_name(text);
     size_t length;
@@ -169,7 +169,7 @@ bool figure_read(const char *text, bool comma, struct figure *out)
     memcpy(digits, from, length);
     digits[length] = '\0';
     normalize(digits, comma);
-    *out = (struct figure){ .value = strtod(digits, &end), .ms = NAN };
+    *out = (struct import_figure){ .value = strtod(digits, &end), .ms = NAN };
     return *end == '\0' && isfinite(out->value)
            && read_suffix(skip_multiple(from + length, out), out) && isfinite(out->value);
 }

@@ -4,7 +4,7 @@
 
 #include "analysis/import/import.h"
 
-struct figure {
+struct import_figure {
     double value;          /* its unit, if it has one, not yet applied */
     double ms;             /* of a time with a unit: milliseconds in it; NaN: it names none */
     bool percent;          /* value is of a hundred */
@@ -14,6 +14,6 @@ struct figure {
 
 /* `comma`: a comma is the decimal point, as where semicolons separate. False: it is none of these
  * forms, or below zero, or not finite; *out is then undefined. */
-bool figure_read(const char *text, bool comma, struct figure *out);
+bool import_figure_read(const char *text, bool comma, struct import_figure *out);
 /* Does it stand for nothing known: "", "-", "N/A", "nan", ...? */
-bool figure_is_nothing(const char *text);
+bool import_figure_is_nothing(const char *text);

@@ -6,7 +6,7 @@
 #include "analysis/import/import_aiperf.h"
 #include "analysis/import/import_formats.h"
 
-#define NUMBER(name, member) MEMBER_NUMBER_AT(name, aiperf_profile, member, 1)
+#define NUMBER(name, member) MEMBER_NUMBER_AT(name, import_aiperf_profile, member, 1)
 
 static const struct import_member mean_input[] = { NUMBER("mean", asked_input), { 0 } };
 static const struct import_member mean_output[] = { NUMBER("mean", asked_output), { 0 } };
@@ -26,11 +26,11 @@ static const struct import_member analyzer[] = {
     { 0 },
 };
 static const struct import_member settings[] = {
-    MEMBER_BY("model_names", aiperf_read_models),
+    MEMBER_BY("model_names", import_aiperf_read_models),
     MEMBER_INSIDE("perf_analyzer", 0, analyzer),
     MEMBER_INSIDE("input", 0, input),
     /* as options */
-    MEMBER_BY("model", aiperf_read_models),
+    MEMBER_BY("model", import_aiperf_read_models),
     NUMBER("concurrency", asked_concurrency),
     NUMBER("request_rate", asked_rate),
     NUMBER("request_count", asked_requests),
@@ -41,7 +41,7 @@ static const struct import_member settings[] = {
 };
 
 /* Settings and metrics stand in one object, of which the metrics alone are figures. */
-static void read_both(const char *document, size_t size, struct aiperf_profile *profile,
+static void read_both(const char *document, size_t size, struct import_aiperf_profile *profile,
                       json_t *original)
 {
     static const struct import_member top[] = {
@@ -50,11 +50,11 @@ static void read_both(const char *document, size_t size, struct aiperf_profile *
     };
     struct json_scan scan;
 
-    aiperf_forget(profile);
+    import_aiperf_forget(profile);
     import_scan_init(&scan, document, size);
     import_object(&scan, top, profile, NULL);
     import_scan_init(&scan, document, size);
-    import_object(&scan, aiperf_metrics, profile, original);
+    import_object(&scan, import_aiperf_metrics, profile, original);
     json_object_del(original, "input_config");
     if (profile->asked_requests == 0) /* was not given */
         profile->asked_requests = NAN;
@@ -64,11 +64,11 @@ static bool read_profile(void *context, const char *document, size_t size, int64
                          struct error *error)
 {
     struct evidence *out = context;
-    struct aiperf_profile profile;
+    struct import_aiperf_profile profile;
     json_auto_t *original = json_object();
 
     read_both(document, size, &profile, original);
-    if (!aiperf_add_cell(&profile, out, line, original, error))
+    if (!import_aiperf_add_cell(&profile, out, line, original, error))
         return false;
     if (out->cell_count == 1)
         text_copy(out->facts.model, sizeof out->facts.model, profile.model);

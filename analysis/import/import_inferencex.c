@@ -141,7 +141,7 @@ bool import_read_inferencex(const struct import_file *file, struct evidence *out
                             struct error *error)
 {
     text_copy(out->facts.tool, sizeof out->facts.tool, "InferenceX");
-    if (!table_read_rows(file, aliases, "name", out, error))
+    if (!import_table_read_rows(file, aliases, "name", out, error))
         return false;
     for (size_t i = 0; i < out->cell_count; i++)
         multiply(&out->cells[i]);

@@ -145,8 +145,8 @@ bool import_read_llama_bench(const struct import_file *file, struct evidence *ou
                              struct error *error)
 {
     bool done = is_table(file->bytes, file->length)
-                    ? table_read_csv(file, aliases, out, error)
-                    : table_read_rows(file, aliases, "name", out, error);
+                    ? import_table_read_csv(file, aliases, out, error)
+                    : import_table_read_rows(file, aliases, "name", out, error);
 
     if (!done)
         return false;

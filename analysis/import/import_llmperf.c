@@ -44,7 +44,7 @@ bool import_sniff_llmperf(const char *bytes, size_t length)
 
 bool import_read_llmperf(const struct import_file *file, struct evidence *out, struct error *error)
 {
-    if (!table_read_rows(file, aliases, "name", out, error))
+    if (!import_table_read_rows(file, aliases, "name", out, error))
         return false;
     out->input_unit = LENGTH_TOKENS;
     text_copy(out->facts.tool, sizeof out->facts.tool, "llmperf");

@@ -17,7 +17,7 @@
 /* The document is gone through twice: first for the names of all rows' members, then for the rows.
  */
 struct rows {
-    struct table table;
+    struct import_table table;
     json_t *indices;   /* name to column */
     bool counting;     /* the first time */
     bool has_lines;    /* documents begin a line each */
@@ -61,7 +61,7 @@ static void note_name(struct rows *rows, const char *path)
         return;
     }
     json_object_set_new(rows->indices, path, json_integer((json_int_t)rows->table.count));
-    table_add_column(&rows->table, path);
+    import_table_add_column(&rows->table, path);
 }
 
 static void keep_value(struct rows *rows, const char *path, const char *value)
@@ -168,7 +168,7 @@ static bool has_known(const struct rows *rows, struct json_scan scan)
 
     if (json_scan_next(&scan) == JSON_SCAN_OBJECT)
         take_members(trial, &scan, "", 1);
-    known = table_known(&trial->table, &results);
+    known = import_table_known(&trial->table, &results);
     rows_finish(trial);
     return known >= 2 && results >= 1;
 }
@@ -242,7 +242,7 @@ static bool end_row(struct rows *rows)
     if (rows->counting)
         return true;
     set_fields(rows);
-    rows->refused = !table_add_row(&rows->table, rows->error);
+    rows->refused = !import_table_add_row(&rows->table, rows->error);
     return !rows->refused;
 }
 
@@ -356,21 +356,21 @@ static bool read_rows(struct rows *rows, const struct import_file *file, struct 
 {
     size_t results;
 
-    if (!table_check_stated(file->columns, error) || !read_all(rows, file, true, error))
+    if (!import_table_check_stated(file->columns, error) || !read_all(rows, file, true, error))
         return false;
-    if (rows->rows > 0 && table_known(&rows->table, &results) < 2)
-        return table_refuse_columns(&rows->table, "the rows of the JSON name", error);
-    if (!table_columns_done(&rows->table, error) || !read_all(rows, file, false, error))
+    if (rows->rows > 0 && import_table_known(&rows->table, &results) < 2)
+        return import_table_refuse_columns(&rows->table, "the rows of the JSON name", error);
+    if (!import_table_columns_done(&rows->table, error) || !read_all(rows, file, false, error))
         return false;
     if (rows->names_left_out > 0)
         evidence_remark(rows->table.out, "the rows have more than %d members: others were left out",
                         CSV_FIELDS_MAX);
-    table_settle(&rows->table);
+    import_table_settle(&rows->table);
     return true;
 }
 
-bool table_read_rows(const struct import_file *file, const struct import_alias *aliases,
-                     const char *label, struct evidence *out, struct error *error)
+bool import_table_read_rows(const struct import_file *file, const struct import_alias *aliases,
+                            const char *label, struct evidence *out, struct error *error)
 {
     struct rows *rows = rows_create(aliases, file->columns);
     bool done;
@@ -397,5 +397,5 @@ bool import_sniff_rows(const char *bytes, size_t length)
 
 bool import_read_rows(const struct import_file *file, struct evidence *out, struct error *error)
 {
-    return table_read_rows(file, NULL, "name", out, error);
+    return import_table_read_rows(file, NULL, "name", out, error);
 }

@@ -32,7 +32,7 @@ static const struct import_member cell_members[] = {
     MEMBER_TEXT_AT("status", report_cell, cell.status),
     MEMBER_TEXT_AT("error", report_cell, error),
     OWN_MEMBERS(report_cell),
-    MEMBER_INSIDE("raw", offsetof(struct report_cell, raw), vllm_members),
+    MEMBER_INSIDE("raw", offsetof(struct report_cell, raw), import_vllm_members),
     { 0 },
 };
 
@@ -41,7 +41,7 @@ bool report_cell_read(struct json_scan *scan, struct report_cell *out)
     *out = (struct report_cell){ 0 };
     evidence_cell_read(NULL, &out->cell);
     import_own_init(&out->own);
-    vllm_result_init(&out->raw);
+    import_vllm_result_init(&out->raw);
     out->cell.original = json_object();
     return import_object(scan, cell_members, out, out->cell.original);
 }

@@ -6,7 +6,7 @@
 struct report_cell {
     struct evidence_cell cell;
     struct import_own own;
-    struct vllm_result raw; /* the tool's own result; finer where the cell has rounded */
+    struct import_vllm_result raw; /* the tool's own result; finer where the cell has rounded */
     char error[600];
 };
 /* Reads the next value, an object. Also after failing, finish it or have it taken. */

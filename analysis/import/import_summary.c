@@ -35,5 +35,5 @@ bool import_read_summary(const struct import_file *file, struct evidence *out, s
         { NULL, NULL },
     };
 
-    return table_read_rows(file, aliases, "model", out, error);
+    return import_table_read_rows(file, aliases, "model", out, error);
 }

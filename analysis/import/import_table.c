@@ -15,8 +15,8 @@ static const char *stated_name(const char *stated, const char *heading)
     if (equals == NULL || equals - stated >= HEADING_SIZE)
         return NULL;
     snprintf(given, sizeof given, "%.*s", (int)(equals - stated), stated);
-    column_normalize(given, normalized);
-    column_normalize(heading, wanted);
+    import_column_normalize(given, normalized);
+    import_column_normalize(heading, wanted);
     return strcmp(normalized, wanted) == 0 ? equals + 1 : NULL;
 }
 
@@ -25,12 +25,12 @@ static struct import_column find_named(const char *name)
     struct import_column column = { .is_passed = true };
     char normalized[HEADING_SIZE];
 
-    column_normalize(name, normalized);
-    return normalized[0] == '\0' ? column : column_find(normalized);
+    import_column_normalize(name, normalized);
+    return normalized[0] == '\0' ? column : import_column_find(normalized);
 }
 
 /* By the caller's word, else by that of the tool, else by the heading itself. */
-static struct import_column find_whole(const struct table *table, const char *heading)
+static struct import_column find_whole(const struct import_table *table, const char *heading)
 {
     const struct import_alias *alias = table->aliases;
     const char *const *stated = table->stated;
@@ -64,17 +64,17 @@ static const char *skip_group(const char *heading)
     return NULL;
 }
 
-static struct import_column find_column(const struct table *table, const char *heading)
+static struct import_column find_column(const struct import_table *table, const char *heading)
 {
     struct import_column column = find_whole(table, heading);
 
-    while (column.kind == COLUMN_UNKNOWN && !column.is_passed && table->fills
+    while (column.kind == IMPORT_COLUMN_UNKNOWN && !column.is_passed && table->fills
            && (heading = skip_group(heading)) != NULL)
         column = find_whole(table, heading);
     return column;
 }
 
-static const char *find_heading(const struct table *table, const char *stated)
+static const char *find_heading(const struct import_table *table, const char *stated)
 {
     for (size_t i = 0; i < table->count; i++)
         if (stated_name(stated, table->headings[i]) != NULL)
@@ -82,15 +82,15 @@ static const char *find_heading(const struct table *table, const char *stated)
     return NULL;
 }
 
-bool table_check_stated(const char *const *stated, struct error *error)
+bool import_table_check_stated(const char *const *stated, struct error *error)
 {
     for (; stated != NULL && *stated != NULL; stated++) {
         const char *equals = strrchr(*stated, '=');
-        struct import_column column = { .kind = COLUMN_UNKNOWN };
+        struct import_column column = { .kind = IMPORT_COLUMN_UNKNOWN };
 
         if (equals != NULL)
             column = find_named(equals + 1);
-        if (equals == NULL || (column.kind == COLUMN_UNKNOWN && !column.is_passed))
+        if (equals == NULL || (column.kind == IMPORT_COLUMN_UNKNOWN && !column.is_passed))
             return error_set(error, ERROR_INVALID,
                              "\"columns\" has \"%.80s\", which names no column known here: give "
                              "HEADING=NAME with a name that says what is counted, as "
@@ -104,7 +104,7 @@ bool table_check_stated(const char *const *stated, struct error *error)
 
 /* ---- All columns ---- */
 
-void table_add_column(struct table *table, const char *heading)
+void import_table_add_column(struct import_table *table, const char *heading)
 {
     size_t i = table->count++;
 
@@ -126,7 +126,7 @@ static bool is_latency(const struct import_column *column)
            && column->offset < first + METRIC_COUNT * sizeof(struct evidence_latency);
 }
 
-size_t table_known(const struct table *table, size_t *results)
+size_t import_table_known(const struct import_table *table, size_t *results)
 {
     size_t known = 0;
 
@@ -134,13 +134,14 @@ size_t table_known(const struct table *table, size_t *results)
     for (size_t i = 0; i < table->count; i++) {
         const struct import_column *column = &table->columns[i];
 
-        known += column->kind == COLUMN_NUMBER || (column->is_passed && !column->is_other);
-        *results += column->kind == COLUMN_NUMBER && (is_result(column) || is_latency(column));
+        known += column->kind == IMPORT_COLUMN_NUMBER || (column->is_passed && !column->is_other);
+        *results +=
+            column->kind == IMPORT_COLUMN_NUMBER && (is_result(column) || is_latency(column));
     }
     return known;
 }
 
-static void find_unit(struct table *table)
+static void find_unit(struct import_table *table)
 {
     for (size_t i = 0; i < table->count; i++)
         if (table->columns[i].unit != LENGTH_UNKNOWN)
@@ -149,16 +150,17 @@ static void find_unit(struct table *table)
 
 /* Two columns of one meaning: the first of those that surely have it counts, the other is kept as
  * text. */
-static void drop_repeated(struct table *table)
+static void drop_repeated(struct import_table *table)
 {
     for (size_t i = 0; i < table->count; i++)
         for (size_t j = 0; j < i; j++)
-            if (table->columns[i].kind == COLUMN_NUMBER && table->columns[j].kind == COLUMN_NUMBER
+            if (table->columns[i].kind == IMPORT_COLUMN_NUMBER
+                && table->columns[j].kind == IMPORT_COLUMN_NUMBER
                 && table->columns[i].offset == table->columns[j].offset)
-                table->columns[table->columns[j].is_of_each ? j : i].kind = COLUMN_UNKNOWN;
+                table->columns[table->columns[j].is_of_each ? j : i].kind = IMPORT_COLUMN_UNKNOWN;
 }
 
-static void tell_assumed(struct table *table)
+static void tell_assumed(struct import_table *table)
 {
     for (size_t i = 0; i < table->count; i++)
         if (table->columns[i].assumed != NULL)
@@ -166,7 +168,7 @@ static void tell_assumed(struct table *table)
                             table->headings[i], table->columns[i].assumed);
 }
 
-bool table_columns_done(struct table *table, struct error *error)
+bool import_table_columns_done(struct import_table *table, struct error *error)
 {
     for (const char *const *stated = table->stated; stated != NULL && *stated != NULL; stated++)
         if (find_heading(table, *stated) == NULL)
@@ -179,7 +181,8 @@ bool table_columns_done(struct table *table, struct error *error)
     return true;
 }
 
-bool table_refuse_columns(const struct table *table, const char *what, struct error *error)
+bool import_table_refuse_columns(const struct import_table *table, const char *what,
+                                 struct error *error)
 {
     TEXT_AUTO names = { 0 };
 

@@ -11,7 +11,7 @@ struct import_alias {
     const char *heading, *name;
 };
 
-struct table {
+struct import_table {
     struct csv csv; /* the row being read */
     struct evidence *out;
     const struct import_alias *aliases; /* of the tool; NULL: none */
@@ -30,39 +30,40 @@ struct table {
 /* ---- Columns ---- */
 
 /* Does every stated column name a column that is known here? INVALID says which not. */
-bool table_check_stated(const char *const *stated, struct error *error);
+bool import_table_check_stated(const char *const *stated, struct error *error);
 /* What the heading means, which is kept as the last column's. */
-void table_add_column(struct table *table, const char *heading);
+void import_table_add_column(struct import_table *table, const char *heading);
 /* Columns that are known here, and those of them that are a result (a rate, a latency). */
-size_t table_known(const struct table *table, size_t *results);
+size_t import_table_known(const struct import_table *table, size_t *results);
 /* Once all columns are there: the unit of lengths, columns of one meaning, and remarks on what is
  * not known. INVALID: a stated column is none of the table. */
-bool table_columns_done(struct table *table, struct error *error);
+bool import_table_columns_done(struct import_table *table, struct error *error);
 /* The sentence that refuses a file none of whose columns is known: INVALID. */
-bool table_refuse_columns(const struct table *table, const char *what, struct error *error);
+bool import_table_refuse_columns(const struct import_table *table, const char *what,
+                                 struct error *error);
 
 /* ---- Rows ---- */
 
 /* A field without the spaces around it. */
-void table_copy(const struct table *table, size_t i, char *out, size_t size);
+void import_table_copy(const struct import_table *table, size_t i, char *out, size_t size);
 /* Remarks that the row (column NULL), or a figure of it, does not fit; bounded. */
-void table_odd_row(struct table *table, const char *column, const char *value);
-#define TABLE_REMARKS_MAX 40
+void import_table_odd_row(struct import_table *table, const char *column, const char *value);
+#define IMPORT_TABLE_REMARKS_MAX 40
 /* A cell of the row that stands in `csv`; INVALID: there are too many. */
-bool table_add_row(struct table *table, struct error *error);
+bool import_table_add_row(struct import_table *table, struct error *error);
 /* What only all rows together tell: shares in percent, a throughput without a unit, tokens of each
  * request or of all, facts that differ. */
-void table_settle(struct table *table);
+void import_table_settle(struct import_table *table);
 /* Of successes, or of tokens from a cache: may be written as percent. */
-bool table_is_share(const struct import_column *column);
+bool import_table_is_share(const struct import_column *column);
 
 /* ---- Whole files ---- */
 
 /* The next line of a text, without what ends it; false: there is none. */
-bool table_next_line(const char **at, const char *end, const char **line, size_t *length);
+bool import_table_next_line(const char **at, const char *end, const char **line, size_t *length);
 /* A file of CSV, or of rows in JSON, in a tool's own headings; `label`: what the members of a
  * document are, where it is an object of rows or of objects that have rows. */
-bool table_read_csv(const struct import_file *file, const struct import_alias *aliases,
-                    struct evidence *out, struct error *error);
-bool table_read_rows(const struct import_file *file, const struct import_alias *aliases,
-                     const char *label, struct evidence *out, struct error *error);
+bool import_table_read_csv(const struct import_file *file, const struct import_alias *aliases,
+                           struct evidence *out, struct error *error);
+bool import_table_read_rows(const struct import_file *file, const struct import_alias *aliases,
+                            const char *label, struct evidence *out, struct error *error);

@@ -11,7 +11,7 @@
 #define FIELD_SIZE 1024        /* what is longer is cut */
 #define FIELDS_KEPT_MAX 400000 /* of all rows together */
 
-void table_copy(const struct table *table, size_t i, char *out, size_t size)
+void import_table_copy(const struct import_table *table, size_t i, char *out, size_t size)
 {
     struct csv_field field = table->csv.fields[i];
 
@@ -25,12 +25,12 @@ void table_copy(const struct table *table, size_t i, char *out, size_t size)
     csv_copy(&field, out, size);
 }
 
-void table_odd_row(struct table *table, const char *column, const char *value)
+void import_table_odd_row(struct import_table *table, const char *column, const char *value)
 {
     long long line = (long long)table->csv.line;
 
     table->odd_count = table->csv.count;
-    if (table->odd_rows++ >= TABLE_REMARKS_MAX)
+    if (table->odd_rows++ >= IMPORT_TABLE_REMARKS_MAX)
         return;
     if (column == NULL)
         evidence_remark(table->out, "line %lld has %zu fields where the heading has %zu: left out",
@@ -58,7 +58,7 @@ static double ms_in(const struct import_column *column)
                : NAN;
 }
 
-bool table_is_share(const struct import_column *column)
+bool import_table_is_share(const struct import_column *column)
 {
     return column->offset == offsetof(struct evidence_cell, success_rate)
            || column->offset == offsetof(struct evidence_cell, cached_share);
@@ -73,15 +73,15 @@ static bool settle_unit(struct evidence *out, enum length_unit unit)
 }
 
 /* The figure as the cell has it; false: its unit does not fit the column. */
-static bool apply_unit(struct table *table, const struct import_column *column,
-                       const struct figure *figure, double *out)
+static bool apply_unit(struct import_table *table, const struct import_column *column,
+                       const struct import_figure *figure, double *out)
 {
     *out = figure->value * column->scale;
     if (figure->percent)
         *out = figure->value / 100;
     else if (!isnan(figure->ms))
         *out = figure->value * figure->ms * ms_in(column);
-    if (figure->percent && !table_is_share(column))
+    if (figure->percent && !import_table_is_share(column))
         return false;
     if (figure->unit != LENGTH_UNKNOWN
         && column->offset == offsetof(struct evidence_cell, input_length))
@@ -89,7 +89,7 @@ static bool apply_unit(struct table *table, const struct import_column *column,
     return isfinite(*out);
 }
 
-static void tell_assumed(struct table *table, const char *text, double value)
+static void tell_assumed(struct import_table *table, const char *text, double value)
 {
     if (table->has_assumed)
         return;
@@ -111,24 +111,26 @@ static void keep_place(const struct import_column *column, const char *text,
     text_copy(cell->variant, sizeof cell->variant, text_string(&variant));
 }
 
-static void read_word(struct table *table, size_t i, const char *text, struct evidence_cell *cell)
+static void read_word(struct import_table *table, size_t i, const char *text,
+                      struct evidence_cell *cell)
 {
     if (import_state_of(text) > EVIDENCE_MEASURED)
         text_copy(table->word, sizeof table->word, text);
     else
-        table_odd_row(table, table->headings[i], text);
+        import_table_odd_row(table, table->headings[i], text);
     keep_place(&table->columns[i], text, cell);
 }
 
-static void read_number(struct table *table, size_t i, const char *text, struct evidence_cell *cell)
+static void read_number(struct import_table *table, size_t i, const char *text,
+                        struct evidence_cell *cell)
 {
     const struct import_column *column = &table->columns[i];
     double *at = (double *)(void *)((char *)cell + column->offset), value;
-    struct figure figure;
+    struct import_figure figure;
 
-    if (figure_is_nothing(text) || (table->fills && !isnan(*at)))
+    if (import_figure_is_nothing(text) || (table->fills && !isnan(*at)))
         return;
-    if (!figure_read(text, table->csv.separator == ';', &figure)
+    if (!import_figure_read(text, table->csv.separator == ';', &figure)
         || !apply_unit(table, column, &figure, &value)) {
         read_word(table, i, text, cell);
         return;
@@ -138,7 +140,7 @@ static void read_number(struct table *table, size_t i, const char *text, struct 
     *at = value;
 }
 
-static void read_fact(struct table *table, size_t i, const char *text)
+static void read_fact(struct import_table *table, size_t i, const char *text)
 {
     char *at = (char *)&table->out->facts + table->columns[i].offset;
 
@@ -149,11 +151,11 @@ static void read_fact(struct table *table, size_t i, const char *text)
     table->fact_told[i] = true;
 }
 
-static void read_fact_number(struct table *table, size_t i, const char *text)
+static void read_fact_number(struct import_table *table, size_t i, const char *text)
 {
     double *at = (double *)(void *)((char *)&table->out->facts + table->columns[i].offset);
-    struct figure figure;
-    double value = figure_read(text, false, &figure) ? figure.value : NAN;
+    struct import_figure figure;
+    double value = import_figure_read(text, false, &figure) ? figure.value : NAN;
 
     if (!table->fact_told[i])
         *at = value;
@@ -162,44 +164,44 @@ static void read_fact_number(struct table *table, size_t i, const char *text)
     table->fact_told[i] = true;
 }
 
-static void read_field(struct table *table, size_t i, struct evidence_cell *cell)
+static void read_field(struct import_table *table, size_t i, struct evidence_cell *cell)
 {
     char text[FIELD_SIZE];
 
     if (table->csv.fields[i].text == NULL)
         return; /* a row of JSON that lacks the member */
-    table_copy(table, i, text, sizeof text);
+    import_table_copy(table, i, text, sizeof text);
     json_object_set_new(cell->original, table->headings[i], json_string(text));
     switch (table->columns[i].kind) {
-    case COLUMN_NUMBER:
+    case IMPORT_COLUMN_NUMBER:
         read_number(table, i, text, cell);
         break;
-    case COLUMN_TEXT:
+    case IMPORT_COLUMN_TEXT:
         text_copy((char *)cell + table->columns[i].offset, table->columns[i].size, text);
         break;
-    case COLUMN_FACT:
+    case IMPORT_COLUMN_FACT:
         read_fact(table, i, text);
         break;
-    case COLUMN_FACT_NUMBER:
+    case IMPORT_COLUMN_FACT_NUMBER:
         read_fact_number(table, i, text);
         break;
-    case COLUMN_ERROR:
+    case IMPORT_COLUMN_ERROR:
         if (text[0] != '\0' && cell->error == NULL)
             cell->error = memory_copy_text(text);
         break;
-    case COLUMN_UNKNOWN:
+    case IMPORT_COLUMN_UNKNOWN:
         break;
     }
 }
 
 /* A word where a figure should be tells of the row if nothing else does. */
-static void take_word(const struct table *table, struct evidence_cell *cell)
+static void take_word(const struct import_table *table, struct evidence_cell *cell)
 {
     if (table->word[0] != '\0' && cell->status[0] == '\0' && !import_has_speed(cell))
         text_copy(cell->status, sizeof cell->status, table->word);
 }
 
-static void read_fields(struct table *table, struct evidence_cell *cell)
+static void read_fields(struct import_table *table, struct evidence_cell *cell)
 {
     table->word[0] = '\0';
     for (size_t i = 0; i < table->count; i++)
@@ -207,7 +209,7 @@ static void read_fields(struct table *table, struct evidence_cell *cell)
     take_word(table, cell);
 }
 
-bool table_add_row(struct table *table, struct error *error)
+bool import_table_add_row(struct import_table *table, struct error *error)
 {
     struct evidence_cell *cell;
 

@@ -30,14 +30,14 @@ static void settle_percent(struct evidence *out, const struct import_column *col
         *share_at(column, &out->cells[i]) /= 100;
 }
 
-static void settle_shares(const struct table *table)
+static void settle_shares(const struct import_table *table)
 {
     struct evidence *out = table->out;
 
     for (size_t i = 0; i < table->count; i++) {
         const struct import_column *column = &table->columns[i];
 
-        if (column->kind != COLUMN_NUMBER || !table_is_share(column))
+        if (column->kind != IMPORT_COLUMN_NUMBER || !import_table_is_share(column))
             continue;
         settle_percent(out, column, table->headings[i]);
         for (size_t c = 0; column->is_complement && c < out->cell_count; c++)
@@ -59,12 +59,12 @@ static bool is_request_throughput(const struct evidence *out)
     return false;
 }
 
-static void settle_throughput(const struct table *table)
+static void settle_throughput(const struct import_table *table)
 {
     struct evidence *out = table->out;
 
     for (size_t i = 0; i < table->count; i++) {
-        if (!table->columns[i].is_throughput || table->columns[i].kind != COLUMN_NUMBER)
+        if (!table->columns[i].is_throughput || table->columns[i].kind != IMPORT_COLUMN_NUMBER)
             continue;
         if (is_request_throughput(out)) {
             evidence_remark(out,
@@ -145,13 +145,13 @@ static void drop_lengths(struct evidence *out, const char *heading, bool levels)
     }
 }
 
-static void settle_lengths(const struct table *table)
+static void settle_lengths(const struct import_table *table)
 {
     struct evidence *out = table->out;
     bool levels;
 
     for (size_t i = 0; i < table->count; i++) {
-        if (!table->columns[i].is_of_each || table->columns[i].kind != COLUMN_NUMBER)
+        if (!table->columns[i].is_of_each || table->columns[i].kind != IMPORT_COLUMN_NUMBER)
             continue;
         if (is_of_each(out, &levels)) {
             out->input_unit = LENGTH_TOKENS;
@@ -169,12 +169,12 @@ static void settle_lengths(const struct table *table)
     }
 }
 
-static void settle_facts(const struct table *table)
+static void settle_facts(const struct import_table *table)
 {
     for (size_t i = 0; i < table->count; i++) {
         if (!table->fact_differs[i])
             continue;
-        if (table->columns[i].kind == COLUMN_FACT_NUMBER)
+        if (table->columns[i].kind == IMPORT_COLUMN_FACT_NUMBER)
             *(double *)(void *)((char *)&table->out->facts + table->columns[i].offset) = NAN;
         else
             *((char *)&table->out->facts + table->columns[i].offset) = '\0';
@@ -193,21 +193,21 @@ static size_t count_values(const struct evidence *out, const char *heading)
     for (size_t i = 0; i < out->cell_count; i++) {
         const char *value = json_string_value(json_object_get(out->cells[i].original, heading));
 
-        count += value != NULL && !figure_is_nothing(value);
+        count += value != NULL && !import_figure_is_nothing(value);
     }
     return count;
 }
 
-static bool is_unknown(const struct table *table, size_t i)
+static bool is_unknown(const struct import_table *table, size_t i)
 {
     char name[HEADING_SIZE];
 
-    column_normalize(table->headings[i], name);
-    return table->columns[i].kind == COLUMN_UNKNOWN && !table->columns[i].is_passed
+    import_column_normalize(table->headings[i], name);
+    return table->columns[i].kind == IMPORT_COLUMN_UNKNOWN && !table->columns[i].is_passed
            && name[0] != '\0' && !import_is_variant(name);
 }
 
-static void add_unknown(const struct table *table, size_t i, struct text *names)
+static void add_unknown(const struct import_table *table, size_t i, struct text *names)
 {
     size_t count = is_unknown(table, i) ? count_values(table->out, table->headings[i]) : 0;
 
@@ -218,7 +218,7 @@ static void add_unknown(const struct table *table, size_t i, struct text *names)
         text_addf(names, " (in %zu of %zu)", count, table->out->cell_count);
 }
 
-static void tell_unknown(const struct table *table)
+static void tell_unknown(const struct import_table *table)
 {
     TEXT_AUTO names = { 0 };
     TEXT_AUTO unitless = { 0 };
@@ -245,7 +245,7 @@ static void settle_failures(struct evidence_cell *cell)
         cell->attempted = cell->requests_asked;
 }
 
-void table_settle(struct table *table)
+void import_table_settle(struct import_table *table)
 {
     struct evidence *out = table->out;
 
@@ -258,7 +258,7 @@ void table_settle(struct table *table)
         settle_failures(&out->cells[i]);
         import_settle(&out->cells[i]);
     }
-    if (table->odd_rows > TABLE_REMARKS_MAX)
+    if (table->odd_rows > IMPORT_TABLE_REMARKS_MAX)
         evidence_remark(out, "%zu more rows or figures did not fit",
-                        table->odd_rows - TABLE_REMARKS_MAX);
+                        table->odd_rows - IMPORT_TABLE_REMARKS_MAX);
 }

@@ -136,7 +136,7 @@ static const struct name *find_normalized(const char *key)
 {
     char normalized[HEADING_SIZE];
 
-    column_normalize(key, normalized);
+    import_column_normalize(key, normalized);
     return find(normalized);
 }
 

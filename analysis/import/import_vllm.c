@@ -9,8 +9,8 @@
 
 #include "base/core/memory.h"
 
-#define CELL(name, member) MEMBER_NUMBER_AT(name, vllm_result, cell.member, 1)
-#define FACT(name, member) MEMBER_TEXT_AT(name, vllm_result, facts.member)
+#define CELL(name, member) MEMBER_NUMBER_AT(name, import_vllm_result, cell.member, 1)
+#define FACT(name, member) MEMBER_TEXT_AT(name, import_vllm_result, facts.member)
 #define LATENCIES(name, metric)                                                                    \
     CELL("mean_" name "_ms", latency[metric].mean_ms),                                             \
         CELL("std_" name "_ms", latency[metric].deviation_ms),                                     \
@@ -24,7 +24,7 @@
 /* The first error that was not empty, of the list that --save-detailed writes. */
 static bool read_error(struct json_scan *scan, void *context)
 {
-    struct vllm_result *result = context;
+    struct import_vllm_result *result = context;
     char text[1000];
     enum json_scan_token token = json_scan_next(scan);
 
@@ -44,7 +44,7 @@ static bool read_errors(struct json_scan *scan, void *base)
 /* A number, or "inf": then requests wait for nothing but max_concurrency. */
 static bool read_rate(struct json_scan *scan, void *base)
 {
-    struct vllm_result *result = base;
+    struct import_vllm_result *result = base;
     enum json_scan_token token = json_scan_next(scan);
     double rate = token == JSON_SCAN_NUMBER ? json_scan_number(scan) : NAN;
     char text[16];
@@ -57,8 +57,8 @@ static bool read_rate(struct json_scan *scan, void *base)
     return import_skip(scan, token);
 }
 
-const struct import_member vllm_members[] = {
-    MEMBER_TEXT_AT("date", vllm_result, cell.time),
+const struct import_member import_vllm_members[] = {
+    MEMBER_TEXT_AT("date", import_vllm_result, cell.time),
     FACT("model_id", model),
     FACT("dataset_name", dataset),
     FACT("dataset", dataset),
@@ -85,7 +85,7 @@ const struct import_member vllm_members[] = {
     LATENCIES("tpot", METRIC_TPOT),
     LATENCIES("e2el", METRIC_E2E),
     MEMBER_BY("errors", read_errors),
-    OWN_MEMBERS(vllm_result),
+    OWN_MEMBERS(import_vllm_result),
     /* of each request, by --save-detailed; and a speed of audio */
     MEMBER_PASS("input_lens"),
     MEMBER_PASS("output_lens"),
@@ -99,7 +99,7 @@ const struct import_member vllm_members[] = {
     { 0 },
 };
 
-void vllm_result_init(struct vllm_result *result)
+void import_vllm_result_init(struct import_vllm_result *result)
 {
     evidence_cell_read(NULL, &result->cell);
     evidence_facts_read(NULL, &result->facts);
@@ -173,7 +173,7 @@ struct reading {
 };
 
 /* Without a limit to the rate or to what is in flight, all requests begin together. */
-static void settle_burst(const struct vllm_result *result, struct evidence_cell *cell,
+static void settle_burst(const struct import_vllm_result *result, struct evidence_cell *cell,
                          struct reading *reading)
 {
     if (!result->at_once || !isnan(cell->concurrency) || !(cell->requests_asked > 0))
@@ -188,7 +188,7 @@ static void settle_burst(const struct vllm_result *result, struct evidence_cell 
 }
 
 /* They stand in the row too: the results of one file may be of several models. */
-static void keep_facts(const struct vllm_result *result, json_t *original)
+static void keep_facts(const struct import_vllm_result *result, json_t *original)
 {
     if (result->facts.model[0] != '\0')
         json_object_set_new(original, "model_id", json_string(result->facts.model));
@@ -197,7 +197,7 @@ static void keep_facts(const struct vllm_result *result, json_t *original)
 }
 
 /* Facts of the run, where every result says the same. */
-static void merge_facts(const struct vllm_result *result, struct evidence *out)
+static void merge_facts(const struct import_vllm_result *result, struct evidence *out)
 {
     if (out->cell_count == 1) {
         text_copy(out->facts.model, sizeof out->facts.model, result->facts.model);
@@ -213,7 +213,7 @@ static bool read_result(void *context, const char *document, size_t size, int64_
 {
     struct reading *reading = context;
     struct evidence *out = reading->out;
-    struct vllm_result result;
+    struct import_vllm_result result;
     struct evidence_cell *cell;
     struct json_scan scan;
     int64_t position;
@@ -221,10 +221,10 @@ static bool read_result(void *context, const char *document, size_t size, int64_
     if (!import_cell(out, &cell, error))
         return false;
     position = cell->position;
-    vllm_result_init(&result);
+    import_vllm_result_init(&result);
     result.cell.original = json_object();
     import_scan_init(&scan, document, size);
-    import_object(&scan, vllm_members, &result, result.cell.original);
+    import_object(&scan, import_vllm_members, &result, result.cell.original);
     *cell = result.cell;
     cell->position = position;
     cell->row = line;

@@ -36,7 +36,7 @@ static double repetition_of(const struct cell_row *cell)
     return (double)cell->repetition;
 }
 
-static void axis_init(struct axis *axis, const struct cell_row *cells, size_t count,
+static void axis_init(struct cell_grid_axis *axis, const struct cell_row *cells, size_t count,
                       double (*value_of)(const struct cell_row *cell))
 {
     size_t kept = 0;
@@ -51,20 +51,20 @@ static void axis_init(struct axis *axis, const struct cell_row *cells, size_t co
     axis->count = kept;
 }
 
-static size_t axis_index(const struct axis *axis, double value)
+static size_t axis_index(const struct cell_grid_axis *axis, double value)
 {
     const double *found = bsearch(&value, axis->values, axis->count, sizeof *axis->values, compare);
 
     return (size_t)(found - axis->values);
 }
 
-static size_t first_of(const struct grid *grid, size_t output, size_t context, size_t load)
+static size_t first_of(const struct cell_grid *grid, size_t output, size_t context, size_t load)
 {
     return ((output * grid->contexts.count + context) * grid->loads.count + load)
            * grid->repetitions.count;
 }
 
-void grid_init(struct grid *grid, const struct cell_row *cells, size_t count)
+void cell_grid_init(struct cell_grid *grid, const struct cell_row *cells, size_t count)
 {
     axis_init(&grid->outputs, cells, count, output_of);
     axis_init(&grid->contexts, cells, count, context_of);
@@ -81,7 +81,7 @@ void grid_init(struct grid *grid, const struct cell_row *cells, size_t count)
     }
 }
 
-void grid_finish(struct grid *grid)
+void cell_grid_finish(struct cell_grid *grid)
 {
     free(grid->outputs.values);
     free(grid->contexts.values);
@@ -90,29 +90,30 @@ void grid_finish(struct grid *grid)
     free(grid->cells);
 }
 
-struct point grid_point(const struct grid *grid, size_t output, size_t context, size_t load)
+struct grid_point cell_grid_point(const struct cell_grid *grid, size_t output, size_t context,
+                                  size_t load)
 {
-    return (struct point){ .cells = grid->cells + first_of(grid, output, context, load),
-                           .count = grid->repetitions.count,
-                           .output_tokens = (int64_t)grid->outputs.values[output],
-                           .context_tokens = (int64_t)grid->contexts.values[context],
-                           .load = grid->loads.values[load],
-                           .is_rate = grid->is_rate };
+    return (struct grid_point){ .cells = grid->cells + first_of(grid, output, context, load),
+                                .count = grid->repetitions.count,
+                                .output_tokens = (int64_t)grid->outputs.values[output],
+                                .context_tokens = (int64_t)grid->contexts.values[context],
+                                .load = grid->loads.values[load],
+                                .is_rate = grid->is_rate };
 }
 
-void grid_each(const struct grid *grid, void (*each)(void *context, const struct point *point),
-               void *context)
+void cell_grid_each(const struct cell_grid *grid,
+                    void (*each)(void *context, const struct grid_point *point), void *context)
 {
     for (size_t output = 0; output < grid->outputs.count; output++)
         for (size_t row = 0; row < grid->contexts.count; row++)
             for (size_t user = 0; user < grid->loads.count; user++) {
-                const struct point point = grid_point(grid, output, row, user);
+                const struct grid_point point = cell_grid_point(grid, output, row, user);
 
                 each(context, &point);
             }
 }
 
-size_t point_count(const struct point *point, enum cell_state state)
+size_t grid_point_count(const struct grid_point *point, enum cell_state state)
 {
     size_t found = 0;
 
@@ -121,30 +122,30 @@ size_t point_count(const struct point *point, enum cell_state state)
     return found;
 }
 
-enum cell_state point_state(const struct point *point)
+enum cell_state grid_point_state(const struct grid_point *point)
 {
     static const enum cell_state order[] = { CELL_MEASURED, CELL_FAILED, CELL_INFEASIBLE,
                                              CELL_INFERRED, CELL_SKIPPED };
 
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-        if (point_count(point, order[i]) > 0)
+        if (grid_point_count(point, order[i]) > 0)
             return order[i];
     return CELL_PENDING;
 }
 
-bool point_is_sound(const struct point *point)
+bool grid_point_is_sound(const struct grid_point *point)
 {
     for (size_t i = 0; i < point->count; i++)
         if (point->cells[i] != NULL && point->cells[i]->state == CELL_MEASURED
             && (point->cells[i]->measurement.success_rate < SOUND_SUCCESS_RATE
                 || point->cells[i]->measurement.contaminated))
             return false;
-    return point_count(point, CELL_MEASURED) > 0;
+    return grid_point_count(point, CELL_MEASURED) > 0;
 }
 
-const char *point_word(const struct point *point)
+const char *grid_point_word(const struct grid_point *point)
 {
-    switch (point_state(point)) {
+    switch (grid_point_state(point)) {
     case CELL_FAILED:
         return "failed";
     case CELL_INFEASIBLE:
@@ -161,7 +162,7 @@ const char *point_word(const struct point *point)
     return "-";
 }
 
-const char *load_name(double load, bool is_rate, char out[LOAD_SIZE])
+const char *cell_grid_load_name(double load, bool is_rate, char out[LOAD_SIZE])
 {
     snprintf(out, LOAD_SIZE, "%.6g %s", load,
              is_rate     ? "requests/s"
@@ -170,20 +171,20 @@ const char *load_name(double load, bool is_rate, char out[LOAD_SIZE])
     return out;
 }
 
-json_t *json_load(double load, bool is_rate)
+json_t *cell_grid_load_json(double load, bool is_rate)
 {
     return is_rate ? json_real(load) : json_integer((json_int_t)load);
 }
 
-void load_set(json_t *json, const char *prefix, double load, bool is_rate)
+void cell_grid_load_set(json_t *json, const char *prefix, double load, bool is_rate)
 {
     char name[64];
 
     snprintf(name, sizeof name, "%s%s", prefix, is_rate ? "request_rate" : "users");
-    json_object_set_new(json, name, json_load(load, is_rate));
+    json_object_set_new(json, name, cell_grid_load_json(load, is_rate));
 }
 
-json_t *cell_witness(const struct cell_row *cell)
+json_t *cell_grid_server_counters(const struct cell_row *cell)
 {
     json_t *witness = NULL;
     struct error ignored;
@@ -194,7 +195,7 @@ json_t *cell_witness(const struct cell_row *cell)
     return witness;
 }
 
-enum failure cell_failure(const struct cell_row *cell)
+enum failure cell_grid_failure(const struct cell_row *cell)
 {
     enum failure most = FAILURE_NONE;
     int64_t count = 0;

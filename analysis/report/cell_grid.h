@@ -9,19 +9,19 @@
 
 #include "store/ledger/sweeps.h"
 
-struct axis {
+struct cell_grid_axis {
     double *values; /* ascending, each once */
     size_t count;
 };
 
-struct grid {
-    struct axis outputs, contexts, loads, repetitions;
+struct cell_grid {
+    struct cell_grid_axis outputs, contexts, loads, repetitions;
     bool is_rate;                  /* loads are requests per second that arrive, else users */
     const struct cell_row **cells; /* borrowed; NULL where there is none */
 };
 
 /* One point of the grid over all repetitions. */
-struct point {
+struct grid_point {
     const struct cell_row *const *cells; /* NULL where there is none */
     size_t count;
     int64_t output_tokens, context_tokens;
@@ -31,30 +31,31 @@ struct point {
 
 /* "64 users", "1 user", "2.5 requests/s"; returns `out`. */
 #define LOAD_SIZE 48
-const char *load_name(double load, bool is_rate, char out[LOAD_SIZE]);
-json_t *json_load(double load, bool is_rate); /* users are whole numbers */
+const char *cell_grid_load_name(double load, bool is_rate, char out[LOAD_SIZE]);
+json_t *cell_grid_load_json(double load, bool is_rate); /* users are whole numbers */
 /* The load as the member "users" or "request_rate", with `prefix` before the name. */
-void load_set(json_t *json, const char *prefix, double load, bool is_rate);
+void cell_grid_load_set(json_t *json, const char *prefix, double load, bool is_rate);
 
-void grid_init(struct grid *grid, const struct cell_row *cells, size_t count);
-void grid_finish(struct grid *grid);
+void cell_grid_init(struct cell_grid *grid, const struct cell_row *cells, size_t count);
+void cell_grid_finish(struct cell_grid *grid);
 /* By indices into the axes. */
-struct point grid_point(const struct grid *grid, size_t output, size_t context, size_t load);
+struct grid_point cell_grid_point(const struct cell_grid *grid, size_t output, size_t context,
+                                  size_t load);
 
 /* Calls `each` for every point of the grid, output by output, context by context. */
-void grid_each(const struct grid *grid, void (*each)(void *context, const struct point *point),
-               void *context);
+void cell_grid_each(const struct cell_grid *grid,
+                    void (*each)(void *context, const struct grid_point *point), void *context);
 
 /* MEASURED if one repetition is, else the worst that happened; PENDING if nothing did. */
-enum cell_state point_state(const struct point *point);
-size_t point_count(const struct point *point, enum cell_state state);
+enum cell_state grid_point_state(const struct grid_point *point);
+size_t grid_point_count(const struct grid_point *point, enum cell_state state);
 /* Measured, and at least 99 % of the requests of every measured repetition succeeded: fit to be
  * compared. */
-bool point_is_sound(const struct point *point);
+bool grid_point_is_sound(const struct grid_point *point);
 /* What stands in a table where there is no figure: "failed", "too long", "skipped", "-". */
-const char *point_word(const struct point *point);
+const char *grid_point_word(const struct grid_point *point);
 
 /* What the cell's witness said; NULL: nothing. New reference. */
-json_t *cell_witness(const struct cell_row *cell);
+json_t *cell_grid_server_counters(const struct cell_row *cell);
 /* The class most requests failed with; FAILURE_NONE if none failed. */
-enum failure cell_failure(const struct cell_row *cell);
+enum failure cell_grid_failure(const struct cell_row *cell);

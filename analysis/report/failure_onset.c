@@ -4,7 +4,7 @@ static bool has_failed(const struct cell_row *cell)
 {
     return cell != NULL
            && (cell->state == CELL_FAILED || cell->state == CELL_INFEASIBLE
-               || (cell->state == CELL_MEASURED && cell_failure(cell) != FAILURE_NONE));
+               || (cell->state == CELL_MEASURED && cell_grid_failure(cell) != FAILURE_NONE));
 }
 
 static int64_t count_failed(const struct cell_row *cell)
@@ -19,13 +19,13 @@ static int64_t count_failed(const struct cell_row *cell)
 /* A cell that is infeasible needs no request to say why. */
 static enum failure class_of(const struct cell_row *cell)
 {
-    enum failure failure = cell_failure(cell);
+    enum failure failure = cell_grid_failure(cell);
 
     return failure == FAILURE_NONE && cell->state == CELL_INFEASIBLE ? FAILURE_TOO_LONG : failure;
 }
 
 /* The repetition that fared worst: failed before infeasible before measured with losses. */
-static const struct cell_row *worst_of(const struct point *point)
+static const struct cell_row *worst_of(const struct grid_point *point)
 {
     const struct cell_row *worst = NULL;
 
@@ -40,9 +40,9 @@ static const struct cell_row *worst_of(const struct point *point)
     return worst;
 }
 
-static struct first_failure describe(const struct point *point, const struct cell_row *cell)
+static struct failure_onset describe(const struct grid_point *point, const struct cell_row *cell)
 {
-    return (struct first_failure){
+    return (struct failure_onset){
         .found = true,
         .point = *point,
         .cell = cell,
@@ -54,18 +54,19 @@ static struct first_failure describe(const struct point *point, const struct cel
     };
 }
 
-struct first_failure failure_first(const struct grid *grid, size_t output, size_t context)
+struct failure_onset failure_onset_find(const struct cell_grid *grid, size_t output, size_t context)
 {
-    struct first_failure first = { 0 };
+    struct failure_onset first = { 0 };
 
     for (size_t user = 0; user < grid->loads.count; user++) {
-        const struct point point = grid_point(grid, output, context, user);
+        const struct grid_point point = cell_grid_point(grid, output, context, user);
         const struct cell_row *cell = worst_of(&point);
 
         if (!first.found && cell != NULL)
             first = describe(&point, cell);
-        else if (first.found && point_state(&point) != CELL_MEASURED
-                 && point_state(&point) != CELL_PENDING && point_state(&point) != CELL_INFERRED)
+        else if (first.found && grid_point_state(&point) != CELL_MEASURED
+                 && grid_point_state(&point) != CELL_PENDING
+                 && grid_point_state(&point) != CELL_INFERRED)
             first.further++;
     }
     return first;

@@ -4,13 +4,14 @@
 #include "analysis/report/cell_grid.h"
 
 /* The smallest load of one output length and context at which anything failed. */
-struct first_failure {
+struct failure_onset {
     bool found;
-    struct point point;
+    struct grid_point point;
     const struct cell_row *cell; /* the repetition that tells it */
     enum failure failure;        /* NONE: not told */
     int64_t failed, attempted;   /* requests of that cell; 0 of 0: it was never tried */
     const char *message;         /* what the server or the sweep said; may be "" */
     size_t further;              /* greater loads of the context that were not measured either */
 };
-struct first_failure failure_first(const struct grid *grid, size_t output, size_t context);
+struct failure_onset failure_onset_find(const struct cell_grid *grid, size_t output,
+                                        size_t context);

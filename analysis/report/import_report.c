@@ -115,7 +115,7 @@ static void write_value(const struct matrix *matrix, const struct evidence_cell 
     else if (isnan(value))
         text_add(out, "?");
     else
-        text_addf(out, "%s%s", number_format(value, number),
+        text_addf(out, "%s%s", repetition_stats_number(value, number),
                   cell->success_rate < SOUND_SUCCESS_RATE ? "!" : "");
 }
 

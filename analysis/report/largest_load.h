@@ -6,19 +6,21 @@
 
 /* A point of the grid against the limits: the mean ratio over its repetitions, and the repetition
  * that is farthest gone. */
-struct stand {
+struct largest_load_level {
     bool judged; /* measured or failed at least once */
     double ratio;
-    struct strain worst;
-    struct point point;
+    struct slo_nearest worst;
+    struct grid_point point;
 };
 
 /* Of one context and output length. */
-struct limit_found {
-    struct stand met;  /* the largest load that meets the limits; not judged: none does */
-    struct stand miss; /* the smallest above it that does not; not judged: there is none */
-    bool exact;        /* no load between the two, or above the first, is left unknown */
-    size_t uneven;     /* smaller loads that miss the limits all the same */
+struct largest_load {
+    struct largest_load_level
+        met; /* the largest load that meets the limits; not judged: none does */
+    struct largest_load_level
+        miss;      /* the smallest above it that does not; not judged: there is none */
+    bool exact;    /* no load between the two, or above the first, is left unknown */
+    size_t uneven; /* smaller loads that miss the limits all the same */
 };
-struct limit_found limit_find(const struct grid *grid, const struct limits *limits, size_t output,
-                              size_t context);
+struct largest_load largest_load_find(const struct cell_grid *grid, const struct slo *limits,
+                                      size_t output, size_t context);

@@ -17,30 +17,30 @@ struct sheet {
     char **cells; /* row after row */
 };
 
-static char *cell_text(const struct point *point, enum quantity_id quantity)
+static char *cell_text(const struct grid_point *point, enum quantity_id quantity)
 {
-    const struct figure figure = figure_of(point, quantity);
+    const struct repetition_stats figure = repetition_stats_of(point, quantity);
     struct text text = { 0 };
 
     if (figure.count > 0) {
-        figure_write(&figure, &text);
-        text_add(&text, point_is_marked(point) ? "!" : "");
-    } else if (point_state(point) == CELL_MEASURED && quantities[quantity].of_decoding) {
+        repetition_stats_write(&figure, &text);
+        text_add(&text, point_warning_is_marked(point) ? "!" : "");
+    } else if (grid_point_state(point) == CELL_MEASURED && quantities[quantity].of_decoding) {
         text_add(&text, "short");
     } else {
-        text_add(&text, point_word(point));
+        text_add(&text, grid_point_word(point));
     }
     return text_take(&text);
 }
 
-static void sheet_init(struct sheet *sheet, const struct grid *grid, size_t output,
+static void sheet_init(struct sheet *sheet, const struct cell_grid *grid, size_t output,
                        enum quantity_id quantity)
 {
     *sheet = (struct sheet){ grid->contexts.count, grid->loads.count, NULL };
     sheet->cells = memory_zeroed(sheet->rows * sheet->columns + 1, sizeof *sheet->cells);
     for (size_t row = 0; row < sheet->rows; row++)
         for (size_t column = 0; column < sheet->columns; column++) {
-            const struct point point = grid_point(grid, output, row, column);
+            const struct grid_point point = cell_grid_point(grid, output, row, column);
 
             sheet->cells[row * sheet->columns + column] = cell_text(&point, quantity);
         }
@@ -82,7 +82,8 @@ static size_t column_width(const struct sheet *sheet, size_t column, double head
 }
 
 /* How many columns from `first` on fit into one table; at least one. */
-static size_t columns_that_fit(const struct sheet *sheet, const struct grid *grid, size_t first)
+static size_t columns_that_fit(const struct sheet *sheet, const struct cell_grid *grid,
+                               size_t first)
 {
     static const size_t frame = sizeof "|  " - 1, first_column = sizeof "context \\ requests/s" - 1;
     size_t used = first_column + frame + 1, fit = 0;
@@ -96,7 +97,7 @@ static size_t columns_that_fit(const struct sheet *sheet, const struct grid *gri
     return fit;
 }
 
-static void write_block(const struct sheet *sheet, const struct grid *grid, size_t first,
+static void write_block(const struct sheet *sheet, const struct cell_grid *grid, size_t first,
                         size_t count, struct text *out)
 {
     struct table *table = table_create();
@@ -117,7 +118,7 @@ static void write_block(const struct sheet *sheet, const struct grid *grid, size
     text_add_char(out, '\n');
 }
 
-void matrix_write(const struct grid *grid, size_t output, enum quantity_id quantity,
+void matrix_write(const struct cell_grid *grid, size_t output, enum quantity_id quantity,
                   struct text *out)
 {
     struct sheet sheet;
@@ -133,7 +134,7 @@ void matrix_write(const struct grid *grid, size_t output, enum quantity_id quant
 
 /* ---- JSON ---- */
 
-static json_t *member_matrix(const struct grid *grid, size_t output, enum quantity_id quantity,
+static json_t *member_matrix(const struct cell_grid *grid, size_t output, enum quantity_id quantity,
                              size_t offset)
 {
     json_t *rows = json_array();
@@ -142,8 +143,8 @@ static json_t *member_matrix(const struct grid *grid, size_t output, enum quanti
         json_t *line = json_array();
 
         for (size_t user = 0; user < grid->loads.count; user++) {
-            const struct point point = grid_point(grid, output, row, user);
-            const struct figure figure = figure_of(&point, quantity);
+            const struct grid_point point = cell_grid_point(grid, output, row, user);
+            const struct repetition_stats figure = repetition_stats_of(&point, quantity);
             double value;
 
             memcpy(&value, (const char *)&figure + offset, sizeof value);
@@ -154,34 +155,37 @@ static json_t *member_matrix(const struct grid *grid, size_t output, enum quanti
     return rows;
 }
 
-static json_t *censored_points(const struct grid *grid, size_t output, enum quantity_id quantity)
+static json_t *censored_points(const struct cell_grid *grid, size_t output,
+                               enum quantity_id quantity)
 {
     json_t *list = json_array();
 
     for (size_t row = 0; row < grid->contexts.count; row++)
         for (size_t user = 0; user < grid->loads.count; user++) {
-            const struct point point = grid_point(grid, output, row, user);
+            const struct grid_point point = cell_grid_point(grid, output, row, user);
 
-            if (figure_of(&point, quantity).at_least)
-                json_array_append_new(list, json_pack("[I, o]", (json_int_t)point.context_tokens,
-                                                      json_load(point.load, point.is_rate)));
+            if (repetition_stats_of(&point, quantity).at_least)
+                json_array_append_new(list,
+                                      json_pack("[I, o]", (json_int_t)point.context_tokens,
+                                                cell_grid_load_json(point.load, point.is_rate)));
         }
     return list;
 }
 
-json_t *matrix_to_json(const struct grid *grid, size_t output, enum quantity_id quantity)
+json_t *matrix_to_json(const struct cell_grid *grid, size_t output, enum quantity_id quantity)
 {
     static const struct {
         const char *name;
         size_t offset;
-    } spread[] = { { "min", offsetof(struct figure, low) },
-                   { "max", offsetof(struct figure, high) },
-                   { "ci95_half_width", offsetof(struct figure, half_width) } };
+    } spread[] = { { "min", offsetof(struct repetition_stats, low) },
+                   { "max", offsetof(struct repetition_stats, high) },
+                   { "ci95_half_width", offsetof(struct repetition_stats, half_width) } };
     json_t *out = json_pack("{s:s, s:s}", "name", quantities[quantity].name, "title",
                             quantities[quantity].title);
 
-    json_object_set_new(out, "mean",
-                        member_matrix(grid, output, quantity, offsetof(struct figure, mean)));
+    json_object_set_new(
+        out, "mean",
+        member_matrix(grid, output, quantity, offsetof(struct repetition_stats, mean)));
     for (size_t i = 0; i < 3 && grid->repetitions.count > 1; i++)
         json_object_set_new(out, spread[i].name,
                             member_matrix(grid, output, quantity, spread[i].offset));
@@ -190,7 +194,7 @@ json_t *matrix_to_json(const struct grid *grid, size_t output, enum quantity_id 
     return out;
 }
 
-json_t *matrix_states(const struct grid *grid, size_t output)
+json_t *matrix_states(const struct cell_grid *grid, size_t output)
 {
     json_t *rows = json_array();
 
@@ -198,9 +202,9 @@ json_t *matrix_states(const struct grid *grid, size_t output)
         json_t *line = json_array();
 
         for (size_t user = 0; user < grid->loads.count; user++) {
-            const struct point point = grid_point(grid, output, row, user);
+            const struct grid_point point = cell_grid_point(grid, output, row, user);
 
-            json_array_append_new(line, json_string(cell_state_name(point_state(&point))));
+            json_array_append_new(line, json_string(cell_state_name(grid_point_state(&point))));
         }
         json_array_append_new(rows, line);
     }

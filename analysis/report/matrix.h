@@ -10,10 +10,10 @@
 #define TABLE_COLUMNS 100 /* a table is not wider; more users than fit: further blocks */
 
 /* Markdown tables. Where there is no figure, a word says why. */
-void matrix_write(const struct grid *grid, size_t output, enum quantity_id quantity,
+void matrix_write(const struct cell_grid *grid, size_t output, enum quantity_id quantity,
                   struct text *out);
 /* {"name", "unit", "mean": [[number or null]], and where there are repetitions "min", "max",
  * "ci95_half_width"; "at_least": [[context, users]] of censored ones}. New reference. */
-json_t *matrix_to_json(const struct grid *grid, size_t output, enum quantity_id quantity);
+json_t *matrix_to_json(const struct cell_grid *grid, size_t output, enum quantity_id quantity);
 /* [["measured", "failed", ...]]. New reference. */
-json_t *matrix_states(const struct grid *grid, size_t output);
+json_t *matrix_states(const struct cell_grid *grid, size_t output);

@@ -154,14 +154,14 @@ static bool is_unsteady(const struct cell_row *cell)
 
 static double witnessed(const struct cell_row *cell, const char *name)
 {
-    json_auto_t *witness = cell_witness(cell);
+    json_auto_t *witness = cell_grid_server_counters(cell);
 
     return json_is_true(json_object_get(witness, name)) ? 1 : json_get_number(witness, name, 0);
 }
 
 static bool is_witness(const struct cell_row *cell, const char *state)
 {
-    json_auto_t *witness = cell_witness(cell);
+    json_auto_t *witness = cell_grid_server_counters(cell);
 
     return strcmp(json_get_text(witness, "state", ""), state) == 0;
 }
@@ -189,25 +189,27 @@ static bool saw_restart(const struct cell_row *cell)
 
 /* ---- Of a point ---- */
 
-static bool is_partly_measured(const struct point *point)
+static bool is_partly_measured(const struct grid_point *point)
 {
-    return point_state(point) == CELL_MEASURED && point_count(point, CELL_MEASURED) < point->count
-           && point_count(point, CELL_PENDING) == 0;
+    return grid_point_state(point) == CELL_MEASURED
+           && grid_point_count(point, CELL_MEASURED) < point->count
+           && grid_point_count(point, CELL_PENDING) == 0;
 }
 
-static bool is_scattered(const struct point *point)
+static bool is_scattered(const struct grid_point *point)
 {
-    const struct figure tokens = figure_of(point, QUANTITY_OUTPUT_TOKENS);
+    const struct repetition_stats tokens = repetition_stats_of(point, QUANTITY_OUTPUT_TOKENS);
 
     return tokens.count > 1 && tokens.high - tokens.low > 0.1 * tokens.mean;
 }
 
-static bool has_few_samples(const struct point *point)
+static bool has_few_samples(const struct grid_point *point)
 {
-    return figure_of(point, QUANTITY_E2E_P99).few || figure_of(point, QUANTITY_TTFT_P99).few;
+    return repetition_stats_of(point, QUANTITY_E2E_P99).few
+           || repetition_stats_of(point, QUANTITY_TTFT_P99).few;
 }
 
-const struct warning warnings[] = {
+const struct point_warning warnings[] = {
     { "client_limited",
       "opsbrain itself was late or busy there: the server may be faster than shown", true,
       is_client_limited, NULL },
@@ -292,9 +294,9 @@ const struct warning warnings[] = {
     { "preempted", "the server preempted requests: its KV cache was full", false, saw_preemptions,
       NULL },
 };
-const size_t warning_count = sizeof warnings / sizeof *warnings;
+const size_t point_warning_count = sizeof warnings / sizeof *warnings;
 
-bool warning_holds(const struct warning *warning, const struct point *point)
+bool point_warning_holds(const struct point_warning *warning, const struct grid_point *point)
 {
     if (warning->of_point != NULL)
         return warning->of_point(point);
@@ -305,10 +307,10 @@ bool warning_holds(const struct warning *warning, const struct point *point)
     return false;
 }
 
-bool point_is_marked(const struct point *point)
+bool point_warning_is_marked(const struct grid_point *point)
 {
-    for (size_t i = 0; i < warning_count; i++)
-        if (warnings[i].marks && warning_holds(&warnings[i], point))
+    for (size_t i = 0; i < point_warning_count; i++)
+        if (warnings[i].marks && point_warning_holds(&warnings[i], point))
             return true;
     return false;
 }

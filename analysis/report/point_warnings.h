@@ -3,18 +3,18 @@
 
 #include "analysis/report/repetition_stats.h"
 
-struct warning {
+struct point_warning {
     const char *name; /* "client_limited" */
     const char *text; /* what it means for the figures */
     bool marks;       /* the point's figures carry a '!' in the tables */
     /* One of the two: does it hold for a measured cell, or for the point as a whole? */
     bool (*of_cell)(const struct cell_row *cell);
-    bool (*of_point)(const struct point *point);
+    bool (*of_point)(const struct grid_point *point);
 };
 
-extern const struct warning warnings[];
-extern const size_t warning_count;
+extern const struct point_warning warnings[];
+extern const size_t point_warning_count;
 
-bool warning_holds(const struct warning *warning, const struct point *point);
+bool point_warning_holds(const struct point_warning *warning, const struct grid_point *point);
 /* Does one that marks hold? */
-bool point_is_marked(const struct point *point);
+bool point_warning_is_marked(const struct grid_point *point);

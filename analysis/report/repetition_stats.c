@@ -70,10 +70,10 @@ static double half_width(const double *values, size_t count)
     return statistics_t95(count - 1) * statistics_deviation(values, count) / sqrt((double)count);
 }
 
-struct figure figure_of(const struct point *point, enum quantity_id id)
+struct repetition_stats repetition_stats_of(const struct grid_point *point, enum quantity_id id)
 {
     const struct quantity *quantity = &quantities[id];
-    struct figure out = { .mean = NAN, .low = NAN, .high = NAN, .half_width = NAN };
+    struct repetition_stats out = { .mean = NAN, .low = NAN, .high = NAN, .half_width = NAN };
     FREE_AUTO double *values = memory_zeroed(point->count + 1, sizeof *values);
 
     for (size_t i = 0; i < point->count; i++) {
@@ -96,12 +96,12 @@ struct figure figure_of(const struct point *point, enum quantity_id id)
     return out;
 }
 
-double figure_mean(const struct point *point, enum quantity_id quantity)
+double repetition_stats_mean(const struct grid_point *point, enum quantity_id quantity)
 {
-    return figure_of(point, quantity).mean;
+    return repetition_stats_of(point, quantity).mean;
 }
 
-const char *number_format(double value, char out[NUMBER_SIZE])
+const char *repetition_stats_number(double value, char out[NUMBER_SIZE])
 {
     double size = fabs(value);
 
@@ -112,12 +112,13 @@ const char *number_format(double value, char out[NUMBER_SIZE])
     return out;
 }
 
-void figure_write(const struct figure *figure, struct text *out)
+void repetition_stats_write(const struct repetition_stats *figure, struct text *out)
 {
     char number[NUMBER_SIZE];
 
-    text_addf(out, "%s%s", figure->at_least ? ">=" : "", number_format(figure->mean, number));
+    text_addf(out, "%s%s", figure->at_least ? ">=" : "",
+              repetition_stats_number(figure->mean, number));
     if (isfinite(figure->half_width))
-        text_addf(out, " \xc2\xb1%s", number_format(figure->half_width, number));
+        text_addf(out, " \xc2\xb1%s", repetition_stats_number(figure->half_width, number));
     text_add(out, figure->few ? "~" : "");
 }

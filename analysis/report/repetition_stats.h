@@ -35,7 +35,7 @@ extern const struct quantity quantities[QUANTITY_COUNT];
 #define DECODE_TOKENS 16 /* fewer output tokens say nothing of decoding speed */
 #define TAIL_SAMPLES 100 /* fewer say nothing of a 99th percentile */
 
-struct figure {
+struct repetition_stats {
     size_t count;      /* repetitions behind it; 0: there is no figure */
     double mean;       /* NaN without */
     double low, high;  /* least and greatest repetition */
@@ -45,11 +45,11 @@ struct figure {
 };
 
 /* Of the measured repetitions alone. */
-struct figure figure_of(const struct point *point, enum quantity_id id);
+struct repetition_stats repetition_stats_of(const struct grid_point *point, enum quantity_id id);
 /* The mean alone, NaN if there is none. */
-double figure_mean(const struct point *point, enum quantity_id quantity);
+double repetition_stats_mean(const struct grid_point *point, enum quantity_id quantity);
 /* ">=123 ±4 ~", three significant digits. */
-void figure_write(const struct figure *figure, struct text *out);
+void repetition_stats_write(const struct repetition_stats *figure, struct text *out);
 #define NUMBER_SIZE 32
 /* Three significant digits below 1,000, then whole numbers; "-" if not finite. Returns `out`. */
-const char *number_format(double value, char out[NUMBER_SIZE]);
+const char *repetition_stats_number(double value, char out[NUMBER_SIZE]);

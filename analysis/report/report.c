@@ -20,17 +20,17 @@ static bool is_wanted(const struct report_input *input, enum quantity_id quantit
 {
     if (quantity == QUANTITY_ICL_P50 || quantity == QUANTITY_ICL_P99)
         return has_wide_chunks(input);
-    return quantity != QUANTITY_GOODPUT || head_plan_number(input, "goodput_ttft_ms") > 0
-           || head_plan_number(input, "goodput_tpot_ms") > 0;
+    return quantity != QUANTITY_GOODPUT || report_header_plan_number(input, "goodput_ttft_ms") > 0
+           || report_header_plan_number(input, "goodput_tpot_ms") > 0;
 }
 
-static bool is_short(const struct grid *grid, size_t output, enum quantity_id quantity)
+static bool is_short(const struct cell_grid *grid, size_t output, enum quantity_id quantity)
 {
     return quantities[quantity].of_decoding && grid->outputs.values[output] < DECODE_TOKENS;
 }
 
-static void write_output(const struct report_input *input, const struct grid *grid, size_t output,
-                         struct text *out)
+static void write_output(const struct report_input *input, const struct cell_grid *grid,
+                         size_t output, struct text *out)
 {
     text_addf(out, "\n## %lld output tokens\n\n", (long long)grid->outputs.values[output]);
     for (enum quantity_id i = 0; i < QUANTITY_COUNT; i++)
@@ -42,12 +42,12 @@ static void write_output(const struct report_input *input, const struct grid *gr
             "Nothing is said of ITL and TPOT: answers of fewer than %d tokens tell nothing of "
             "decoding.\n\n",
             DECODE_TOKENS);
-    peak_write(grid, output, out);
-    saturation_write(grid, output, out);
-    limit_write(input, grid, output, out);
+    report_peak_write(grid, output, out);
+    report_saturation_write(grid, output, out);
+    report_limit_write(input, grid, output, out);
 }
 
-static void write_takeaways(const struct grid *grid, struct text *out)
+static void write_takeaways(const struct cell_grid *grid, struct text *out)
 {
     json_auto_t *sentences = takeaways_find(grid);
     const json_t *sentence;
@@ -60,30 +60,30 @@ static void write_takeaways(const struct grid *grid, struct text *out)
 
 void report_markdown(const struct report_input *input, struct text *out)
 {
-    struct grid grid;
+    struct cell_grid grid;
 
-    grid_init(&grid, input->cells, input->cell_count);
-    head_write(input, out);
+    cell_grid_init(&grid, input->cells, input->cell_count);
+    report_header_write(input, out);
     for (size_t output = 0; output < grid.outputs.count; output++)
         write_output(input, &grid, output, out);
-    failures_write(&grid, out);
-    warnings_write(input, &grid, out);
-    cold_write(input, out);
-    interrupted_write(input, out);
+    report_failures_write(&grid, out);
+    report_warnings_write(input, &grid, out);
+    report_cold_write(input, out);
+    report_interrupted_write(input, out);
     write_takeaways(&grid, out);
-    grid_finish(&grid);
+    cell_grid_finish(&grid);
 }
 
-static json_t *axis_to_json(const struct axis *axis, bool is_rate)
+static json_t *axis_to_json(const struct cell_grid_axis *axis, bool is_rate)
 {
     json_t *values = json_array();
 
     for (size_t i = 0; i < axis->count; i++)
-        json_array_append_new(values, json_load(axis->values[i], is_rate));
+        json_array_append_new(values, cell_grid_load_json(axis->values[i], is_rate));
     return values;
 }
 
-static json_t *output_to_json(const struct report_input *input, const struct grid *grid,
+static json_t *output_to_json(const struct report_input *input, const struct cell_grid *grid,
                               size_t output)
 {
     json_t *matrices = json_array();
@@ -91,20 +91,20 @@ static json_t *output_to_json(const struct report_input *input, const struct gri
     for (enum quantity_id i = 0; i < QUANTITY_COUNT; i++)
         if (is_wanted(input, i) && !is_short(grid, output, i))
             json_array_append_new(matrices, matrix_to_json(grid, output, i));
-    return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "output_tokens",
-                     (json_int_t)grid->outputs.values[output], "states",
-                     matrix_states(grid, output), "matrices", matrices, "peak",
-                     peak_to_json(grid, output), "saturation", saturation_to_json(grid, output),
-                     "limits", limit_to_json(input, grid, output));
+    return json_pack(
+        "{s:I, s:o, s:o, s:o, s:o, s:o}", "output_tokens", (json_int_t)grid->outputs.values[output],
+        "states", matrix_states(grid, output), "matrices", matrices, "peak",
+        report_peak_to_json(grid, output), "saturation", report_saturation_to_json(grid, output),
+        "limits", report_limit_to_json(input, grid, output));
 }
 
 json_t *report_json(const struct report_input *input)
 {
     json_t *out = json_object(), *outputs = json_array();
-    struct grid grid;
+    struct cell_grid grid;
 
-    grid_init(&grid, input->cells, input->cell_count);
-    head_to_json(input, out);
+    cell_grid_init(&grid, input->cells, input->cell_count);
+    report_header_to_json(input, out);
     json_object_set_new(out, "context_tokens", axis_to_json(&grid.contexts, false));
     json_object_set_new(out, grid.is_rate ? "request_rates" : "users",
                         axis_to_json(&grid.loads, grid.is_rate));
@@ -112,11 +112,11 @@ json_t *report_json(const struct report_input *input)
     for (size_t output = 0; output < grid.outputs.count; output++)
         json_array_append_new(outputs, output_to_json(input, &grid, output));
     json_object_set_new(out, "outputs", outputs);
-    json_object_set_new(out, "failures", failures_to_json(&grid));
-    json_object_set_new(out, "warnings", warnings_to_json(&grid));
-    json_object_set_new(out, "cold_start", cold_to_json(input));
-    json_object_set_new(out, "interrupted", interrupted_to_json(input));
+    json_object_set_new(out, "failures", report_failures_to_json(&grid));
+    json_object_set_new(out, "warnings", report_warnings_to_json(&grid));
+    json_object_set_new(out, "cold_start", report_cold_to_json(input));
+    json_object_set_new(out, "interrupted", report_interrupted_to_json(input));
     json_object_set_new(out, "takeaways", takeaways_find(&grid));
-    grid_finish(&grid);
+    cell_grid_finish(&grid);
     return out;
 }

@@ -5,18 +5,19 @@
 #include "analysis/report/saturation.h"
 #include "analysis/report/takeaways.h"
 
-static bool is_any_measured(const struct grid *grid, size_t output, size_t context)
+static bool is_any_measured(const struct cell_grid *grid, size_t output, size_t context)
 {
     for (size_t user = 0; user < grid->loads.count; user++) {
-        const struct point point = grid_point(grid, output, context, user);
+        const struct grid_point point = cell_grid_point(grid, output, context, user);
 
-        if (point_state(&point) == CELL_MEASURED)
+        if (grid_point_state(&point) == CELL_MEASURED)
             return true;
     }
     return false;
 }
 
-static void add_saturation(const struct grid *grid, size_t output, size_t context, struct text *out)
+static void add_saturation(const struct cell_grid *grid, size_t output, size_t context,
+                           struct text *out)
 {
     const struct saturation s = saturation_find(grid, output, context);
 
@@ -26,19 +27,19 @@ static void add_saturation(const struct grid *grid, size_t output, size_t contex
         text_add(out, "too little was measured to tell the saturation point");
 }
 
-static void add_limit(const struct report_input *input, const struct grid *grid, size_t output,
+static void add_limit(const struct report_input *input, const struct cell_grid *grid, size_t output,
                       size_t context, struct text *out)
 {
     TEXT_AUTO sentence = { 0 };
 
-    if (!limit_sentence(input, grid, output, context, &sentence))
+    if (!report_limit_sentence(input, grid, output, context, &sentence))
         return;
     text_addf(out, "; %s", sentence.data);
 }
 
 /* New reference. */
-static json_t *verdict_of(const struct report_input *input, const struct grid *grid, size_t output,
-                          size_t context)
+static json_t *verdict_of(const struct report_input *input, const struct cell_grid *grid,
+                          size_t output, size_t context)
 {
     TEXT_AUTO sentence = { 0 };
 
@@ -52,14 +53,14 @@ static json_t *verdict_of(const struct report_input *input, const struct grid *g
 json_t *report_verdict(const struct report_input *input)
 {
     json_t *list = json_array();
-    struct grid grid;
+    struct cell_grid grid;
 
-    grid_init(&grid, input->cells, input->cell_count);
+    cell_grid_init(&grid, input->cells, input->cell_count);
     for (size_t output = 0; output < grid.outputs.count; output++)
         for (size_t context = 0; context < grid.contexts.count; context++)
             if (is_any_measured(&grid, output, context))
                 json_array_append_new(list, verdict_of(input, &grid, output, context));
-    grid_finish(&grid);
+    cell_grid_finish(&grid);
     return list;
 }
 
@@ -75,25 +76,25 @@ void report_findings(const struct report_input *input, struct text *out)
 json_t *report_findings_json(const struct report_input *input)
 {
     json_t *list = json_array();
-    struct grid grid;
+    struct cell_grid grid;
 
-    grid_init(&grid, input->cells, input->cell_count);
+    cell_grid_init(&grid, input->cells, input->cell_count);
     for (size_t output = 0; output < grid.outputs.count; output++)
         json_array_append_new(list, json_pack("{s:I, s:o, s:o}", "output_tokens",
                                               (json_int_t)grid.outputs.values[output], "saturation",
-                                              saturation_to_json(&grid, output), "limits",
-                                              limit_to_json(input, &grid, output)));
-    grid_finish(&grid);
+                                              report_saturation_to_json(&grid, output), "limits",
+                                              report_limit_to_json(input, &grid, output)));
+    cell_grid_finish(&grid);
     return list;
 }
 
 json_t *report_takeaways(const struct report_input *input)
 {
-    struct grid grid;
+    struct cell_grid grid;
     json_t *list;
 
-    grid_init(&grid, input->cells, input->cell_count);
+    cell_grid_init(&grid, input->cells, input->cell_count);
     list = takeaways_find(&grid);
-    grid_finish(&grid);
+    cell_grid_finish(&grid);
     return list;
 }

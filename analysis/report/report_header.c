@@ -380,19 +380,19 @@ static void add_plan(const struct report_input *input, struct text *out)
               is_open(plan) ? "time by the schedule" : "request sent");
 }
 
-json_t *head_plan(const struct report_input *input)
+json_t *report_header_plan(const struct report_input *input)
 {
     return parse(input->sweep->plan);
 }
 
-double head_plan_number(const struct report_input *input, const char *name)
+double report_header_plan_number(const struct report_input *input, const char *name)
 {
-    json_auto_t *plan = head_plan(input);
+    json_auto_t *plan = report_header_plan(input);
 
     return json_get_number(plan, name, NAN);
 }
 
-void head_write(const struct report_input *input, struct text *out)
+void report_header_write(const struct report_input *input, struct text *out)
 {
     const struct sweep_row *sweep = input->sweep;
 
@@ -448,7 +448,7 @@ static json_t *runs_to_json(const struct report_input *input)
     return runs;
 }
 
-void head_to_json(const struct report_input *input, json_t *out)
+void report_header_to_json(const struct report_input *input, json_t *out)
 {
     const struct run_row *run = find_fingerprint(input);
 

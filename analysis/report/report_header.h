@@ -8,10 +8,10 @@
 #include "analysis/report/report.h"
 
 /* "# Sweep swp_...: demo" with state, time, runs, fingerprint and plan. */
-void head_write(const struct report_input *input, struct text *out);
+void report_header_write(const struct report_input *input, struct text *out);
 /* Members "sweep", "runs", "fingerprint", "fingerprints_differ", "plan" into `out`. */
-void head_to_json(const struct report_input *input, json_t *out);
+void report_header_to_json(const struct report_input *input, json_t *out);
 /* The plan; new reference. */
-json_t *head_plan(const struct report_input *input);
+json_t *report_header_plan(const struct report_input *input);
 /* Member of the plan; NaN if there is none. */
-double head_plan_number(const struct report_input *input, const char *name);
+double report_header_plan_number(const struct report_input *input, const char *name);

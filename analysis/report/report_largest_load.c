@@ -9,15 +9,15 @@
 #include "base/json/json.h"
 
 /* False where the plan states none. */
-static bool read_limits(const struct report_input *input, struct limits *out)
+static bool read_limits(const struct report_input *input, struct slo *out)
 {
-    json_auto_t *plan = head_plan(input);
+    json_auto_t *plan = report_header_plan(input);
 
-    limits_from_plan(plan, out);
-    return limits_are_stated(out);
+    slo_from_plan(plan, out);
+    return slo_are_stated(out);
 }
 
-static void add_limits(const struct limits *limits, struct text *out)
+static void add_limits(const struct slo *limits, struct text *out)
 {
     const struct {
         const char *name;
@@ -32,13 +32,13 @@ static void add_limits(const struct limits *limits, struct text *out)
             text_addf(out, "%s p%lld <= %g ms, ", each[i].name, (long long)limits->percentile,
                       each[i].limit_ms);
     text_addf(out, "at most %g %% of the requests failed",
-              100 * (limits->error_rate > 0 ? limits->error_rate : LIMITS_ERROR_RATE));
+              100 * (limits->error_rate > 0 ? limits->error_rate : SLO_ERROR_RATE));
 }
 
 /* "E2E 812 of 900 ms" */
-static void add_strain(const struct stand *stand, struct text *out)
+static void add_nearest(const struct largest_load_level *stand, struct text *out)
 {
-    const struct strain *worst = &stand->worst;
+    const struct slo_nearest *worst = &stand->worst;
     char value[NUMBER_SIZE], limit[NUMBER_SIZE];
 
     if (!stand->judged)
@@ -46,19 +46,19 @@ static void add_strain(const struct stand *stand, struct text *out)
     else if (worst->unit[0] == '\0')
         text_addf(out, "%.3g %% failed", 100 * worst->value);
     else
-        text_addf(out, "%s %s of %s%s", worst->name, number_format(worst->value, value),
-                  number_format(worst->limit, limit), worst->unit);
+        text_addf(out, "%s %s of %s%s", worst->name, repetition_stats_number(worst->value, value),
+                  repetition_stats_number(worst->limit, limit), worst->unit);
 }
 
-static void strain_cell(struct table *table, const struct stand *stand)
+static void nearest_cell(struct table *table, const struct largest_load_level *stand)
 {
     TEXT_AUTO text = { 0 };
 
-    add_strain(stand, &text);
+    add_nearest(stand, &text);
     table_cell(table, "%s", text.data);
 }
 
-static void limit_row(struct table *table, int64_t context, const struct limit_found *found)
+static void limit_row(struct table *table, int64_t context, const struct largest_load *found)
 {
     table_cell(table, "%lld", (long long)context);
     if (found->met.judged)
@@ -66,19 +66,19 @@ static void limit_row(struct table *table, int64_t context, const struct limit_f
                    found->exact && found->miss.judged ? "" : ">=", found->met.point.load);
     else
         table_cell(table, "%s", found->miss.judged ? "none" : "-");
-    strain_cell(table, &found->met);
+    nearest_cell(table, &found->met);
     if (found->miss.judged)
         table_cell(table, "%.6g", found->miss.point.load);
     else
         table_cell(table, "-");
-    strain_cell(table, &found->miss);
+    nearest_cell(table, &found->miss);
 }
 
-static void add_uneven(const struct grid *grid, const struct limits *limits, size_t output,
+static void add_uneven(const struct cell_grid *grid, const struct slo *limits, size_t output,
                        struct text *out)
 {
     for (size_t context = 0; context < grid->contexts.count; context++) {
-        const struct limit_found found = limit_find(grid, limits, output, context);
+        const struct largest_load found = largest_load_find(grid, limits, output, context);
 
         if (found.uneven > 0)
             text_addf(out, "At context %lld %zu smaller load%s missed a limit all the same.\n",
@@ -87,12 +87,12 @@ static void add_uneven(const struct grid *grid, const struct limits *limits, siz
     }
 }
 
-void limit_write(const struct report_input *input, const struct grid *grid, size_t output,
-                 struct text *out)
+void report_limit_write(const struct report_input *input, const struct cell_grid *grid,
+                        size_t output, struct text *out)
 {
     static const char *const headings[] = { "context", "meets up to", "nearest limit there",
                                             "misses at", "by" };
-    struct limits limits;
+    struct slo limits;
     struct table *table;
 
     if (!read_limits(input, &limits))
@@ -105,7 +105,7 @@ void limit_write(const struct report_input *input, const struct grid *grid, size
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
         table_column(table, headings[i], true);
     for (size_t context = 0; context < grid->contexts.count; context++) {
-        const struct limit_found found = limit_find(grid, &limits, output, context);
+        const struct largest_load found = largest_load_find(grid, &limits, output, context);
 
         limit_row(table, (int64_t)grid->contexts.values[context], &found);
     }
@@ -115,30 +115,30 @@ void limit_write(const struct report_input *input, const struct grid *grid, size
     add_uneven(grid, &limits, output, out);
 }
 
-bool limit_sentence(const struct report_input *input, const struct grid *grid, size_t output,
-                    size_t context, struct text *out)
+bool report_limit_sentence(const struct report_input *input, const struct cell_grid *grid,
+                           size_t output, size_t context, struct text *out)
 {
-    struct limits limits;
-    struct limit_found found;
+    struct slo limits;
+    struct largest_load found;
     char load[LOAD_SIZE];
 
     if (!read_limits(input, &limits))
         return false;
-    found = limit_find(grid, &limits, output, context);
+    found = largest_load_find(grid, &limits, output, context);
     if (found.met.judged)
         text_addf(out, "limits met up to %s%s", found.exact && found.miss.judged ? "" : ">=",
-                  load_name(found.met.point.load, found.met.point.is_rate, load));
+                  cell_grid_load_name(found.met.point.load, found.met.point.is_rate, load));
     else
         text_add(out, "no load that was measured meets the limits");
     if (found.miss.judged) {
         text_addf(out, " (%.6g: ", found.miss.point.load);
-        add_strain(&found.miss, out);
+        add_nearest(&found.miss, out);
         text_add(out, ")");
     }
     return true;
 }
 
-static json_t *stand_to_json(const struct stand *stand)
+static json_t *stand_to_json(const struct largest_load_level *stand)
 {
     json_t *json;
 
@@ -148,19 +148,20 @@ static json_t *stand_to_json(const struct stand *stand)
                      json_number_or_null(stand->worst.value), "limit",
                      json_number_or_null(stand->worst.limit), "ratio",
                      json_number_or_null(stand->ratio));
-    load_set(json, "", stand->point.load, stand->point.is_rate);
+    cell_grid_load_set(json, "", stand->point.load, stand->point.is_rate);
     return json;
 }
 
-json_t *limit_to_json(const struct report_input *input, const struct grid *grid, size_t output)
+json_t *report_limit_to_json(const struct report_input *input, const struct cell_grid *grid,
+                             size_t output)
 {
     json_t *rows = json_array();
-    struct limits limits;
+    struct slo limits;
 
     if (!read_limits(input, &limits))
         return rows;
     for (size_t context = 0; context < grid->contexts.count; context++) {
-        const struct limit_found found = limit_find(grid, &limits, output, context);
+        const struct largest_load found = largest_load_find(grid, &limits, output, context);
 
         json_array_append_new(rows, json_pack("{s:I, s:o, s:o, s:b, s:I}", "context_tokens",
                                               (json_int_t)grid->contexts.values[context], "met",

@@ -13,7 +13,7 @@
 
 /* ---- Peak ---- */
 
-void peak_write(const struct grid *grid, size_t output, struct text *out)
+void report_peak_write(const struct cell_grid *grid, size_t output, struct text *out)
 {
     const struct peak peak = peak_find(grid, output);
     char tokens[NUMBER_SIZE], requests[NUMBER_SIZE], load[LOAD_SIZE];
@@ -23,27 +23,29 @@ void peak_write(const struct grid *grid, size_t output, struct text *out)
         text_add(out, "No point was measured with at least 99 % of its requests successful.\n\n");
         return;
     }
-    text_addf(out, "%s output tokens/s (%s requests/s) %s %s at context %lld.%s\n\n",
-              number_format(peak.output_tokens_per_s, tokens),
-              number_format(figure_mean(&peak.point, QUANTITY_REQUESTS), requests),
-              peak.point.is_rate ? "at" : "with",
-              load_name(peak.point.load, peak.point.is_rate, load),
-              (long long)peak.point.context_tokens,
-              point_is_marked(&peak.point) ? " It carries a mark \"!\": see the warnings." : "");
+    text_addf(
+        out, "%s output tokens/s (%s requests/s) %s %s at context %lld.%s\n\n",
+        repetition_stats_number(peak.output_tokens_per_s, tokens),
+        repetition_stats_number(repetition_stats_mean(&peak.point, QUANTITY_REQUESTS), requests),
+        peak.point.is_rate ? "at" : "with",
+        cell_grid_load_name(peak.point.load, peak.point.is_rate, load),
+        (long long)peak.point.context_tokens,
+        point_warning_is_marked(&peak.point) ? " It carries a mark \"!\": see the warnings." : "");
 }
 
-json_t *peak_to_json(const struct grid *grid, size_t output)
+json_t *report_peak_to_json(const struct cell_grid *grid, size_t output)
 {
     const struct peak peak = peak_find(grid, output);
     json_t *json;
 
     if (!peak.found)
         return json_null();
-    json = json_pack(
-        "{s:I, s:f, s:b, s:o}", "context_tokens", (json_int_t)peak.point.context_tokens,
-        "output_tokens_per_s", peak.output_tokens_per_s, "marked", point_is_marked(&peak.point),
-        "requests_per_s", json_number_or_null(figure_mean(&peak.point, QUANTITY_REQUESTS)));
-    load_set(json, "", peak.point.load, peak.point.is_rate);
+    json =
+        json_pack("{s:I, s:f, s:b, s:o}", "context_tokens", (json_int_t)peak.point.context_tokens,
+                  "output_tokens_per_s", peak.output_tokens_per_s, "marked",
+                  point_warning_is_marked(&peak.point), "requests_per_s",
+                  json_number_or_null(repetition_stats_mean(&peak.point, QUANTITY_REQUESTS)));
+    cell_grid_load_set(json, "", peak.point.load, peak.point.is_rate);
     return json;
 }
 
@@ -71,8 +73,8 @@ static void saturation_row(struct table *table, int64_t context, const struct sa
         return;
     }
     interval_cell(table, &s->verdict);
-    table_cell(table, "%s", number_format(s->output_tokens_per_s, number));
-    table_cell(table, "%s", number_format(s->peak_tokens_per_s, number));
+    table_cell(table, "%s", repetition_stats_number(s->output_tokens_per_s, number));
+    table_cell(table, "%s", repetition_stats_number(s->peak_tokens_per_s, number));
     table_cell(table, "%.6g", s->peak.load);
     if (s->doubled_load > 0)
         table_cell(table, "%s%.6g", s->doubled_at_most ? "<=" : "", s->doubled_load);
@@ -80,7 +82,7 @@ static void saturation_row(struct table *table, int64_t context, const struct sa
         table_cell(table, "-");
 }
 
-void saturation_write(const struct grid *grid, size_t output, struct text *out)
+void report_saturation_write(const struct cell_grid *grid, size_t output, struct text *out)
 {
     static const char *const headings[] = { "context",       "saturated at", "tokens/s there",
                                             "peak tokens/s", "peak at",      "doubled at" };
@@ -109,11 +111,11 @@ static json_t *loads_json(const struct saturation *s)
     json_t *list = json_array();
 
     for (size_t i = 0; i < s->next_count; i++)
-        json_array_append_new(list, json_load(s->next[i], s->at.is_rate));
+        json_array_append_new(list, cell_grid_load_json(s->next[i], s->at.is_rate));
     return list;
 }
 
-json_t *saturation_to_json(const struct grid *grid, size_t output)
+json_t *report_saturation_to_json(const struct cell_grid *grid, size_t output)
 {
     json_t *rows = json_array();
 
@@ -126,18 +128,18 @@ json_t *saturation_to_json(const struct grid *grid, size_t output)
         if (!s.found)
             continue;
         json_object_set_new(row, "reached", json_boolean(s.verdict.reached));
-        load_set(row, "", s.at.load, s.at.is_rate);
-        load_set(row, "low_", s.verdict.low, s.at.is_rate);
+        cell_grid_load_set(row, "", s.at.load, s.at.is_rate);
+        cell_grid_load_set(row, "low_", s.verdict.low, s.at.is_rate);
         if (s.verdict.reached)
-            load_set(row, "high_", s.verdict.high, s.at.is_rate);
+            cell_grid_load_set(row, "high_", s.verdict.high, s.at.is_rate);
         json_object_set_new(row, "measure_next", loads_json(&s));
         if (isfinite(s.verdict.at_once))
             json_object_set_new(row, "requests_at_once", json_real(s.verdict.at_once));
         json_object_set_new(row, "output_tokens_per_s", json_real(s.output_tokens_per_s));
-        load_set(row, "peak_", s.peak.load, s.peak.is_rate);
+        cell_grid_load_set(row, "peak_", s.peak.load, s.peak.is_rate);
         json_object_set_new(row, "peak_output_tokens_per_s", json_real(s.peak_tokens_per_s));
         if (s.doubled_load > 0)
-            load_set(row, "latency_doubled_", s.doubled_load, s.at.is_rate);
+            cell_grid_load_set(row, "latency_doubled_", s.doubled_load, s.at.is_rate);
         if (s.doubled_at_most)
             json_object_set_new(row, "latency_doubled_at_most", json_true());
     }
@@ -147,7 +149,7 @@ json_t *saturation_to_json(const struct grid *grid, size_t output)
 /* ---- Failures ---- */
 
 /* Failed cells and infeasible ones, or requests lost in a measured one. */
-static const char *how(const struct first_failure *f)
+static const char *how(const struct failure_onset *f)
 {
     switch (f->cell->state) {
     case CELL_INFEASIBLE:
@@ -164,14 +166,16 @@ static const char *how(const struct first_failure *f)
     return "failed";
 }
 
-void failure_sentence(const struct grid *grid, const struct first_failure *f, struct text *out)
+void report_failure_sentence(const struct cell_grid *grid, const struct failure_onset *f,
+                             struct text *out)
 {
     char load[LOAD_SIZE];
 
     text_addf(out, "context %lld", (long long)f->point.context_tokens);
     if (grid->outputs.count > 1)
         text_addf(out, ", %lld output tokens", (long long)f->point.output_tokens);
-    text_addf(out, ", at %s: %s", load_name(f->point.load, f->point.is_rate, load), how(f));
+    text_addf(out, ", at %s: %s", cell_grid_load_name(f->point.load, f->point.is_rate, load),
+              how(f));
     if (f->failure != FAILURE_NONE)
         text_addf(out, ", %s", failure_name(f->failure));
     if (f->attempted > 0)
@@ -181,10 +185,11 @@ void failure_sentence(const struct grid *grid, const struct first_failure *f, st
                   f->further == 1 ? "" : "s");
 }
 
-static void failure_write(const struct grid *grid, const struct first_failure *f, struct text *out)
+static void failure_write(const struct cell_grid *grid, const struct failure_onset *f,
+                          struct text *out)
 {
     text_add(out, "- ");
-    failure_sentence(grid, f, out);
+    report_failure_sentence(grid, f, out);
     if (f->message[0] != '\0') {
         text_add(out, ": ");
         for (const char *line = f->message; *line != '\0';) {
@@ -198,14 +203,14 @@ static void failure_write(const struct grid *grid, const struct first_failure *f
     text_add_char(out, '\n');
 }
 
-void failures_write(const struct grid *grid, struct text *out)
+void report_failures_write(const struct cell_grid *grid, struct text *out)
 {
     size_t found = 0;
 
     text_add(out, "## Where failures begin\n\n");
     for (size_t output = 0; output < grid->outputs.count; output++)
         for (size_t context = 0; context < grid->contexts.count; context++) {
-            const struct first_failure f = failure_first(grid, output, context);
+            const struct failure_onset f = failure_onset_find(grid, output, context);
 
             if (f.found)
                 failure_write(grid, &f, out);
@@ -214,7 +219,7 @@ void failures_write(const struct grid *grid, struct text *out)
     text_add(out, found > 0 ? "\n" : "Nothing failed in what was measured.\n\n");
 }
 
-static json_t *failure_to_json(const struct first_failure *f)
+static json_t *failure_to_json(const struct failure_onset *f)
 {
     json_t *json;
     TEXT_AUTO message = { 0 };
@@ -226,17 +231,17 @@ static json_t *failure_to_json(const struct first_failure *f)
                      "failure", failure_name(f->failure), "failed_requests", (json_int_t)f->failed,
                      "attempted_requests", (json_int_t)f->attempted, "further_loads_not_measured",
                      (json_int_t)f->further, "message", text_string(&message));
-    load_set(json, "", f->point.load, f->point.is_rate);
+    cell_grid_load_set(json, "", f->point.load, f->point.is_rate);
     return json;
 }
 
-json_t *failures_to_json(const struct grid *grid)
+json_t *report_failures_to_json(const struct cell_grid *grid)
 {
     json_t *rows = json_array();
 
     for (size_t output = 0; output < grid->outputs.count; output++)
         for (size_t context = 0; context < grid->contexts.count; context++) {
-            const struct first_failure f = failure_first(grid, output, context);
+            const struct failure_onset f = failure_onset_find(grid, output, context);
 
             if (f.found)
                 json_array_append_new(rows, failure_to_json(&f));

@@ -13,45 +13,47 @@
 /* ---- Warnings ---- */
 
 struct listing {
-    const struct grid *grid;
-    const struct warning *warning;
+    const struct cell_grid *grid;
+    const struct point_warning *warning;
     size_t found, measured;
     struct text *text; /* either of the two */
     json_t *points;
 };
 
-static void point_text(const struct grid *grid, const struct point *point, struct text *out)
+static void point_text(const struct cell_grid *grid, const struct grid_point *point,
+                       struct text *out)
 {
     text_addf(out, "%.6g x %lld", point->load, (long long)point->context_tokens);
     if (grid->outputs.count > 1)
         text_addf(out, " x %lld", (long long)point->output_tokens);
 }
 
-static void list_point(void *context, const struct point *point)
+static void list_point(void *context, const struct grid_point *point)
 {
     struct listing *listing = context;
 
-    listing->measured += point_state(point) == CELL_MEASURED;
-    if (!warning_holds(listing->warning, point))
+    listing->measured += grid_point_state(point) == CELL_MEASURED;
+    if (!point_warning_holds(listing->warning, point))
         return;
     listing->found++;
     if (listing->points != NULL)
-        json_array_append_new(listing->points,
-                              json_pack("[o, I, I]", json_load(point->load, point->is_rate),
-                                        (json_int_t)point->context_tokens,
-                                        (json_int_t)point->output_tokens));
+        json_array_append_new(
+            listing->points,
+            json_pack("[o, I, I]", cell_grid_load_json(point->load, point->is_rate),
+                      (json_int_t)point->context_tokens, (json_int_t)point->output_tokens));
     if (listing->text == NULL || listing->found > POINTS_SHOWN)
         return;
     text_add(listing->text, listing->found > 1 ? ", " : "");
     point_text(listing->grid, point, listing->text);
 }
 
-static bool warning_write(const struct grid *grid, const struct warning *warning, struct text *out)
+static bool warning_write(const struct cell_grid *grid, const struct point_warning *warning,
+                          struct text *out)
 {
     TEXT_AUTO points = { 0 };
     struct listing listing = { .grid = grid, .warning = warning, .text = &points };
 
-    grid_each(grid, list_point, &listing);
+    cell_grid_each(grid, list_point, &listing);
     if (listing.found == 0)
         return false;
     text_addf(out, "- %s%s: %s (", warning->marks ? "! " : "", warning->name, warning->text);
@@ -65,7 +67,8 @@ static bool warning_write(const struct grid *grid, const struct warning *warning
     return true;
 }
 
-void warnings_write(const struct report_input *input, const struct grid *grid, struct text *out)
+void report_warnings_write(const struct report_input *input, const struct cell_grid *grid,
+                           struct text *out)
 {
     bool any = false;
 
@@ -74,7 +77,7 @@ void warnings_write(const struct report_input *input, const struct grid *grid, s
               "one of the warnings with \"!\" holds for its point.\n\n",
               grid->is_rate ? "requests/s" : "users",
               grid->outputs.count > 1 ? " x output tokens" : "");
-    for (size_t i = 0; i < warning_count; i++)
+    for (size_t i = 0; i < point_warning_count; i++)
         any |= warning_write(grid, &warnings[i], out);
     if (grid->repetitions.count > 1)
         text_add(out, "- figures are means of the repetitions, \"\xc2\xb1\" the half-width of the "
@@ -87,14 +90,14 @@ void warnings_write(const struct report_input *input, const struct grid *grid, s
     text_add(out, any ? "\n" : "- no point gives cause for a warning\n\n");
 }
 
-json_t *warnings_to_json(const struct grid *grid)
+json_t *report_warnings_to_json(const struct cell_grid *grid)
 {
     json_t *rows = json_array();
 
-    for (size_t i = 0; i < warning_count; i++) {
+    for (size_t i = 0; i < point_warning_count; i++) {
         struct listing listing = { .grid = grid, .warning = &warnings[i], .points = json_array() };
 
-        grid_each(grid, list_point, &listing);
+        cell_grid_each(grid, list_point, &listing);
         if (listing.found == 0) {
             json_decref(listing.points);
             continue;
@@ -134,7 +137,7 @@ static const struct cell_row *coldest(const struct report_input *input, size_t *
     return worst;
 }
 
-void cold_write(const struct report_input *input, struct text *out)
+void report_cold_write(const struct report_input *input, struct text *out)
 {
     size_t count;
     const struct cell_row *cell = coldest(input, &count);
@@ -149,7 +152,7 @@ void cold_write(const struct report_input *input, struct text *out)
               (long long)cell->input_tokens, cell->measurement.latency[METRIC_TTFT].p50_ms);
 }
 
-json_t *cold_to_json(const struct report_input *input)
+json_t *report_cold_to_json(const struct report_input *input)
 {
     size_t count;
     const struct cell_row *cell = coldest(input, &count);
@@ -165,7 +168,7 @@ json_t *cold_to_json(const struct report_input *input)
 
 /* ---- Interrupted attempts ---- */
 
-void interrupted_write(const struct report_input *input, struct text *out)
+void report_interrupted_write(const struct report_input *input, struct text *out)
 {
     char when[CLOCK_TEXT_SIZE], load[LOAD_SIZE];
 
@@ -187,7 +190,7 @@ void interrupted_write(const struct report_input *input, struct text *out)
     text_add_char(out, '\n');
 }
 
-json_t *interrupted_to_json(const struct report_input *input)
+json_t *report_interrupted_to_json(const struct report_input *input)
 {
     json_t *rows = json_array();
 

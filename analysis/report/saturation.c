@@ -7,16 +7,16 @@
 #include "base/core/memory.h"
 #include "base/json/json.h"
 
-struct peak peak_find(const struct grid *grid, size_t output)
+struct peak peak_find(const struct cell_grid *grid, size_t output)
 {
     struct peak best = { 0 };
 
     for (size_t context = 0; context < grid->contexts.count; context++)
         for (size_t user = 0; user < grid->loads.count; user++) {
-            struct point point = grid_point(grid, output, context, user);
-            double tokens = figure_mean(&point, QUANTITY_OUTPUT_TOKENS);
+            struct grid_point point = cell_grid_point(grid, output, context, user);
+            double tokens = repetition_stats_mean(&point, QUANTITY_OUTPUT_TOKENS);
 
-            if (point_is_sound(&point) && tokens > best.output_tokens_per_s)
+            if (grid_point_is_sound(&point) && tokens > best.output_tokens_per_s)
                 best = (struct peak){ true, point, tokens };
         }
     return best;
@@ -28,7 +28,7 @@ struct peak peak_find(const struct grid *grid, size_t output)
 #define NOISE_UNKNOWN 0.02
 
 struct sound_points {
-    struct point *points; /* ascending in load */
+    struct grid_point *points; /* ascending in load */
     struct load_point *curve;
     size_t count;
 };
@@ -41,7 +41,7 @@ static void sound_points_finish(struct sound_points *sound)
 #define SOUND_POINTS_AUTO __attribute__((cleanup(sound_points_finish))) struct sound_points
 
 /* By the windows' own intervals, as far as the repetitions even them out. */
-static double noise_of(const struct point *point)
+static double noise_of(const struct grid_point *point)
 {
     size_t count = 0;
     double sum = 0;
@@ -61,14 +61,14 @@ static double noise_of(const struct point *point)
 /* Of a server whose counters are those of all its instances; else NaN. */
 static double waiting_at_cell(const struct cell_row *cell)
 {
-    json_auto_t *witness = cell == NULL ? NULL : cell_witness(cell);
+    json_auto_t *witness = cell == NULL ? NULL : cell_grid_server_counters(cell);
 
     if (strcmp(json_get_text(witness, "state", ""), "full") != 0)
         return NAN;
     return json_get_number(witness, "requests_waiting_mean", NAN);
 }
 
-static double waiting_of(const struct point *point)
+static double waiting_of(const struct grid_point *point)
 {
     double sum = 0;
     size_t count = 0;
@@ -95,7 +95,7 @@ static bool is_client_limited(const struct cell_row *cell)
     return cell->measurement.client_limited;
 }
 
-static bool is_any(const struct point *point, bool (*holds)(const struct cell_row *cell))
+static bool is_any(const struct grid_point *point, bool (*holds)(const struct cell_row *cell))
 {
     for (size_t i = 0; i < point->count; i++)
         if (point->cells[i] != NULL && holds(point->cells[i]))
@@ -103,27 +103,30 @@ static bool is_any(const struct point *point, bool (*holds)(const struct cell_ro
     return false;
 }
 
-static struct load_point load_point_of(const struct point *point)
+static struct load_point load_point_of(const struct grid_point *point)
 {
     return (struct load_point){ .load = point->load,
-                                .tokens_per_s = figure_mean(point, QUANTITY_OUTPUT_TOKENS),
+                                .tokens_per_s =
+                                    repetition_stats_mean(point, QUANTITY_OUTPUT_TOKENS),
                                 .noise = noise_of(point),
-                                .ttft_ms = figure_mean(point, QUANTITY_TTFT_P50),
-                                .e2e_ms = figure_mean(point, QUANTITY_E2E_P50),
+                                .ttft_ms = repetition_stats_mean(point, QUANTITY_TTFT_P50),
+                                .e2e_ms = repetition_stats_mean(point, QUANTITY_E2E_P50),
                                 .waiting = waiting_of(point),
                                 .overloaded = is_any(point, is_overloaded),
                                 .at_least = is_any(point, is_client_limited) };
 }
 
-static struct sound_points sound_points_of(const struct grid *grid, size_t output, size_t context)
+static struct sound_points sound_points_of(const struct cell_grid *grid, size_t output,
+                                           size_t context)
 {
     struct sound_points out = { memory_zeroed(grid->loads.count + 1, sizeof *out.points),
                                 memory_zeroed(grid->loads.count + 1, sizeof *out.curve), 0 };
 
     for (size_t user = 0; user < grid->loads.count; user++) {
-        struct point point = grid_point(grid, output, context, user);
+        struct grid_point point = cell_grid_point(grid, output, context, user);
 
-        if (!point_is_sound(&point) || !(figure_mean(&point, QUANTITY_OUTPUT_TOKENS) > 0))
+        if (!grid_point_is_sound(&point)
+            || !(repetition_stats_mean(&point, QUANTITY_OUTPUT_TOKENS) > 0))
             continue;
         out.points[out.count] = point;
         out.curve[out.count++] = load_point_of(&point);
@@ -131,38 +134,41 @@ static struct sound_points sound_points_of(const struct grid *grid, size_t outpu
     return out;
 }
 
-static enum cell_state state_below(const struct grid *grid, size_t output, size_t context,
+static enum cell_state state_below(const struct cell_grid *grid, size_t output, size_t context,
                                    size_t user)
 {
-    struct point below;
+    struct grid_point below;
 
     if (user == 0)
         return CELL_MEASURED;
-    below = grid_point(grid, output, context, user - 1);
-    return point_state(&below);
+    below = cell_grid_point(grid, output, context, user - 1);
+    return grid_point_state(&below);
 }
 
-static bool is_any_lost_above(const struct grid *grid, size_t output, size_t context, double load)
+static bool is_any_lost_above(const struct cell_grid *grid, size_t output, size_t context,
+                              double load)
 {
     for (size_t user = 0; user < grid->loads.count; user++) {
-        struct point point = grid_point(grid, output, context, user);
+        struct grid_point point = cell_grid_point(grid, output, context, user);
 
         if (point.load > load
-            && (point_state(&point) == CELL_MEASURED || point_state(&point) == CELL_FAILED))
+            && (grid_point_state(&point) == CELL_MEASURED
+                || grid_point_state(&point) == CELL_FAILED))
             return true;
     }
     return false;
 }
 
-static double find_doubled(const struct grid *grid, size_t output, size_t context, bool *at_most)
+static double find_doubled(const struct cell_grid *grid, size_t output, size_t context,
+                           bool *at_most)
 {
     double base = NAN;
 
     for (size_t user = 0; user < grid->loads.count; user++) {
-        struct point point = grid_point(grid, output, context, user);
-        double latency = figure_mean(&point, QUANTITY_E2E_P50);
+        struct grid_point point = cell_grid_point(grid, output, context, user);
+        double latency = repetition_stats_mean(&point, QUANTITY_E2E_P50);
 
-        if (!point_is_sound(&point) || !isfinite(latency))
+        if (!grid_point_is_sound(&point) || !isfinite(latency))
             continue;
         if (isnan(base))
             base = latency;
@@ -178,7 +184,7 @@ static double find_doubled(const struct grid *grid, size_t output, size_t contex
 
 /* ---- The finding ----------------------------------------------------------------------------- */
 
-struct saturation saturation_find(const struct grid *grid, size_t output, size_t context)
+struct saturation saturation_find(const struct cell_grid *grid, size_t output, size_t context)
 {
     SOUND_POINTS_AUTO sound = sound_points_of(grid, output, context);
     struct saturation out = { 0 };
@@ -214,7 +220,7 @@ static void add_interval(const struct saturation *saturation, struct text *out)
     const struct load_verdict *verdict = &saturation->verdict;
     char load[LOAD_SIZE];
 
-    load_name(saturation->at.load, saturation->at.is_rate, load);
+    cell_grid_load_name(saturation->at.load, saturation->at.is_rate, load);
     if (!verdict->reached)
         text_addf(out,
                   "not saturated below %.4g; throughput may still grow at %s, the greatest load%s",

@@ -7,10 +7,10 @@
 /* The sound point with the most output tokens per second of one output length. */
 struct peak {
     bool found;
-    struct point point;
+    struct grid_point point;
     double output_tokens_per_s;
 };
-struct peak peak_find(const struct grid *grid, size_t output);
+struct peak peak_find(const struct cell_grid *grid, size_t output);
 
 /* Of one context, over its sound points (load_curve.h). */
 struct saturation {
@@ -19,12 +19,12 @@ struct saturation {
     struct load_verdict verdict;
     double next[LOADS_TO_MEASURE]; /* loads that would tell more */
     size_t next_count;
-    struct point at, peak; /* verdict.at as a point; the peak's */
+    struct grid_point at, peak; /* verdict.at as a point; the peak's */
     double output_tokens_per_s, peak_tokens_per_s;
     double doubled_load;  /* smallest load at which the E2E median is twice that of the smallest
                              load; 0: at none */
     bool doubled_at_most; /* the load below was not measured, and may be it already */
 };
-struct saturation saturation_find(const struct grid *grid, size_t output, size_t context);
+struct saturation saturation_find(const struct cell_grid *grid, size_t output, size_t context);
 /* "saturated between 4 and 16 users (measure 6, 8, 12), about 4 requests at once" */
 void saturation_sentence(const struct saturation *saturation, struct text *out);

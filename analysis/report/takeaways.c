@@ -13,14 +13,16 @@ static void say_take(json_t *sentences, struct text *sentence)
 }
 
 /* "TTFT p50 25.0 ms, then 50.0 tokens/s for each user" */
-static void add_user_view(struct text *out, const struct point *point)
+static void add_user_view(struct text *out, const struct grid_point *point)
 {
-    double tpot_ms = figure_mean(point, QUANTITY_TPOT_P50);
+    double tpot_ms = repetition_stats_mean(point, QUANTITY_TPOT_P50);
     char ttft[NUMBER_SIZE], speed[NUMBER_SIZE];
 
-    text_addf(out, "TTFT p50 %s ms", number_format(figure_mean(point, QUANTITY_TTFT_P50), ttft));
+    text_addf(out, "TTFT p50 %s ms",
+              repetition_stats_number(repetition_stats_mean(point, QUANTITY_TTFT_P50), ttft));
     if (tpot_ms > 0)
-        text_addf(out, ", then %s tokens/s for each user", number_format(1000 / tpot_ms, speed));
+        text_addf(out, ", then %s tokens/s for each user",
+                  repetition_stats_number(1000 / tpot_ms, speed));
 }
 
 static void say_peak(json_t *sentences, const struct peak *peak)
@@ -28,35 +30,36 @@ static void say_peak(json_t *sentences, const struct peak *peak)
     char tokens[NUMBER_SIZE], requests[NUMBER_SIZE], load[LOAD_SIZE];
     struct text text = { 0 };
 
-    text_addf(&text, "Peak: %s output tokens/s (%s requests/s) %s %s at context %lld: ",
-              number_format(peak->output_tokens_per_s, tokens),
-              number_format(figure_mean(&peak->point, QUANTITY_REQUESTS), requests),
-              peak->point.is_rate ? "at" : "with",
-              load_name(peak->point.load, peak->point.is_rate, load),
-              (long long)peak->point.context_tokens);
+    text_addf(
+        &text, "Peak: %s output tokens/s (%s requests/s) %s %s at context %lld: ",
+        repetition_stats_number(peak->output_tokens_per_s, tokens),
+        repetition_stats_number(repetition_stats_mean(&peak->point, QUANTITY_REQUESTS), requests),
+        peak->point.is_rate ? "at" : "with",
+        cell_grid_load_name(peak->point.load, peak->point.is_rate, load),
+        (long long)peak->point.context_tokens);
     add_user_view(&text, &peak->point);
     text_add(&text, ".");
     say_take(sentences, &text);
 }
 
 /* The smallest load of the smallest context. */
-static void say_smallest(json_t *sentences, const struct grid *grid, size_t output)
+static void say_smallest(json_t *sentences, const struct cell_grid *grid, size_t output)
 {
-    const struct point point = grid_point(grid, output, 0, 0);
+    const struct grid_point point = cell_grid_point(grid, output, 0, 0);
     char load[LOAD_SIZE];
     struct text text = { 0 };
 
-    if (!point_is_sound(&point))
+    if (!grid_point_is_sound(&point))
         return;
-    text_addf(&text,
-              "The smallest load, %s at context %lld: ", load_name(point.load, point.is_rate, load),
+    text_addf(&text, "The smallest load, %s at context %lld: ",
+              cell_grid_load_name(point.load, point.is_rate, load),
               (long long)point.context_tokens);
     add_user_view(&text, &point);
     text_add(&text, ".");
     say_take(sentences, &text);
 }
 
-static size_t index_of(const struct axis *axis, double value)
+static size_t index_of(const struct cell_grid_axis *axis, double value)
 {
     size_t i = 0;
 
@@ -66,7 +69,7 @@ static size_t index_of(const struct axis *axis, double value)
 }
 
 /* Of the context that has the peak. */
-static void say_saturation(json_t *sentences, const struct grid *grid, size_t output,
+static void say_saturation(json_t *sentences, const struct cell_grid *grid, size_t output,
                            const struct peak *peak)
 {
     const struct saturation s = saturation_find(
@@ -82,62 +85,63 @@ static void say_saturation(json_t *sentences, const struct grid *grid, size_t ou
         text_addf(&text, "; more %s mostly wait longer", s.at.is_rate ? "requests" : "users");
     if (s.doubled_load > 0)
         text_addf(&text, "; the E2E median has doubled by %s",
-                  load_name(s.doubled_load, s.at.is_rate, load));
+                  cell_grid_load_name(s.doubled_load, s.at.is_rate, load));
     text_add(&text, ".");
     say_take(sentences, &text);
 }
 
 /* The longest context that is sound at this load; 0: none beyond the first. */
-static size_t longest_sound(const struct grid *grid, size_t output, size_t user)
+static size_t longest_sound(const struct cell_grid *grid, size_t output, size_t user)
 {
     for (size_t context = grid->contexts.count; context-- > 1;) {
-        const struct point point = grid_point(grid, output, context, user);
+        const struct grid_point point = cell_grid_point(grid, output, context, user);
 
-        if (point_is_sound(&point))
+        if (grid_point_is_sound(&point))
             return context;
     }
     return 0;
 }
 
 /* What a longer context costs at the peak's load. */
-static void say_context(json_t *sentences, const struct grid *grid, size_t output,
+static void say_context(json_t *sentences, const struct cell_grid *grid, size_t output,
                         const struct peak *peak)
 {
     size_t user = index_of(&grid->loads, peak->point.load);
     size_t longest = longest_sound(grid, output, user);
-    const struct point from = grid_point(grid, output, 0, user);
-    const struct point to = grid_point(grid, output, longest, user);
+    const struct grid_point from = cell_grid_point(grid, output, 0, user);
+    const struct grid_point to = cell_grid_point(grid, output, longest, user);
     char before[NUMBER_SIZE], after[NUMBER_SIZE], load[LOAD_SIZE];
     struct text text = { 0 };
     double loss;
 
-    if (longest == 0 || !point_is_sound(&from))
+    if (longest == 0 || !grid_point_is_sound(&from))
         return;
-    loss =
-        1 - figure_mean(&to, QUANTITY_OUTPUT_TOKENS) / figure_mean(&from, QUANTITY_OUTPUT_TOKENS);
+    loss = 1
+           - repetition_stats_mean(&to, QUANTITY_OUTPUT_TOKENS)
+                 / repetition_stats_mean(&from, QUANTITY_OUTPUT_TOKENS);
     text_addf(&text,
               "%s %s, from context %lld to %lld: output tokens/s %s by %.0f %%, TTFT p50 "
               "goes from %s to %s ms.",
-              from.is_rate ? "At" : "With", load_name(from.load, from.is_rate, load),
+              from.is_rate ? "At" : "With", cell_grid_load_name(from.load, from.is_rate, load),
               (long long)from.context_tokens, (long long)to.context_tokens,
               loss >= 0 ? "falls" : "rises", fabs(loss) * 100,
-              number_format(figure_mean(&from, QUANTITY_TTFT_P50), before),
-              number_format(figure_mean(&to, QUANTITY_TTFT_P50), after));
+              repetition_stats_number(repetition_stats_mean(&from, QUANTITY_TTFT_P50), before),
+              repetition_stats_number(repetition_stats_mean(&to, QUANTITY_TTFT_P50), after));
     say_take(sentences, &text);
 }
 
 /* Of the smallest context that has any. */
-static void say_first_failure(json_t *sentences, const struct grid *grid, size_t output)
+static void say_first_failure(json_t *sentences, const struct cell_grid *grid, size_t output)
 {
     struct text text = { 0 };
 
     for (size_t context = 0; context < grid->contexts.count; context++) {
-        const struct first_failure failure = failure_first(grid, output, context);
+        const struct failure_onset failure = failure_onset_find(grid, output, context);
 
         if (!failure.found)
             continue;
         text_add(&text, "Failures begin at ");
-        failure_sentence(grid, &failure, &text);
+        report_failure_sentence(grid, &failure, &text);
         text_add_char(&text, '.');
         say_take(sentences, &text);
         return;
@@ -151,14 +155,14 @@ struct tally {
     double widest; /* half-width of the confidence interval over the mean, of output tokens/s */
 };
 
-static void count_point(void *context, const struct point *point)
+static void count_point(void *context, const struct grid_point *point)
 {
     struct tally *tally = context;
-    const struct figure tokens = figure_of(point, QUANTITY_OUTPUT_TOKENS);
+    const struct repetition_stats tokens = repetition_stats_of(point, QUANTITY_OUTPUT_TOKENS);
 
     tally->points++;
-    tally->states[point_state(point)]++;
-    tally->marked += point_is_marked(point);
+    tally->states[grid_point_state(point)]++;
+    tally->marked += point_warning_is_marked(point);
     if (isfinite(tokens.half_width) && tokens.mean > 0) {
         tally->spread_points++;
         tally->widest = fmax(tally->widest, tokens.half_width / tokens.mean);
@@ -204,7 +208,7 @@ static void say_trust(json_t *sentences, const struct tally *tally)
     say_take(sentences, &text);
 }
 
-json_t *takeaways_find(const struct grid *grid)
+json_t *takeaways_find(const struct cell_grid *grid)
 {
     json_t *sentences = json_array();
     struct tally tally = { 0 };
@@ -220,7 +224,7 @@ json_t *takeaways_find(const struct grid *grid)
         }
         say_first_failure(sentences, grid, output);
     }
-    grid_each(grid, count_point, &tally);
+    cell_grid_each(grid, count_point, &tally);
     say_failures(sentences, &tally);
     if (tally.states[CELL_MEASURED] > 0)
         say_trust(sentences, &tally);

@@ -6,4 +6,4 @@
 #include "analysis/report/cell_grid.h"
 
 /* Array of strings; new reference. */
-json_t *takeaways_find(const struct grid *grid);
+json_t *takeaways_find(const struct cell_grid *grid);

@@ -25,7 +25,7 @@ void random_bytes(void *out, size_t length)
     }
 }
 
-void id_create(const char *prefix, char out[ID_SIZE])
+void random_id(const char *prefix, char out[ID_SIZE])
 {
     static const char alphabet[] = "0123456789abcdefghjkmnpqrstvwxyz"; /* Crockford's: no i l o u */
     unsigned __int128 bits;
@@ -90,7 +90,7 @@ double generator_uniform(struct generator *generator)
     return (double)(generator_next(generator) >> 11) * 0x1p-53;
 }
 
-uint64_t seed_mix(uint64_t seed, uint64_t value)
+uint64_t random_mix(uint64_t seed, uint64_t value)
 {
     uint64_t state = splitmix(&seed) ^ value;
 

@@ -11,7 +11,7 @@ void random_bytes(void *out,
 #define ID_SIZE 40
 /* prefix + "_" + 26 lower-case base32 characters of 128 random bits, e.g. "swp_5k2...". `prefix`
  * has 3 letters. */
-void id_create(const char *prefix, char out[ID_SIZE]);
+void random_id(const char *prefix, char out[ID_SIZE]);
 
 /* xoshiro256** seeded by splitmix64 (Blackman and Vigna, public domain). Same seed, same numbers,
  * on every machine. */
@@ -23,4 +23,4 @@ uint64_t generator_next(struct generator *generator);
 uint64_t generator_below(struct generator *generator,
                          uint64_t bound);              /* uniform in [0, bound), bound > 0 */
 double generator_uniform(struct generator *generator); /* uniform in [0, 1) */
-uint64_t seed_mix(uint64_t seed, uint64_t value);      /* derives an independent seed */
+uint64_t random_mix(uint64_t seed, uint64_t value);    /* derives an independent seed */

@@ -15,12 +15,12 @@ struct cursor {
 struct family {
     const char *name;
     size_t length;
-    enum prom_type type;
+    enum promtext_type type;
 };
 
 static const char *const type_names[] = {
-    [PROM_UNTYPED] = "untyped",     [PROM_COUNTER] = "counter", [PROM_GAUGE] = "gauge",
-    [PROM_HISTOGRAM] = "histogram", [PROM_SUMMARY] = "summary",
+    [PROMTEXT_UNTYPED] = "untyped",     [PROMTEXT_COUNTER] = "counter", [PROMTEXT_GAUGE] = "gauge",
+    [PROMTEXT_HISTOGRAM] = "histogram", [PROMTEXT_SUMMARY] = "summary",
 };
 
 static bool starts_name(char c)
@@ -103,7 +103,7 @@ static bool read_label(struct cursor *cursor, struct label *out)
     return true;
 }
 
-static bool read_labels(struct cursor *cursor, struct prom_sample *out)
+static bool read_labels(struct cursor *cursor, struct promtext_sample *out)
 {
     struct label label;
 
@@ -166,14 +166,15 @@ static bool read_tail(struct cursor *cursor)
 }
 
 /* The family's own name, or that with one of the endings its type adds. */
-static bool belongs(const struct prom_sample *sample, const struct family *family)
+static bool belongs(const struct promtext_sample *sample, const struct family *family)
 {
     static const struct {
-        enum prom_type type;
+        enum promtext_type type;
         const char *ending;
     } endings[] = {
-        { PROM_COUNTER, "_total" },   { PROM_HISTOGRAM, "_bucket" }, { PROM_HISTOGRAM, "_sum" },
-        { PROM_HISTOGRAM, "_count" }, { PROM_SUMMARY, "_sum" },      { PROM_SUMMARY, "_count" },
+        { PROMTEXT_COUNTER, "_total" }, { PROMTEXT_HISTOGRAM, "_bucket" },
+        { PROMTEXT_HISTOGRAM, "_sum" }, { PROMTEXT_HISTOGRAM, "_count" },
+        { PROMTEXT_SUMMARY, "_sum" },   { PROMTEXT_SUMMARY, "_count" },
     };
     const char *ending = sample->name + family->length;
     size_t length = sample->name_length - family->length;
@@ -190,9 +191,10 @@ static bool belongs(const struct prom_sample *sample, const struct family *famil
     return false;
 }
 
-static bool read_sample(struct cursor *cursor, const struct family *family, struct prom_sample *out)
+static bool read_sample(struct cursor *cursor, const struct family *family,
+                        struct promtext_sample *out)
 {
-    *out = (struct prom_sample){ 0 };
+    *out = (struct promtext_sample){ 0 };
     if (!read_name(cursor, &out->name, &out->name_length))
         return false;
     skip_blanks(cursor);
@@ -215,8 +217,8 @@ static void read_comment(struct cursor *cursor, struct family *family)
         return;
     read_word(cursor, &family->name, &family->length);
     read_word(cursor, &word, &length);
-    family->type = PROM_UNTYPED;
-    for (enum prom_type type = PROM_COUNTER; type <= PROM_SUMMARY; type++)
+    family->type = PROMTEXT_UNTYPED;
+    for (enum promtext_type type = PROMTEXT_COUNTER; type <= PROMTEXT_SUMMARY; type++)
         if (strlen(type_names[type]) == length && memcmp(type_names[type], word, length) == 0)
             family->type = type;
 }
@@ -234,13 +236,13 @@ static struct cursor next_line(struct cursor *text)
     return line;
 }
 
-bool prom_read(const char *bytes, size_t length,
-               bool (*each)(void *context, const struct prom_sample *sample), void *context,
-               size_t *skipped)
+bool promtext_read(const char *bytes, size_t length,
+                   bool (*each)(void *context, const struct promtext_sample *sample), void *context,
+                   size_t *skipped)
 {
     struct cursor text = { bytes, bytes + length };
     struct family family = { 0 };
-    struct prom_sample sample;
+    struct promtext_sample sample;
     size_t malformed = 0;
     bool going = true;
 
@@ -278,7 +280,7 @@ static size_t unescape(const struct label *label, char *out)
     return length;
 }
 
-bool prom_label(const struct prom_sample *sample, const char *name, char *out, size_t size)
+bool promtext_label(const struct promtext_sample *sample, const char *name, char *out, size_t size)
 {
     struct cursor cursor = { sample->labels, sample->labels + sample->labels_length };
     struct label label;
@@ -306,7 +308,7 @@ static void add_escaped(struct text *out, const char *value)
     }
 }
 
-void prom_family(struct text *out, const char *name, enum prom_type type, const char *help)
+void promtext_family(struct text *out, const char *name, enum promtext_type type, const char *help)
 {
     text_addf(out, "# HELP %s ", name);
     add_escaped(out, help);
@@ -328,7 +330,7 @@ static void add_number(struct text *out, double value)
     text_add(out, digits);
 }
 
-void prom_value(struct text *out, const char *name, const char *labels, double value)
+void promtext_value(struct text *out, const char *name, const char *labels, double value)
 {
     text_add(out, name);
     if (labels != NULL && labels[0] != '\0')

@@ -8,26 +8,32 @@
 #include "base/core/error.h"
 #include "base/core/text.h"
 
-enum prom_type { PROM_UNTYPED, PROM_COUNTER, PROM_GAUGE, PROM_HISTOGRAM, PROM_SUMMARY };
+enum promtext_type {
+    PROMTEXT_UNTYPED,
+    PROMTEXT_COUNTER,
+    PROMTEXT_GAUGE,
+    PROMTEXT_HISTOGRAM,
+    PROMTEXT_SUMMARY
+};
 
-struct prom_sample {
+struct promtext_sample {
     const char *name; /* not NUL-terminated, as are the next two */
     size_t name_length;
     const char *labels; /* between the braces, as written: a="b",c="d" */
     size_t labels_length;
     double value; /* may be NaN, +Inf, -Inf */
-    enum prom_type
+    enum promtext_type
         type; /* of the family it stands under, also for its _bucket, _sum, _count, _total */
 };
 
 /* Calls `each` per sample; stops when it returns false. A malformed line is skipped and counted in
  * *skipped (may be NULL); false only if `each` stopped. */
-bool prom_read(const char *bytes, size_t length,
-               bool (*each)(void *context, const struct prom_sample *sample), void *context,
-               size_t *skipped);
+bool promtext_read(const char *bytes, size_t length,
+                   bool (*each)(void *context, const struct promtext_sample *sample), void *context,
+                   size_t *skipped);
 /* Value of one label, unescaped, into out; false if absent or too long for it. */
-bool prom_label(const struct prom_sample *sample, const char *name, char *out, size_t size);
+bool promtext_label(const struct promtext_sample *sample, const char *name, char *out, size_t size);
 
-void prom_family(struct text *out, const char *name, enum prom_type type, const char *help);
+void promtext_family(struct text *out, const char *name, enum promtext_type type, const char *help);
 /* `labels` as written between the braces, or NULL. */
-void prom_value(struct text *out, const char *name, const char *labels, double value);
+void promtext_value(struct text *out, const char *name, const char *labels, double value);

@@ -280,7 +280,7 @@ static bool read_kind(struct scan *scan)
            && !(kind.length == 5 && memcmp(kind.start, "error", 5) == 0);
 }
 
-void completion_event_clear(struct completion_event *event)
+void completion_scan_clear(struct completion_event *event)
 {
     *event = (struct completion_event){ .prompt_tokens = -1,
                                         .completion_tokens = -1,
@@ -303,7 +303,7 @@ bool completion_scan(const char *json, size_t length, bool want_text, struct com
     struct completion_event event;
     struct scan scan = { { json, json + length }, want_text, &event };
 
-    completion_event_clear(&event);
+    completion_scan_clear(&event);
     if (!scan_object(&scan, members, 1))
         return false;
     json_skip_blanks(&scan.cursor);

@@ -9,4 +9,4 @@
  * library would. */
 bool completion_scan(const char *json, size_t length, bool want_text, struct completion_event *out);
 /* All counts "not said", nothing seen. */
-void completion_event_clear(struct completion_event *event);
+void completion_scan_clear(struct completion_event *event);

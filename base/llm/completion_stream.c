@@ -228,7 +228,7 @@ static void tell_error(const json_t *error, const struct listener *listener)
     const json_t *message = json_is_string(error) ? error : json_object_get(error, "message");
     FREE_AUTO char *written = is_filled(message) ? NULL : json_write(error);
 
-    completion_event_clear(&event);
+    completion_scan_clear(&event);
     event.error = true;
     event.text = written != NULL ? written : json_string_value(message);
     event.text_length = written != NULL ? strlen(written) : json_string_length(message);
@@ -251,7 +251,7 @@ static bool tell_parsed(struct completion_stream *stream, const char *bytes, siz
         tell_error(error, listener);
         return true;
     }
-    completion_event_clear(&event);
+    completion_scan_clear(&event);
     json_array_foreach(json_object_get(json, "choices"), i, choice)
         note_choice(choice, stream->want_text, &event);
     note_usage(find_usage(json), &event);
@@ -267,7 +267,7 @@ static void tell_raw_error(const char *bytes, size_t length, const struct listen
 {
     struct completion_event event;
 
-    completion_event_clear(&event);
+    completion_scan_clear(&event);
     event.error = true;
     event.text = bytes;
     event.text_length = length;
@@ -289,7 +289,7 @@ static void tell_done(const struct listener *listener)
 {
     struct completion_event event;
 
-    completion_event_clear(&event);
+    completion_scan_clear(&event);
     event.done = true;
     listener->each(listener->context, &event);
 }

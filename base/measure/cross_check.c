@@ -8,14 +8,14 @@
 #include "base/core/memory.h"
 #include "base/json/json.h"
 
-void testimony_finish(struct testimony *testimony)
+void cross_check_finish(struct cross_check *testimony)
 {
     free(testimony->json);
     free(testimony->series);
-    *testimony = (struct testimony){ 0 };
+    *testimony = (struct cross_check){ 0 };
 }
 
-void testimony_set_series(struct testimony *testimony, const json_t *columns, int64_t scrapes)
+void cross_check_set_series(struct cross_check *testimony, const json_t *columns, int64_t scrapes)
 {
     FREE_AUTO char *written = json_write(columns);
     struct error error;

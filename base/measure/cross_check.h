@@ -19,11 +19,11 @@ struct sent {
     bool input_untold; /* of answers without usage the input is not known: it is not compared */
 };
 
-enum testimony_verdict {
-    TESTIMONY_NOTHING, /* nothing speaks against the cell: the counts agree, or there are none */
-    TESTIMONY_CONTAMINATED, /* the server did work for others */
-    TESTIMONY_RESTARTED,    /* or went away */
-    TESTIMONY_OTHER_MODEL,  /* it serves another model now than when the attempt began */
+enum cross_check_verdict {
+    CROSS_CHECK_NOTHING, /* nothing speaks against the cell: the counts agree, or there are none */
+    CROSS_CHECK_CONTAMINATED, /* the server did work for others */
+    CROSS_CHECK_RESTARTED,    /* or went away */
+    CROSS_CHECK_OTHER_MODEL,  /* it serves another model now than when the attempt began */
 };
 
 /* Whether whoever waits for a server is to stop. Asked at least five times a second. */
@@ -32,8 +32,8 @@ struct witness_watch {
     void *context;
 };
 
-struct testimony {
-    enum testimony_verdict verdict;
+struct cross_check {
+    enum cross_check_verdict verdict;
     char reason[256]; /* one sentence; "" where nothing speaks against the cell */
     double gap_s;     /* in the window, without metrics, far beyond the usual; 0: none such */
     char served[256]; /* the model as the server tells it, with what tells it from others; "" */
@@ -42,9 +42,9 @@ struct testimony {
     size_t series_length;
     int64_t series_scrapes;
 };
-#define TESTIMONY_AUTO __attribute__((cleanup(testimony_finish))) struct testimony
-void testimony_finish(struct testimony *testimony);
+#define CROSS_CHECK_AUTO __attribute__((cleanup(cross_check_finish))) struct cross_check
+void cross_check_finish(struct cross_check *testimony);
 
 /* The scrapes of an attempt, as columns: {"at_ms": [...], "requests_running": [...], ...}. Takes
  * the JSON's text into testimony->series, packed; where that fails it is logged and left out. */
-void testimony_set_series(struct testimony *testimony, const json_t *columns, int64_t scrapes);
+void cross_check_set_series(struct cross_check *testimony, const json_t *columns, int64_t scrapes);

@@ -204,7 +204,7 @@ static void forget_latency(struct latency_summary *out)
     out->p50_ms = out->p90_ms = out->p95_ms = out->p99_ms = out->p999_ms = NAN;
 }
 
-void latency_summarize(const struct histogram *histogram_ns, struct latency_summary *out)
+void latency_summary_of(const struct histogram *histogram_ns, struct latency_summary *out)
 {
     forget_latency(out);
     if (histogram_count(histogram_ns) == 0)

@@ -16,7 +16,7 @@ struct latency_summary {
     bool p50_censored, p90_censored, p95_censored, p99_censored,
         p999_censored; /* the true value is at least this */
 };
-void latency_summarize(const struct histogram *histogram_ns, struct latency_summary *out);
+void latency_summary_of(const struct histogram *histogram_ns, struct latency_summary *out);
 
 /* Gaps between chunks (ICL) are what vLLM calls ITL; here ITL is between tokens: a chunk's gap
  * divided by its tokens, counted for each of them. It has no values where chunks carried several

@@ -16,9 +16,9 @@ static int64_t read_percentile(const json_t *plan)
     return strcmp(name, "p95") == 0 ? 95 : 99;
 }
 
-void limits_from_plan(const json_t *plan, struct limits *out)
+void slo_from_plan(const json_t *plan, struct slo *out)
 {
-    *out = (struct limits){
+    *out = (struct slo){
         .percentile = read_percentile(plan),
         .ttft_ms = json_get_number(plan, "limit_ttft_ms", 0),
         .itl_ms = json_get_number(plan, "limit_itl_ms", 0),
@@ -28,7 +28,7 @@ void limits_from_plan(const json_t *plan, struct limits *out)
     };
 }
 
-bool limits_are_stated(const struct limits *limits)
+bool slo_are_stated(const struct slo *limits)
 {
     return limits->ttft_ms > 0 || limits->itl_ms > 0 || limits->tpot_ms > 0 || limits->e2e_ms > 0
            || limits->error_rate > 0;
@@ -53,31 +53,31 @@ static double percentile_of(const struct latency_summary *latency, int64_t perce
     }
 }
 
-static struct strain latency_strain(const struct limits *limits, const char *name, double limit_ms,
-                                    const struct latency_summary *latency)
+static struct slo_nearest latency_nearest(const struct slo *limits, const char *name,
+                                          double limit_ms, const struct latency_summary *latency)
 {
     bool censored;
     double value = percentile_of(latency, limits->percentile, &censored);
 
-    return (struct strain){ .ratio = latency->count == 0 || !isfinite(value) || censored
-                                         ? INFINITY
-                                         : value / limit_ms,
-                            .name = name,
-                            .unit = " ms",
-                            .value = value,
-                            .limit = limit_ms };
+    return (struct slo_nearest){ .ratio = latency->count == 0 || !isfinite(value) || censored
+                                              ? INFINITY
+                                              : value / limit_ms,
+                                 .name = name,
+                                 .unit = " ms",
+                                 .value = value,
+                                 .limit = limit_ms };
 }
 
-static struct strain error_strain(const struct limits *limits, const struct measurement *m)
+static struct slo_nearest errors_nearest(const struct slo *limits, const struct measurement *m)
 {
-    double limit = limits->error_rate > 0 ? limits->error_rate : LIMITS_ERROR_RATE;
+    double limit = limits->error_rate > 0 ? limits->error_rate : SLO_ERROR_RATE;
     double rate = 1 - m->success_rate;
     bool met = m->succeeded > 0 && rate <= limit + 1e-12;
 
-    return (struct strain){ met ? 0 : INFINITY, "error rate", "", rate, limit };
+    return (struct slo_nearest){ met ? 0 : INFINITY, "error rate", "", rate, limit };
 }
 
-struct strain limits_strain(const struct limits *limits, const struct measurement *measurement)
+struct slo_nearest slo_find_nearest(const struct slo *limits, const struct measurement *measurement)
 {
     const struct latency_summary *latency = measurement->latency;
     const struct {
@@ -88,16 +88,16 @@ struct strain limits_strain(const struct limits *limits, const struct measuremen
                  { "ITL", limits->itl_ms, &latency[METRIC_ITL] },
                  { "TPOT", limits->tpot_ms, &latency[METRIC_TPOT] },
                  { "E2E", limits->e2e_ms, &latency[METRIC_E2E] } };
-    struct strain worst = error_strain(limits, measurement);
+    struct slo_nearest worst = errors_nearest(limits, measurement);
 
     for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
-        struct strain strain;
+        struct slo_nearest nearest;
 
         if (!(each[i].limit_ms > 0))
             continue;
-        strain = latency_strain(limits, each[i].name, each[i].limit_ms, each[i].latency);
-        if (strain.ratio > worst.ratio)
-            worst = strain;
+        nearest = latency_nearest(limits, each[i].name, each[i].limit_ms, each[i].latency);
+        if (nearest.ratio > worst.ratio)
+            worst = nearest;
     }
     return worst;
 }

@@ -131,7 +131,7 @@ bool credential_find(const char *text, size_t *at, size_t *length)
     return false;
 }
 
-bool text_has_credential(const char *text)
+bool credential_is_in(const char *text)
 {
     size_t at, length;
 

@@ -7,4 +7,4 @@
 
 /* The first one anywhere in the text: its place and length. */
 bool credential_find(const char *text, size_t *at, size_t *length);
-bool text_has_credential(const char *text); /* NULL: no */
+bool credential_is_in(const char *text); /* NULL: no */

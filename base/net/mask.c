@@ -131,7 +131,7 @@ struct mask *mask_create(const char *secret)
     if (secret == NULL || secret[0] == '\0')
         return NULL;
     mask = memory_zeroed(1, sizeof *mask);
-    mask->weak = secret_is_weak(secret);
+    mask->weak = mask_is_weak(secret);
     mask->word = memory_copy_text(secret);
     text_reserve(&mask->bytes, 8 * strlen(secret)); /* once: no copy stays behind */
     if (!mask->weak)
@@ -173,7 +173,7 @@ static size_t count_distinct(const char *secret)
 }
 
 /* Of the documentation of engines and clients, and what servers say anyway. */
-bool secret_is_weak(const char *secret)
+bool mask_is_weak(const char *secret)
 {
     static const char *const words[] = {
         "token-abc123",   "sk-no-key-required", "no-key-required", "not-required",
@@ -213,7 +213,8 @@ static void add_span(struct spans *spans, struct span span)
 }
 
 /* The run of bytes that the view at `at` and the form at `place` have in common. */
-static struct span extend(const struct mask *mask, const struct view *view, size_t at, size_t place)
+static struct span extend(const struct mask *mask, const struct mask_view *view, size_t at,
+                          size_t place)
 {
     const struct form *form = &mask->forms[mask->form_of[place]];
     const char *bytes = mask->bytes.data;
@@ -228,8 +229,8 @@ static struct span extend(const struct mask *mask, const struct view *view, size
     return (struct span){ at - back, at + ahead };
 }
 
-static bool gives_away(const struct mask *mask, const struct view *view, bool is_cut, size_t place,
-                       struct span run)
+static bool gives_away(const struct mask *mask, const struct mask_view *view, bool is_cut,
+                       size_t place, struct span run)
 {
     size_t length = run.to - run.from;
 
@@ -238,7 +239,7 @@ static bool gives_away(const struct mask *mask, const struct view *view, bool is
 }
 
 /* The longest run at `at` that gives the secret away; false: none. */
-static bool find_run(const struct mask *mask, const struct view *view, bool is_cut, size_t at,
+static bool find_run(const struct mask *mask, const struct mask_view *view, bool is_cut, size_t at,
                      struct span *out)
 {
     unsigned char gram[GRAM];
@@ -258,7 +259,7 @@ static bool find_run(const struct mask *mask, const struct view *view, bool is_c
     return found;
 }
 
-static void find_runs(const struct mask *mask, const struct view *view, bool is_cut,
+static void find_runs(const struct mask *mask, const struct mask_view *view, bool is_cut,
                       struct spans *spans)
 {
     struct span run;
@@ -268,12 +269,12 @@ static void find_runs(const struct mask *mask, const struct view *view, bool is_
             at += STRIDE;
             continue;
         }
-        add_span(spans, view_origin(view, run));
+        add_span(spans, mask_view_origin(view, run));
         at = run.to;
     }
 }
 
-static void find_words(const struct mask *mask, const struct view *view, struct spans *spans)
+static void find_words(const struct mask *mask, const struct mask_view *view, struct spans *spans)
 {
     size_t length = strlen(mask->word);
 
@@ -283,7 +284,7 @@ static void find_words(const struct mask *mask, const struct view *view, struct 
         if (memcmp(view->bytes + at, mask->word, length) == 0
             && (at == 0 || !is_of_a_word(view->bytes[at - 1]))
             && (word.to == view->length || !is_of_a_word(view->bytes[word.to])))
-            add_span(spans, view_origin(view, word));
+            add_span(spans, mask_view_origin(view, word));
     }
 }
 
@@ -291,17 +292,17 @@ static void find_words(const struct mask *mask, const struct view *view, struct 
 static void find_all(const struct mask *mask, const struct text *text, bool is_cut,
                      struct spans *spans)
 {
-    struct view view = view_of(text->data, text->length);
+    struct mask_view view = mask_view_of(text->data, text->length);
 
-    for (int round = 0; round < VIEW_ROUNDS; round++) {
+    for (int round = 0; round < MASK_VIEW_ROUNDS; round++) {
         if (mask->weak)
             find_words(mask, &view, spans);
         else
             find_runs(mask, &view, is_cut, spans);
-        if (!view_decode(&view, mask->weak ? VIEW_KEEPS_BLANKS : VIEW_DROPS_BLANKS))
+        if (!mask_view_decode(&view, mask->weak ? MASK_VIEW_KEEPS_BLANKS : MASK_VIEW_DROPS_BLANKS))
             break;
     }
-    view_finish(&view);
+    mask_view_finish(&view);
 }
 
 /* ---- Hiding it ---- */
@@ -368,7 +369,7 @@ void mask_error(const struct mask *mask, struct error *error)
 /* ---- While it comes ---- */
 
 /* How many bytes at the end of the view are in one of the forms, too. */
-static size_t open_bytes(const struct mask *mask, const struct view *view)
+static size_t open_bytes(const struct mask *mask, const struct mask_view *view)
 {
     size_t longest = 0;
 
@@ -387,25 +388,25 @@ static size_t open_bytes(const struct mask *mask, const struct view *view)
 size_t mask_settled(const struct mask *mask, const char *bytes, size_t length)
 {
     size_t settled, kept;
-    struct view view;
+    struct mask_view view;
 
     if (mask == NULL || mask->weak || length == 0)
         return length;
-    settled = view_whole(bytes, length);
-    kept = VIEW_GROWTH * mask->bytes.length;
+    settled = mask_view_whole(bytes, length);
+    kept = MASK_VIEW_GROWTH * mask->bytes.length;
     kept = kept < settled ? settled - kept : 0; /* nothing before it can be open */
-    view = view_of(bytes + kept, settled - kept);
+    view = mask_view_of(bytes + kept, settled - kept);
     for (int round = 0; round < 2; round++) {
         size_t open = open_bytes(mask, &view);
         size_t from =
-            kept + view_origin(&view, (struct span){ view.length - open, view.length }).from;
+            kept + mask_view_origin(&view, (struct span){ view.length - open, view.length }).from;
 
         if (open > 0 && from < settled)
             settled = from;
-        if (!view_decode(&view, VIEW_DROPS_BLANKS))
+        if (!mask_view_decode(&view, MASK_VIEW_DROPS_BLANKS))
             break;
     }
-    view_finish(&view);
+    mask_view_finish(&view);
     while (settled > 0 && settled < length && ((unsigned char)bytes[settled] & 0xc0) == 0x80)
         settled--;
     return settled;

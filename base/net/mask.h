@@ -15,7 +15,7 @@ void mask_destroy_at(struct mask **mask);
 #define MASK_AUTO __attribute__((cleanup(mask_destroy_at))) struct mask *
 
 /* Is it so short or so common a word that ordinary answers may have it too? */
-bool secret_is_weak(const char *secret);
+bool mask_is_weak(const char *secret);
 
 /* What the text is. Weak secrets are hidden in what is said of a failure alone, and only as a word
  * of their own; of the others three quarters in a row are enough. */

@@ -14,14 +14,15 @@ struct piece {
     size_t taken; /* bytes that it is written with */
 };
 
-struct view view_of(const char *text, size_t length)
+struct mask_view mask_view_of(const char *text, size_t length)
 {
     const unsigned char *bytes = (const unsigned char *)text;
 
-    return (struct view){ .bytes = bytes, .length = length, .text = bytes, .text_length = length };
+    return (
+        struct mask_view){ .bytes = bytes, .length = length, .text = bytes, .text_length = length };
 }
 
-void view_finish(struct view *view)
+void mask_view_finish(struct mask_view *view)
 {
     if (view->own != NULL)
         explicit_bzero(view->own, view->length);
@@ -34,7 +35,7 @@ static bool is_blank(unsigned char byte)
     return byte <= ' ' || byte == 0x7f;
 }
 
-struct span view_origin(const struct view *view, struct span part)
+struct span mask_view_origin(const struct mask_view *view, struct span part)
 {
     struct span origin = part;
 
@@ -163,7 +164,8 @@ static struct piece read_piece(const unsigned char *at, size_t left)
 /* ---- A step ---- */
 
 /* What is dropped ends in no piece. */
-static struct piece next_piece(const struct view *view, size_t at, enum view_blanks blanks)
+static struct piece next_piece(const struct mask_view *view, size_t at,
+                               enum mask_view_blanks blanks)
 {
     const unsigned char *bytes = view->bytes + at;
     size_t left = view->length - at;
@@ -173,13 +175,13 @@ static struct piece next_piece(const struct view *view, size_t at, enum view_bla
     if (invisible > 0)
         return (struct piece){ .taken = invisible };
     piece = read_piece(bytes, left);
-    if (blanks == VIEW_DROPS_BLANKS && piece.count == 1 && is_blank(piece.bytes[0]))
+    if (blanks == MASK_VIEW_DROPS_BLANKS && piece.count == 1 && is_blank(piece.bytes[0]))
         piece.count = 0;
     return piece;
 }
 
 /* Pieces are never longer than what they are written with. */
-bool view_decode(struct view *view, enum view_blanks blanks)
+bool mask_view_decode(struct mask_view *view, enum mask_view_blanks blanks)
 {
     unsigned char *bytes = memory_zeroed(view->length + 1, sizeof *bytes);
     uint32_t *starts = memory_zeroed(view->length + 1, sizeof *starts);
@@ -199,7 +201,7 @@ bool view_decode(struct view *view, enum view_blanks blanks)
         free(starts);
         return false;
     }
-    view_finish(view);
+    mask_view_finish(view);
     view->own = bytes;
     view->bytes = bytes;
     view->starts = starts;
@@ -207,9 +209,9 @@ bool view_decode(struct view *view, enum view_blanks blanks)
     return true;
 }
 
-size_t view_whole(const char *text, size_t length)
+size_t mask_view_whole(const char *text, size_t length)
 {
-    size_t from = length > VIEW_GROWTH + 2 ? length - (VIEW_GROWTH + 2) : 0;
+    size_t from = length > MASK_VIEW_GROWTH + 2 ? length - (MASK_VIEW_GROWTH + 2) : 0;
 
     for (size_t at = from; at < length; at++)
         if (strchr("\\%&", text[at]) != NULL && text[at] != '\0')

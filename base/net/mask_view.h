@@ -6,14 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VIEW_ROUNDS 4  /* as it is, decoded, and twice again */
-#define VIEW_GROWTH 10 /* the longest escape of one byte: "&#x000041;" */
+#define MASK_VIEW_ROUNDS 4  /* as it is, decoded, and twice again */
+#define MASK_VIEW_GROWTH 10 /* the longest escape of one byte: "&#x000041;" */
 
 struct span {
     size_t from, to;
 };
 
-struct view {
+struct mask_view {
     const unsigned char *bytes;
     size_t length;
     const unsigned char *text; /* what it is a view of, borrowed */
@@ -22,18 +22,18 @@ struct view {
     size_t text_length;
 };
 
-enum view_blanks {
-    VIEW_KEEPS_BLANKS,
-    VIEW_DROPS_BLANKS, /* and control and invisible characters */
+enum mask_view_blanks {
+    MASK_VIEW_KEEPS_BLANKS,
+    MASK_VIEW_DROPS_BLANKS, /* and control and invisible characters */
 };
 
-/* The text itself, borrowed. Free with view_finish. */
-struct view view_of(const char *text, size_t length);
-void view_finish(struct view *view); /* wipes it */
+/* The text itself, borrowed. Free with mask_view_finish. */
+struct mask_view mask_view_of(const char *text, size_t length);
+void mask_view_finish(struct mask_view *view); /* wipes it */
 /* One step further: \uXXXX, \xXX and \/ of JSON and its likes, %XX, &#NN; of HTML. False: there is
  * nothing to decode, and the view is as before. */
-bool view_decode(struct view *view, enum view_blanks blanks);
+bool mask_view_decode(struct mask_view *view, enum mask_view_blanks blanks);
 /* Where in the text a part of the view is, without blanks behind it. */
-struct span view_origin(const struct view *view, struct span part);
+struct span mask_view_origin(const struct mask_view *view, struct span part);
 /* How much of a text that still grows ends with no escape in its middle. */
-size_t view_whole(const char *text, size_t length);
+size_t mask_view_whole(const char *text, size_t length);

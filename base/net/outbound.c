@@ -48,12 +48,12 @@ static void describe_address(const struct sockaddr *address, char out[INET6_ADDR
 /* After the name is resolved, so that no name can lead to a refused address. */
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
 {
-    struct transfer *transfer = context;
+    struct outbound_transfer *transfer = context;
 
     (void)purpose;
     transfer->unlisted = transfer->request->servers != NULL
                          && !server_list_has_address(transfer->request->servers, &address->addr);
-    if (transfer->unlisted || address_is_refused(&address->addr)) {
+    if (transfer->unlisted || outbound_address_is_refused(&address->addr)) {
         describe_address(&address->addr, transfer->refused);
         return CURL_SOCKET_BAD;
     }
@@ -64,7 +64,7 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
 // NOLINTNEXTLINE(readability-non-const-parameter): the signature is libcurl's
 static int note_sent(void *context, char *remote, char *local, int remote_port, int local_port)
 {
-    struct transfer *transfer = context;
+    struct outbound_transfer *transfer = context;
 
     (void)remote, (void)local, (void)remote_port, (void)local_port;
     transfer->response->sent_ns = transfer->last_byte_ns = clock_monotonic_ns();
@@ -126,7 +126,7 @@ static size_t shown_length(const char *url, size_t length)
 
 static size_t on_header(char *line, size_t size, size_t count, void *context)
 {
-    struct transfer *transfer = context;
+    struct outbound_transfer *transfer = context;
     struct outbound_response *response = transfer->response;
     size_t length = size * count;
     const char *value;
@@ -156,13 +156,13 @@ static bool is_success(long status)
     return status >= 200 && status < 300;
 }
 
-static bool stop(struct transfer *transfer, enum failure why)
+static bool stop(struct outbound_transfer *transfer, enum failure why)
 {
     transfer->stopped = why;
     return false;
 }
 
-static bool keep_error_body(struct transfer *transfer, const char *bytes, size_t length)
+static bool keep_error_body(struct outbound_transfer *transfer, const char *bytes, size_t length)
 {
     size_t room = ERROR_BODY_BYTES - transfer->response->body.length;
 
@@ -171,7 +171,7 @@ static bool keep_error_body(struct transfer *transfer, const char *bytes, size_t
     return !transfer->enough;
 }
 
-static bool take_bytes(struct transfer *transfer, const char *bytes, size_t length)
+static bool take_bytes(struct outbound_transfer *transfer, const char *bytes, size_t length)
 {
     const struct outbound_request *request = transfer->request;
     struct outbound_response *response = transfer->response;
@@ -191,13 +191,13 @@ static bool take_bytes(struct transfer *transfer, const char *bytes, size_t leng
 
 static size_t on_body(char *bytes, size_t size, size_t count, void *context)
 {
-    struct transfer *transfer = context;
+    struct outbound_transfer *transfer = context;
 
     transfer->last_byte_ns = clock_monotonic_ns();
     return take_bytes(transfer, bytes, size * count) ? size * count : 0;
 }
 
-static void add_header(struct transfer *transfer, const char *name, const char *value)
+static void add_header(struct outbound_transfer *transfer, const char *name, const char *value)
 {
     TEXT_AUTO line = { 0 };
 
@@ -206,7 +206,7 @@ static void add_header(struct transfer *transfer, const char *name, const char *
     explicit_bzero(line.data, line.length); /* it may be the bearer */
 }
 
-static void set_headers(struct transfer *transfer)
+static void set_headers(struct outbound_transfer *transfer)
 {
     const struct outbound_request *request = transfer->request;
     TEXT_AUTO bearer = { 0 };
@@ -235,7 +235,7 @@ static void set_method(CURL *easy, const struct outbound_request *request)
         curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
 }
 
-static void set_guards(CURL *easy, struct transfer *transfer)
+static void set_guards(CURL *easy, struct outbound_transfer *transfer)
 {
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
@@ -244,7 +244,7 @@ static void set_guards(CURL *easy, struct transfer *transfer)
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, transfer);
-    outbound_trust(easy);
+    outbound_code_trust(easy);
 }
 
 static long or_default(int64_t value_ms, long usual_ms)
@@ -252,7 +252,7 @@ static long or_default(int64_t value_ms, long usual_ms)
     return value_ms > 0 ? (long)value_ms : usual_ms;
 }
 
-static void set_timing(CURL *easy, struct transfer *transfer)
+static void set_timing(CURL *easy, struct outbound_transfer *transfer)
 {
     const struct outbound_request *request = transfer->request;
 
@@ -266,7 +266,7 @@ static void set_timing(CURL *easy, struct transfer *transfer)
     curl_easy_setopt(easy, CURLOPT_PREREQDATA, transfer);
 }
 
-static void set_callbacks(CURL *easy, struct transfer *transfer)
+static void set_callbacks(CURL *easy, struct outbound_transfer *transfer)
 {
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->detail);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
@@ -275,7 +275,7 @@ static void set_callbacks(CURL *easy, struct transfer *transfer)
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
 }
 
-static bool start(struct transfer *transfer)
+static bool start(struct outbound_transfer *transfer)
 {
     transfer->multi = curl_multi_init();
     transfer->easy = curl_easy_init();
@@ -293,7 +293,7 @@ static bool start(struct transfer *transfer)
            || stop(transfer, FAILURE_CLIENT_LIMIT);
 }
 
-static bool may_go_on(struct transfer *transfer)
+static bool may_go_on(struct outbound_transfer *transfer)
 {
     const struct outbound_request *request = transfer->request;
     int64_t idle_ns = clock_monotonic_ns() - transfer->last_byte_ns;
@@ -307,7 +307,7 @@ static bool may_go_on(struct transfer *transfer)
 }
 
 /* Turns the loop until the transfer ends or is stopped. */
-static CURLcode turn(struct transfer *transfer)
+static CURLcode turn(struct outbound_transfer *transfer)
 {
     int running = 1, left;
     CURLMsg *message;
@@ -322,7 +322,7 @@ static CURLcode turn(struct transfer *transfer)
     return message != NULL ? message->data.result : CURLE_ABORTED_BY_CALLBACK;
 }
 
-static void finish(struct transfer *transfer)
+static void finish(struct outbound_transfer *transfer)
 {
     if (transfer->multi != NULL && transfer->easy != NULL)
         curl_multi_remove_handle(transfer->multi, transfer->easy);
@@ -336,7 +336,7 @@ static void finish(struct transfer *transfer)
 
 /* Nothing that is told of the answer repeats the bearer; what was streamed is the caller's to mask.
  */
-static void hide_bearer(struct transfer *transfer)
+static void hide_bearer(struct outbound_transfer *transfer)
 {
     struct outbound_response *response = transfer->response;
     enum mask_kind kind = is_success(response->status) ? MASK_ANSWER : MASK_FAILURE;
@@ -359,7 +359,7 @@ static bool check_bearer(const char *bearer, struct error *error)
 bool outbound_perform(const struct outbound_request *request, struct outbound_response *response,
                       struct error *error)
 {
-    struct transfer transfer = { .request = request, .response = response };
+    struct outbound_transfer transfer = { .request = request, .response = response };
     CURLcode code = CURLE_OK;
 
     *response = (struct outbound_response){ .retry_after_s = -1, .failure = FAILURE_SEND };
@@ -373,10 +373,10 @@ bool outbound_perform(const struct outbound_request *request, struct outbound_re
     response->end_ns = clock_monotonic_ns();
     if (transfer.easy != NULL)
         curl_easy_getinfo(transfer.easy, CURLINFO_RESPONSE_CODE, &response->status);
-    response->failure = transfer_classify(&transfer, code);
+    response->failure = outbound_transfer_classify(&transfer, code);
     hide_bearer(&transfer);
     if (response->failure != FAILURE_NONE) {
-        transfer_explain(&transfer, code, error);
+        outbound_transfer_explain(&transfer, code, error);
         mask_error(transfer.mask, error);
     }
     finish(&transfer);

@@ -64,4 +64,4 @@ void outbound_global_finish(void);
  * fd20:ce::254, 100.100.100.200, 192.0.0.192, 168.63.129.16), unspecified, multicast, reserved, and
  * what embeds them in IPv6 (mapped, translated, NAT64, 6to4, Teredo, ISATAP). For
  * CURLOPT_OPENSOCKETFUNCTION and registration. */
-bool address_is_refused(const struct sockaddr *address);
+bool outbound_address_is_refused(const struct sockaddr *address);

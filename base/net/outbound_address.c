@@ -127,7 +127,7 @@ static bool ipv6_is_refused(const uint8_t address[16])
     return embeds_refused(address) || (is_isatap(address) && ipv4_is_refused(address + 12));
 }
 
-bool address_is_refused(const struct sockaddr *address)
+bool outbound_address_is_refused(const struct sockaddr *address)
 {
     if (address->sa_family == AF_INET) {
         struct sockaddr_in ipv4;

@@ -19,7 +19,7 @@ void outbound_advise_page(const char *url, struct text *out)
     const char *authority = strstr(url, "://");
     const char *path = authority == NULL ? NULL : strchr(authority + 3, '/');
 
-    transfer_describe_peer(url, &peer);
+    outbound_transfer_describe_peer(url, &peer);
     if (path != NULL && strncmp(path, "/v1/", 4) != 0)
         text_addf(out, "; this is a web page, no API: try %.*s://%s/v1", (int)(authority - url),
                   url, text_string(&peer));
@@ -30,12 +30,12 @@ void outbound_advise_page(const char *url, struct text *out)
                   (int)strcspn(text_string(&peer), ":"), text_string(&peer));
 }
 
-static bool is_plain(const struct transfer *transfer)
+static bool is_plain(const struct outbound_transfer *transfer)
 {
     return strncasecmp(transfer->request->url, "http://", 7) == 0;
 }
 
-static void advise_on_certificate(const struct transfer *transfer, struct text *out)
+static void advise_on_certificate(const struct outbound_transfer *transfer, struct text *out)
 {
     if (strstr(transfer->detail, "subject name") != NULL)
         text_add(out, "; use a host name that its certificate has");
@@ -47,8 +47,8 @@ static void advise_on_certificate(const struct transfer *transfer, struct text *
 }
 
 /* Servers that speak TLS say so, answer with what is no HTTP, or hang up. */
-static void advise_on_scheme(const struct transfer *transfer, CURLcode code, const char *peer,
-                             struct text *out)
+static void advise_on_scheme(const struct outbound_transfer *transfer, CURLcode code,
+                             const char *peer, struct text *out)
 {
     bool silent = transfer->response->first_byte_ns == 0;
 
@@ -61,7 +61,8 @@ static void advise_on_scheme(const struct transfer *transfer, CURLcode code, con
         text_addf(out, "; if it speaks TLS there, its URL is https://%s", peer);
 }
 
-static void advise_on_token(const struct transfer *transfer, const char *peer, struct text *out)
+static void advise_on_token(const struct outbound_transfer *transfer, const char *peer,
+                            struct text *out)
 {
     const char *scheme = is_plain(transfer) ? "http" : "https";
 
@@ -76,7 +77,8 @@ static void advise_on_token(const struct transfer *transfer, const char *peer, s
                   scheme, peer);
 }
 
-static void advise_on_status(const struct transfer *transfer, const char *peer, struct text *out)
+static void advise_on_status(const struct outbound_transfer *transfer, const char *peer,
+                             struct text *out)
 {
     const struct outbound_response *response = transfer->response;
 
@@ -86,8 +88,8 @@ static void advise_on_status(const struct transfer *transfer, const char *peer, 
         outbound_advise_page(transfer->request->url, out);
 }
 
-void transfer_advise(const struct transfer *transfer, CURLcode code, const char *peer,
-                     struct text *out)
+void outbound_transfer_advise(const struct outbound_transfer *transfer, CURLcode code,
+                              const char *peer, struct text *out)
 {
     const struct outbound_response *response = transfer->response;
 

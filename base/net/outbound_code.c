@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-void outbound_trust(CURL *easy)
+void outbound_code_trust(CURL *easy)
 {
     const char *file = getenv("SSL_CERT_FILE");
 
@@ -11,7 +11,7 @@ void outbound_trust(CURL *easy)
         curl_easy_setopt(easy, CURLOPT_CAINFO, file);
 }
 
-enum failure outbound_failure_of_connect(int number)
+enum failure outbound_code_connect_failure(int number)
 {
     switch (number) {
     case ETIMEDOUT:
@@ -33,10 +33,10 @@ static enum failure failure_of_connect(CURL *easy)
     long number = 0;
 
     curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &number);
-    return outbound_failure_of_connect((int)number);
+    return outbound_code_connect_failure((int)number);
 }
 
-enum failure outbound_failure_of_code(CURL *easy, CURLcode code, bool sent)
+enum failure outbound_code_failure(CURL *easy, CURLcode code, bool sent)
 {
     switch ((int)code) {
     case CURLE_OK:

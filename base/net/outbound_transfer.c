@@ -8,18 +8,18 @@
 
 #define SHOWN_BYTES 160 /* so that what mends it still has room */
 
-enum failure transfer_classify(const struct transfer *transfer, CURLcode code)
+enum failure outbound_transfer_classify(const struct outbound_transfer *transfer, CURLcode code)
 {
     const struct outbound_response *response = transfer->response;
 
     if (transfer->stopped != FAILURE_NONE)
         return transfer->stopped;
     if (code != CURLE_OK && !transfer->enough)
-        return outbound_failure_of_code(transfer->easy, code, response->sent_ns > 0);
+        return outbound_code_failure(transfer->easy, code, response->sent_ns > 0);
     return failure_of_status(response->status, text_string(&response->body), response->body.length);
 }
 
-static enum error_kind kind_of(const struct transfer *transfer, CURLcode code)
+static enum error_kind kind_of(const struct outbound_transfer *transfer, CURLcode code)
 {
     if (code == CURLE_URL_MALFORMAT || code == CURLE_LOGIN_DENIED
         || (code == CURLE_UNSUPPORTED_PROTOCOL && transfer->response->sent_ns == 0))
@@ -38,7 +38,7 @@ static enum error_kind kind_of(const struct transfer *transfer, CURLcode code)
     }
 }
 
-void transfer_describe_peer(const char *url, struct text *out)
+void outbound_transfer_describe_peer(const char *url, struct text *out)
 {
     const char *authority = strstr(url, "://");
     const char *at;
@@ -78,7 +78,7 @@ static void describe_page(const struct text *body, struct text *out)
 }
 
 /* What an error's body says, for people. */
-static void describe_body(const struct transfer *transfer, struct text *out)
+static void describe_body(const struct outbound_transfer *transfer, struct text *out)
 {
     const struct text *body = &transfer->response->body;
     const char *sentence = NULL;
@@ -100,7 +100,7 @@ static void describe_body(const struct transfer *transfer, struct text *out)
         text_add_printable(out, body->data, body->length, SHOWN_BYTES);
 }
 
-static const char *describe_stop(const struct transfer *transfer)
+static const char *describe_stop(const struct outbound_transfer *transfer)
 {
     switch ((int)transfer->stopped) {
     case FAILURE_CANCELLED:
@@ -119,7 +119,7 @@ static double or_usual_s(int64_t timeout_ms, double usual_s)
     return timeout_ms > 0 ? (double)timeout_ms / 1000 : usual_s;
 }
 
-static void describe_timeout(const struct transfer *transfer, struct text *out)
+static void describe_timeout(const struct outbound_transfer *transfer, struct text *out)
 {
     const struct outbound_request *request = transfer->request;
 
@@ -133,14 +133,14 @@ static void describe_timeout(const struct transfer *transfer, struct text *out)
                   or_usual_s(request->total_timeout_ms, OUTBOUND_TOTAL_MS / 1e3));
 }
 
-static void describe_code(const struct transfer *transfer, CURLcode code, struct text *out)
+static void describe_code(const struct outbound_transfer *transfer, CURLcode code, struct text *out)
 {
     const char *detail = transfer->detail[0] != '\0' ? transfer->detail : curl_easy_strerror(code);
 
     text_add_printable(out, detail, strlen(detail), SHOWN_BYTES);
 }
 
-static void describe_status(const struct transfer *transfer, struct text *out)
+static void describe_status(const struct outbound_transfer *transfer, struct text *out)
 {
     long status = transfer->response->status;
     const char *location = transfer->response->location;
@@ -153,14 +153,15 @@ static void describe_status(const struct transfer *transfer, struct text *out)
         describe_body(transfer, out);
 }
 
-bool transfer_explain(const struct transfer *transfer, CURLcode code, struct error *error)
+bool outbound_transfer_explain(const struct outbound_transfer *transfer, CURLcode code,
+                               struct error *error)
 {
     enum failure failure = transfer->response->failure;
     TEXT_AUTO peer = { 0 };
     TEXT_AUTO what = { 0 };
     TEXT_AUTO advice = { 0 };
 
-    transfer_describe_peer(transfer->request->url, &peer);
+    outbound_transfer_describe_peer(transfer->request->url, &peer);
     if (transfer->refused[0] != '\0' && transfer->unlisted && transfer->response->sent_ns == 0)
         return error_set(error, ERROR_FORBIDDEN,
                          "%s is at %s, which is not among the servers that the setting "
@@ -179,7 +180,7 @@ bool transfer_explain(const struct transfer *transfer, CURLcode code, struct err
         describe_code(transfer, code, &what);
     else
         describe_status(transfer, &what);
-    transfer_advise(transfer, code, text_string(&peer), &advice);
+    outbound_transfer_advise(transfer, code, text_string(&peer), &advice);
     return error_set(error, kind_of(transfer, code), "%s: %s (%s)%s", text_string(&peer),
                      text_string(&what), failure_name(failure), text_string(&advice));
 }

@@ -7,7 +7,7 @@
 #include "base/net/mask.h"
 #include "base/net/outbound.h"
 
-struct transfer {
+struct outbound_transfer {
     const struct outbound_request *request;
     struct outbound_response *response;
     struct mask *mask; /* of its bearer */
@@ -24,11 +24,12 @@ struct transfer {
 };
 
 /* The class of how it ended, from what stopped it, libcurl's code and the status. */
-enum failure transfer_classify(const struct transfer *transfer, CURLcode code);
+enum failure outbound_transfer_classify(const struct outbound_transfer *transfer, CURLcode code);
 /* "host:port" of a URL: nothing else of it may carry a secret into a log. */
-void transfer_describe_peer(const char *url, struct text *out);
+void outbound_transfer_describe_peer(const char *url, struct text *out);
 /* "; " and what mends such a failure, or nothing. */
-void transfer_advise(const struct transfer *transfer, CURLcode code, const char *peer,
-                     struct text *out);
+void outbound_transfer_advise(const struct outbound_transfer *transfer, CURLcode code,
+                              const char *peer, struct text *out);
 /* The sentence for a failure already classified in its response; returns false. */
-bool transfer_explain(const struct transfer *transfer, CURLcode code, struct error *error);
+bool outbound_transfer_explain(const struct outbound_transfer *transfer, CURLcode code,
+                               struct error *error);

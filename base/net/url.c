@@ -93,7 +93,7 @@ static bool check_ipv6(const char *host, struct error *error)
 
     if (inet_pton(AF_INET6, host, &address.sin6_addr) != 1)
         return error_set(error, ERROR_INVALID, "the URL's host is not an IPv6 address in brackets");
-    if (address_is_refused((const struct sockaddr *)&address))
+    if (outbound_address_is_refused((const struct sockaddr *)&address))
         return refused(host, error);
     return true;
 }
@@ -140,7 +140,7 @@ static bool check_name(const char *host, struct error *error)
         return error_set(error, ERROR_INVALID,
                          "the URL's host looks like an IPv4 address; write it as four decimal "
                          "numbers");
-    if (address_is_refused((const struct sockaddr *)&address))
+    if (outbound_address_is_refused((const struct sockaddr *)&address))
         return refused(host, error);
     return true;
 }

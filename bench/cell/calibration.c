@@ -83,7 +83,7 @@ static bool calibrate(struct asking *asking, int port, struct ceiling *out, stru
                                 .plan = &plan,
                                 .concurrency = STREAMS,
                                 .input_tokens = INPUT_TOKENS,
-                                .output_tokens = RESPONDER_TOKENS,
+                                .output_tokens = LOOPBACK_SERVER_TOKENS,
                                 .shards = 1,
                                 .stopped = is_stopped,
                                 .context = asking };
@@ -100,14 +100,14 @@ static bool calibrate(struct asking *asking, int port, struct ceiling *out, stru
 
 static bool find(struct asking *asking, struct ceiling *out, struct error *error)
 {
-    struct responder *responder;
+    struct loopback_server *loopback;
     bool done;
     int port;
 
-    if (!responder_create(&responder, &port, error))
+    if (!loopback_server_create(&loopback, &port, error))
         return false;
     done = calibrate(asking, port, out, error);
-    responder_destroy(responder);
+    loopback_server_destroy(loopback);
     return done;
 }
 

@@ -104,9 +104,9 @@ static void prepare_arrivals(struct cell *cell)
         .rate = order->request_rate,
         .burstiness = order->plan->burstiness,
         .ramp_s = order->plan->ramp_s,
-        .seed = seed_mix(seed_mix(order->plan->seed, (uint64_t)order->repetition), rate_bits),
+        .seed = random_mix(random_mix(order->plan->seed, (uint64_t)order->repetition), rate_bits),
     };
-    hand_begin(&cell->clock, &cell->arrivals, 0, 1);
+    arrivals_share_begin(&cell->clock, &cell->arrivals, 0, 1);
 }
 
 static bool prepare(struct cell *cell, struct error *error)
@@ -114,8 +114,8 @@ static bool prepare(struct cell *cell, struct error *error)
     const struct cell_order *order = cell->order;
     const struct plan *plan = order->plan;
 
-    if (!reach_fit(order->concurrency, error)
-        || !reach_resolve(order->endpoint, &cell->reach, error))
+    if (!target_address_fit(order->concurrency, error)
+        || !target_address_resolve(order->endpoint, &cell->target, error))
         return false;
     prepare_arrivals(cell);
     cell->mask = mask_create(order->endpoint->bearer);
@@ -132,7 +132,7 @@ static bool prepare(struct cell *cell, struct error *error)
         .request_timeout_ns = ns(plan->request_timeout_s),
         .goodput_ttft_ns = ns(plan->goodput_ttft_ms / 1e3),
         .goodput_tpot_ns = ns(plan->goodput_tpot_ms / 1e3),
-        .reach = &cell->reach,
+        .target = &cell->target,
         .reuse = order->reuse != NULL ? order->reuse : &cell->reuse,
         .only_libcurl = order->only_libcurl,
         .arrivals = cell_is_open(cell) ? &cell->arrivals : NULL,
@@ -239,8 +239,8 @@ static void cell_finish(struct cell *cell)
     tally_finish(&cell->total);
     steady_finish(&cell->progress);
     steady_finish(&cell->backlog);
-    prompts_destroy(cell->prompts);
-    reach_finish(&cell->reach);
+    prompt_source_destroy(cell->prompts);
+    target_address_finish(&cell->target);
     mask_destroy(cell->mask);
 }
 
@@ -262,7 +262,7 @@ static bool measure(struct cell *cell, struct cell_result *out, struct error *er
 
 bool cell_measure(const struct cell_order *order, struct cell_result *out, struct error *error)
 {
-    const struct prompts_order prompts = {
+    const struct prompt_source_order prompts = {
         .workload = order->workload,
         .plan = order->plan,
         .model = order->endpoint->model,
@@ -278,7 +278,7 @@ bool cell_measure(const struct cell_order *order, struct cell_result *out, struc
     bool done;
 
     *out = (struct cell_result){ 0 };
-    if (!prompts_create(&prompts, &cell.prompts, error)) {
+    if (!prompt_source_create(&prompts, &cell.prompts, error)) {
         out->state = CELL_INFEASIBLE;
         text_copy(out->reason, sizeof out->reason, error->message);
         return true;

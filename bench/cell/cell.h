@@ -23,10 +23,11 @@ struct cell_order {
     bool probe;          /* a request by itself first: the cold one, and whether it works at all */
     unsigned shards;     /* load threads at most, */
     double ceiling_chunks_s; /* and what one of them can read (calibration.h); 0: not known */
-    double stagger_s;    /* how long a request takes, roughly: users start spread over that time, so
-                          * that they do not go in step; 0: not known (a probe tells) */
-    struct reuse *reuse; /* what is known of the server's connections; NULL: of this cell alone */
-    bool only_libcurl;   /* not our own HTTP/1.1: to compare the two */
+    double stagger_s; /* how long a request takes, roughly: users start spread over that time, so
+                       * that they do not go in step; 0: not known (a probe tells) */
+    struct connection_reuse
+        *reuse;        /* what is known of the server's connections; NULL: of this cell alone */
+    bool only_libcurl; /* not our own HTTP/1.1: to compare the two */
     /* Asked about ten times a second: whether to stop. May tell the progress on. */
     bool (*stopped)(void *context, const char *doing, double elapsed_s);
     void *context;

@@ -73,7 +73,7 @@ static void fill_measurement(struct cell *cell, struct measurement *out, char un
     double window_s = (double)(atomic_load(&cell->load.window_end_ns) - start_ns) / 1e9;
     const struct request *probe = &cell->total.probe;
 
-    summary_fill(&cell->total, window_s, cell->order->input_tokens, out);
+    cell_summary_fill(&cell->total, window_s, cell->order->input_tokens, out);
     out->window_start_ms = cell->window_start_ms;
     out->warmup_s = (double)(start_ns - cell->begun_ns) / 1e9;
     out->drain_s = (double)(cell->ended_ns - cell->drain_ns) / 1e9;
@@ -101,7 +101,7 @@ static void take_samples(struct cell *cell, struct cell_result *out)
         out->histograms[i] = cell->total.latency[i];
         cell->total.latency[i] = NULL;
     }
-    if (!records_pack(&cell->total.records, &packed, &out->records_length, &error)) {
+    if (!request_records_pack(&cell->total.records, &packed, &out->records_length, &error)) {
         log_warning("the request records of a cell are not kept: %s", error.message);
         return;
     }
@@ -112,7 +112,7 @@ static void take_samples(struct cell *cell, struct cell_result *out)
 /* A shape that the server refuses is infeasible, anything else has failed. */
 static void explain_failure(const struct cell *cell, struct cell_result *out)
 {
-    enum failure failure = summary_main_failure(&cell->total);
+    enum failure failure = cell_summary_main_failure(&cell->total);
     TEXT_AUTO reason = { 0 };
 
     out->state = failure == FAILURE_TOO_LONG || failure == FAILURE_SHORT_INPUT
@@ -132,14 +132,14 @@ void cell_result_fill(struct cell *cell, struct cell_result *out)
     struct measurement *measurement = &out->measurement;
     char uneven[EVENNESS_SIZE] = "";
 
-    prompts_digest(cell->prompts, out->workload_digest);
+    prompt_source_digest(cell->prompts, out->workload_digest);
     tally_settle(&cell->total);
-    out->sent = sent_total(&cell->total.sent, cell->order->input_tokens);
+    out->sent = sent_totals_total(&cell->total.sent, cell->order->input_tokens);
     if (atomic_load(&cell->load.window_start_ns) == INT64_MAX)
-        summary_fill_early(&cell->total, cell->order->input_tokens, measurement);
+        cell_summary_fill_early(&cell->total, cell->order->input_tokens, measurement);
     else
         fill_measurement(cell, measurement, uneven);
-    measurement->prompts_left_out = (int64_t)prompts_left_out(cell->prompts);
+    measurement->prompts_left_out = (int64_t)prompt_source_left_out(cell->prompts);
     take_samples(cell, out);
     out->state = CELL_MEASURED;
     if (measurement->succeeded == 0)

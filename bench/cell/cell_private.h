@@ -14,9 +14,9 @@ struct cell {
     const struct cell_order *order;
     struct load load;
     struct mask *mask;
-    struct prompts *prompts;
-    struct reach reach;
-    struct reuse reuse; /* where the order has none */
+    struct prompt_source *prompts;
+    struct target_address target;
+    struct connection_reuse reuse; /* where the order has none */
     struct shard *shards[SHARDS_LIMIT];
     size_t shard_count;
     int64_t begun_ns, drain_ns, ended_ns;
@@ -26,8 +26,8 @@ struct cell {
     struct steady progress; /* chunks over the window, of all threads */
     /* Of an open loop: */
     struct arrivals arrivals;
-    struct arrival_hand clock; /* the whole schedule, at what is due next, */
-    int64_t arrived;           /* after so many; of those in the window: */
+    struct arrivals_share clock; /* the whole schedule, at what is due next, */
+    int64_t arrived;             /* after so many; of those in the window: */
     int64_t window_arrivals;
     struct steady backlog;             /* due and not ended, over the window */
     int64_t cpu_ns[SHARDS_LIMIT];      /* at the window's start, then within it, */

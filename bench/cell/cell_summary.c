@@ -34,7 +34,7 @@ static enum failure most_frequent(const int64_t failures[FAILURE_COUNT])
     return (enum failure)most;
 }
 
-enum failure summary_main_failure(const struct tally *tally)
+enum failure cell_summary_main_failure(const struct tally *tally)
 {
     enum failure failure = most_frequent(tally->failures);
 
@@ -73,7 +73,7 @@ static void fill_tokens(const struct tally *tally, int64_t input_tokens, struct 
     out->input_tokens_requested = input_tokens;
     out->output_tokens_requested = tally->load->output_tokens;
     out->tokens_estimated = !tally->load->workload->tells_usage || silent > 0;
-    asked_fill(&tally->asked, out);
+    requested_lengths_fill(&tally->asked, out);
     out->input_tokens = tally->input_tokens + tally->asked.untold_input;
     out->input_tokens_mean = per((double)tally->input_tokens, tally->input_told);
     out->output_tokens_mean = per((double)tally->output_tokens, tally->succeeded);
@@ -171,8 +171,8 @@ static void fill_client(const struct tally *tally, struct measurement *out)
     out->left_open = tally->left_open;
 }
 
-void summary_fill(const struct tally *tally, double window_s, int64_t input_tokens,
-                  struct measurement *out)
+void cell_summary_fill(const struct tally *tally, double window_s, int64_t input_tokens,
+                       struct measurement *out)
 {
     out->window_s = window_s;
     out->attempted = tally->attempted;
@@ -186,16 +186,17 @@ void summary_fill(const struct tally *tally, double window_s, int64_t input_toke
     fill_arrivals(tally, window_s, out);
     fill_client(tally, out);
     for (int i = 0; i < METRIC_COUNT; i++)
-        latency_summarize(tally->latency[i], &out->latency[i]);
+        latency_summary_of(tally->latency[i], &out->latency[i]);
 }
 
-void summary_fill_early(const struct tally *tally, int64_t input_tokens, struct measurement *out)
+void cell_summary_fill_early(const struct tally *tally, int64_t input_tokens,
+                             struct measurement *out)
 {
     out->input_tokens_requested = input_tokens;
     out->output_tokens_requested = tally->load->output_tokens;
     out->input_tokens_mean = out->output_tokens_mean = NAN;
     out->tokens_per_chunk = out->reasoning_tokens_mean = NAN;
-    asked_fill(&tally->asked, out);
+    requested_lengths_fill(&tally->asked, out);
     out->little_ratio = out->cold_ttft_ms = NAN;
     out->throughput_ci = out->concurrency_expected = out->queue_growth = NAN;
     for (int i = FAILURE_NONE + 1; i < FAILURE_COUNT; i++)
@@ -203,5 +204,5 @@ void summary_fill_early(const struct tally *tally, int64_t input_tokens, struct 
     fill_failures(tally, tally->early_failures, out);
     fill_connections(tally, out);
     for (int i = 0; i < METRIC_COUNT; i++)
-        latency_summarize(tally->latency[i], &out->latency[i]);
+        latency_summary_of(tally->latency[i], &out->latency[i]);
 }

@@ -206,15 +206,15 @@ static bool measure_closed(struct cell *cell, struct error *error)
 
 /* ---- Of an open loop ------------------------------------------------------------------------- */
 
-static int64_t due_ns(const struct cell *cell, const struct arrival_hand *hand)
+static int64_t due_ns(const struct cell *cell, const struct arrivals_share *hand)
 {
-    return atomic_load(&cell->load.arrivals_ns) + hand_due_ns(hand);
+    return atomic_load(&cell->load.arrivals_ns) + arrivals_share_due_ns(hand);
 }
 
 /* How many are due by at_ns; not to be asked of an earlier time again. */
 static int64_t arrived_by(struct cell *cell, int64_t at_ns)
 {
-    for (; due_ns(cell, &cell->clock) <= at_ns; hand_step(&cell->clock))
+    for (; due_ns(cell, &cell->clock) <= at_ns; arrivals_share_step(&cell->clock))
         cell->arrived++;
     return cell->arrived;
 }
@@ -230,10 +230,10 @@ static bool wait_until(struct cell *cell, int64_t at_ns, struct error *error)
 /* Right behind the arrival with which the window has so many. */
 static int64_t end_by_count_ns(const struct cell *cell, int64_t count)
 {
-    struct arrival_hand hand = cell->clock;
+    struct arrivals_share hand = cell->clock;
 
     for (int64_t i = 1; i < count; i++)
-        hand_step(&hand);
+        arrivals_share_step(&hand);
     return due_ns(cell, &hand) + 1;
 }
 
@@ -350,7 +350,7 @@ static bool await_answers(struct cell *cell, struct error *error)
 static bool measure_open(struct cell *cell, struct error *error)
 {
     int64_t start_ns = clock_monotonic_ns() + BOUND_LEAD_NS, end_ns;
-    struct arrival_hand hand;
+    struct arrivals_share hand;
 
     atomic_store(&cell->load.window_start_ns, start_ns);
     arrived_by(cell, start_ns - 1);
@@ -358,7 +358,7 @@ static bool measure_open(struct cell *cell, struct error *error)
     if (!wait_until(cell, start_ns, error) || !watch_window(cell, start_ns, error))
         return false;
     end_ns = atomic_load(&cell->load.window_end_ns);
-    for (; due_ns(cell, &hand) < end_ns; hand_step(&hand))
+    for (; due_ns(cell, &hand) < end_ns; arrivals_share_step(&hand))
         cell->window_arrivals++;
     return wait_until(cell, end_ns, error) && await_answers(cell, error);
 }

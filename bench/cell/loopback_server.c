@@ -35,7 +35,7 @@ struct client {
     LIST_ENTRY(client) link;
 };
 
-struct responder {
+struct loopback_server {
     pthread_t thread;
     bool has_thread;
     atomic_bool stop;
@@ -53,9 +53,9 @@ static void add_chunk(struct text *out, const char *data)
 }
 
 /* As long as what vLLM sends. */
-static void make_pieces(struct responder *responder)
+static void make_pieces(struct loopback_server *loopback)
 {
-    struct text *pieces = responder->pieces;
+    struct text *pieces = loopback->pieces;
 
     text_add(&pieces[PIECE_HEAD], "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
                                   "Transfer-Encoding: chunked\r\n\r\n");
@@ -71,32 +71,33 @@ static void make_pieces(struct responder *responder)
     text_add(&pieces[PIECE_END], "0\r\n\r\n");
 }
 
-static const struct text *next_piece(const struct responder *responder, const struct client *client)
+static const struct text *next_piece(const struct loopback_server *loopback,
+                                     const struct client *client)
 {
     switch (client->left) {
     case 1:
-        return &responder->pieces[PIECE_END];
+        return &loopback->pieces[PIECE_END];
     case 2:
-        return &responder->pieces[PIECE_USAGE];
-    case RESPONDER_TOKENS + 3:
-        return &responder->pieces[PIECE_HEAD];
+        return &loopback->pieces[PIECE_USAGE];
+    case LOOPBACK_SERVER_TOKENS + 3:
+        return &loopback->pieces[PIECE_HEAD];
     default:
-        return &responder->pieces[PIECE_CONTENT];
+        return &loopback->pieces[PIECE_CONTENT];
     }
 }
 
-static void forget(struct responder *responder, struct client *client)
+static void forget(struct loopback_server *loopback, struct client *client)
 {
-    responder->answering -= client->left > 0;
+    loopback->answering -= client->left > 0;
     LIST_REMOVE(client, link);
     close(client->fd);
     free(client);
 }
 
 /* One piece, as far as the socket takes it. False: the client is gone. */
-static bool send_piece(struct responder *responder, struct client *client)
+static bool send_piece(struct loopback_server *loopback, struct client *client)
 {
-    const struct text *piece = next_piece(responder, client);
+    const struct text *piece = next_piece(loopback, client);
     ssize_t sent = send(client->fd, piece->data + client->offset, piece->length - client->offset,
                         MSG_NOSIGNAL | MSG_DONTWAIT);
 
@@ -107,20 +108,20 @@ static bool send_piece(struct responder *responder, struct client *client)
         return true;
     client->offset = 0;
     if (--client->left == 0)
-        responder->answering--;
+        loopback->answering--;
     return true;
 }
 
 /* A piece to each: a chunk of its own for every read of the load generator's, as in life. */
-static void send_round(struct responder *responder)
+static void send_round(struct loopback_server *loopback)
 {
-    struct client *client = LIST_FIRST(&responder->clients);
+    struct client *client = LIST_FIRST(&loopback->clients);
 
     while (client != NULL) {
         struct client *next = LIST_NEXT(client, link);
 
-        if (client->left > 0 && !send_piece(responder, client))
-            forget(responder, client);
+        if (client->left > 0 && !send_piece(loopback, client))
+            forget(loopback, client);
         client = next;
     }
 }
@@ -155,17 +156,17 @@ static void take_bytes(struct client *client, const char *bytes, size_t length)
         read_head(client, total - (size_t)(end + 4 - client->head));
 }
 
-static void answer_when_whole(struct responder *responder, struct client *client)
+static void answer_when_whole(struct loopback_server *loopback, struct client *client)
 {
     if (!client->in_body || client->body_left > 0)
         return;
     client->in_body = false;
     client->head_length = 0;
-    client->left = RESPONDER_TOKENS + 3;
-    responder->answering++;
+    client->left = LOOPBACK_SERVER_TOKENS + 3;
+    loopback->answering++;
 }
 
-static void read_client(struct responder *responder, struct client *client)
+static void read_client(struct loopback_server *loopback, struct client *client)
 {
     char bytes[16384];
     ssize_t got = recv(client->fd, bytes, sizeof bytes, MSG_DONTWAIT);
@@ -173,27 +174,27 @@ static void read_client(struct responder *responder, struct client *client)
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (got <= 0 || (!client->in_body && client->head_length == HEAD_SIZE - 1)) {
-        forget(responder, client);
+        forget(loopback, client);
         return;
     }
     take_bytes(client, bytes, (size_t)got);
     if (client->left == 0)
-        answer_when_whole(responder, client);
+        answer_when_whole(loopback, client);
 }
 
-static void accept_clients(struct responder *responder)
+static void accept_clients(struct loopback_server *loopback)
 {
     int fd, on = 1;
 
-    while ((fd = accept4(responder->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
+    while ((fd = accept4(loopback->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
         struct client *client = memory_zeroed(1, sizeof *client);
         struct epoll_event event = { .events = EPOLLIN, .data.ptr = client };
 
         client->fd = fd;
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        LIST_INSERT_HEAD(&responder->clients, client, link);
-        if (epoll_ctl(responder->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
-            forget(responder, client);
+        LIST_INSERT_HEAD(&loopback->clients, client, link);
+        if (epoll_ctl(loopback->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
+            forget(loopback, client);
     }
 }
 
@@ -201,71 +202,70 @@ static void accept_clients(struct responder *responder)
 
 static void *run(void *context)
 {
-    struct responder *responder = context;
+    struct loopback_server *loopback = context;
     struct epoll_event events[EVENTS_PER_WAIT];
 
-    while (!atomic_load(&responder->stop)) {
-        int count = epoll_wait(responder->epoll, events, EVENTS_PER_WAIT,
-                               responder->answering > 0 ? 0 : -1);
+    while (!atomic_load(&loopback->stop)) {
+        int count =
+            epoll_wait(loopback->epoll, events, EVENTS_PER_WAIT, loopback->answering > 0 ? 0 : -1);
 
         for (int i = 0; i < count; i++)
-            if (events[i].data.ptr == responder)
-                accept_clients(responder);
+            if (events[i].data.ptr == loopback)
+                accept_clients(loopback);
             else if (events[i].data.ptr != NULL)
-                read_client(responder, events[i].data.ptr);
-        send_round(responder);
+                read_client(loopback, events[i].data.ptr);
+        send_round(loopback);
     }
     return NULL;
 }
 
-static bool watch(struct responder *responder, int fd, void *tag)
+static bool watch(struct loopback_server *loopback, int fd, void *tag)
 {
     struct epoll_event event = { .events = EPOLLIN, .data.ptr = tag };
 
-    return epoll_ctl(responder->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+    return epoll_ctl(loopback->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-static bool listen_on_loopback(struct responder *responder, int *port)
+static bool listen_on_loopback(struct loopback_server *loopback, int *port)
 {
     struct sockaddr_in address = { .sin_family = AF_INET,
                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     socklen_t size = sizeof address;
 
-    responder->listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (responder->listener < 0
-        || bind(responder->listener, (struct sockaddr *)&address, sizeof address) != 0
-        || listen(responder->listener, BACKLOG) != 0
-        || getsockname(responder->listener, (struct sockaddr *)&address, &size) != 0)
+    loopback->listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (loopback->listener < 0
+        || bind(loopback->listener, (struct sockaddr *)&address, sizeof address) != 0
+        || listen(loopback->listener, BACKLOG) != 0
+        || getsockname(loopback->listener, (struct sockaddr *)&address, &size) != 0)
         return false;
     *port = ntohs(address.sin_port);
     return true;
 }
 
-static bool start(struct responder *responder, int *port)
+static bool start(struct loopback_server *loopback, int *port)
 {
-    responder->epoll = epoll_create1(EPOLL_CLOEXEC);
-    responder->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (!listen_on_loopback(responder, port) || responder->epoll < 0 || responder->wake < 0
-        || !watch(responder, responder->listener, responder)
-        || !watch(responder, responder->wake, NULL))
+    loopback->epoll = epoll_create1(EPOLL_CLOEXEC);
+    loopback->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (!listen_on_loopback(loopback, port) || loopback->epoll < 0 || loopback->wake < 0
+        || !watch(loopback, loopback->listener, loopback) || !watch(loopback, loopback->wake, NULL))
         return false;
-    responder->has_thread = pthread_create(&responder->thread, NULL, run, responder) == 0;
-    return responder->has_thread;
+    loopback->has_thread = pthread_create(&loopback->thread, NULL, run, loopback) == 0;
+    return loopback->has_thread;
 }
 
-bool responder_create(struct responder **out, int *port, struct error *error)
+bool loopback_server_create(struct loopback_server **out, int *port, struct error *error)
 {
-    struct responder *responder = memory_zeroed(1, sizeof *responder);
+    struct loopback_server *loopback = memory_zeroed(1, sizeof *loopback);
 
-    responder->listener = responder->epoll = responder->wake = -1;
-    LIST_INIT(&responder->clients);
-    make_pieces(responder);
-    if (!start(responder, port)) {
+    loopback->listener = loopback->epoll = loopback->wake = -1;
+    LIST_INIT(&loopback->clients);
+    make_pieces(loopback);
+    if (!start(loopback, port)) {
         error_set(error, ERROR_BUSY, "the responder cannot start: %s", strerror(errno));
-        responder_destroy(responder);
+        loopback_server_destroy(loopback);
         return false;
     }
-    *out = responder;
+    *out = loopback;
     return true;
 }
 
@@ -275,24 +275,24 @@ static void close_if_open(int fd)
         close(fd);
 }
 
-void responder_destroy(struct responder *responder)
+void loopback_server_destroy(struct loopback_server *loopback)
 {
     const uint64_t one = 1;
     struct client *next;
 
-    if (responder == NULL)
+    if (loopback == NULL)
         return;
-    atomic_store(&responder->stop, true);
-    if (responder->has_thread && write(responder->wake, &one, sizeof one) == sizeof one)
-        pthread_join(responder->thread, NULL);
-    for (struct client *client = LIST_FIRST(&responder->clients); client != NULL; client = next) {
+    atomic_store(&loopback->stop, true);
+    if (loopback->has_thread && write(loopback->wake, &one, sizeof one) == sizeof one)
+        pthread_join(loopback->thread, NULL);
+    for (struct client *client = LIST_FIRST(&loopback->clients); client != NULL; client = next) {
         next = LIST_NEXT(client, link);
-        forget(responder, client);
+        forget(loopback, client);
     }
-    close_if_open(responder->listener);
-    close_if_open(responder->epoll);
-    close_if_open(responder->wake);
+    close_if_open(loopback->listener);
+    close_if_open(loopback->epoll);
+    close_if_open(loopback->wake);
     for (int i = 0; i < PIECE_COUNT; i++)
-        text_finish(&responder->pieces[i]);
-    free(responder);
+        text_finish(&loopback->pieces[i]);
+    free(loopback);
 }

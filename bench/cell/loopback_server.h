@@ -5,10 +5,10 @@
 
 #include "base/core/error.h"
 
-#define RESPONDER_TOKENS 128 /* content chunks of an answer, one token each */
+#define LOOPBACK_SERVER_TOKENS 128 /* content chunks of an answer, one token each */
 
-struct responder;
+struct loopback_server;
 
 /* Starts its thread, on a port of the kernel's choice. */
-bool responder_create(struct responder **out, int *port, struct error *error);
-void responder_destroy(struct responder *responder); /* NULL is fine */
+bool loopback_server_create(struct loopback_server **out, int *port, struct error *error);
+void loopback_server_destroy(struct loopback_server *loopback); /* NULL is fine */

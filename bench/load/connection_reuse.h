@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 /* Zero: nothing is known. */
-struct reuse {
+struct connection_reuse {
     atomic_int most;  /* answers that came on one connection */
     atomic_int limit; /* after so many the server closed it; 0: it never did */
 };

@@ -23,15 +23,15 @@ enum phase {
 struct load {
     const struct endpoint *endpoint;
     const struct mask *mask; /* of its secret; NULL: none */
-    const struct prompts *prompts;
+    const struct prompt_source *prompts;
     const struct workload *workload;
     uint64_t nonce;         /* of this attempt: request ids and prompt heads */
     int64_t output_tokens;  /* of each request, or their mean */
     int64_t context_tokens; /* of the model; 0: not known */
     int64_t ttft_timeout_ns, idle_timeout_ns, request_timeout_ns;
     int64_t goodput_ttft_ns, goodput_tpot_ns; /* 0: no limit */
-    const struct reach *reach;
-    struct reuse *reuse;             /* of the endpoint; never NULL */
+    const struct target_address *target;
+    struct connection_reuse *reuse;  /* of the endpoint; never NULL */
     bool only_libcurl;               /* for plain HTTP/1.1, too */
     const struct arrivals *arrivals; /* of an open loop; NULL: a closed one */
     int64_t think_ns;                /* of users of a closed loop, on average, */

@@ -33,7 +33,7 @@ static uint64_t key_of(int descriptor)
 
 static int on_socket(CURL *easy, curl_socket_t socket, int what, void *context, void *known)
 {
-    struct loop *loop = context;
+    struct load_loop *loop = context;
     struct epoll_event event = { .data.u64 = key_of(socket) };
 
     (void)easy;
@@ -50,32 +50,31 @@ static int on_socket(CURL *easy, curl_socket_t socket, int what, void *context, 
 /* One shot: it is set again each time libcurl wants it. */
 static int on_timer(CURLM *multi, long timeout_ms, void *context)
 {
-    struct loop *loop = context;
+    struct load_loop *loop = context;
 
     (void)multi;
-    loop->curl_due_ns =
-        timeout_ms < 0 ? DEADLINE_NEVER : clock_monotonic_ns() + timeout_ms * 1000000;
+    loop->curl_due_ns = timeout_ms < 0 ? TIMER_NEVER : clock_monotonic_ns() + timeout_ms * 1000000;
     return 0;
 }
 
-static void run_curl(struct loop *loop, curl_socket_t socket, int mask)
+static void run_curl(struct load_loop *loop, curl_socket_t socket, int mask)
 {
     int running;
 
     curl_multi_socket_action(loop->multi, socket, mask, &running);
 }
 
-static void run_curl_timer(struct loop *loop)
+static void run_curl_timer(struct load_loop *loop)
 {
-    if (loop->curl_due_ns == DEADLINE_NEVER || loop->curl_due_ns > clock_monotonic_ns())
+    if (loop->curl_due_ns == TIMER_NEVER || loop->curl_due_ns > clock_monotonic_ns())
         return;
-    loop->curl_due_ns = DEADLINE_NEVER;
+    loop->curl_due_ns = TIMER_NEVER;
     run_curl(loop, CURL_SOCKET_TIMEOUT, 0);
 }
 
 /* ---- A turn ---------------------------------------------------------------------------------- */
 
-static void take_timer(struct loop *loop)
+static void take_timer(struct load_loop *loop)
 {
     uint64_t fired = 0;
     int64_t now_ns;
@@ -90,10 +89,10 @@ static void take_timer(struct loop *loop)
         loop->late(loop->context, now_ns - loop->timer_due_ns);
 }
 
-static void take_event(struct loop *loop, const struct epoll_event *event)
+static void take_event(struct load_loop *loop, const struct epoll_event *event)
 {
     int descriptor = (int)(event->data.u64 >> 1), mask = 0;
-    struct loop_source *source = event->data.ptr;
+    struct load_loop_source *source = event->data.ptr;
     uint64_t count;
 
     if ((event->data.u64 & 1) == 0) {
@@ -117,7 +116,7 @@ static void take_event(struct loop *loop, const struct epoll_event *event)
 }
 
 /* By the nanosecond where the kernel can (Linux 5.11), else by the millisecond. */
-static int wait_for_events(struct loop *loop, int64_t wait_ns)
+static int wait_for_events(struct load_loop *loop, int64_t wait_ns)
 {
     const struct timespec wait = { wait_ns / 1000000000, wait_ns % 1000000000 };
     int count = epoll_pwait2(loop->epoll, loop->events, EVENTS_PER_TURN, &wait, NULL);
@@ -128,7 +127,7 @@ static int wait_for_events(struct loop *loop, int64_t wait_ns)
     return count;
 }
 
-static int64_t wait_ns(const struct loop *loop, int64_t until_ns, int64_t now_ns)
+static int64_t wait_ns(const struct load_loop *loop, int64_t until_ns, int64_t now_ns)
 {
     int64_t next_ns = loop->curl_due_ns < until_ns ? loop->curl_due_ns : until_ns;
 
@@ -136,7 +135,7 @@ static int64_t wait_ns(const struct loop *loop, int64_t until_ns, int64_t now_ns
 }
 
 /* What is ready after a wait became so in it; without one, at any time since the last poll. */
-static int poll_once(struct loop *loop, int64_t until_ns)
+static int poll_once(struct load_loop *loop, int64_t until_ns)
 {
     static const struct timespec pause = { .tv_nsec = GATHER_NS };
     int64_t before_ns = clock_monotonic_ns(), left_ns = wait_ns(loop, until_ns, before_ns), now_ns;
@@ -158,7 +157,7 @@ static int poll_once(struct loop *loop, int64_t until_ns)
     return count;
 }
 
-void loop_turn(struct loop *loop, int64_t until_ns)
+void load_loop_turn(struct load_loop *loop, int64_t until_ns)
 {
     int count;
 
@@ -170,7 +169,7 @@ void loop_turn(struct loop *loop, int64_t until_ns)
     run_curl_timer(loop);
 }
 
-void loop_wake(struct loop *loop)
+void load_loop_wake(struct load_loop *loop)
 {
     uint64_t one = 1;
 
@@ -180,7 +179,8 @@ void loop_wake(struct loop *loop)
 
 /* ---- Setting up ------------------------------------------------------------------------------ */
 
-bool loop_watch(struct loop *loop, int descriptor, struct loop_source *source, bool again)
+bool load_loop_watch(struct load_loop *loop, int descriptor, struct load_loop_source *source,
+                     bool again)
 {
     struct epoll_event event = { .events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
                                  .data.ptr = source };
@@ -188,14 +188,14 @@ bool loop_watch(struct loop *loop, int descriptor, struct loop_source *source, b
     return epoll_ctl(loop->epoll, again ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, &event) == 0;
 }
 
-static bool watch(const struct loop *loop, int descriptor)
+static bool watch(const struct load_loop *loop, int descriptor)
 {
     struct epoll_event event = { .events = EPOLLIN, .data.u64 = key_of(descriptor) };
 
     return descriptor >= 0 && epoll_ctl(loop->epoll, EPOLL_CTL_ADD, descriptor, &event) == 0;
 }
 
-static bool start_timer(struct loop *loop)
+static bool start_timer(struct load_loop *loop)
 {
     struct itimerspec every = { .it_interval.tv_nsec = TIMER_PERIOD_NS };
 
@@ -205,12 +205,13 @@ static bool start_timer(struct loop *loop)
     return timerfd_settime(loop->timer, TFD_TIMER_ABSTIME, &every, NULL) == 0;
 }
 
-bool loop_init(struct loop *loop, long connections, void (*late)(void *context, int64_t late_ns),
-               void *context, struct error *error)
+bool load_loop_init(struct load_loop *loop, long connections,
+                    void (*late)(void *context, int64_t late_ns), void *context,
+                    struct error *error)
 {
-    *loop = (struct loop){ .late = late, .context = context, .curl_due_ns = DEADLINE_NEVER };
+    *loop = (struct load_loop){ .late = late, .context = context, .curl_due_ns = TIMER_NEVER };
     loop->events = memory_zeroed(EVENTS_PER_TURN, sizeof *loop->events);
-    loop->buffer = memory_zeroed(1, LOOP_BUFFER_BYTES);
+    loop->buffer = memory_zeroed(1, LOAD_LOOP_BUFFER_BYTES);
     TAILQ_INIT(&loop->ended);
     loop->polled_ns = clock_monotonic_ns();
     loop->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -230,7 +231,7 @@ bool loop_init(struct loop *loop, long connections, void (*late)(void *context, 
     return true;
 }
 
-void loop_share_connections(struct loop *loop, int64_t streams)
+void load_loop_share_connections(struct load_loop *loop, int64_t streams)
 {
     curl_multi_setopt(loop->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
     curl_multi_setopt(loop->multi, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)streams);
@@ -242,7 +243,7 @@ static void close_descriptor(int descriptor)
         close(descriptor);
 }
 
-void loop_finish(struct loop *loop)
+void load_loop_finish(struct load_loop *loop)
 {
     if (loop->multi != NULL)
         curl_multi_cleanup(loop->multi);

@@ -12,20 +12,20 @@
 struct epoll_event;
 struct transfer;
 
-#define LOOP_BUFFER_BYTES 65536
+#define LOAD_LOOP_BUFFER_BYTES 65536
 
 /* What is watched without libcurl: a member of whoever owns the descriptor. */
-struct loop_source {
-    void (*on_ready)(struct loop_source *source, uint32_t events);
+struct load_loop_source {
+    void (*on_ready)(struct load_loop_source *source, uint32_t events);
 };
 
-struct loop {
+struct load_loop {
     CURLM *multi;
     int64_t readable_ns; /* what is handled now became readable at this time at the earliest */
     /* Of a timer that fires 200 times a second: how late it gets its turn. */
     void (*late)(void *context, int64_t late_ns);
     void *context;
-    char *buffer;                               /* LOOP_BUFFER_BYTES, for whoever reads now */
+    char *buffer;                               /* LOAD_LOOP_BUFFER_BYTES, for whoever reads now */
     TAILQ_HEAD(transfer_queue, transfer) ended; /* see transfer.h */
 
     int epoll, wake, timer;
@@ -39,17 +39,19 @@ struct loop {
 };
 
 /* For so many connections, which are kept open for reuse. BUSY where the machine lets us open no
- * more descriptors. Free with loop_finish either way. */
-bool loop_init(struct loop *loop, long connections, void (*late)(void *context, int64_t late_ns),
-               void *context, struct error *error);
-void loop_finish(struct loop *loop);
+ * more descriptors. Free with load_loop_finish either way. */
+bool load_loop_init(struct load_loop *loop, long connections,
+                    void (*late)(void *context, int64_t late_ns), void *context,
+                    struct error *error);
+void load_loop_finish(struct load_loop *loop);
 /* From now on so many exchanges by HTTP/2 share a connection. */
-void loop_share_connections(struct loop *loop, int64_t streams);
+void load_loop_share_connections(struct load_loop *loop, int64_t streams);
 
 /* Waits until something is ready, until_ns (monotonic) at the latest, and lets libcurl handle it;
  * ended transfers are then in curl_multi_info_read. */
-void loop_turn(struct loop *loop, int64_t until_ns);
+void load_loop_turn(struct load_loop *loop, int64_t until_ns);
 /* Readable, writable or closed: told once each time that it becomes so (`again`: it is watched, and
  * is to be told now if it is so). Closing the descriptor ends it. False with errno. */
-bool loop_watch(struct loop *loop, int descriptor, struct loop_source *source, bool again);
-void loop_wake(struct loop *loop); /* from any thread: ends its wait */
+bool load_loop_watch(struct load_loop *loop, int descriptor, struct load_loop_source *source,
+                     bool again);
+void load_loop_wake(struct load_loop *loop); /* from any thread: ends its wait */

@@ -8,7 +8,7 @@
 
 /* Without usage a chunk may be several tokens or a token no chunk; what says that the answer is
  * short then is that the model stopped by itself. */
-static bool is_short(const struct connection *connection)
+static bool is_short(const struct virtual_user *connection)
 {
     const struct request *request = &connection->request;
     int64_t wanted = request->wanted.output_tokens;
@@ -17,7 +17,7 @@ static bool is_short(const struct connection *connection)
         return false;
     if (request->completion_tokens >= 0)
         return request->completion_tokens < wanted;
-    return request->finish != FINISH_LENGTH && request->finish != FINISH_UNSAID
+    return request->finish != FINISH_LENGTH && request->finish != FINISH_UNKNOWN
            && request->chunks < wanted;
 }
 
@@ -28,7 +28,7 @@ static int64_t input_tokens(const struct request *request)
 
 /* The input fits the model's context, and the output that was asked for with it does not: some
  * servers refuse that, others let the answer end where the context does. */
-static bool is_over_context(const struct connection *connection)
+static bool is_over_context(const struct virtual_user *connection)
 {
     const struct request *request = &connection->request;
     int64_t context = connection->load->context_tokens;
@@ -39,7 +39,7 @@ static bool is_over_context(const struct connection *connection)
 
 /* More than an eighth and 16 tokens are beyond what templates and tokenizers do: the server cut the
  * prompt, as some do with what does not fit their context, without a word. */
-static bool is_cut(const struct connection *connection)
+static bool is_cut(const struct virtual_user *connection)
 {
     int64_t wanted = connection->request.wanted.input_tokens;
     int64_t got = connection->request.prompt_tokens;
@@ -47,10 +47,10 @@ static bool is_cut(const struct connection *connection)
     return got >= 0 && got < wanted - wanted / 8 - 16;
 }
 
-enum failure verdict_reach(const struct connection *connection)
+enum failure request_outcome_reach(const struct virtual_user *connection)
 {
     const struct request *request = &connection->request;
-    bool whole = request->done || request->finish != FINISH_UNSAID;
+    bool whole = request->done || request->finish != FINISH_UNKNOWN;
 
     if (request->failure != FAILURE_NONE)
         return request->failure;
@@ -75,7 +75,7 @@ enum failure verdict_reach(const struct connection *connection)
     return is_over_context(connection) ? FAILURE_TOO_LONG : FAILURE_SHORT_OUTPUT;
 }
 
-static bool describe_short_output(const struct connection *connection, char *out, size_t size)
+static bool describe_short_output(const struct virtual_user *connection, char *out, size_t size)
 {
     const struct request *request = &connection->request;
     int64_t wanted = request->wanted.output_tokens;
@@ -94,7 +94,7 @@ static bool describe_short_output(const struct connection *connection, char *out
            > 0;
 }
 
-static bool describe_over_context(const struct connection *connection, char *out, size_t size)
+static bool describe_over_context(const struct virtual_user *connection, char *out, size_t size)
 {
     const struct request *request = &connection->request;
 
@@ -111,7 +111,7 @@ static bool describe_over_context(const struct connection *connection, char *out
 }
 
 /* A whole completion, where a stream was asked for. */
-static bool is_plain_answer(const struct connection *connection)
+static bool is_plain_answer(const struct virtual_user *connection)
 {
     const struct request *request = &connection->request;
 
@@ -121,7 +121,7 @@ static bool is_plain_answer(const struct connection *connection)
 
 /* Our own finding, in one sentence; false where the failure is the server's or the
  * transfer's to explain. */
-static bool describe(const struct connection *connection, char *out, size_t size)
+static bool describe(const struct virtual_user *connection, char *out, size_t size)
 {
     const struct request *request = &connection->request;
     double waited_s = (double)(request->end_ns - request->sent_ns) / 1e9;
@@ -198,7 +198,7 @@ static void clean(struct request *request)
     text_copy(request->said, sizeof request->said, text_string(&shown));
 }
 
-void verdict_explain(struct connection *connection)
+void request_outcome_explain(struct virtual_user *connection)
 {
     struct request *request = &connection->request;
     const struct mask *mask = connection->load->mask;

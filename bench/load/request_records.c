@@ -27,9 +27,9 @@ static const struct column columns[] = {
 
 #define COLUMNS (sizeof columns / sizeof *columns)
 
-void records_add(struct records *records, const struct record *record)
+void request_records_add(struct request_records *records, const struct record *record)
 {
-    if (records->count == RECORDS_LIMIT)
+    if (records->count == REQUEST_RECORDS_LIMIT)
         return;
     if (records->count == records->capacity) {
         records->capacity = records->capacity > 0 ? 2 * records->capacity : 256;
@@ -38,17 +38,17 @@ void records_add(struct records *records, const struct record *record)
     records->rows[records->count++] = *record;
 }
 
-void records_merge(struct records *into, const struct records *from)
+void request_records_merge(struct request_records *into, const struct request_records *from)
 {
     into->origin_ns = from->origin_ns;
     for (size_t i = 0; i < from->count; i++)
-        records_add(into, &from->rows[i]);
+        request_records_add(into, &from->rows[i]);
 }
 
-void records_finish(struct records *records)
+void request_records_finish(struct request_records *records)
 {
     free(records->rows);
-    *records = (struct records){ 0 };
+    *records = (struct request_records){ 0 };
 }
 
 static size_t row_bytes(void)
@@ -71,7 +71,8 @@ static void copy_little(void *out, const void *from, size_t size)
 #endif
 }
 
-bool records_pack(const struct records *records, void **out, size_t *length, struct error *error)
+bool request_records_pack(const struct request_records *records, void **out, size_t *length,
+                          struct error *error)
 {
     size_t size = HEADER_BYTES + records->count * row_bytes();
     FREE_AUTO unsigned char *packed = memory_zeroed(size, 1);
@@ -87,9 +88,10 @@ bool records_pack(const struct records *records, void **out, size_t *length, str
     return compress_bytes(packed, size, out, length, error);
 }
 
-bool records_unpack(const void *data, size_t length, struct records *out, struct error *error)
+bool request_records_unpack(const void *data, size_t length, struct request_records *out,
+                            struct error *error)
 {
-    size_t limit = HEADER_BYTES + RECORDS_LIMIT * row_bytes(), size;
+    size_t limit = HEADER_BYTES + REQUEST_RECORDS_LIMIT * row_bytes(), size;
     FREE_AUTO void *packed = NULL;
     const unsigned char *at;
     uint32_t magic = 0, count = 0;
@@ -103,7 +105,8 @@ bool records_unpack(const void *data, size_t length, struct records *out, struct
         copy_little(&count, (const char *)packed + 4, 4);
         copy_little(&origin_ns, (const char *)packed + 8, 8);
     }
-    if (magic != MAGIC || count > RECORDS_LIMIT || size != HEADER_BYTES + count * row_bytes())
+    if (magic != MAGIC || count > REQUEST_RECORDS_LIMIT
+        || size != HEADER_BYTES + count * row_bytes())
         return error_set(error, ERROR_INVALID, "the request records are damaged: %zu bytes for %u",
                          size, count);
     rows = memory_zeroed(count, sizeof *rows);
@@ -111,6 +114,6 @@ bool records_unpack(const void *data, size_t length, struct records *out, struct
     for (size_t c = 0; c < COLUMNS; c++)
         for (size_t i = 0; i < count; i++, at += columns[c].size)
             copy_little((char *)&rows[i] + columns[c].offset, at, columns[c].size);
-    *out = (struct records){ rows, count, count, origin_ns };
+    *out = (struct request_records){ rows, count, count, origin_ns };
     return true;
 }

@@ -7,7 +7,7 @@
 #include "base/core/error.h"
 
 /* More requests than this are measured, but not recorded one by one. */
-#define RECORDS_LIMIT 500000
+#define REQUEST_RECORDS_LIMIT 500000
 
 enum record_phase { RECORD_PROBE, RECORD_WARMUP, RECORD_WINDOW, RECORD_DRAIN };
 
@@ -22,18 +22,20 @@ struct record {
     int64_t due_us; /* when its user was free, or the schedule said; since the window's start */
 };
 
-struct records {
+struct request_records {
     struct record *rows;
     size_t count, capacity;
     int64_t origin_ns; /* the window's start on the monotonic clock: what sent_us counts from */
 };
 
-void records_add(struct records *records, const struct record *record);
-void records_merge(struct records *into, const struct records *from);
-void records_finish(struct records *records);
+void request_records_add(struct request_records *records, const struct record *record);
+void request_records_merge(struct request_records *into, const struct request_records *from);
+void request_records_finish(struct request_records *records);
 
 /* "OBR2", the count, the origin, then each member as a column of
  * little-endian numbers; all of it compressed. *out is heap memory. */
-bool records_pack(const struct records *records, void **out, size_t *length, struct error *error);
+bool request_records_pack(const struct request_records *records, void **out, size_t *length,
+                          struct error *error);
 /* The reverse, for whoever reads them later. */
-bool records_unpack(const void *data, size_t length, struct records *out, struct error *error);
+bool request_records_unpack(const void *data, size_t length, struct request_records *out,
+                            struct error *error);

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-static void note_length(struct asked_lengths *lengths, int64_t wanted)
+static void note_length(struct requested_lengths_lengths *lengths, int64_t wanted)
 {
     bool first = lengths->count == 0;
 
@@ -12,7 +12,7 @@ static void note_length(struct asked_lengths *lengths, int64_t wanted)
     lengths->count++;
 }
 
-static void note_difference(struct asked_lengths *lengths, int64_t difference)
+static void note_difference(struct requested_lengths_lengths *lengths, int64_t difference)
 {
     int64_t size = difference < 0 ? -difference : difference;
 
@@ -20,7 +20,7 @@ static void note_difference(struct asked_lengths *lengths, int64_t difference)
     lengths->difference_most = size > lengths->difference_most ? size : lengths->difference_most;
 }
 
-static void note_input(struct asked *asked, int64_t wanted, int64_t got)
+static void note_input(struct requested_lengths *asked, int64_t wanted, int64_t got)
 {
     note_length(&asked->input, wanted);
     if (got >= 0)
@@ -29,8 +29,9 @@ static void note_input(struct asked *asked, int64_t wanted, int64_t got)
         asked->untold_input += wanted;
 }
 
-void asked_count(struct asked *asked, const struct wanted *wanted, int64_t prompt_tokens,
-                 int64_t completion_tokens, int64_t cached_tokens)
+void requested_lengths_count(struct requested_lengths *asked, const struct wanted *wanted,
+                             int64_t prompt_tokens, int64_t completion_tokens,
+                             int64_t cached_tokens)
 {
     note_length(&asked->output, wanted->output_tokens);
     if (wanted->input_tokens >= 0)
@@ -43,7 +44,8 @@ void asked_count(struct asked *asked, const struct wanted *wanted, int64_t promp
     asked->told_of_caching += cached_tokens >= 0;
 }
 
-static void merge_lengths(struct asked_lengths *into, const struct asked_lengths *from)
+static void merge_lengths(struct requested_lengths_lengths *into,
+                          const struct requested_lengths_lengths *from)
 {
     bool first = into->count == 0;
 
@@ -58,7 +60,7 @@ static void merge_lengths(struct asked_lengths *into, const struct asked_lengths
         into->difference_most = from->difference_most;
 }
 
-void asked_merge(struct asked *into, const struct asked *from)
+void requested_lengths_merge(struct requested_lengths *into, const struct requested_lengths *from)
 {
     merge_lengths(&into->input, &from->input);
     merge_lengths(&into->output, &from->output);
@@ -69,12 +71,12 @@ void asked_merge(struct asked *into, const struct asked *from)
     into->told_of_caching += from->told_of_caching;
 }
 
-static double mean(const struct asked_lengths *lengths)
+static double mean(const struct requested_lengths_lengths *lengths)
 {
     return lengths->count > 0 ? (double)lengths->sum / (double)lengths->count : NAN;
 }
 
-void asked_fill(const struct asked *asked, struct measurement *out)
+void requested_lengths_fill(const struct requested_lengths *asked, struct measurement *out)
 {
     out->input_tokens_requested_mean = mean(&asked->input);
     out->input_tokens_requested_min = asked->input.low;

@@ -5,13 +5,13 @@
 #include "bench/workload/prompt_source.h"
 
 /* Of requests that succeeded. All zero: none yet. */
-struct asked_lengths {
+struct requested_lengths_lengths {
     int64_t count, sum, low, high;      /* asked for */
     int64_t differing, difference_most; /* requests of another length, and by how much at most */
 };
 
-struct asked {
-    struct asked_lengths input, output;
+struct requested_lengths {
+    struct requested_lengths_lengths input, output;
     int64_t untold_input;    /* tokens asked for by requests whose input the server did not count */
     int64_t repeated;        /* requests whose prompt was sent before */
     int64_t cut;             /* requests whose drawn length did not fit */
@@ -20,7 +20,8 @@ struct asked {
 };
 
 /* Of a request that succeeded; counts are -1 where the server did not say. */
-void asked_count(struct asked *asked, const struct wanted *wanted, int64_t prompt_tokens,
-                 int64_t completion_tokens, int64_t cached_tokens);
-void asked_merge(struct asked *into, const struct asked *from);
-void asked_fill(const struct asked *asked, struct measurement *out);
+void requested_lengths_count(struct requested_lengths *asked, const struct wanted *wanted,
+                             int64_t prompt_tokens, int64_t completion_tokens,
+                             int64_t cached_tokens);
+void requested_lengths_merge(struct requested_lengths *into, const struct requested_lengths *from);
+void requested_lengths_fill(const struct requested_lengths *asked, struct measurement *out);

@@ -12,7 +12,7 @@ static int64_t at_least_zero(int64_t value)
     return value > 0 ? value : 0;
 }
 
-static void add_whole(struct sent_sums *sums, const struct request *request)
+static void add_whole(struct sent_totals_sums *sums, const struct request *request)
 {
     struct sent *sent = &sums->sent;
 
@@ -31,7 +31,7 @@ static void add_whole(struct sent_sums *sums, const struct request *request)
 
 /* One more time on the wire: refused, cut, or answered to nobody. The server may have counted all
  * of it. */
-static void add_uncertain(struct sent_sums *sums, const struct request *request)
+static void add_uncertain(struct sent_totals_sums *sums, const struct request *request)
 {
     sums->sent.more_requests++;
     if (request->prompt_tokens >= 0)
@@ -45,7 +45,7 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-void sent_add(struct sent_sums *sums, const struct request *request)
+void sent_totals_add(struct sent_totals_sums *sums, const struct request *request)
 {
     bool whole = request->failure == FAILURE_NONE;
 
@@ -58,7 +58,7 @@ void sent_add(struct sent_sums *sums, const struct request *request)
         add_uncertain(sums, request);
 }
 
-void sent_merge(struct sent_sums *into, const struct sent_sums *from)
+void sent_totals_merge(struct sent_totals_sums *into, const struct sent_totals_sums *from)
 {
     struct sent *sent = &into->sent;
 
@@ -74,7 +74,7 @@ void sent_merge(struct sent_sums *into, const struct sent_sums *from)
     into->longest_output = larger(into->longest_output, from->longest_output);
 }
 
-struct sent sent_total(const struct sent_sums *sums, int64_t input_tokens)
+struct sent sent_totals_total(const struct sent_totals_sums *sums, int64_t input_tokens)
 {
     int64_t most =
         sums->longest_input > 0 ? sums->longest_input : LONGER * input_tokens + TEMPLATE_TOKENS;

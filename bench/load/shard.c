@@ -15,9 +15,9 @@
 #define SETTLED_ROUNDS 2          /* the first one still felt how the load began */
 #define LONGEST_WAIT_NS 100000000 /* the phase is looked at so often at least */
 
-static void note_ended(struct shard *shard, struct connection *user)
+static void note_ended(struct shard *shard, struct virtual_user *user)
 {
-    deadlines_unset(&shard->deadlines, &user->deadline);
+    timer_heap_unset(&shard->deadlines, &user->deadline);
     user->is_busy = false;
     shard->busy--;
     atomic_store_explicit(&shard->published.in_flight, (int64_t)shard->busy, memory_order_relaxed);
@@ -30,7 +30,7 @@ static int64_t publish_add(atomic_int_fast64_t *counter, int64_t value)
 
 /* ---- Ends ------------------------------------------------------------------------------------ */
 
-static void publish(struct shard *shard, const struct connection *user)
+static void publish(struct shard *shard, const struct virtual_user *user)
 {
     const struct request *request = &user->request;
     struct published *published = &shard->published;
@@ -56,7 +56,7 @@ static void publish(struct shard *shard, const struct connection *user)
 }
 
 /* From being due to being sent. Where that took a new connection, what came before it is ours. */
-static void note_start_lag(struct shard *shard, const struct connection *user)
+static void note_start_lag(struct shard *shard, const struct virtual_user *user)
 {
     const struct request *request = &user->request;
     int64_t at_ns = user->transfer->is_new ? request->begun_ns : request->sent_ns;
@@ -66,16 +66,16 @@ static void note_start_lag(struct shard *shard, const struct connection *user)
 }
 
 /* `cut`: why we end it, or NONE where it ended by itself. */
-static void end_request(struct shard *shard, struct connection *user, enum failure cut)
+static void end_request(struct shard *shard, struct virtual_user *user, enum failure cut)
 {
     transfer_end(user->transfer);
     note_ended(shard, user);
-    if (cut == FAILURE_NONE && connection_retry(user)) {
+    if (cut == FAILURE_NONE && virtual_user_retry(user)) {
         shard_note_begun(shard, user);
         shard_watch(shard, user, clock_monotonic_ns());
         return;
     }
-    connection_end(user, cut);
+    virtual_user_end(user, cut);
     if (!user->request.is_probe)
         load_request_ended(shard->load, user->request.end_ns);
     user->failures = user->request.failure == FAILURE_NONE ? 0 : user->failures + 1;
@@ -94,9 +94,10 @@ static void take_ended(struct shard *shard)
         end_request(shard, transfer->context, FAILURE_NONE);
 }
 
-static struct connection *user_of(struct deadline *deadline)
+static struct virtual_user *user_of(struct timer *deadline)
 {
-    return (struct connection *)(void *)((char *)deadline - offsetof(struct connection, deadline));
+    return (struct virtual_user *)(void *)((char *)deadline
+                                           - offsetof(struct virtual_user, deadline));
 }
 
 /* A pause or a thought is over, or a timeout may have come: progress since it was set moves it on.
@@ -104,15 +105,15 @@ static struct connection *user_of(struct deadline *deadline)
 static void take_deadlines(struct shard *shard)
 {
     int64_t now_ns = clock_monotonic_ns();
-    struct deadline *deadline;
+    struct timer *deadline;
 
-    while ((deadline = deadlines_take(&shard->deadlines, now_ns)) != NULL) {
-        struct connection *user = user_of(deadline);
+    while ((deadline = timer_heap_take(&shard->deadlines, now_ns)) != NULL) {
+        struct virtual_user *user = user_of(deadline);
         enum failure which;
 
         if (!user->is_busy)
             shard_end_pause(shard, user, deadline->at_ns);
-        else if (connection_deadline_ns(user, &which) <= now_ns) {
+        else if (virtual_user_deadline_ns(user, &which) <= now_ns) {
             user->request.left_open = which == FAILURE_NONE;
             end_request(shard, user, which);
         } else
@@ -140,7 +141,7 @@ static void note_late(void *context, int64_t late_ns)
 static int64_t next_turn_ns(const struct shard *shard)
 {
     int64_t next_ns = clock_monotonic_ns() + LONGEST_WAIT_NS;
-    int64_t deadline_ns = deadlines_next_ns(&shard->deadlines),
+    int64_t deadline_ns = timer_heap_next_ns(&shard->deadlines),
             start_ns = shard_next_start_ns(shard);
 
     next_ns = deadline_ns < next_ns ? deadline_ns : next_ns;
@@ -164,7 +165,7 @@ static void *run(void *context)
     prctl(PR_SET_TIMERSLACK, 1L); /* waits end when they are to */
     while (!is_over(shard)) {
         shard_start_some(shard);
-        loop_turn(&shard->loop, next_turn_ns(shard));
+        load_loop_turn(&shard->loop, next_turn_ns(shard));
         take_ended(shard);
         take_deadlines(shard);
     }
@@ -184,8 +185,8 @@ static bool open_users(struct shard *shard, struct error *error)
 
     shard->users = memory_zeroed(shard->part.users, sizeof *shard->users);
     for (; shard->user_count < users; shard->user_count++)
-        if (!connection_init(&shard->users[shard->user_count], shard->load, &shard->tally,
-                             &shard->loop, &shard->deadlines, error))
+        if (!virtual_user_init(&shard->users[shard->user_count], shard->load, &shard->tally,
+                               &shard->loop, &shard->deadlines, error))
             return false;
     if (shard_is_open(shard))
         STAILQ_INSERT_HEAD(&shard->idle, &shard->users[0], link);
@@ -202,15 +203,15 @@ bool shard_create(struct load *load, struct shard_part part, struct shard **out,
     shard->part = part;
     STAILQ_INIT(&shard->due);
     STAILQ_INIT(&shard->idle);
-    generator_init(&shard->generator, seed_mix(load->nonce, part.index));
+    generator_init(&shard->generator, random_mix(load->nonce, part.index));
     tally_init(&shard->tally, load);
-    if (!loop_init(&shard->loop, (long)part.users, note_late, shard, error)
+    if (!load_loop_init(&shard->loop, (long)part.users, note_late, shard, error)
         || !open_users(shard, error)) {
         shard_destroy(shard);
         return false;
     }
     if (load->http2_streams > 0)
-        loop_share_connections(&shard->loop, load->http2_streams);
+        load_loop_share_connections(&shard->loop, load->http2_streams);
     failed = pthread_create(&shard->thread, NULL, run, shard);
     if (failed != 0) {
         shard_destroy(shard);
@@ -225,7 +226,7 @@ bool shard_create(struct load *load, struct shard_part part, struct shard **out,
 
 void shard_wake(struct shard *shard)
 {
-    loop_wake(&shard->loop);
+    load_loop_wake(&shard->loop);
 }
 
 static int64_t read_counter(atomic_int_fast64_t *counter)
@@ -300,10 +301,10 @@ void shard_destroy(struct shard *shard)
         shard_join(shard);
     }
     for (size_t i = 0; i < shard->user_count; i++)
-        connection_finish(&shard->users[i]);
-    loop_finish(&shard->loop);
+        virtual_user_finish(&shard->users[i]);
+    load_loop_finish(&shard->loop);
     free(shard->users);
-    deadlines_finish(&shard->deadlines);
+    timer_heap_finish(&shard->deadlines);
     tally_finish(&shard->tally);
     free(shard);
 }

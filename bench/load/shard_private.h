@@ -6,7 +6,7 @@
 #include "bench/load/shard.h"
 #include "bench/load/virtual_user.h"
 
-STAILQ_HEAD(connection_queue, connection);
+STAILQ_HEAD(connection_queue, virtual_user);
 
 struct published {
     atomic_int_fast64_t succeeded, failed, window_ended, users_settled, e2e_us, in_flight,
@@ -17,22 +17,22 @@ struct published {
 struct shard {
     struct load *load;
     struct tally tally;
-    struct loop loop;
+    struct load_loop loop;
     struct published published;
     pthread_t thread;
     bool has_thread;
     atomic_int thread_id; /* of the kernel */
 
     struct shard_part part;
-    struct connection *users;
+    struct virtual_user *users;
     size_t user_count, busy;
-    struct connection_queue due;  /* wait for their turn to send */
-    struct connection_queue idle; /* of an open loop, with room for a request */
-    struct arrival_hand hand;     /* of an open loop, with the next arrival to send */
-    int64_t arrivals_ns;          /* what its times count from */
-    int64_t full_ns;              /* an arrival found all of its room taken, the latest time */
-    struct generator generator;   /* of think times */
-    struct deadlines deadlines;
+    struct connection_queue due;          /* wait for their turn to send */
+    struct connection_queue idle;         /* of an open loop, with room for a request */
+    struct arrivals_share arrivals_share; /* of an open loop, with the next arrival to send */
+    int64_t arrivals_ns;                  /* what its times count from */
+    int64_t full_ns;            /* an arrival found all of its room taken, the latest time */
+    struct generator generator; /* of think times */
+    struct timer_heap deadlines;
     int64_t probes_begun;
     bool loading; /* the load phase has begun here */
 };
@@ -49,16 +49,16 @@ static inline bool shard_is_open(const struct shard *shard)
 
 /* Sends what is due, a few at a time. */
 void shard_start_some(struct shard *shard);
-/* When the next request can be sent; DEADLINE_NEVER where something else must come first. */
+/* When the next request can be sent; TIMER_NEVER where something else must come first. */
 int64_t shard_next_start_ns(const struct shard *shard);
 /* The user's pause is over: it is to send, as it was from at_ns on. */
-void shard_make_due(struct shard *shard, struct connection *user, int64_t at_ns);
+void shard_make_due(struct shard *shard, struct virtual_user *user, int64_t at_ns);
 /* So is its thought, or its pause after a failure. */
-void shard_end_pause(struct shard *shard, struct connection *user, int64_t at_ns);
+void shard_end_pause(struct shard *shard, struct virtual_user *user, int64_t at_ns);
 /* Its request ended; what it does next. */
-void shard_go_on(struct shard *shard, struct connection *user);
+void shard_go_on(struct shard *shard, struct virtual_user *user);
 /* It was begun (again); watches over its timeouts. */
-void shard_note_begun(struct shard *shard, struct connection *user);
-void shard_watch(struct shard *shard, struct connection *user, int64_t now_ns);
+void shard_note_begun(struct shard *shard, struct virtual_user *user);
+void shard_watch(struct shard *shard, struct virtual_user *user, int64_t now_ns);
 /* At the end: what was due in the window of an open loop and never sent. */
 void shard_count_unsent(struct shard *shard);

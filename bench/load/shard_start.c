@@ -9,13 +9,13 @@
 #define SHORTEST_PAUSE_NS 100000000 /* after a failed request, doubled for each further one, */
 #define LONGEST_PAUSE_NS 1000000000 /* so that a failing server is not stormed */
 
-void shard_make_due(struct shard *shard, struct connection *user, int64_t at_ns)
+void shard_make_due(struct shard *shard, struct virtual_user *user, int64_t at_ns)
 {
     user->request.due_ns = at_ns;
     STAILQ_INSERT_TAIL(&shard->due, user, link);
 }
 
-void shard_note_begun(struct shard *shard, struct connection *user)
+void shard_note_begun(struct shard *shard, struct virtual_user *user)
 {
     user->is_busy = true;
     shard->busy++;
@@ -31,22 +31,22 @@ static int64_t shortest_timeout_ns(const struct load *load)
 }
 
 /* The first timeout that can happen; where it does not, the next one is set then. */
-void shard_watch(struct shard *shard, struct connection *user, int64_t now_ns)
+void shard_watch(struct shard *shard, struct virtual_user *user, int64_t now_ns)
 {
     enum failure which;
-    int64_t at_ns = connection_deadline_ns(user, &which);
+    int64_t at_ns = virtual_user_deadline_ns(user, &which);
 
     if (at_ns > now_ns + shortest_timeout_ns(shard->load)) /* it may be another by then */
         at_ns = now_ns + shortest_timeout_ns(shard->load);
-    deadlines_set(&shard->deadlines, &user->deadline, at_ns);
+    timer_heap_set(&shard->deadlines, &user->deadline, at_ns);
 }
 
-static void start_one(struct shard *shard, struct connection *user, bool is_probe)
+static void start_one(struct shard *shard, struct virtual_user *user, bool is_probe)
 {
     uint64_t index = atomic_fetch_add(&shard->load->requests, 1);
     int64_t now_ns = clock_monotonic_ns();
 
-    connection_begin(user, index, is_probe, user->request.due_ns);
+    virtual_user_begin(user, index, is_probe, user->request.due_ns);
     user->request.begun_ns = now_ns;
     user->request.waited = user->request.due_ns <= shard->full_ns;
     shard_note_begun(shard, user);
@@ -55,7 +55,8 @@ static void start_one(struct shard *shard, struct connection *user, bool is_prob
 
 static void start_probe(struct shard *shard)
 {
-    struct connection *user = shard_is_open(shard) ? STAILQ_FIRST(&shard->idle) : &shard->users[0];
+    struct virtual_user *user =
+        shard_is_open(shard) ? STAILQ_FIRST(&shard->idle) : &shard->users[0];
 
     if (shard->busy > 0 || shard->probes_begun >= atomic_load(&shard->load->probes))
         return;
@@ -75,13 +76,13 @@ static void begin_loading(struct shard *shard)
     shard->loading = true;
     for (int64_t i = 0; i < count; i++)
         if (!shard->users[i].is_busy)
-            deadlines_set(&shard->deadlines, &shard->users[i].deadline,
-                          now_ns + stagger_ns / count * i);
+            timer_heap_set(&shard->deadlines, &shard->users[i].deadline,
+                           now_ns + stagger_ns / count * i);
 }
 
 static void start_due(struct shard *shard)
 {
-    struct connection *user;
+    struct virtual_user *user;
 
     if (!shard->loading)
         begin_loading(shard);
@@ -95,25 +96,26 @@ static void start_due(struct shard *shard)
 
 static int64_t arrival_ns(const struct shard *shard)
 {
-    return shard->arrivals_ns + hand_due_ns(&shard->hand);
+    return shard->arrivals_ns + arrivals_share_due_ns(&shard->arrivals_share);
 }
 
 static void begin_arrivals(struct shard *shard)
 {
     shard->loading = true;
     shard->arrivals_ns = atomic_load(&shard->load->arrivals_ns);
-    hand_begin(&shard->hand, shard->load->arrivals, shard->part.index, shard->part.count);
+    arrivals_share_begin(&shard->arrivals_share, shard->load->arrivals, shard->part.index,
+                         shard->part.count);
 }
 
 /* Room is made as it is needed: the limit is seldom reached. */
 static bool make_room(struct shard *shard)
 {
-    struct connection *user = &shard->users[shard->user_count];
+    struct virtual_user *user = &shard->users[shard->user_count];
     struct error error;
 
     if (shard->user_count == shard->part.users
-        || !connection_init(user, shard->load, &shard->tally, &shard->loop, &shard->deadlines,
-                            &error))
+        || !virtual_user_init(user, shard->load, &shard->tally, &shard->loop, &shard->deadlines,
+                              &error))
         return false;
     shard->user_count++;
     STAILQ_INSERT_HEAD(&shard->idle, user, link);
@@ -127,7 +129,7 @@ static void start_arrivals(struct shard *shard)
         begin_arrivals(shard);
     for (int i = 0; i < STARTS_PER_TURN; i++) {
         int64_t now_ns = clock_monotonic_ns();
-        struct connection *user;
+        struct virtual_user *user;
 
         if (arrival_ns(shard) > now_ns)
             return;
@@ -138,7 +140,7 @@ static void start_arrivals(struct shard *shard)
         user = STAILQ_FIRST(&shard->idle);
         STAILQ_REMOVE_HEAD(&shard->idle, link);
         user->request.due_ns = arrival_ns(shard);
-        hand_step(&shard->hand);
+        arrivals_share_step(&shard->arrivals_share);
         start_one(shard, user, false);
     }
 }
@@ -149,7 +151,7 @@ void shard_count_unsent(struct shard *shard)
 
     if (!shard->loading || !shard_is_open(shard) || end_ns == INT64_MAX)
         return;
-    for (; arrival_ns(shard) < end_ns; hand_step(&shard->hand))
+    for (; arrival_ns(shard) < end_ns; arrivals_share_step(&shard->arrivals_share))
         tally_unsent(&shard->tally, arrival_ns(shard), now_ns, arrival_ns(shard) <= shard->full_ns);
 }
 
@@ -158,12 +160,12 @@ int64_t shard_next_start_ns(const struct shard *shard)
     bool has_room = !STAILQ_EMPTY(&shard->idle) || shard->user_count < shard->part.users;
 
     if (shard_phase(shard) != PHASE_LOAD)
-        return DEADLINE_NEVER;
+        return TIMER_NEVER;
     if (!shard_is_open(shard))
-        return STAILQ_EMPTY(&shard->due) ? DEADLINE_NEVER : 0;
+        return STAILQ_EMPTY(&shard->due) ? TIMER_NEVER : 0;
     if (!shard->loading)
         return 0;
-    return has_room ? arrival_ns(shard) : DEADLINE_NEVER;
+    return has_room ? arrival_ns(shard) : TIMER_NEVER;
 }
 
 void shard_start_some(struct shard *shard)
@@ -187,7 +189,7 @@ static int64_t think_ns(struct shard *shard)
     return (int64_t)(share * (double)shard->load->think_ns);
 }
 
-static int64_t pause_ns(const struct connection *user)
+static int64_t pause_ns(const struct virtual_user *user)
 {
     int64_t pause_ns = SHORTEST_PAUSE_NS;
 
@@ -198,7 +200,7 @@ static int64_t pause_ns(const struct connection *user)
 
 /* A user whose request failed waits a little; one whose request went well thinks, then sends the
  * next. In an open loop there is room for another arrival. */
-void shard_go_on(struct shard *shard, struct connection *user)
+void shard_go_on(struct shard *shard, struct virtual_user *user)
 {
     int64_t now_ns = clock_monotonic_ns(), wait_ns;
 
@@ -213,12 +215,12 @@ void shard_go_on(struct shard *shard, struct connection *user)
         shard_make_due(shard, user, now_ns);
         return;
     }
-    deadlines_set(&shard->deadlines, &user->deadline, now_ns + wait_ns);
+    timer_heap_set(&shard->deadlines, &user->deadline, now_ns + wait_ns);
     user->thinks = user->failures == 0;
     tally_think(&shard->tally, now_ns, user->thinks);
 }
 
-void shard_end_pause(struct shard *shard, struct connection *user, int64_t at_ns)
+void shard_end_pause(struct shard *shard, struct virtual_user *user, int64_t at_ns)
 {
     tally_think(&shard->tally, clock_monotonic_ns(), -user->thinks);
     user->thinks = false;

@@ -100,7 +100,8 @@ static void take_finish(struct request *request, const struct completion_event *
     text_copy(request->finish_reason, sizeof request->finish_reason, event->finish);
 }
 
-void answer_take(struct tally *tally, struct request *request, const struct completion_event *event)
+void stream_events_take(struct tally *tally, struct request *request,
+                        const struct completion_event *event)
 {
     int64_t tokens = count_tokens(request, event);
 

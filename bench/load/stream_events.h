@@ -5,5 +5,5 @@
 #include "bench/load/tally.h"
 
 /* `request->bytes_ns` is when the event's bytes were read. */
-void answer_take(struct tally *tally, struct request *request,
-                 const struct completion_event *event);
+void stream_events_take(struct tally *tally, struct request *request,
+                        const struct completion_event *event);

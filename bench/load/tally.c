@@ -46,7 +46,7 @@ void tally_finish(struct tally *tally)
     histogram_destroy(tally->start_lag);
     histogram_destroy(tally->connect);
     histogram_destroy(tally->tls);
-    records_finish(&tally->records);
+    request_records_finish(&tally->records);
 }
 
 /* ---- While it runs --------------------------------------------------------------------------- */
@@ -211,7 +211,7 @@ static void count_oddities(struct tally *tally, const struct request *request)
     bool no_end = (tally->load->workload->fields & (FIELD_IGNORE_EOS | FIELD_MIN_TOKENS)) != 0;
 
     tally->finish_wrong += request->finish == FINISH_STOP && is_full && no_end;
-    tally->finish_missing += request->finish == FINISH_UNSAID;
+    tally->finish_missing += request->finish == FINISH_UNKNOWN;
     tally->done_missing += !request->done;
 }
 
@@ -245,8 +245,8 @@ static void count_success(struct tally *tally, const struct request *request)
 
     tally->succeeded++;
     count_oddities(tally, request);
-    asked_count(&tally->asked, &request->wanted, request->prompt_tokens, request->completion_tokens,
-                request->cached_tokens);
+    requested_lengths_count(&tally->asked, &request->wanted, request->prompt_tokens,
+                            request->completion_tokens, request->cached_tokens);
     if (request->prompt_tokens >= 0) {
         tally->input_told++;
         tally->input_tokens += request->prompt_tokens;
@@ -387,7 +387,7 @@ static void note_record(struct tally *tally, const struct request *request, enum
         .phase = (uint8_t)phase,
     };
 
-    records_add(&tally->records, &row);
+    request_records_add(&tally->records, &row);
 }
 
 void tally_request(struct tally *tally, const struct request *request, int64_t now_ns)
@@ -414,7 +414,7 @@ void tally_request(struct tally *tally, const struct request *request, int64_t n
     if (phase != RECORD_PROBE)
         count_rates(tally, request);
     count_window_tokens(tally, request);
-    sent_add(&tally->sent, request);
+    sent_totals_add(&tally->sent, request);
     note_record(tally, request, phase);
 }
 

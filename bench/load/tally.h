@@ -12,7 +12,7 @@
 #define TALLY_SAID_SIZE 512
 
 /* Why the server says it ended. */
-enum finish { FINISH_UNSAID, FINISH_LENGTH, FINISH_STOP, FINISH_OTHER, FINISH_ABORTED };
+enum finish { FINISH_UNKNOWN, FINISH_LENGTH, FINISH_STOP, FINISH_OTHER, FINISH_ABORTED };
 
 /* One request, as far as it went. Times are monotonic nanoseconds, 0: did not happen. */
 struct request {
@@ -81,7 +81,7 @@ struct tally {
     int64_t held; /* of a closed loop: from before the window, and never answered */
     int64_t failures[FAILURE_COUNT], early_failures[FAILURE_COUNT]; /* early: before it */
     char said[FAILURE_COUNT][TALLY_SAID_SIZE];
-    struct asked asked;
+    struct requested_lengths asked;
     struct range input, output;               /* tokens of a request that succeeded */
     int64_t input_told;                       /* how many told their input tokens: */
     int64_t input_tokens, cached_tokens;      /* sums over those */
@@ -101,8 +101,8 @@ struct tally {
     atomic_int_fast64_t arrived; /* chunks, ever; the only member that other threads read */
     struct flight flight, thinking;
     struct request probe; /* the latest one that ended */
-    struct records records;
-    struct sent_sums sent; /* in every phase */
+    struct request_records records;
+    struct sent_totals_sums sent; /* in every phase */
 };
 
 static inline bool tally_counts(const struct load *load, const struct request *request)

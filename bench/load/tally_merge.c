@@ -37,7 +37,7 @@ static void merge_failures(struct tally *into, const struct tally *from)
 
 static void merge_tokens(struct tally *into, const struct tally *from)
 {
-    asked_merge(&into->asked, &from->asked);
+    requested_lengths_merge(&into->asked, &from->asked);
     merge_range(&into->input, &from->input);
     merge_range(&into->output, &from->output);
     into->input_told += from->input_told;
@@ -89,8 +89,8 @@ void tally_merge(struct tally *into, const struct tally *from)
     merge_flight(&into->thinking, &from->thinking);
     if (from->probe.end_ns != 0)
         into->probe = from->probe;
-    records_merge(&into->records, &from->records);
-    sent_merge(&into->sent, &from->sent);
+    request_records_merge(&into->records, &from->records);
+    sent_totals_merge(&into->sent, &from->sent);
 }
 
 double tally_tokens_per_chunk(const struct tally *tally)

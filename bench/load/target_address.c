@@ -29,46 +29,47 @@ static bool is_loopback(const struct sockaddr *address)
 }
 
 static void add_address(const struct sockaddr *address, const struct server_list *servers,
-                        struct reach *reach)
+                        struct target_address *target)
 {
     if ((address->sa_family != AF_INET && address->sa_family != AF_INET6)
-        || address_is_refused(address)
+        || outbound_address_is_refused(address)
         || (servers != NULL && !server_list_has_address(servers, address))
-        || reach->count == REACH_ADDRESSES)
+        || target->count == TARGET_ADDRESS_ADDRESSES)
         return;
-    memcpy(&reach->addresses[reach->count++], address, address_size(address));
+    memcpy(&target->addresses[target->count++], address, address_size(address));
 }
 
-static void pin(int port, struct reach *reach)
+static void pin(int port, struct target_address *target)
 {
     char shown[NI_MAXHOST];
     TEXT_AUTO line = { 0 };
 
-    text_addf(&line, "%s:%d:", reach->host, port);
-    for (size_t i = 0; i < reach->count; i++) {
-        const struct sockaddr *address = (const void *)&reach->addresses[i];
+    text_addf(&line, "%s:%d:", target->host, port);
+    for (size_t i = 0; i < target->count; i++) {
+        const struct sockaddr *address = (const void *)&target->addresses[i];
 
         if (getnameinfo(address, (socklen_t)address_size(address), shown, sizeof shown, NULL, 0,
                         NI_NUMERICHOST)
             == 0)
             text_addf(&line, "%s%s", i > 0 ? "," : "", shown);
     }
-    reach->pinned = curl_slist_append(NULL, line.data);
+    target->pinned = curl_slist_append(NULL, line.data);
 }
 
-static bool is_simple(const struct reach *reach)
+static bool is_simple(const struct target_address *target)
 {
     bool local = true, alike = true;
 
-    for (size_t i = 0; i < reach->count; i++) {
-        local = local && is_loopback((const void *)&reach->addresses[i]);
-        alike = alike && reach->addresses[i].ss_family == reach->addresses[0].ss_family;
+    for (size_t i = 0; i < target->count; i++) {
+        local = local && is_loopback((const void *)&target->addresses[i]);
+        alike = alike && target->addresses[i].ss_family == target->addresses[0].ss_family;
     }
     return local || alike;
 }
 
 /* Numbers as well as names: the resolver asks nobody about a number. */
-bool reach_resolve(const struct endpoint *endpoint, struct reach *out, struct error *error)
+bool target_address_resolve(const struct endpoint *endpoint, struct target_address *out,
+                            struct error *error)
 {
     const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
     unsigned char bytes[sizeof(struct in6_addr)];
@@ -76,7 +77,7 @@ bool reach_resolve(const struct endpoint *endpoint, struct reach *out, struct er
     char service[16];
     int port, failed;
 
-    *out = (struct reach){ 0 };
+    *out = (struct target_address){ 0 };
     if (!url_check(endpoint->url, out->host, &port, error))
         return false;
     snprintf(service, sizeof service, "%d", port);
@@ -98,10 +99,10 @@ bool reach_resolve(const struct endpoint *endpoint, struct reach *out, struct er
     return true;
 }
 
-void reach_finish(struct reach *reach)
+void target_address_finish(struct target_address *target)
 {
-    curl_slist_free_all(reach->pinned);
-    *reach = (struct reach){ 0 };
+    curl_slist_free_all(target->pinned);
+    *target = (struct target_address){ 0 };
 }
 
 static int64_t open_descriptors(void)
@@ -117,7 +118,7 @@ static int64_t open_descriptors(void)
     return count;
 }
 
-bool reach_fit(int64_t connections, struct error *error)
+bool target_address_fit(int64_t connections, struct error *error)
 {
     int64_t wanted = connections + open_descriptors() + SPARE_DESCRIPTORS;
     struct rlimit limit;

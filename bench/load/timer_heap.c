@@ -4,13 +4,13 @@
 
 #include "base/core/memory.h"
 
-void deadlines_finish(struct deadlines *deadlines)
+void timer_heap_finish(struct timer_heap *deadlines)
 {
     free(deadlines->heap);
-    *deadlines = (struct deadlines){ 0 };
+    *deadlines = (struct timer_heap){ 0 };
 }
 
-static void put(struct deadlines *deadlines, struct deadline *deadline, size_t place)
+static void put(struct timer_heap *deadlines, struct timer *deadline, size_t place)
 {
     deadlines->heap[place] = deadline;
     deadline->place = place;
@@ -18,9 +18,9 @@ static void put(struct deadlines *deadlines, struct deadline *deadline, size_t p
 
 /* Finds the place of `deadline`, for which `place` is free, towards the root and then the leaves.
  */
-static void settle(struct deadlines *deadlines, struct deadline *deadline, size_t place)
+static void settle(struct timer_heap *deadlines, struct timer *deadline, size_t place)
 {
-    struct deadline **heap = deadlines->heap;
+    struct timer **heap = deadlines->heap;
     size_t child;
 
     for (; place > 1 && heap[place / 2]->at_ns > deadline->at_ns; place /= 2)
@@ -35,7 +35,7 @@ static void settle(struct deadlines *deadlines, struct deadline *deadline, size_
     put(deadlines, deadline, place);
 }
 
-static void reserve(struct deadlines *deadlines)
+static void reserve(struct timer_heap *deadlines)
 {
     if (deadlines->count + 1 < deadlines->capacity)
         return;
@@ -43,7 +43,7 @@ static void reserve(struct deadlines *deadlines)
     deadlines->heap = memory_resize(deadlines->heap, deadlines->capacity, sizeof *deadlines->heap);
 }
 
-void deadlines_set(struct deadlines *deadlines, struct deadline *deadline, int64_t at_ns)
+void timer_heap_set(struct timer_heap *deadlines, struct timer *deadline, int64_t at_ns)
 {
     size_t place = deadline->place;
 
@@ -55,10 +55,10 @@ void deadlines_set(struct deadlines *deadlines, struct deadline *deadline, int64
     settle(deadlines, deadline, place);
 }
 
-void deadlines_unset(struct deadlines *deadlines, struct deadline *deadline)
+void timer_heap_unset(struct timer_heap *deadlines, struct timer *deadline)
 {
     size_t place = deadline->place;
-    struct deadline *last;
+    struct timer *last;
 
     if (place == 0)
         return;
@@ -68,18 +68,18 @@ void deadlines_unset(struct deadlines *deadlines, struct deadline *deadline)
         settle(deadlines, last, place);
 }
 
-int64_t deadlines_next_ns(const struct deadlines *deadlines)
+int64_t timer_heap_next_ns(const struct timer_heap *deadlines)
 {
-    return deadlines->count > 0 ? deadlines->heap[1]->at_ns : DEADLINE_NEVER;
+    return deadlines->count > 0 ? deadlines->heap[1]->at_ns : TIMER_NEVER;
 }
 
-struct deadline *deadlines_take(struct deadlines *deadlines, int64_t now_ns)
+struct timer *timer_heap_take(struct timer_heap *deadlines, int64_t now_ns)
 {
-    struct deadline *first;
+    struct timer *first;
 
-    if (deadlines_next_ns(deadlines) > now_ns)
+    if (timer_heap_next_ns(deadlines) > now_ns)
         return NULL;
     first = deadlines->heap[1];
-    deadlines_unset(deadlines, first);
+    timer_heap_unset(deadlines, first);
     return first;
 }

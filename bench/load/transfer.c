@@ -4,7 +4,7 @@
 
 #define SOON_NS 1000000000 /* later it is a timeout of idle connections */
 
-bool transfer_create(const struct load *load, struct loop *loop,
+bool transfer_create(const struct load *load, struct load_loop *loop,
                      const struct transfer_listener *listener, void *context, struct transfer **out,
                      struct error *error)
 {
@@ -51,7 +51,7 @@ void transfer_note_closed(struct transfer *transfer)
         atomic_store_explicit(&transfer->reuse->limit, transfer->answers, memory_order_relaxed);
 }
 
-void transfer_begin(struct transfer *transfer, struct prompt *prompt, bool is_fresh)
+void transfer_begin(struct transfer *transfer, struct bench_prompt *prompt, bool is_fresh)
 {
     transfer->is_new = transfer->went_stale = transfer->was_unread = false;
     transfer->connect_ns = transfer->tls_ns = 0;
@@ -79,7 +79,7 @@ void transfer_queue_ended(struct transfer *transfer)
     transfer->is_queued = true;
 }
 
-struct transfer *transfer_take_ended(struct loop *loop)
+struct transfer *transfer_take_ended(struct load_loop *loop)
 {
     struct transfer *first = TAILQ_FIRST(&loop->ended);
 

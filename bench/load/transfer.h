@@ -26,8 +26,8 @@ struct transfer_kind;
 
 struct transfer {
     const struct transfer_kind *kind;
-    struct loop *loop;
-    struct reuse *reuse;
+    struct load_loop *loop;
+    struct connection_reuse *reuse;
     const struct transfer_listener *listener;
     void *context;
     char request_id[REQUEST_ID_DIGITS + 1]; /* the caller's to write before it begins */
@@ -47,16 +47,16 @@ struct transfer {
 
 /* Plain HTTP/1.1 by ourselves, all else by libcurl. INTERNAL when there is no memory. All of one
  * loop must be destroyed before the loop is. */
-bool transfer_create(const struct load *load, struct loop *loop,
+bool transfer_create(const struct load *load, struct load_loop *loop,
                      const struct transfer_listener *listener, void *context, struct transfer **out,
                      struct error *error);
 void transfer_destroy(struct transfer *transfer); /* NULL is fine */
 
 /* POSTs `prompt`, which must stay until the end; `is_fresh`: not on a connection that is open. (Nor
  * is one used that the server is known to close.) */
-void transfer_begin(struct transfer *transfer, struct prompt *prompt, bool is_fresh);
+void transfer_begin(struct transfer *transfer, struct bench_prompt *prompt, bool is_fresh);
 /* The next exchange that ended by itself, or NULL. */
-struct transfer *transfer_take_ended(struct loop *loop);
+struct transfer *transfer_take_ended(struct load_loop *loop);
 /* Must follow every begin: takes it off the loop, and cuts it where it has not ended. Its failure
  * is known from then on: that of what ended it, else NONE. */
 void transfer_end(struct transfer *transfer);
@@ -64,7 +64,7 @@ void transfer_end(struct transfer *transfer);
 /* ---- For its implementations ----------------------------------------------------------------- */
 
 struct transfer_kind {
-    void (*begin)(struct transfer *transfer, struct prompt *prompt, bool is_fresh);
+    void (*begin)(struct transfer *transfer, struct bench_prompt *prompt, bool is_fresh);
     void (*end)(struct transfer *transfer);
     void (*destroy)(struct transfer *transfer);
 };
@@ -77,8 +77,8 @@ void transfer_note_closed(struct transfer *transfer);
 void transfer_queue_ended(struct transfer *transfer);
 
 bool transfer_plain_can(const struct load *load);
-struct transfer *transfer_plain_create(const struct load *load, struct loop *loop);
+struct transfer *transfer_plain_create(const struct load *load, struct load_loop *loop);
 
-struct transfer *transfer_curl_take_ended(struct loop *loop);
-bool transfer_curl_create(const struct load *load, struct loop *loop, struct transfer **out,
+struct transfer *transfer_curl_take_ended(struct load_loop *loop);
+bool transfer_curl_create(const struct load *load, struct load_loop *loop, struct transfer **out,
                           struct error *error);

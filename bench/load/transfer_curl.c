@@ -23,7 +23,7 @@ struct transfer_curl {
     CURL *easy;
     struct curl_slist *headers;
     char *request_id; /* in the headers' memory, written over for each request */
-    struct prompt *prompt;
+    struct bench_prompt *prompt;
     bool wants_http2, told_head, is_fresh;
     CURLcode code; /* as it ended */
 };
@@ -39,7 +39,7 @@ static size_t on_send(char *out, size_t size, size_t count, void *context)
 {
     struct transfer_curl *curl = context;
 
-    return prompt_read(curl->prompt, out, size * count);
+    return prompt_source_read(curl->prompt, out, size * count);
 }
 
 static int on_seek(void *context, curl_off_t offset, int origin)
@@ -48,7 +48,7 @@ static int on_seek(void *context, curl_off_t offset, int origin)
 
     if (offset != 0 || origin != SEEK_SET)
         return CURL_SEEKFUNC_CANTSEEK;
-    prompt_rewind(curl->prompt);
+    prompt_source_rewind(curl->prompt);
     return CURL_SEEKFUNC_OK;
 }
 
@@ -68,7 +68,7 @@ static curl_socket_t on_open(void *context, curlsocktype purpose, struct curl_so
     const struct server_list *servers = context;
 
     (void)purpose;
-    if (address_is_refused(&address->addr)
+    if (outbound_address_is_refused(&address->addr)
         || (servers != NULL && !server_list_has_address(servers, &address->addr)))
         return CURL_SOCKET_BAD;
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
@@ -157,9 +157,9 @@ static void set_options(struct transfer_curl *curl, const struct load *load)
     curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "identity"); /* and decodes what comes anyway */
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, http_version(load));
     curl_easy_setopt(easy, CURLOPT_PIPEWAIT, (long)(load->http2_streams > 0));
-    outbound_trust(easy);
+    outbound_code_trust(easy);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
-    curl_easy_setopt(easy, CURLOPT_RESOLVE, load->reach->pinned);
+    curl_easy_setopt(easy, CURLOPT_RESOLVE, load->target->pinned);
     curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BUFFER_BYTES);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, curl->headers);
     curl_easy_setopt(easy, CURLOPT_POST, 1L);
@@ -197,7 +197,7 @@ static void destroy(struct transfer *transfer)
 
 /* ---- One exchange ---------------------------------------------------------------------------- */
 
-static void begin(struct transfer *transfer, struct prompt *prompt, bool is_fresh)
+static void begin(struct transfer *transfer, struct bench_prompt *prompt, bool is_fresh)
 {
     struct transfer_curl *curl = curl_of(transfer);
 
@@ -266,7 +266,7 @@ static void end(struct transfer *transfer)
     transfer->went_stale = is_broken(curl->code) && !transfer->is_new && received == 0;
     transfer->was_unread = transfer->went_stale && was_reset(curl);
     note_reuse(curl);
-    transfer->failure = outbound_failure_of_code(curl->easy, curl->code, false); /* we time them */
+    transfer->failure = outbound_code_failure(curl->easy, curl->code, false); /* we time them */
     if (curl->code == CURLE_WRITE_ERROR && is_other_version(curl))
         snprintf(transfer->said, sizeof transfer->said,
                  "the server answers with HTTP/1.1, where the plan asks for HTTP/2");
@@ -276,7 +276,7 @@ static void end(struct transfer *transfer)
         tell_head(curl);
 }
 
-struct transfer *transfer_curl_take_ended(struct loop *loop)
+struct transfer *transfer_curl_take_ended(struct load_loop *loop)
 {
     struct transfer_curl *curl = NULL;
     CURLMsg *message;
@@ -294,7 +294,7 @@ struct transfer *transfer_curl_take_ended(struct loop *loop)
 
 static const struct transfer_kind kind = { begin, end, destroy };
 
-bool transfer_curl_create(const struct load *load, struct loop *loop, struct transfer **out,
+bool transfer_curl_create(const struct load *load, struct load_loop *loop, struct transfer **out,
                           struct error *error)
 {
     struct transfer_curl *curl = memory_zeroed(1, sizeof *curl);

@@ -26,8 +26,8 @@ enum state { CLOSED, CONNECTING, SENDING, RECEIVING, OPEN };
 
 struct transfer_plain {
     struct transfer transfer;
-    struct loop_source source;
-    const struct reach *reach;
+    struct load_loop_source source;
+    const struct target_address *target;
     enum state state;
     int socket;            /* -1: none */
     int64_t connecting_ns; /* since when */
@@ -36,7 +36,7 @@ struct transfer_plain {
     size_t same;           /* bytes of the head that every request begins with */
     unsigned attempts;     /* to connect, in this exchange */
     unsigned address;      /* of the reach's, to be tried */
-    struct prompt *prompt;
+    struct bench_prompt *prompt;
     struct text head;
     struct http_answer answer;
 };
@@ -183,7 +183,7 @@ static bool is_under_way(const struct transfer_plain *plain)
 static void receive(struct transfer_plain *plain, bool is_closing)
 {
     for (int i = 0; i < READS_PER_TURN; i++) {
-        ssize_t got = recv(plain->socket, plain->transfer.loop->buffer, LOOP_BUFFER_BYTES, 0);
+        ssize_t got = recv(plain->socket, plain->transfer.loop->buffer, LOAD_LOOP_BUFFER_BYTES, 0);
 
         if (got < 0 && (errno == EAGAIN || errno == EINTR))
             return;
@@ -193,10 +193,11 @@ static void receive(struct transfer_plain *plain, bool is_closing)
         }
         plain->read_ns = clock_monotonic_ns();
         take_bytes(plain, (size_t)got, is_closing);
-        if (!is_under_way(plain) || ((size_t)got < LOOP_BUFFER_BYTES && !is_closing))
+        if (!is_under_way(plain) || ((size_t)got < LOAD_LOOP_BUFFER_BYTES && !is_closing))
             return;
     }
-    loop_watch(plain->transfer.loop, plain->socket, &plain->source, true); /* to be told again */
+    load_loop_watch(plain->transfer.loop, plain->socket, &plain->source,
+                    true); /* to be told again */
 }
 
 /* ---- The request ----------------------------------------------------------------------------- */
@@ -271,7 +272,7 @@ static void begin_sending(struct transfer_plain *plain)
 /* 0, EINPROGRESS, or why not. */
 static int open_socket(struct transfer_plain *plain)
 {
-    const struct sockaddr *address = (const void *)&plain->reach->addresses[plain->address];
+    const struct sockaddr *address = (const void *)&plain->target->addresses[plain->address];
     socklen_t size =
         address->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
     int on = 1, number = 0;
@@ -283,7 +284,7 @@ static int open_socket(struct transfer_plain *plain)
     if (connect(plain->socket, address, size) != 0)
         number = errno;
     if ((number == 0 || number == EINPROGRESS)
-        && !loop_watch(plain->transfer.loop, plain->socket, &plain->source, false))
+        && !load_loop_watch(plain->transfer.loop, plain->socket, &plain->source, false))
         number = errno;
     return number;
 }
@@ -293,7 +294,7 @@ static void connect_somewhere(struct transfer_plain *plain, int number)
 {
     char why[128];
 
-    while (plain->attempts++ < plain->reach->count) {
+    while (plain->attempts++ < plain->target->count) {
         number = open_socket(plain);
         if (number == 0) {
             begin_sending(plain);
@@ -303,10 +304,10 @@ static void connect_somewhere(struct transfer_plain *plain, int number)
         if (number == EINPROGRESS)
             return;
         close_socket(plain);
-        plain->address = (plain->address + 1) % (unsigned)plain->reach->count;
+        plain->address = (plain->address + 1) % (unsigned)plain->target->count;
     }
     snprintf(why, sizeof why, "the connection failed: %s", strerror(number));
-    fail(plain, outbound_failure_of_connect(number), why);
+    fail(plain, outbound_code_connect_failure(number), why);
 }
 
 static void take_connected(struct transfer_plain *plain)
@@ -320,13 +321,13 @@ static void take_connected(struct transfer_plain *plain)
         return;
     }
     close_socket(plain);
-    plain->address = (plain->address + 1) % (unsigned)plain->reach->count;
+    plain->address = (plain->address + 1) % (unsigned)plain->target->count;
     connect_somewhere(plain, number);
 }
 
 /* ---- What the loop and the user call --------------------------------------------------------- */
 
-static void on_ready(struct loop_source *source, uint32_t events)
+static void on_ready(struct load_loop_source *source, uint32_t events)
 {
     struct transfer_plain *plain =
         (struct transfer_plain *)(void *)((char *)source - offsetof(struct transfer_plain, source));
@@ -341,7 +342,7 @@ static void on_ready(struct loop_source *source, uint32_t events)
         receive(plain, (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0);
 }
 
-static void begin(struct transfer *transfer, struct prompt *prompt, bool is_fresh)
+static void begin(struct transfer *transfer, struct bench_prompt *prompt, bool is_fresh)
 {
     struct transfer_plain *plain = plain_of(transfer);
 
@@ -406,18 +407,18 @@ static void write_head(const struct load *load, struct text *out)
 
 bool transfer_plain_can(const struct load *load)
 {
-    return !load->only_libcurl && load->http2_streams == 0 && load->reach != NULL
-           && load->reach->is_simple && strncasecmp(load->endpoint->url, "http://", 7) == 0;
+    return !load->only_libcurl && load->http2_streams == 0 && load->target != NULL
+           && load->target->is_simple && strncasecmp(load->endpoint->url, "http://", 7) == 0;
 }
 
-struct transfer *transfer_plain_create(const struct load *load, struct loop *loop)
+struct transfer *transfer_plain_create(const struct load *load, struct load_loop *loop)
 {
     static const struct transfer_kind kind = { begin, end, destroy };
     struct transfer_plain *plain = memory_zeroed(1, sizeof *plain);
 
     plain->transfer.kind = &kind;
     plain->source.on_ready = on_ready;
-    plain->reach = load->reach;
+    plain->target = load->target;
     plain->transfer.loop = loop; /* needed from the start */
     plain->socket = -1;
     write_head(load, &plain->head);

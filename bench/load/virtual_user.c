@@ -17,7 +17,7 @@
  * kept the user waiting. */
 static void on_send(void *context, int64_t now_ns)
 {
-    struct connection *connection = context;
+    struct virtual_user *connection = context;
     struct request *request = &connection->request;
     bool was_sent = request->sent_ns != 0;
 
@@ -30,20 +30,20 @@ static void on_send(void *context, int64_t now_ns)
 
 static void on_event(void *context, const struct completion_event *event)
 {
-    struct connection *connection = context;
+    struct virtual_user *connection = context;
 
-    answer_take(connection->tally, &connection->request, event);
+    stream_events_take(connection->tally, &connection->request, event);
     if (!event->done || connection->done_ns != 0)
         return;
     connection->done_ns = connection->request.bytes_ns;
     if (connection->is_busy)
-        deadlines_set(connection->deadlines, &connection->deadline,
-                      connection->done_ns + LEFT_OPEN_NS);
+        timer_heap_set(connection->deadlines, &connection->deadline,
+                       connection->done_ns + LEFT_OPEN_NS);
 }
 
 static void on_head(void *context, long status, const char *content_type)
 {
-    struct connection *connection = context;
+    struct virtual_user *connection = context;
     struct request *request = &connection->request;
 
     request->status = status;
@@ -64,7 +64,7 @@ static void keep(struct request *request, const char *bytes, size_t length)
 
 static bool on_bytes(void *context, const char *bytes, size_t length, int64_t now_ns)
 {
-    struct connection *connection = context;
+    struct virtual_user *connection = context;
     struct request *request = &connection->request;
 
     if (load_in_window(connection->load, now_ns))
@@ -87,36 +87,38 @@ static bool on_bytes(void *context, const char *bytes, size_t length, int64_t no
 
 static const struct transfer_listener listener = { on_send, on_head, on_bytes };
 
-bool connection_init(struct connection *connection, const struct load *load, struct tally *tally,
-                     struct loop *loop, struct deadlines *deadlines, struct error *error)
+bool virtual_user_init(struct virtual_user *connection, const struct load *load,
+                       struct tally *tally, struct load_loop *loop, struct timer_heap *deadlines,
+                       struct error *error)
 {
     *connection =
-        (struct connection){ .load = load, .tally = tally, .loop = loop, .deadlines = deadlines };
+        (struct virtual_user){ .load = load, .tally = tally, .loop = loop, .deadlines = deadlines };
     if (!transfer_create(load, loop, &listener, connection, &connection->transfer, error))
         return false;
     connection->stream = completion_stream_create(false);
     return true;
 }
 
-void connection_finish(struct connection *connection)
+void virtual_user_finish(struct virtual_user *connection)
 {
     transfer_destroy(connection->transfer);
     completion_stream_destroy(connection->stream);
-    *connection = (struct connection){ 0 };
+    *connection = (struct virtual_user){ 0 };
 }
 
 /* ---- One request ----------------------------------------------------------------------------- */
 
-static void begin(struct connection *connection)
+static void begin(struct virtual_user *connection)
 {
     connection->gave_up = false;
     connection->done_ns = 0;
     completion_stream_reset(connection->stream);
-    prompt_rewind(&connection->prompt);
+    prompt_source_rewind(&connection->prompt);
     transfer_begin(connection->transfer, &connection->prompt, connection->request.sends > 0);
 }
 
-void connection_begin(struct connection *connection, uint64_t index, bool is_probe, int64_t due_ns)
+void virtual_user_begin(struct virtual_user *connection, uint64_t index, bool is_probe,
+                        int64_t due_ns)
 {
     uint64_t nonce = connection->load->nonce;
 
@@ -128,12 +130,12 @@ void connection_begin(struct connection *connection, uint64_t index, bool is_pro
                                             .cached_tokens = -1,
                                             .reasoning_tokens = -1 };
     request_id_write(nonce, index, connection->transfer->request_id);
-    prompt_make(connection->load->prompts, index, &connection->prompt);
+    prompt_source_make(connection->load->prompts, index, &connection->prompt);
     connection->request.wanted = connection->prompt.wanted;
     begin(connection);
 }
 
-bool connection_retry(struct connection *connection)
+bool virtual_user_retry(struct virtual_user *connection)
 {
     if (!connection->transfer->went_stale || connection->request.sends != 1)
         return false;
@@ -143,7 +145,7 @@ bool connection_retry(struct connection *connection)
     return true;
 }
 
-int64_t connection_deadline_ns(const struct connection *connection, enum failure *which)
+int64_t virtual_user_deadline_ns(const struct virtual_user *connection, enum failure *which)
 {
     const struct load *load = connection->load;
     const struct request *request = &connection->request;
@@ -183,7 +185,7 @@ static void forget_zeros(struct request *request)
         request->completion_tokens = -1;
 }
 
-void connection_end(struct connection *connection, enum failure cut)
+void virtual_user_end(struct virtual_user *connection, enum failure cut)
 {
     struct request *request = &connection->request;
     int64_t now_ns = clock_monotonic_ns();
@@ -195,9 +197,9 @@ void connection_end(struct connection *connection, enum failure cut)
     forget_zeros(request);
     if (cut != FAILURE_NONE)
         request->failure = cut;
-    request->failure = verdict_reach(connection);
+    request->failure = request_outcome_reach(connection);
     request->end_ns = request->failure == FAILURE_NONE ? request->bytes_ns : now_ns;
-    verdict_explain(connection);
+    request_outcome_explain(connection);
     if (connection->transfer->is_new)
         tally_connection(connection->tally, connection->transfer->connect_ns,
                          connection->transfer->tls_ns);

@@ -68,15 +68,15 @@ static double draw_gamma(struct generator *generator, double shape)
     return draw_gamma_above_1(generator, shape + 1) * pow(uniform, 1 / shape);
 }
 
-static double draw_gap(struct arrival_hand *hand)
+static double draw_gap(struct arrivals_share *arrivals_share)
 {
-    const struct arrivals *arrivals = hand->arrivals;
+    const struct arrivals *arrivals = arrivals_share->arrivals;
 
     switch (arrivals->process) {
     case ARRIVAL_POISSON:
-        return draw_exponential(&hand->generator);
+        return draw_exponential(&arrivals_share->generator);
     case ARRIVAL_GAMMA:
-        return draw_gamma(&hand->generator, arrivals->burstiness) / arrivals->burstiness;
+        return draw_gamma(&arrivals_share->generator, arrivals->burstiness) / arrivals->burstiness;
     case ARRIVAL_CONSTANT:
     case ARRIVAL_CLOSED:
     case ARRIVAL_COUNT:
@@ -87,31 +87,31 @@ static double draw_gap(struct arrival_hand *hand)
 
 /* ---- The schedule ---------------------------------------------------------------------------- */
 
-static void draw(struct arrival_hand *hand, size_t gaps)
+static void draw(struct arrivals_share *arrivals_share, size_t gaps)
 {
     for (size_t i = 0; i < gaps; i++)
-        hand->due += draw_gap(hand);
+        arrivals_share->due += draw_gap(arrivals_share);
 }
 
-void hand_begin(struct arrival_hand *hand, const struct arrivals *arrivals, size_t index,
-                size_t count)
+void arrivals_share_begin(struct arrivals_share *arrivals_share, const struct arrivals *arrivals,
+                          size_t index, size_t count)
 {
-    *hand = (struct arrival_hand){ .arrivals = arrivals, .step = count };
-    generator_init(&hand->generator, arrivals->seed);
-    draw(hand, index + 1);
+    *arrivals_share = (struct arrivals_share){ .arrivals = arrivals, .step = count };
+    generator_init(&arrivals_share->generator, arrivals->seed);
+    draw(arrivals_share, index + 1);
 }
 
-void hand_step(struct arrival_hand *hand)
+void arrivals_share_step(struct arrivals_share *arrivals_share)
 {
-    draw(hand, hand->step);
+    draw(arrivals_share, arrivals_share->step);
 }
 
 /* While the rate rises to r over T, r t^2 / (2 T) arrivals are due by t, and r (t - T / 2) later:
  * the time at which that is `due` (time change of a renewal process). */
-int64_t hand_due_ns(const struct arrival_hand *hand)
+int64_t arrivals_share_due_ns(const struct arrivals_share *arrivals_share)
 {
-    const struct arrivals *arrivals = hand->arrivals;
-    double due_s = hand->due / arrivals->rate, ramp_s = arrivals->ramp_s;
+    const struct arrivals *arrivals = arrivals_share->arrivals;
+    double due_s = arrivals_share->due / arrivals->rate, ramp_s = arrivals->ramp_s;
 
     due_s = due_s < ramp_s / 2 ? sqrt(2 * ramp_s * due_s) : due_s + ramp_s / 2;
     return (int64_t)(due_s * 1e9);

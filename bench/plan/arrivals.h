@@ -30,14 +30,14 @@ struct arrivals {
 double arrivals_variation(const struct arrivals *arrivals);
 
 /* One hand of the schedule: the arrivals index, index + count, ... */
-struct arrival_hand {
+struct arrivals_share {
     const struct arrivals *arrivals;
     struct generator generator;
     size_t step;
     double due; /* of the next one, in mean gaps since the first arrival could come */
 };
-void hand_begin(struct arrival_hand *hand, const struct arrivals *arrivals, size_t index,
-                size_t count);
+void arrivals_share_begin(struct arrivals_share *arrivals_share, const struct arrivals *arrivals,
+                          size_t index, size_t count);
 /* When the next one is due: nanoseconds since the process began. */
-int64_t hand_due_ns(const struct arrival_hand *hand);
-void hand_step(struct arrival_hand *hand);
+int64_t arrivals_share_due_ns(const struct arrivals_share *arrivals_share);
+void arrivals_share_step(struct arrivals_share *arrivals_share);

@@ -57,7 +57,7 @@ struct plan {
     double ttft_timeout_s, idle_timeout_s, request_timeout_s;
     double goodput_ttft_ms, goodput_tpot_ms; /* 0: no limit */
     enum plan_search search;
-    struct limits limits; /* for the largest load that meets them */
+    struct slo limits; /* for the largest load that meets them */
     enum distribution input_distribution, output_distribution;
     /* Uniform: half the range as a part of the mean. Lognormal: deviation / mean. */
     double input_spread, output_spread;

@@ -6,7 +6,7 @@
 
 static bool check_percentile(const struct plan *plan, struct error *error)
 {
-    const struct limits *limits = &plan->limits;
+    const struct slo *limits = &plan->limits;
 
     if (limits->percentile == PERCENTILE_DEFAULT || limits->ttft_ms > 0 || limits->itl_ms > 0
         || limits->tpot_ms > 0 || limits->e2e_ms > 0)

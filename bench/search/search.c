@@ -17,7 +17,7 @@
 
 /* No user is served faster because there are more: tokens/s per user never rise, so that each sound
  * level bounds those above it (Little's law). */
-static double most_tokens(const struct view *view, size_t level)
+static double most_tokens(const struct search_view *view, size_t level)
 {
     double most = INFINITY;
 
@@ -32,7 +32,7 @@ static double most_tokens(const struct view *view, size_t level)
 
 /* The load to begin with from above: the greatest, or where a shorter context was at its peak
  * already and over its limits. */
-static size_t find_anchor(const struct view *view)
+static size_t find_anchor(const struct search_view *view)
 {
     const struct search_step *earlier = &view->earlier;
     const struct search_level *levels;
@@ -41,14 +41,14 @@ static size_t find_anchor(const struct view *view)
         return view->count - 1;
     levels = view->hint->levels;
     for (size_t i = earlier->saturation + 2; i < view->count; i++)
-        if (levels[i].state == LEVEL_SOUND && !(levels[i].strain <= 1)
+        if (levels[i].state == LEVEL_SOUND && !(levels[i].slo_ratio <= 1)
             && levels[i].tokens_per_s >= HINT_PEAK * levels[earlier->peak].tokens_per_s)
             return i;
     return view->count - 1;
 }
 
 /* What decided the same search in an earlier repetition; it is all that a confirmation takes. */
-static bool ask_as_before(const struct view *view, struct search_step *out)
+static bool ask_as_before(const struct search_view *view, struct search_step *out)
 {
     const struct search_step *earlier = &view->earlier;
     size_t under = earlier->saturation > 0 ? earlier->saturation - 1 : 0;
@@ -62,7 +62,7 @@ static bool ask_as_before(const struct view *view, struct search_step *out)
     return false;
 }
 
-static bool ask_ends(const struct view *view, struct search_step *out)
+static bool ask_ends(const struct search_view *view, struct search_step *out)
 {
     size_t anchor;
 
@@ -75,7 +75,7 @@ static bool ask_ends(const struct view *view, struct search_step *out)
 }
 
 /* Nothing succeeds at the ends: from below. */
-static bool ask_for_any_sound(const struct view *view, struct search_step *out)
+static bool ask_for_any_sound(const struct search_view *view, struct search_step *out)
 {
     if (out->peak != SEARCH_NONE || count_known(view) >= NOTHING_SUCCEEDS)
         return false;
@@ -88,7 +88,8 @@ static bool ask_for_any_sound(const struct view *view, struct search_step *out)
 /* ---- The peak -------------------------------------------------------------------------------- */
 
 /* The unknown level between two that is nearest to the middle, if there is one. */
-static bool ask_between(const struct view *view, size_t low, size_t high, struct search_step *out)
+static bool ask_between(const struct search_view *view, size_t low, size_t high,
+                        struct search_step *out)
 {
     size_t middle = middle_of(view, low, high);
 
@@ -102,7 +103,7 @@ static bool ask_between(const struct view *view, size_t low, size_t high, struct
 }
 
 /* Tokens/s of the greatest sound level are those of a smaller one already. */
-static bool is_flat_below(const struct view *view, size_t level)
+static bool is_flat_below(const struct search_view *view, size_t level)
 {
     size_t below = sound_below(view, level);
 
@@ -110,7 +111,7 @@ static bool is_flat_below(const struct view *view, size_t level)
 }
 
 /* A side of a peak that lies inside: its neighbour is next to it, or no lower than noise. */
-static bool ask_beside(const struct view *view, size_t low, size_t high, size_t neighbour,
+static bool ask_beside(const struct search_view *view, size_t low, size_t high, size_t neighbour,
                        struct search_step *out)
 {
     if (tokens(view, neighbour) >= (1 - SEARCH_NOISE) * tokens(view, out->peak))
@@ -119,7 +120,7 @@ static bool ask_beside(const struct view *view, size_t low, size_t high, size_t 
 }
 
 /* Until it is told how many tokens/s there are at most. */
-static bool ask_for_peak(const struct view *view, struct search_step *out)
+static bool ask_for_peak(const struct search_view *view, struct search_step *out)
 {
     size_t peak = out->peak, top = view->count, lost, left, right;
 
@@ -147,7 +148,7 @@ struct bracket {
     double share;     /* tokens/s to be reached */
 };
 
-static struct bracket find_bracket(const struct view *view, size_t peak)
+static struct bracket find_bracket(const struct search_view *view, size_t peak)
 {
     struct bracket bracket = { SEARCH_NONE, 0, 0, SEARCH_SHARE * tokens(view, peak) };
 
@@ -164,7 +165,7 @@ static struct bracket find_bracket(const struct view *view, size_t peak)
 
 /* The first level which may reach the share: latency grows with the load at least as it did up to
  * `low`, and at first not at all. */
-static size_t soonest(const struct view *view, const struct bracket *bracket)
+static size_t soonest(const struct search_view *view, const struct bracket *bracket)
 {
     size_t low = bracket->low, before = sound_below(view, low), level = low + 1;
     double at_low = load(view, low) / tokens(view, low), growth = 0;
@@ -181,9 +182,9 @@ static size_t soonest(const struct view *view, const struct bracket *bracket)
 
 /* As far behind the soonest as it was at the shorter context, where one user alone is served
  * otherwise but the bend is the same. */
-static size_t guess_by_hint(const struct view *view, const struct bracket *bracket)
+static size_t guess_by_hint(const struct search_view *view, const struct bracket *bracket)
 {
-    struct view before = { .levels = view->hint->levels, .count = view->count };
+    struct search_view before = { .levels = view->hint->levels, .count = view->count };
     const struct search_step *earlier = &view->earlier;
     struct bracket alone = { .low = 0,
                              .high = earlier->saturation,
@@ -196,7 +197,7 @@ static size_t guess_by_hint(const struct view *view, const struct bracket *brack
     return clamp(soonest(view, bracket) + behind, 0, earlier->saturation);
 }
 
-static size_t guess_saturation(const struct view *view, const struct bracket *bracket)
+static size_t guess_saturation(const struct search_view *view, const struct bracket *bracket)
 {
     size_t guess;
 
@@ -208,7 +209,7 @@ static size_t guess_saturation(const struct view *view, const struct bracket *br
     return guess >= bracket->high ? bracket->high - 1 : guess;
 }
 
-static bool ask_for_saturation(const struct view *view, struct search_step *out)
+static bool ask_for_saturation(const struct search_view *view, struct search_step *out)
 {
     struct bracket bracket = find_bracket(view, out->peak);
 
@@ -225,7 +226,7 @@ static bool ask_for_saturation(const struct view *view, struct search_step *out)
 }
 
 /* A load that stands for the greatest must lie clear of the bend, and leave no doubt. */
-static bool ask_for_top(const struct view *view, struct search_step *out)
+static bool ask_for_top(const struct search_view *view, struct search_step *out)
 {
     double share = SEARCH_SHARE * tokens(view, out->peak);
     size_t top = view->count - 1;
@@ -242,7 +243,7 @@ static bool ask_for_top(const struct view *view, struct search_step *out)
 
 /* Users are served there nearly as fast as alone: tokens/s may go on rising, and have fallen again
  * at the next level known. A shorter context would have shown it. */
-static bool ask_behind(const struct view *view, struct search_step *out)
+static bool ask_behind(const struct search_view *view, struct search_step *out)
 {
     size_t next = out->saturation + 1;
 
@@ -254,7 +255,7 @@ static bool ask_behind(const struct view *view, struct search_step *out)
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static bool ask_next(const struct view *view, struct search_step *out)
+static bool ask_next(const struct search_view *view, struct search_step *out)
 {
     out->peak = find_peak(view);
     if (ask_ends(view, out) || ask_for_any_sound(view, out))
@@ -276,7 +277,7 @@ static void clear(struct search_step *out)
 }
 
 /* What the levels tell, were nothing more to be measured. */
-static void read_levels(const struct view *view, struct search_step *out)
+static void read_levels(const struct search_view *view, struct search_step *out)
 {
     clear(out);
     out->peak = find_peak(view);
@@ -289,11 +290,11 @@ static void read_levels(const struct view *view, struct search_step *out)
 void search_step(const struct search_level *levels, size_t count, const struct search_hint *hint,
                  struct search_step *out)
 {
-    struct view view = { .levels = levels, .count = count, .hint = hint };
+    struct search_view view = { .levels = levels, .count = count, .hint = hint };
 
     clear(&view.earlier);
     if (hint != NULL) {
-        struct view before = { .levels = hint->levels, .count = count };
+        struct search_view before = { .levels = hint->levels, .count = count };
 
         read_levels(&before, &view.earlier);
     }

@@ -26,8 +26,8 @@ struct search_level {
     double load; /* ascending; users, or requests per second */
     enum level_state state;
     double tokens_per_s; /* of a sound one */
-    double strain;       /* of a known one: its greatest figure / limit (slo.h); NaN: no
-                            limits */
+    double slo_ratio;    /* of a known one: its greatest figure / limit (slo.h); NaN: no
+                         limits */
     double slack; /* by so much, as a share, its tokens/s may be low by the chance of arrivals */
 };
 

@@ -5,12 +5,12 @@
 
 #define STRAIN_NOISE 0.03 /* a limit missed by less may be met by the next load */
 
-static bool is_met(const struct view *view, size_t level)
+static bool is_met(const struct search_view *view, size_t level)
 {
-    return is_known(view, level) && view->levels[level].strain <= 1;
+    return is_known(view, level) && view->levels[level].slo_ratio <= 1;
 }
 
-void search_find_limit(const struct view *view, struct search_step *out)
+void search_find_limit(const struct search_view *view, struct search_step *out)
 {
     for (size_t i = 0; i < view->count; i++)
         if (is_met(view, i))
@@ -21,7 +21,7 @@ void search_find_limit(const struct view *view, struct search_step *out)
 }
 
 /* Where waiting begins, by Little's law: the peak's tokens/s at the pace of the smallest load. */
-static double find_knee(const struct view *view, const struct search_step *out)
+static double find_knee(const struct search_view *view, const struct search_step *out)
 {
     size_t alone = lowest_sound(view);
 
@@ -31,9 +31,9 @@ static double find_knee(const struct view *view, const struct search_step *out)
 }
 
 /* The strain stays up to the knee and grows in proportion to the load behind it. */
-static size_t guess_limit(const struct view *view, const struct search_step *out)
+static size_t guess_limit(const struct search_view *view, const struct search_step *out)
 {
-    double low = view->levels[out->limit].strain, high = view->levels[out->miss].strain;
+    double low = view->levels[out->limit].slo_ratio, high = view->levels[out->miss].slo_ratio;
     double from = fmax(load(view, out->limit), find_knee(view, out)), to = load(view, out->miss);
     size_t guess = out->limit;
 
@@ -50,7 +50,7 @@ static size_t guess_limit(const struct view *view, const struct search_step *out
 }
 
 /* The smallest load alone may have been unlucky, unless a shorter context met no limit either. */
-static bool ask_for_met(const struct view *view, struct search_step *out)
+static bool ask_for_met(const struct search_view *view, struct search_step *out)
 {
     if (!is_known(view, 0))
         return ask(out, 0);
@@ -60,7 +60,7 @@ static bool ask_for_met(const struct view *view, struct search_step *out)
 }
 
 /* How far above what is met already. */
-static bool ask_for_miss(const struct view *view, struct search_step *out)
+static bool ask_for_miss(const struct search_view *view, struct search_step *out)
 {
     size_t before = view->earlier.miss;
 
@@ -69,7 +69,7 @@ static bool ask_for_miss(const struct view *view, struct search_step *out)
     return ask(out, before != SEARCH_NONE && before > out->limit ? before : view->count - 1);
 }
 
-bool search_ask_for_limit(const struct view *view, struct search_step *out)
+bool search_ask_for_limit(const struct search_view *view, struct search_step *out)
 {
     search_find_limit(view, out);
     if (out->limit == SEARCH_NONE)
@@ -78,14 +78,14 @@ bool search_ask_for_limit(const struct view *view, struct search_step *out)
         return ask_for_miss(view, out);
     if (out->miss > out->limit + 1)
         return ask(out, guess_limit(view, out));
-    return view->levels[out->miss].strain <= 1 + STRAIN_NOISE && out->miss + 1 < view->count
+    return view->levels[out->miss].slo_ratio <= 1 + STRAIN_NOISE && out->miss + 1 < view->count
            && !is_known(view, out->miss + 1) && ask(out, out->miss + 1);
 }
 
-bool search_has_limits(const struct view *view)
+bool search_has_limits(const struct search_view *view)
 {
     for (size_t i = 0; i < view->count; i++)
-        if (is_known(view, i) && !isnan(view->levels[i].strain))
+        if (is_known(view, i) && !isnan(view->levels[i].slo_ratio))
             return true;
     return false;
 }

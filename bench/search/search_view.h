@@ -7,34 +7,34 @@
 #define GUESSES 8 /* known levels, from which on halves are taken instead of guesses */
 
 /* One search, as it is seen in one step. */
-struct view {
+struct search_view {
     const struct search_level *levels;
     size_t count;
     const struct search_hint *hint;
     struct search_step earlier; /* what the hint's levels tell; nothing without a hint */
 };
 
-static inline bool is_known(const struct view *view, size_t level)
+static inline bool is_known(const struct search_view *view, size_t level)
 {
     return view->levels[level].state != LEVEL_UNKNOWN;
 }
 
-static inline bool is_sound(const struct view *view, size_t level)
+static inline bool is_sound(const struct search_view *view, size_t level)
 {
     return view->levels[level].state == LEVEL_SOUND;
 }
 
-static inline double tokens(const struct view *view, size_t level)
+static inline double tokens(const struct search_view *view, size_t level)
 {
     return view->levels[level].tokens_per_s;
 }
 
-static inline double load(const struct view *view, size_t level)
+static inline double load(const struct search_view *view, size_t level)
 {
     return view->levels[level].load;
 }
 
-static inline size_t count_known(const struct view *view)
+static inline size_t count_known(const struct search_view *view)
 {
     size_t known = 0;
 
@@ -44,7 +44,7 @@ static inline size_t count_known(const struct view *view)
 }
 
 /* The nearest sound level below, SEARCH_NONE if there is none. */
-static inline size_t sound_below(const struct view *view, size_t level)
+static inline size_t sound_below(const struct search_view *view, size_t level)
 {
     for (size_t i = level; i > 0; i--)
         if (is_sound(view, i - 1))
@@ -52,7 +52,7 @@ static inline size_t sound_below(const struct view *view, size_t level)
     return SEARCH_NONE;
 }
 
-static inline size_t sound_above(const struct view *view, size_t level)
+static inline size_t sound_above(const struct search_view *view, size_t level)
 {
     for (size_t i = level + 1; i < view->count; i++)
         if (is_sound(view, i))
@@ -60,12 +60,12 @@ static inline size_t sound_above(const struct view *view, size_t level)
     return SEARCH_NONE;
 }
 
-static inline size_t lowest_sound(const struct view *view)
+static inline size_t lowest_sound(const struct search_view *view)
 {
     return is_sound(view, 0) ? 0 : sound_above(view, 0);
 }
 
-static inline size_t known_above(const struct view *view, size_t level)
+static inline size_t known_above(const struct search_view *view, size_t level)
 {
     for (size_t i = level + 1; i < view->count; i++)
         if (is_known(view, i))
@@ -73,7 +73,7 @@ static inline size_t known_above(const struct view *view, size_t level)
     return SEARCH_NONE;
 }
 
-static inline size_t find_peak(const struct view *view)
+static inline size_t find_peak(const struct search_view *view)
 {
     size_t peak = SEARCH_NONE;
 
@@ -96,7 +96,7 @@ static inline bool ask(struct search_step *out, size_t level)
 
 /* Between two levels; nearer to the lower one after some lost levels: loads that break the server
  * one after the other look as if it were down, and end the sweep. */
-static inline size_t middle_of(const struct view *view, size_t low, size_t high)
+static inline size_t middle_of(const struct search_view *view, size_t low, size_t high)
 {
     size_t lost = 0, sound = 0, quarter = (high - low) / 4;
 
@@ -111,8 +111,8 @@ static inline size_t middle_of(const struct view *view, size_t low, size_t high)
 
 /* ---- The limits: search_limits.c ------------------------------------------------------- */
 
-bool search_has_limits(const struct view *view);
+bool search_has_limits(const struct search_view *view);
 /* The greatest load known to meet them, and the nearest known above that does not. */
-void search_find_limit(const struct view *view, struct search_step *out);
+void search_find_limit(const struct search_view *view, struct search_step *out);
 /* True with the level to be measured next; false where the limit is found. */
-bool search_ask_for_limit(const struct view *view, struct search_step *out);
+bool search_ask_for_limit(const struct search_view *view, struct search_step *out);

@@ -28,12 +28,12 @@ static void stop(struct sweep_work *work, const char *reason)
 }
 
 /* A sweep is of one model: the one that was served when it began. */
-static bool serves_another(struct subject *subject, const struct testimony *testimony,
+static bool serves_another(struct subject *subject, const struct cross_check *testimony,
                            char reason[256])
 {
     if (subject->served[0] == '\0')
         text_copy(subject->served, sizeof subject->served, testimony->served);
-    if (testimony->verdict == TESTIMONY_OTHER_MODEL)
+    if (testimony->verdict == CROSS_CHECK_OTHER_MODEL)
         text_copy(reason, 256, testimony->reason);
     else if (testimony->served[0] != '\0' && strcmp(testimony->served, subject->served) != 0)
         snprintf(reason, 256,
@@ -45,8 +45,8 @@ static bool serves_another(struct subject *subject, const struct testimony *test
     return true;
 }
 
-void judge_attempt(struct sweep_work *work, struct subject *subject,
-                   const struct testimony *testimony, struct cell_result *result)
+void attempt_outcome_attempt(struct sweep_work *work, struct subject *subject,
+                             const struct cross_check *testimony, struct cell_result *result)
 {
     bool again = work->rejected + 1 < ATTEMPTS_LIMIT;
     char reason[256];
@@ -54,12 +54,12 @@ void judge_attempt(struct sweep_work *work, struct subject *subject,
     if (serves_another(subject, testimony, reason)) {
         reject(work, reason, result);
         stop(work, reason);
-    } else if (testimony->verdict == TESTIMONY_RESTARTED) {
+    } else if (testimony->verdict == CROSS_CHECK_RESTARTED) {
         if (again)
             reject(work, testimony->reason, result);
         else
             fail(testimony->reason, result);
-    } else if (testimony->verdict == TESTIMONY_CONTAMINATED && result->state == CELL_MEASURED) {
+    } else if (testimony->verdict == CROSS_CHECK_CONTAMINATED && result->state == CELL_MEASURED) {
         if (again)
             reject(work, testimony->reason, result);
         else
@@ -67,7 +67,7 @@ void judge_attempt(struct sweep_work *work, struct subject *subject,
     }
 }
 
-static void look_at_scrapes(const struct testimony *testimony, struct cell_result *result)
+static void look_at_scrapes(const struct cross_check *testimony, struct cell_result *result)
 {
     if (result->measurement.uneven || !(testimony->gap_s > 0))
         return;
@@ -76,8 +76,8 @@ static void look_at_scrapes(const struct testimony *testimony, struct cell_resul
              "the server did not tell its metrics for %.1f s in the middle", testimony->gap_s);
 }
 
-void judge_evenness(struct sweep_work *work, const struct testimony *testimony,
-                    struct cell_result *result)
+void attempt_outcome_evenness(struct sweep_work *work, const struct cross_check *testimony,
+                              struct cell_result *result)
 {
     if (result->state != CELL_MEASURED)
         return;

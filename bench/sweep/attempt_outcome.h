@@ -5,9 +5,9 @@
 
 /* Turns the result into one that is rejected (CELL_PENDING, to be measured again), failed or
  * marked, or leaves it as it is; may stop the sweep. */
-void judge_attempt(struct sweep_work *work, struct subject *subject,
-                   const struct testimony *testimony, struct cell_result *result);
+void attempt_outcome_attempt(struct sweep_work *work, struct subject *subject,
+                             const struct cross_check *testimony, struct cell_result *result);
 /* One in whose middle the server stalled or changed its pace, or did not tell its metrics for a
  * while, is marked uneven. It is rejected once; then it stays, with its mark and the reason. */
-void judge_evenness(struct sweep_work *work, const struct testimony *testimony,
-                    struct cell_result *result);
+void attempt_outcome_evenness(struct sweep_work *work, const struct cross_check *testimony,
+                              struct cell_result *result);

@@ -113,7 +113,7 @@ static bool find_servers(struct sweep_work *work, struct error *error)
         struct subject *subject = &work->subjects[i];
 
         if (!sweep_resolve(work, subject, error)
-            || !endpoint_name(subject->endpoint.url, subject->server, error))
+            || !endpoint_lease_name(subject->endpoint.url, subject->server, error))
             return false;
     }
     return true;
@@ -176,8 +176,9 @@ static bool find_workload(struct sweep_work *work, struct subject *subject, cons
                      "finding out how prompts are made for this server");
     if (work->plan.temperature > 0)
         plan_sampling(&work->plan, &sampling);
-    return learn_workload(&asker, work->plan.api, text_string(&sampling), &subject->workload, error)
-           && learn_sampling(&asker, &work->plan, &subject->workload, error);
+    return prompt_calibration_workload(&asker, work->plan.api, text_string(&sampling),
+                                       &subject->workload, error)
+           && prompt_calibration_sampling(&asker, &work->plan, &subject->workload, error);
 }
 
 static bool keep(struct sweep_work *work, const struct subject *subject, struct error *error)

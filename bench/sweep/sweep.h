@@ -24,7 +24,7 @@ struct sweep_host {
     void *(*witness_begin)(void *context, const struct deployment *deployment,
                            const struct endpoint *endpoint, const struct witness_watch *watch);
     void (*witness_end)(void *context, void *witness, const struct cell_result *result,
-                        struct testimony *out);
+                        struct cross_check *out);
 };
 
 struct sweep_job {
@@ -34,6 +34,6 @@ struct sweep_job {
 };
 
 /* job_kind.run of kind "sweep"; run->services points to `struct sweep_job` by way of the member
- * that `jobs_create` got: handlers/ wraps this with its own services. */
+ * that `job_pool_create` got: handlers/ wraps this with its own services. */
 enum job_end sweep_job_run(const struct sweep_job *sweep, struct job_run *run, char **outcome_json,
                            struct error *error);

@@ -199,7 +199,7 @@ static void *begin_witness(struct sweep_work *work)
 
 /* `measured`: else the attempt was stopped, and nothing is told of it. */
 static void end_witness(struct sweep_work *work, void *witness, bool measured,
-                        struct cell_result *result, struct testimony *testimony)
+                        struct cell_result *result, struct cross_check *testimony)
 {
     const struct sweep_host *host = work->sweep->host;
 
@@ -211,7 +211,7 @@ static void end_witness(struct sweep_work *work, void *witness, bool measured,
     result->series_length = testimony->series_length;
     result->series_scrapes = testimony->series_scrapes;
     if (measured)
-        judge_attempt(work, subject_of(work, work->current), testimony, result);
+        attempt_outcome_attempt(work, subject_of(work, work->current), testimony, result);
 }
 
 /* Was this server measured in the sweep before, as this deployment or as the other? */
@@ -254,7 +254,7 @@ static struct workload_room widest_room(const struct sweep_work *work)
 }
 
 static bool measure(struct sweep_work *work, int64_t attempt_id, struct cell_result *out,
-                    struct testimony *testimony, struct error *error)
+                    struct cross_check *testimony, struct error *error)
 {
     const struct cell_row *cell = work->current;
     const struct cell_row *sibling = find_sibling(work, CELL_MEASURED);
@@ -288,7 +288,7 @@ static bool measure(struct sweep_work *work, int64_t attempt_id, struct cell_res
 
     end_witness(work, witness, done, out, testimony);
     if (done)
-        judge_evenness(work, testimony, out);
+        attempt_outcome_evenness(work, testimony, out);
     return done;
 }
 
@@ -388,7 +388,7 @@ static bool attempt(struct sweep_work *work, int64_t attempt_id, struct error *e
     struct cell_result result = { 0 };
     struct job_run *run = work->run;
     struct error ignored;
-    TESTIMONY_AUTO testimony = { 0 };
+    CROSS_CHECK_AUTO testimony = { 0 };
     bool done;
 
     done = sweep_resolve(work, subject_of(work, work->current), error)

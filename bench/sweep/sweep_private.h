@@ -18,7 +18,7 @@ struct subject {
     char server[ENDPOINT_NAME_SIZE];
     struct model_facts facts;
     struct workload workload;
-    struct reuse reuse;
+    struct connection_reuse reuse;
     int failed_in_a_row;
     char served[256]; /* the model, as the witness first told it; "" before */
 };

@@ -52,8 +52,8 @@ static enum level_state state_of(enum cell_state state, const struct measurement
     case CELL_STATES:
         return LEVEL_UNKNOWN;
     case CELL_MEASURED:
-        return measurement->success_rate >= 1 - LIMITS_ERROR_RATE
-                       && measurement->output_throughput > 0 && !measurement->contaminated
+        return measurement->success_rate >= 1 - SLO_ERROR_RATE && measurement->output_throughput > 0
+                       && !measurement->contaminated
                    ? LEVEL_SOUND
                    : LEVEL_LOST;
     case CELL_INFEASIBLE:
@@ -76,14 +76,15 @@ static double slack_of(const struct plan *plan, const struct cell_row *cell)
 
 static struct search_level level_of(const struct sweep_work *work, const struct cell_row *cell)
 {
-    const struct limits *limits = &work->plan.limits;
+    const struct slo *limits = &work->plan.limits;
 
     return (struct search_level){
         .load = load_of(cell),
         .state = state_of(cell->state, &cell->measurement),
         .slack = slack_of(&work->plan, cell),
         .tokens_per_s = cell->measurement.output_throughput,
-        .strain = limits_are_stated(limits) ? limits_strain(limits, &cell->measurement).ratio : NAN,
+        .slo_ratio =
+            slo_are_stated(limits) ? slo_find_nearest(limits, &cell->measurement).ratio : NAN,
     };
 }
 
@@ -335,8 +336,8 @@ static bool infer(struct sweep_work *work, const struct shape *shape, struct err
     size_t count = list_inferences(shape, inferences);
     struct job_run *run = work->run;
 
-    while (!cells_infer(run->store, &run->claim, work->row.id, inferences, count, clock_utc_ms(),
-                        error))
+    while (!sweep_infer_cells(run->store, &run->claim, work->row.id, inferences, count,
+                              clock_utc_ms(), error))
         if (!sweep_wait_for_store(work, error))
             return false;
     note_inferred(work, inferences, count);

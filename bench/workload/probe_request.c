@@ -126,8 +126,8 @@ static bool perform(struct call *call, const char *path, const struct text *body
     return true;
 }
 
-bool ask_post(const struct asker *asker, const char *path, const struct text *body,
-              struct outbound_response *response, struct error *error)
+bool probe_request_post(const struct asker *asker, const char *path, const struct text *body,
+                        struct outbound_response *response, struct error *error)
 {
     struct call call = { .asker = asker };
 
@@ -189,15 +189,16 @@ static bool read_count(const struct outbound_response *response, int64_t *tokens
     return true;
 }
 
-bool ask_count(const struct asker *asker, const struct workload *workload, const size_t *which,
-               size_t count, int64_t *tokens, long *status, struct error *error)
+bool probe_request_count(const struct asker *asker, const struct workload *workload,
+                         const size_t *which, size_t count, int64_t *tokens, long *status,
+                         struct error *error)
 {
     struct outbound_response response = { 0 };
     TEXT_AUTO body = { 0 };
     bool done;
 
     write_request(asker, workload, which, count, 1, false, &body);
-    done = ask_post(asker, workload_path(workload->api), &body, &response, error);
+    done = probe_request_post(asker, workload_path(workload->api), &body, &response, error);
     *status = response.status;
     done = done && read_count(&response, tokens, error);
     outbound_response_finish(&response);
@@ -245,8 +246,8 @@ static bool stream(struct call *call, const struct workload *workload, size_t pi
     return done;
 }
 
-bool ask_stream(const struct asker *asker, const struct workload *workload, bool *tells_usage,
-                long *status, struct error *error)
+bool probe_request_stream(const struct asker *asker, const struct workload *workload,
+                          bool *tells_usage, long *status, struct error *error)
 {
     struct call call = { .asker = asker };
 
@@ -256,8 +257,8 @@ bool ask_stream(const struct asker *asker, const struct workload *workload, bool
     return true;
 }
 
-bool ask_shape(const struct asker *asker, const struct workload *workload, struct stream_shape *out,
-               long *status, struct error *error)
+bool probe_request_shape(const struct asker *asker, const struct workload *workload,
+                         struct stream_shape *out, long *status, struct error *error)
 {
     struct call call = { .asker = asker, .tokens = -1 };
 
@@ -269,8 +270,9 @@ bool ask_shape(const struct asker *asker, const struct workload *workload, struc
     return true;
 }
 
-bool ask_ending(const struct asker *asker, const struct workload *workload, size_t pieces,
-                int64_t output_tokens, struct stream_ending *out, long *status, struct error *error)
+bool probe_request_ending(const struct asker *asker, const struct workload *workload, size_t pieces,
+                          int64_t output_tokens, struct stream_ending *out, long *status,
+                          struct error *error)
 {
     struct call call = { .asker = asker, .tokens = -1 };
 

@@ -42,8 +42,8 @@ static bool verify_ids(const struct asker *asker, struct workload *workload, str
     int64_t few, many;
     long status;
 
-    if (!ask_count(asker, workload, NULL, SHORT_PIECES, &few, &status, error)
-        || !ask_count(asker, workload, NULL, LONG_PIECES, &many, &status, error))
+    if (!probe_request_count(asker, workload, NULL, SHORT_PIECES, &few, &status, error)
+        || !probe_request_count(asker, workload, NULL, LONG_PIECES, &many, &status, error))
         return false;
     if (few < 0) { /* it does not count: ids are tokens all the same */
         workload->overhead_tokens = 0;
@@ -84,7 +84,7 @@ static bool count_group(struct word_search *search, size_t first, size_t count, 
     for (size_t i = 0; i < count; i++)
         which[i] = first + i;
     search->questions++;
-    if (!ask_count(search->asker, search->workload, which, count, tokens, &status, error))
+    if (!probe_request_count(search->asker, search->workload, which, count, tokens, &status, error))
         return false;
     *tokens -= search->workload->overhead_tokens;
     return true;
@@ -137,7 +137,7 @@ static bool verify_words(const struct asker *asker, const struct workload *workl
     generator_init(&generator, 1);
     for (size_t i = 0; i < LONG_PIECES; i++)
         which[i] = generator_below(&generator, workload->piece_count);
-    if (!ask_count(asker, workload, which, LONG_PIECES, &tokens, &status, error))
+    if (!probe_request_count(asker, workload, which, LONG_PIECES, &tokens, &status, error))
         return false;
     *right = tokens == workload->overhead_tokens + LONG_PIECES;
     return true;
@@ -155,7 +155,7 @@ static bool choose_letters(const struct asker *asker, struct workload *workload,
         snprintf(letters.pieces[i], WORKLOAD_PIECE_SIZE, "%c", (char)('a' + i));
     letters.piece_count = LETTERS;
     text_copy(letters.source, sizeof letters.source, "letters of one token");
-    if (!ask_count(asker, &letters, NULL, LETTERS, &tokens, &status, error))
+    if (!probe_request_count(asker, &letters, NULL, LETTERS, &tokens, &status, error))
         return false;
     *right = tokens == workload->overhead_tokens + LETTERS;
     if (*right && !verify_words(asker, &letters, right, error))
@@ -204,7 +204,7 @@ static bool count_words(const struct asker *asker, struct workload *workload, in
 
     for (size_t count = WORDS_COUNT; count >= FEWEST_WORDS; count /= 2) {
         take_words(workload, count);
-        if (ask_count(asker, workload, NULL, count, tokens, &status, error))
+        if (probe_request_count(asker, workload, NULL, count, tokens, &status, error))
             return true;
         if (!is_refusal(status))
             return false;
@@ -219,7 +219,7 @@ static bool learn_words(const struct asker *asker, struct workload *workload, st
     long status;
 
     if (!count_words(asker, workload, &all, error)
-        || !ask_count(asker, workload, NULL, 0, &none, &status, error))
+        || !probe_request_count(asker, workload, NULL, 0, &none, &status, error))
         return false;
     if (none < 0 || all <= none) {
         workload->overhead_tokens = 1;
@@ -259,14 +259,14 @@ static bool learn_limit(const struct asker *asker, struct workload *workload, st
 
     take_words(workload, WORDS_COUNT);
     workload->fields = FIELD_MAX_TOKENS;
-    if (ask_count(asker, workload, NULL, SHORT_PIECES, &tokens, &status, error))
+    if (probe_request_count(asker, workload, NULL, SHORT_PIECES, &tokens, &status, error))
         return true;
     if (is_missing(status, error))
         return explain_missing(workload->api, error);
     if (!is_refusal(status) || workload->api != BENCH_CHAT)
         return false;
     workload->fields = FIELD_MAX_COMPLETION_TOKENS;
-    return ask_count(asker, workload, NULL, SHORT_PIECES, &tokens, &status, error);
+    return probe_request_count(asker, workload, NULL, SHORT_PIECES, &tokens, &status, error);
 }
 
 /* Some servers refuse a temperature of 0, which is what is asked with where nothing else is. */
@@ -298,20 +298,20 @@ static bool learn_fields(const struct asker *asker, struct workload *workload, s
 
     for (size_t i = 0; i < count; i++)
         workload->fields |= wanted[i];
-    if (ask_stream(asker, workload, &workload->tells_usage, &status, error))
+    if (probe_request_stream(asker, workload, &workload->tells_usage, &status, error))
         return true;
     workload->fields = fewest;
     if (!is_refusal(status))
         return false;
     for (size_t i = 0; i < count; i++) {
         workload->fields |= wanted[i];
-        if (ask_stream(asker, workload, &workload->tells_usage, &status, error))
+        if (probe_request_stream(asker, workload, &workload->tells_usage, &status, error))
             continue;
         if (!is_refusal(status))
             return false;
         workload->fields &= ~(unsigned)wanted[i];
     }
-    return ask_stream(asker, workload, &workload->tells_usage, &status, error);
+    return probe_request_stream(asker, workload, &workload->tells_usage, &status, error);
 }
 
 /* Which chunks carry several tokens may depend on the load, so that one answer on an idle server
@@ -324,21 +324,22 @@ static bool learn_chunks(const struct asker *asker, struct workload *workload, s
 
     if (!workload->tells_usage || (workload->fields & FIELD_STREAM_USAGE) == 0)
         return true;
-    if (!ask_shape(asker, workload, &shape, &status, error))
+    if (!probe_request_shape(asker, workload, &shape, &status, error))
         return error->kind != ERROR_CANCELLED;
     if (shape.tells_chunks)
         return true;
     workload->fields |= FIELD_CHUNK_USAGE;
     shape.tells_chunks = false;
-    if (!ask_shape(asker, workload, &shape, &status, error) && error->kind == ERROR_CANCELLED)
+    if (!probe_request_shape(asker, workload, &shape, &status, error)
+        && error->kind == ERROR_CANCELLED)
         return false;
     if (!shape.tells_chunks)
         workload->fields &= ~(unsigned)FIELD_CHUNK_USAGE;
     return true;
 }
 
-bool learn_workload(const struct asker *asker, enum bench_api api, const char *sampling,
-                    struct workload *out, struct error *error)
+bool prompt_calibration_workload(const struct asker *asker, enum bench_api api,
+                                 const char *sampling, struct workload *out, struct error *error)
 {
     struct workload workload = { .api = api };
 
@@ -364,7 +365,7 @@ static bool learn_seed(const struct asker *asker, struct workload *workload, str
     long status;
 
     workload->fields |= FIELD_SEED;
-    if (ask_stream(asker, workload, &workload->tells_usage, &status, error))
+    if (probe_request_stream(asker, workload, &workload->tells_usage, &status, error))
         return true;
     workload->fields &= ~(unsigned)FIELD_SEED;
     return is_refusal(status);
@@ -375,7 +376,7 @@ static bool try_sampling(const struct asker *asker, struct workload *workload, s
     struct error said;
     long status;
 
-    if (ask_stream(asker, workload, &workload->tells_usage, &status, &said))
+    if (probe_request_stream(asker, workload, &workload->tells_usage, &status, &said))
         return true;
     if (!is_refusal(status)) {
         *error = said;
@@ -394,7 +395,7 @@ static bool ends_early(const struct asker *asker, const struct workload *workloa
     struct stream_ending ending;
     long status;
 
-    if (!ask_ending(asker, workload, pieces, wanted, &ending, &status, error))
+    if (!probe_request_ending(asker, workload, pieces, wanted, &ending, &status, error))
         return false;
     *got = ending.tokens;
     return ending.by_model && ending.tokens < wanted;
@@ -421,8 +422,8 @@ static bool check_lengths(const struct asker *asker, const struct plan *plan,
         first, second, wanted);
 }
 
-bool learn_sampling(const struct asker *asker, const struct plan *plan, struct workload *workload,
-                    struct error *error)
+bool prompt_calibration_sampling(const struct asker *asker, const struct plan *plan,
+                                 struct workload *workload, struct error *error)
 {
     workload_take_plan(workload, plan);
     if (plan_has_sampling(plan) && !try_sampling(asker, workload, error))

@@ -31,7 +31,7 @@ enum part {
 /* What seeds are derived with, so that nothing random follows from another. */
 enum purpose { PURPOSE_LENGTHS = 1, PURPOSE_PREFIXES, PURPOSE_ORDER };
 
-struct prompts {
+struct prompt_source {
     const struct workload *workload;
     struct text opening;
     const char *lead, *closing;
@@ -62,7 +62,7 @@ static bool is_drawn(const struct lengths *lengths)
 
 /* Lengths that are drawn are cut to the context; those that are stated are the server's to judge.
  */
-static bool check_context(const struct prompts *prompts, struct error *error)
+static bool check_context(const struct prompt_source *prompts, struct error *error)
 {
     int64_t input = prompts->input.mean, output = prompts->output.mean;
 
@@ -77,7 +77,8 @@ static bool check_context(const struct prompts *prompts, struct error *error)
 }
 
 /* Tokens to pieces: what is shared, and what is each prompt's own. */
-static bool count_pieces(struct prompts *prompts, const struct plan *plan, struct error *error)
+static bool count_pieces(struct prompt_source *prompts, const struct plan *plan,
+                         struct error *error)
 {
     const struct workload *workload = prompts->workload;
     int64_t count;
@@ -98,13 +99,13 @@ static bool count_pieces(struct prompts *prompts, const struct plan *plan, struc
 
 /* ---- Datasets -------------------------------------------------------------------------------- */
 
-static bool is_text(const struct prompts *prompts)
+static bool is_text(const struct prompt_source *prompts)
 {
     return prompts->dataset != NULL && prompts->dataset->kind == DATASET_PROMPTS;
 }
 
 /* Tokens of a row's prompt, and of its answer: estimates where it is a text. */
-static void measure_row(const struct prompts *prompts, const struct dataset_row *row,
+static void measure_row(const struct prompt_source *prompts, const struct dataset_row *row,
                         int64_t *input, int64_t *output)
 {
     const double per_byte = DATASET_TOKENS_PER_BYTE; /* the same on every server: so are the rows */
@@ -117,7 +118,7 @@ static void measure_row(const struct prompts *prompts, const struct dataset_row 
         *output = dataset_output_tokens(row, per_byte);
 }
 
-static bool is_usable(const struct prompts *prompts, const struct dataset_row *row)
+static bool is_usable(const struct prompt_source *prompts, const struct dataset_row *row)
 {
     int64_t input, output;
 
@@ -128,11 +129,11 @@ static bool is_usable(const struct prompts *prompts, const struct dataset_row *r
 
 /* In an order that is the seed's, so that what stands together in the file does not come together.
  */
-static void shuffle(struct prompts *prompts)
+static void shuffle(struct prompt_source *prompts)
 {
     struct generator generator;
 
-    generator_init(&generator, seed_mix(prompts->seed, PURPOSE_ORDER));
+    generator_init(&generator, random_mix(prompts->seed, PURPOSE_ORDER));
     for (size_t i = prompts->usable_count; i > 1; i--) {
         size_t other = generator_below(&generator, i);
         uint32_t row = prompts->usable[i - 1];
@@ -142,7 +143,7 @@ static void shuffle(struct prompts *prompts)
     }
 }
 
-static bool choose_rows(struct prompts *prompts, struct error *error)
+static bool choose_rows(struct prompt_source *prompts, struct error *error)
 {
     const struct dataset *dataset = prompts->dataset;
 
@@ -161,7 +162,7 @@ static bool choose_rows(struct prompts *prompts, struct error *error)
 }
 
 /* The longest prompt that has to be made up. */
-static int64_t longest_of_dataset(const struct prompts *prompts)
+static int64_t longest_of_dataset(const struct prompt_source *prompts)
 {
     int64_t longest = 0;
 
@@ -173,7 +174,7 @@ static int64_t longest_of_dataset(const struct prompts *prompts)
     return longest;
 }
 
-size_t prompts_left_out(const struct prompts *prompts)
+size_t prompt_source_left_out(const struct prompt_source *prompts)
 {
     return prompts->dataset != NULL ? prompts->dataset->count - prompts->usable_count : 0;
 }
@@ -185,7 +186,7 @@ static const char *random_piece(const struct workload *workload, struct generato
     return workload->pieces[generator_below(generator, workload->piece_count)];
 }
 
-static int64_t longest_input(const struct prompts *prompts)
+static int64_t longest_input(const struct prompt_source *prompts)
 {
     int64_t longest = lengths_longest(&prompts->input);
     int64_t limit = prompts->context_tokens > 0 ? prompts->context_tokens : LONGEST_INPUT;
@@ -196,7 +197,7 @@ static int64_t longest_input(const struct prompts *prompts)
 }
 
 /* The same seed gives the same arena; a longer one begins with the shorter one. */
-static void fill_arena(struct prompts *prompts)
+static void fill_arena(struct prompt_source *prompts)
 {
     const struct workload *workload = prompts->workload;
     double pieces = (double)longest_input(prompts) / workload->tokens_per_piece;
@@ -213,13 +214,13 @@ static void fill_arena(struct prompts *prompts)
     prompts->offsets[count] = (uint32_t)prompts->arena.length;
 }
 
-static void fill_prefixes(struct prompts *prompts)
+static void fill_prefixes(struct prompt_source *prompts)
 {
     const struct workload *workload = prompts->workload;
     struct generator generator;
 
     prompts->prefix_ends = memory_zeroed((size_t)prompts->pools + 1, sizeof *prompts->prefix_ends);
-    generator_init(&generator, seed_mix(prompts->nonce, PURPOSE_PREFIXES));
+    generator_init(&generator, random_mix(prompts->nonce, PURPOSE_PREFIXES));
     for (int64_t pool = 0; pool < prompts->pools; pool++) {
         for (int64_t i = 0; i < prompts->prefix_pieces; i++) {
             if (i > 0 || workload->form == PROMPT_WORDS)
@@ -238,9 +239,10 @@ static void digest_specification(const struct plan *plan, char out[DIGEST_TEXT_S
     digest_sha256_text(written, strlen(written), out);
 }
 
-bool prompts_create(const struct prompts_order *order, struct prompts **out, struct error *error)
+bool prompt_source_create(const struct prompt_source_order *order, struct prompt_source **out,
+                          struct error *error)
 {
-    struct prompts *prompts = memory_zeroed(1, sizeof *prompts);
+    struct prompt_source *prompts = memory_zeroed(1, sizeof *prompts);
     const struct plan *plan = order->plan;
 
     prompts->workload = order->workload;
@@ -260,7 +262,7 @@ bool prompts_create(const struct prompts_order *order, struct prompts **out, str
         (struct lengths){ plan->output_distribution, order->output_tokens, plan->output_spread };
     if (!(order->dataset != NULL ? choose_rows(prompts, error)
                                  : count_pieces(prompts, plan, error))) {
-        prompts_destroy(prompts);
+        prompt_source_destroy(prompts);
         return false;
     }
     digest_specification(plan, prompts->specification);
@@ -275,7 +277,7 @@ bool prompts_create(const struct prompts_order *order, struct prompts **out, str
     return true;
 }
 
-void prompts_destroy(struct prompts *prompts)
+void prompt_source_destroy(struct prompt_source *prompts)
 {
     if (prompts == NULL)
         return;
@@ -288,7 +290,7 @@ void prompts_destroy(struct prompts *prompts)
     free(prompts);
 }
 
-void prompts_digest(const struct prompts *prompts, char out[DIGEST_TEXT_SIZE])
+void prompt_source_digest(const struct prompt_source *prompts, char out[DIGEST_TEXT_SIZE])
 {
     json_auto_t *specification = workload_specification(prompts->workload);
     FREE_AUTO char *written = json_write_canonical(specification);
@@ -312,13 +314,13 @@ static int64_t cut(int64_t value, int64_t low, int64_t high, bool *was_cut)
     return kept;
 }
 
-static const struct dataset_row *row_of(const struct prompts *prompts, uint64_t index)
+static const struct dataset_row *row_of(const struct prompt_source *prompts, uint64_t index)
 {
     return &prompts->dataset->rows[prompts->usable[index % prompts->usable_count]];
 }
 
 /* What stands in the dataset; an answer whose length is drawn is cut to the context. */
-static void take_lengths(const struct prompts *prompts, uint64_t index, struct wanted *out)
+static void take_lengths(const struct prompt_source *prompts, uint64_t index, struct wanted *out)
 {
     int64_t input, output;
 
@@ -333,12 +335,12 @@ static void take_lengths(const struct prompts *prompts, uint64_t index, struct w
 }
 
 /* By the seed and the index alone. */
-static void draw_lengths(const struct prompts *prompts, uint64_t index, struct wanted *out)
+static void draw_lengths(const struct prompt_source *prompts, uint64_t index, struct wanted *out)
 {
     int64_t context = prompts->context_tokens > 0 ? prompts->context_tokens : LONGEST_INPUT;
     struct generator generator;
 
-    generator_init(&generator, seed_mix(seed_mix(prompts->seed, PURPOSE_LENGTHS), index));
+    generator_init(&generator, random_mix(random_mix(prompts->seed, PURPOSE_LENGTHS), index));
     out->output_tokens = lengths_draw(&prompts->output, &generator);
     out->input_tokens = lengths_draw(&prompts->input, &generator);
     if (prompts->dataset != NULL) {
@@ -356,8 +358,8 @@ static void draw_lengths(const struct prompts *prompts, uint64_t index, struct w
 }
 
 /* Writes `count` pieces; returns their bytes. */
-static size_t write_head(const struct prompts *prompts, int64_t count, struct generator *generator,
-                         char *out)
+static size_t write_head(const struct prompt_source *prompts, int64_t count,
+                         struct generator *generator, char *out)
 {
     const struct workload *workload = prompts->workload;
     bool is_first = prompts->prefix_pieces == 0 && workload->form == PROMPT_IDS;
@@ -372,7 +374,8 @@ static size_t write_head(const struct prompts *prompts, int64_t count, struct ge
 }
 
 /* One of the prefixes. */
-static struct prompt_part choose_prefix(const struct prompts *prompts, struct generator *generator)
+static struct prompt_part choose_prefix(const struct prompt_source *prompts,
+                                        struct generator *generator)
 {
     const uint32_t *end =
         prompts->prefix_ends + generator_below(generator, (uint64_t)prompts->pools);
@@ -381,14 +384,15 @@ static struct prompt_part choose_prefix(const struct prompts *prompts, struct ge
 }
 
 /* A head of its own for a prompt of the dataset: 16 hexadecimal digits. */
-static size_t write_tag(const struct prompts *prompts, uint64_t index, char *out)
+static size_t write_tag(const struct prompt_source *prompts, uint64_t index, char *out)
 {
     if (!prompts->unique)
         return 0;
-    return (size_t)sprintf(out, "%016lx ", seed_mix(prompts->nonce, index));
+    return (size_t)sprintf(out, "%016lx ", random_mix(prompts->nonce, index));
 }
 
-static void write_text(const struct prompts *prompts, uint64_t index, struct prompt *out)
+static void write_text(const struct prompt_source *prompts, uint64_t index,
+                       struct bench_prompt *out)
 {
     const struct dataset_row *row = row_of(prompts, index);
     const char *texts = text_string(&prompts->dataset->texts);
@@ -397,7 +401,8 @@ static void write_text(const struct prompts *prompts, uint64_t index, struct pro
     out->parts[PART_BODY] = (struct prompt_part){ texts + row->offset, row->length };
 }
 
-static void write_pieces(const struct prompts *prompts, uint64_t index, struct prompt *out)
+static void write_pieces(const struct prompt_source *prompts, uint64_t index,
+                         struct bench_prompt *out)
 {
     struct generator generator;
     const uint32_t *from;
@@ -407,7 +412,7 @@ static void write_pieces(const struct prompts *prompts, uint64_t index, struct p
     workload_count(prompts->workload, out->wanted.input_tokens, &own, &unused); /* checked before */
     own = own > prompts->prefix_pieces ? own - prompts->prefix_pieces : 1;
     head = own < PROMPT_HEAD_PIECES ? own : PROMPT_HEAD_PIECES;
-    generator_init(&generator, seed_mix(prompts->nonce, index));
+    generator_init(&generator, random_mix(prompts->nonce, index));
     from = prompts->offsets + generator_below(&generator, ARENA_SLACK);
     out->parts[PART_PREFIX] = choose_prefix(prompts, &generator);
     out->parts[PART_HEAD] =
@@ -416,15 +421,17 @@ static void write_pieces(const struct prompts *prompts, uint64_t index, struct p
         (struct prompt_part){ prompts->arena.data + *from, from[own - head] - *from };
 }
 
-static void write_limits(const struct prompts *prompts, uint64_t index, struct prompt *out)
+static void write_limits(const struct prompt_source *prompts, uint64_t index,
+                         struct bench_prompt *out)
 {
     size_t length = workload_limits(prompts->workload, out->wanted.output_tokens,
-                                    seed_mix(prompts->seed, index), out->limits);
+                                    random_mix(prompts->seed, index), out->limits);
 
     out->parts[PART_LIMITS] = (struct prompt_part){ out->limits, length };
 }
 
-void prompt_make(const struct prompts *prompts, uint64_t index, struct prompt *out)
+void prompt_source_make(const struct prompt_source *prompts, uint64_t index,
+                        struct bench_prompt *out)
 {
     out->wanted =
         (struct wanted){ .may_stop = prompts->may_stop, .shared_tokens = prompts->prefix_tokens };
@@ -443,15 +450,15 @@ void prompt_make(const struct prompts *prompts, uint64_t index, struct prompt *o
     out->length = 0;
     for (int i = 0; i < PROMPT_PARTS; i++)
         out->length += out->parts[i].length;
-    prompt_rewind(out);
+    prompt_source_rewind(out);
 }
 
-void prompt_rewind(struct prompt *prompt)
+void prompt_source_rewind(struct bench_prompt *prompt)
 {
     prompt->part = prompt->offset = 0;
 }
 
-size_t prompt_read(struct prompt *prompt, char *out, size_t size)
+size_t prompt_source_read(struct bench_prompt *prompt, char *out, size_t size)
 {
     size_t done = 0;
 

@@ -15,9 +15,9 @@
 #define PROMPT_HEAD_PIECES 32 /* two blocks of vLLM's prefix cache */
 #define PROMPT_PARTS 7
 
-struct prompts; /* immutable once created: any thread may use it */
+struct prompt_source; /* immutable once created: any thread may use it */
 
-struct prompts_order {
+struct prompt_source_order {
     const struct workload *workload; /* borrowed */
     const struct plan *plan;         /* distributions, prefixes and seed */
     const char *model;
@@ -30,15 +30,16 @@ struct prompts_order {
 };
 
 /* INVALID where prompts of this length cannot be made, or do not fit the context. Free with
- * prompts_destroy. */
-bool prompts_create(const struct prompts_order *order, struct prompts **out, struct error *error);
-void prompts_destroy(struct prompts *prompts);
+ * prompt_source_destroy. */
+bool prompt_source_create(const struct prompt_source_order *order, struct prompt_source **out,
+                          struct error *error);
+void prompt_source_destroy(struct prompt_source *prompts);
 /* Prompts of the dataset that do not fit the context, or have no lengths to go by. */
-size_t prompts_left_out(const struct prompts *prompts);
+size_t prompt_source_left_out(const struct prompt_source *prompts);
 
 /* SHA-256 of specification, seed, shape and arena: of all that is random but for heads and
  * prefixes. */
-void prompts_digest(const struct prompts *prompts, char out[DIGEST_TEXT_SIZE]);
+void prompt_source_digest(const struct prompt_source *prompts, char out[DIGEST_TEXT_SIZE]);
 
 /* What a request asks for. */
 struct wanted {
@@ -55,7 +56,7 @@ struct prompt_part {
 };
 
 /* One request's body: `parts` one after the other. Valid as long as `prompts`. */
-struct prompt {
+struct bench_prompt {
     struct wanted wanted;
     struct prompt_part parts[PROMPT_PARTS];
     size_t length;
@@ -64,6 +65,7 @@ struct prompt {
     char head[PROMPT_HEAD_PIECES * WORKLOAD_PIECE_SIZE];
 };
 
-void prompt_make(const struct prompts *prompts, uint64_t index, struct prompt *out);
-size_t prompt_read(struct prompt *prompt, char *out, size_t size); /* 0 at the end */
-void prompt_rewind(struct prompt *prompt);
+void prompt_source_make(const struct prompt_source *prompts, uint64_t index,
+                        struct bench_prompt *out);
+size_t prompt_source_read(struct bench_prompt *prompt, char *out, size_t size); /* 0 at the end */
+void prompt_source_rewind(struct bench_prompt *prompt);

@@ -95,7 +95,7 @@ bool tokenize_words(const struct asker *asker, struct workload *workload, struct
         TEXT_AUTO body = { 0 };
 
         write_question(asker, &dialects[i], &body);
-        done = ask_post(asker, dialects[i].path, &body, &response, error)
+        done = probe_request_post(asker, dialects[i].path, &body, &response, error)
                && take_ids(&response, &dialects[i], workload);
         outbound_response_finish(&response);
         if (error->kind == ERROR_CANCELLED)

@@ -7,7 +7,7 @@
 #include "base/formats/table.h"
 #include "base/json/json.h"
 
-const struct field cell_fields[] = {
+const struct field cell_answer_fields[] = {
     { "position", VALUE_INTEGER, .help = "Place in the order of measuring, from 0." },
     { "deployment", VALUE_TEXT, .optional = true,
       .help = "Deployment that it is measured on; left out where it is one for all." },
@@ -195,7 +195,7 @@ static void add_figures(json_t *json, const struct measurement *measurement)
         add_arrivals(json, measurement);
 }
 
-json_t *cell_json(const struct cell_row *cell)
+json_t *cell_answer_json(const struct cell_row *cell)
 {
     json_t *json = json_pack(
         "{s:I, s:s, s:I, s:I, s:f, s:I, s:I, s:s, s:o, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:b}",
@@ -203,7 +203,7 @@ json_t *cell_json(const struct cell_row *cell)
         (json_int_t)cell->repetition + 1, "concurrency", (json_int_t)cell->concurrency,
         "request_rate", cell->request_rate, "input_tokens", (json_int_t)cell->input_tokens,
         "output_tokens", (json_int_t)cell->output_tokens, "state", cell_state_name(cell->state),
-        "reason", json_text_or_null(cell->reason), "attempts", (json_int_t)cell->attempts,
+        "reason", answer_json_text(cell->reason), "attempts", (json_int_t)cell->attempts,
         "censored", is_censored(&cell->measurement), "client_limited",
         cell->measurement.client_limited, "contaminated", cell->measurement.contaminated, "uneven",
         cell->measurement.uneven, "tokens_estimated", cell->measurement.tokens_estimated,
@@ -229,13 +229,13 @@ static struct shape shape_of(const struct cell_row *cells, size_t count)
     return shape;
 }
 
-json_t *cells_json(const struct cell_row *cells, size_t count)
+json_t *cell_answer_list(const struct cell_row *cells, size_t count)
 {
     struct shape shape = shape_of(cells, count);
     json_t *list = json_array();
 
     for (size_t i = 0; i < count; i++) {
-        json_t *json = cell_json(&cells[i]);
+        json_t *json = cell_answer_json(&cells[i]);
 
         if (!shape.named)
             json_object_del(json, "deployment");
@@ -359,7 +359,7 @@ static void add_reasons(const struct cell_row *cells, size_t count, struct text 
     }
 }
 
-void cells_table(const struct cell_row *cells, size_t count, struct text *out)
+void cell_answer_table(const struct cell_row *cells, size_t count, struct text *out)
 {
     static const char *const headings[] = { "In",       "Out",        "TTFT p50 ms",
                                             "p99",      "ITL p50 ms", "p99",

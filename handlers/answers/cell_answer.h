@@ -4,10 +4,10 @@
 #include "handlers/answer.h"
 #include "store/ledger/sweeps.h"
 
-extern const struct field cell_fields[];
-json_t *cell_json(const struct cell_row *cell); /* new reference */
+extern const struct field cell_answer_fields[];
+json_t *cell_answer_json(const struct cell_row *cell); /* new reference */
 /* Their rows; deployment and repetition are left out where there is one. New reference. */
-json_t *cells_json(const struct cell_row *cells, size_t count);
+json_t *cell_answer_list(const struct cell_row *cells, size_t count);
 /* A row per cell: load, state, latencies, throughput; ">=" before what is only known to be at least
  * so. */
-void cells_table(const struct cell_row *cells, size_t count, struct text *out);
+void cell_answer_table(const struct cell_row *cells, size_t count, struct text *out);

@@ -15,7 +15,7 @@ static const struct field limit_fields[] = {
     { 0 },
 };
 
-const struct field deployment_fields[] = {
+const struct field deployment_answer_fields[] = {
     { "name", VALUE_TEXT, .help = "Registered name." },
     { "revision", VALUE_INTEGER, .help = "Counts changes; measured runs point at a revision." },
     { "url", VALUE_TEXT, .help = "Base URL, without /v1." },
@@ -47,23 +47,23 @@ const struct field deployment_fields[] = {
     { 0 },
 };
 
-json_t *deployment_json(const struct deployment *deployment)
+json_t *deployment_answer_json(const struct deployment *deployment)
 {
     return json_pack(
         "{s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, "
         "s:o}",
         "name", deployment->name, "revision", (json_int_t)deployment->revision, "url",
         deployment->url, "provider", deployment->provider, "model",
-        json_text_or_null(deployment->model), "model_revision",
-        json_text_or_null(deployment->model_revision), "quantization",
-        json_text_or_null(deployment->quantization), "chips",
+        answer_json_text(deployment->model), "model_revision",
+        answer_json_text(deployment->model_revision), "quantization",
+        answer_json_text(deployment->quantization), "chips",
         deployment->chips > 0 ? json_integer((json_int_t)deployment->chips) : json_null(), "engine",
-        json_text_or_null(deployment->engine), "hardware", json_text_or_null(deployment->hardware),
-        "region", json_text_or_null(deployment->region), "secret",
-        json_text_or_null(deployment->secret), "labels", json_stored(deployment->labels), "limits",
-        json_stored(deployment->limits), "owner", deployment->owner, "created_by",
-        deployment->created_by, "created_at", json_time(deployment->created_ms), "changed_at",
-        json_time(deployment->changed_ms));
+        answer_json_text(deployment->engine), "hardware", answer_json_text(deployment->hardware),
+        "region", answer_json_text(deployment->region), "secret",
+        answer_json_text(deployment->secret), "labels", answer_json_stored(deployment->labels),
+        "limits", answer_json_stored(deployment->limits), "owner", deployment->owner, "created_by",
+        deployment->created_by, "created_at", answer_json_time(deployment->created_ms),
+        "changed_at", answer_json_time(deployment->changed_ms));
 }
 
 static void add_setting(struct text *out, const char *name, const char *value)
@@ -75,7 +75,7 @@ static void add_setting(struct text *out, const char *name, const char *value)
     text_add(out, ", ");
 }
 
-void deployment_describe(const struct deployment *deployment, struct text *out)
+void deployment_answer_describe(const struct deployment *deployment, struct text *out)
 {
     add_setting(out, "model", deployment->model);
     add_setting(out, "revision of the weights", deployment->model_revision);

@@ -4,7 +4,7 @@
 #include "handlers/answer.h"
 #include "store/ledger/deployments.h"
 
-extern const struct field deployment_fields[];
-json_t *deployment_json(const struct deployment *deployment); /* new reference */
+extern const struct field deployment_answer_fields[];
+json_t *deployment_answer_json(const struct deployment *deployment); /* new reference */
 /* "hardware 2xL4, labels {...}, owner alice": what is registered beside name, URL and revision. */
-void deployment_describe(const struct deployment *deployment, struct text *out);
+void deployment_answer_describe(const struct deployment *deployment, struct text *out);

@@ -32,7 +32,7 @@ static bool find_only(struct store *store, struct deployment *out, struct error 
     return true;
 }
 
-bool deployment_of(const struct call *call, struct deployment *out, struct error *error)
+bool deployment_argument(const struct call *call, struct deployment *out, struct error *error)
 {
     const char *name = call_text(call, "deployment");
 

@@ -5,7 +5,7 @@
 #include "base/core/log.h"
 #include "fleet/engine.h"
 
-void endpoint_wipe(struct endpoint *endpoint)
+void deployment_endpoint_wipe(struct endpoint *endpoint)
 {
     explicit_bzero(endpoint, sizeof *endpoint);
 }
@@ -17,7 +17,7 @@ static bool discover(const struct services *services, const struct deployment *d
     struct error problem;
 
     *failure = FAILURE_NONE;
-    if (!endpoint_resolve(&services->access, deployment, endpoint, error)
+    if (!secret_access_endpoint(&services->access, deployment, endpoint, error)
         || !engine_facts(deployment, endpoint, within_ms, facts, failure, error))
         return false;
     if (!model_facts_note(services->store, facts, &problem))
@@ -26,8 +26,9 @@ static bool discover(const struct services *services, const struct deployment *d
     return true;
 }
 
-bool deployment_discover(const struct services *services, const struct deployment *deployment,
-                         struct endpoint *endpoint, struct model_facts *facts, struct error *error)
+bool deployment_endpoint_discover(const struct services *services,
+                                  const struct deployment *deployment, struct endpoint *endpoint,
+                                  struct model_facts *facts, struct error *error)
 {
     enum failure ignored;
 
@@ -47,31 +48,31 @@ bool deployment_endpoint(const struct services *services, const struct deploymen
         return false;
     if (deployment->model[0] == '\0' && (!found || facts.revision != deployment->revision))
         return discover(services, deployment, within_ms, endpoint, &facts, failure, error);
-    if (!endpoint_resolve(&services->access, deployment, endpoint, error))
+    if (!secret_access_endpoint(&services->access, deployment, endpoint, error))
         return false;
     if (deployment->model[0] == '\0')
         text_copy(endpoint->model, sizeof endpoint->model, facts.model);
     return true;
 }
 
-bool deployment_model_moved(const struct services *services, const struct deployment *deployment,
-                            struct endpoint *endpoint)
+bool deployment_endpoint_model_moved(const struct services *services,
+                                     const struct deployment *deployment, struct endpoint *endpoint)
 {
     ENDPOINT_AUTO fresh = { 0 };
     struct model_facts facts;
     struct error ignored;
 
     if (deployment->model[0] != '\0'
-        || !deployment_discover(services, deployment, &fresh, &facts, &ignored)
+        || !deployment_endpoint_discover(services, deployment, &fresh, &facts, &ignored)
         || strcmp(fresh.model, endpoint->model) == 0)
         return false;
     *endpoint = fresh;
     return true;
 }
 
-void deployment_explain_missing(const struct services *services,
-                                const struct deployment *deployment, int64_t within_ms,
-                                struct error *error)
+void deployment_endpoint_explain_missing(const struct services *services,
+                                         const struct deployment *deployment, int64_t within_ms,
+                                         struct error *error)
 {
     ENDPOINT_AUTO endpoint = { 0 };
     struct model_facts facts;

@@ -7,14 +7,15 @@
 #include "store/ledger/deployments.h"
 
 /* An endpoint with its credential; wiped when it goes out of scope. */
-#define ENDPOINT_AUTO __attribute__((cleanup(endpoint_wipe))) struct endpoint
-void endpoint_wipe(struct endpoint *endpoint);
+#define ENDPOINT_AUTO __attribute__((cleanup(deployment_endpoint_wipe))) struct endpoint
+void deployment_endpoint_wipe(struct endpoint *endpoint);
 
 /* Address, model and credential now, and what the server says of itself now, which is also noted in
  * the store. UPSTREAM with the failure's class when it does not answer; NOT_FOUND names its models
  * when it has not the deployment's. */
-bool deployment_discover(const struct services *services, const struct deployment *deployment,
-                         struct endpoint *endpoint, struct model_facts *facts, struct error *error);
+bool deployment_endpoint_discover(const struct services *services,
+                                  const struct deployment *deployment, struct endpoint *endpoint,
+                                  struct model_facts *facts, struct error *error);
 /* The same without asking the server where the model is known already: for what is to be quick.
  * within_ms: all that asking it may take. *failure: how the server failed; NONE where it was not
  * asked. */
@@ -23,10 +24,11 @@ bool deployment_endpoint(const struct services *services, const struct deploymen
                          struct error *error);
 /* After a model was not found: where the deployment means the server's first model, and that is
  * another one by now, true with the endpoint filled in anew. */
-bool deployment_model_moved(const struct services *services, const struct deployment *deployment,
-                            struct endpoint *endpoint);
+bool deployment_endpoint_model_moved(const struct services *services,
+                                     const struct deployment *deployment,
+                                     struct endpoint *endpoint);
 /* After the model that a deployment names was not found: where the server lists its models, `error`
  * becomes the sentence that says which it serves. */
-void deployment_explain_missing(const struct services *services,
-                                const struct deployment *deployment, int64_t within_ms,
-                                struct error *error);
+void deployment_endpoint_explain_missing(const struct services *services,
+                                         const struct deployment *deployment, int64_t within_ms,
+                                         struct error *error);

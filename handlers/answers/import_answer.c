@@ -9,7 +9,7 @@
 #include "base/formats/table.h"
 #include "base/json/json.h"
 
-const struct field import_source_fields[] = {
+const struct field import_answer_source_fields[] = {
     { "format", VALUE_TEXT, .help = "Whose format the file has." },
     { "file", VALUE_TEXT, .foreign = true, .help = "The file's name." },
     { "digest", VALUE_TEXT, .told = TOLD_IN_DETAIL, .help = "SHA-256 of the file." },
@@ -19,7 +19,7 @@ const struct field import_source_fields[] = {
     { 0 },
 };
 
-const struct field import_fields[] = {
+const struct field import_answer_fields[] = {
     { "facts", VALUE_OBJECT,
       .help = "What is known of model, engine, hardware, price and limits: by the file, or as who "
               "brought it stated. What is missing is not known." },
@@ -37,16 +37,16 @@ const struct field import_fields[] = {
     { 0 },
 };
 
-json_t *import_run_json(const struct import_row *row)
+json_t *import_answer_run_json(const struct import_row *row)
 {
     json_t *source = json_pack("{s:s, s:s, s:s, s:s, s:o}", "format", row->format, "file",
                                row->name, "digest", row->digest, "principal", row->principal,
-                               "corrects", json_text_or_null(row->corrects));
+                               "corrects", answer_json_text(row->corrects));
 
     return json_pack("{s:s, s:b, s:o, s:o, s:I, s:I, s:o}", "id", row->id, "imported", 1, "source",
-                     source, "deployment", json_text_or_null(row->deployment), "cells_total",
+                     source, "deployment", answer_json_text(row->deployment), "cells_total",
                      (json_int_t)row->cells, "cells_done", (json_int_t)row->cells, "created_at",
-                     json_time(row->created_ms));
+                     answer_json_time(row->created_ms));
 }
 
 static json_t *list_or_empty(const json_t *list)
@@ -54,13 +54,13 @@ static json_t *list_or_empty(const json_t *list)
     return list == NULL ? json_array() : json_incref(json_iterable(list));
 }
 
-json_t *import_json(const struct evidence *evidence)
+json_t *import_answer_json(const struct evidence *evidence)
 {
     return json_pack("{s:o, s:s, s:o, s:o, s:o, s:[]}", "facts",
                      evidence_facts_json(&evidence->facts), "input_unit",
                      length_unit_name(evidence->input_unit), "remarks",
                      list_or_empty(evidence->remarks), "notes",
-                     json_text_or_null(evidence->notes == NULL ? "" : evidence->notes),
+                     answer_json_text(evidence->notes == NULL ? "" : evidence->notes),
                      "other_names", list_or_empty(evidence->other_names), "cells");
 }
 
@@ -89,7 +89,7 @@ static void quote_remarks(const struct evidence *evidence, struct text *out)
         answer_quote(out, "Said when it was read", lines.data, lines.length, 6000);
 }
 
-void import_describe(const struct evidence *evidence, struct text *out)
+void import_answer_describe(const struct evidence *evidence, struct text *out)
 {
     json_auto_t *facts = evidence_facts_json(&evidence->facts);
 
@@ -102,7 +102,7 @@ void import_describe(const struct evidence *evidence, struct text *out)
               evidence->input_unit == LENGTH_UNKNOWN ? "what the file does not say"
                                                      : length_unit_name(evidence->input_unit));
     text_add(out, "Known of it: ");
-    members_describe(facts, out);
+    answer_describe_members(facts, out);
     quote_remarks(evidence, out);
 }
 
@@ -220,42 +220,42 @@ static bool write_show(const struct call *call, const struct import_row *row,
     size_t limit = (size_t)call_integer(call, "limit", 30), all = evidence->cell_count;
     size_t first = (size_t)cursor < all ? (size_t)cursor : all;
     size_t count = all - first < limit ? all - first : limit;
-    json_t *import = import_json(evidence);
+    json_t *import = import_answer_json(evidence);
     json_t *cells = json_object_get(import, "cells");
 
     for (size_t i = first; i < first + count; i++)
         json_array_append_new(cells, row_json(call, &evidence->cells[i]));
-    answer->structured =
-        json_pack("{s:o, s:{}, s:{s:s}, s:[], s:o}", "run", import_run_json(row), "fingerprint",
-                  "provenance", "principal", row->principal, "cells", "import", import);
-    import_describe(evidence, &answer->text);
+    answer->structured = json_pack("{s:o, s:{}, s:{s:s}, s:[], s:o}", "run",
+                                   import_answer_run_json(row), "fingerprint", "provenance",
+                                   "principal", row->principal, "cells", "import", import);
+    import_answer_describe(evidence, &answer->text);
     text_add_char(&answer->text, '\n');
     cells_table_of(evidence, first, count, &answer->text);
-    page_end_at(answer, first + count < all, (int64_t)(first + count));
+    answer_page_end_at(answer, first + count < all, (int64_t)(first + count));
     return add_detail(call, evidence, answer, error);
 }
 
-bool import_show(struct call *call, struct answer *answer, struct error *error)
+bool import_answer_show(struct call *call, struct answer *answer, struct error *error)
 {
     struct import_row row = { 0 };
     EVIDENCE_AUTO evidence;
     int64_t cursor;
-    bool done = find(call, &row, &evidence, error) && page_cursor(call, &cursor, error)
+    bool done = find(call, &row, &evidence, error) && answer_page_cursor(call, &cursor, error)
                 && write_show(call, &row, &evidence, cursor, answer, error);
 
     import_row_finish(&row);
     return done;
 }
 
-bool import_report(struct call *call, struct answer *answer, struct error *error)
+bool import_answer_report(struct call *call, struct answer *answer, struct error *error)
 {
     struct import_row row = { 0 };
     EVIDENCE_AUTO evidence;
     bool done = find(call, &row, &evidence, error);
 
     if (done) {
-        answer->structured = json_pack("{s:[o], s:o}", "runs", import_run_json(&row), "report",
-                                       import_json(&evidence));
+        answer->structured = json_pack("{s:[o], s:o}", "runs", import_answer_run_json(&row),
+                                       "report", import_answer_json(&evidence));
         import_report_write(&evidence, &answer->text);
     }
     import_row_finish(&row);

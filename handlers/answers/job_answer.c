@@ -7,7 +7,7 @@
 #include "base/json/json.h"
 #include "store/ledger/sweeps.h"
 
-const struct field job_fields[] = {
+const struct field job_answer_fields[] = {
     { "id", VALUE_TEXT, .help = "Id of the job." },
     { "kind", VALUE_TEXT, .help = "What it does: sweep." },
     { "subject", VALUE_TEXT, .help = "What it works on: the sweep's id." },
@@ -33,7 +33,7 @@ const struct field job_fields[] = {
 /* What it says of the sweep that the job is of, and counts of nothing, are left out. */
 static json_t *outcome_json(const struct job *job)
 {
-    json_t *outcome = json_stored(job->outcome);
+    json_t *outcome = answer_json_stored(job->outcome);
 
     json_object_del(outcome, "sweep");
     json_drop_blank(outcome);
@@ -41,16 +41,16 @@ static json_t *outcome_json(const struct job *job)
 }
 
 /* What is done in part counts for nothing: a sweep's cells are counted in the same way. */
-json_t *job_json(const struct job *job)
+json_t *job_answer_json(const struct job *job)
 {
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:o, s:b, s:o, s:o, s:o, s:o}", "id",
                      job->id, "kind", job->kind, "subject", job->subject, "state",
                      job_state_name(job->state), "principal", job->principal, "progress",
                      floor(job->progress), "progress_total", job->progress_total, "message",
-                     json_text_or_null(job_is_over(job) ? "" : job->message), "cancel_requested",
-                     job->cancel_requested_ms != 0, "created_at", json_time(job->created_ms),
-                     "started_at", json_time(job->started_ms), "finished_at",
-                     json_time(job->finished_ms), "outcome", outcome_json(job));
+                     answer_json_text(job_is_over(job) ? "" : job->message), "cancel_requested",
+                     job->cancel_requested_ms != 0, "created_at", answer_json_time(job->created_ms),
+                     "started_at", answer_json_time(job->started_ms), "finished_at",
+                     answer_json_time(job->finished_ms), "outcome", outcome_json(job));
 }
 
 static void add_news(const char *news, struct text *out)
@@ -61,15 +61,15 @@ static void add_news(const char *news, struct text *out)
     text_add_printable(out, news, strlen(news), 480);
 }
 
-void job_describe(const struct job *job, struct text *out)
+void job_answer_describe(const struct job *job, struct text *out)
 {
-    json_auto_t *outcome = json_stored(job->outcome);
+    json_auto_t *outcome = answer_json_stored(job->outcome);
     char time[TIME_SHOWN_SIZE];
 
     text_addf(out, "%s (%s %s, by %s, asked for %s", job->id, job->kind, job->subject,
-              job->principal, time_show(job->created_ms, time));
+              job->principal, answer_time(job->created_ms, time));
     if (job->finished_ms != 0)
-        text_addf(out, ", over %s", time_show(job->finished_ms, time));
+        text_addf(out, ", over %s", answer_time(job->finished_ms, time));
     text_addf(out, ") is %s", job_state_name(job->state));
     if (job->progress_total > 0)
         text_addf(out, ", %.0f of %.0f", floor(job->progress), job->progress_total);
@@ -86,7 +86,7 @@ void job_describe(const struct job *job, struct text *out)
     text_add_char(out, '\n');
 }
 
-bool job_of(const struct call *call, char out[ID_SIZE], struct error *error)
+bool job_answer_id(const struct call *call, char out[ID_SIZE], struct error *error)
 {
     const char *id = call_text(call, "job");
     struct sweep_row sweep;
@@ -102,8 +102,8 @@ bool job_of(const struct call *call, char out[ID_SIZE], struct error *error)
     return true;
 }
 
-bool job_owner_check(const struct call *call, const char *what, const char *principal,
-                     const char *act, struct error *error)
+bool job_answer_check_owner(const struct call *call, const char *what, const char *principal,
+                            const char *act, struct error *error)
 {
     if (call->principal.role >= ROLE_ADMIN || strcmp(call->principal.name, principal) == 0)
         return true;
@@ -111,7 +111,7 @@ bool job_owner_check(const struct call *call, const char *what, const char *prin
                      what, principal, principal, act);
 }
 
-const char *job_next_step(const struct job *job)
+const char *job_answer_next_step(const struct job *job)
 {
     if (job->state == JOB_WAITING)
         return "answer what it asks (tasks/update, for clients that know tasks), or job_cancel";

@@ -2,12 +2,12 @@
 
 #include "handlers/answers/import_answer.h"
 
-const struct field run_fields[] = {
+const struct field run_answer_fields[] = {
     { "id", VALUE_TEXT, .help = "Id of the run." },
     { "imported", VALUE_BOOLEAN, .sparse = true,
       .help = "True: another tool measured it, and only what its file tells is known." },
     { "source", VALUE_OBJECT, .optional = true, .help = "Of an imported run: its file.",
-      .fields = import_source_fields },
+      .fields = import_answer_source_fields },
     { "sweep", VALUE_TEXT, .optional = true, .help = "Sweep it belongs to; missing: imported." },
     { "repetition", VALUE_INTEGER, .optional = true,
       .help = "Which repetition of the sweep's grid, from 1." },
@@ -31,19 +31,19 @@ const struct field run_fields[] = {
     { 0 },
 };
 
-json_t *run_json(const struct run_row *run)
+json_t *run_answer_json(const struct run_row *run)
 {
     return json_pack(
         "{s:s, s:b, s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:I, s:I, s:o, s:o}", "id", run->id,
         "imported", 0, "sweep", run->sweep_id, "repetition", (json_int_t)run->repetition + 1,
         "deployment", run->deployment, "sweep_state", run->sweep_state, "fingerprint",
-        json_text_or_null(run->fingerprint), "corrects", json_text_or_null(run->corrects),
-        "corrected_by", json_text_or_null(run->corrected_by), "cells_total",
+        answer_json_text(run->fingerprint), "corrects", answer_json_text(run->corrects),
+        "corrected_by", answer_json_text(run->corrected_by), "cells_total",
         (json_int_t)run->cells_total, "cells_done", (json_int_t)run->cells_done, "created_at",
-        json_time(run->created_ms), "finished_at", json_time(run->finished_ms));
+        answer_json_time(run->created_ms), "finished_at", answer_json_time(run->finished_ms));
 }
 
-void run_describe_lineage(const struct run_row *run, struct text *out)
+void run_answer_describe_lineage(const struct run_row *run, struct text *out)
 {
     if (run->corrects[0] != '\0')
         text_addf(out, "%s corrects %s.\n", run->id, run->corrects);

@@ -4,7 +4,7 @@
 #include "handlers/answer.h"
 #include "store/ledger/sweeps.h"
 
-extern const struct field run_fields[];
-json_t *run_json(const struct run_row *run); /* new reference */
+extern const struct field run_answer_fields[];
+json_t *run_answer_json(const struct run_row *run); /* new reference */
 /* A line for each: what it corrects, and by what it was corrected. */
-void run_describe_lineage(const struct run_row *run, struct text *out);
+void run_answer_describe_lineage(const struct run_row *run, struct text *out);

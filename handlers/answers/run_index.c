@@ -4,19 +4,19 @@
 
 #include "base/core/memory.h"
 
-static void add_run(struct all_runs *all, const struct run_row *run)
+static void add_run(struct run_index *all, const struct run_row *run)
 {
     all->rows[all->count++] =
         (struct any_run){ .run = run, .id = run->id, .created_ms = run->created_ms };
 }
 
-static void add_import(struct all_runs *all, const struct import_row *import)
+static void add_import(struct run_index *all, const struct import_row *import)
 {
     all->rows[all->count++] =
         (struct any_run){ .import = import, .id = import->id, .created_ms = import->created_ms };
 }
 
-static void merge(struct all_runs *all)
+static void merge(struct run_index *all)
 {
     size_t run = 0, import = 0;
 
@@ -33,26 +33,26 @@ static void merge(struct all_runs *all)
     }
 }
 
-bool all_runs_list(struct store *store, const char *deployment, const char *sweep,
-                   int64_t before_ms, size_t limit, struct all_runs *out, struct error *error)
+bool run_index_list(struct store *store, const char *deployment, const char *sweep,
+                    int64_t before_ms, size_t limit, struct run_index *out, struct error *error)
 {
-    *out = (struct all_runs){ 0 };
+    *out = (struct run_index){ 0 };
     if (!run_list(store, deployment, sweep, before_ms, limit, &out->runs, &out->run_count, error))
         return false;
     if (sweep == NULL
         && !import_list(store, deployment, before_ms, limit, &out->imports, &out->import_count,
                         error)) {
-        all_runs_finish(out);
+        run_index_finish(out);
         return false;
     }
     merge(out);
     return true;
 }
 
-void all_runs_finish(struct all_runs *all)
+void run_index_finish(struct run_index *all)
 {
     run_rows_free(all->runs, all->run_count);
     import_rows_free(all->imports, all->import_count);
     free(all->rows);
-    *all = (struct all_runs){ 0 };
+    *all = (struct run_index){ 0 };
 }

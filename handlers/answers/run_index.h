@@ -11,7 +11,7 @@ struct any_run { /* one of the two */
     int64_t created_ms;
 };
 
-struct all_runs {
+struct run_index {
     struct any_run *rows; /* newest first */
     size_t count;
     /* what they point at */
@@ -20,7 +20,7 @@ struct all_runs {
     size_t run_count, import_count;
 };
 
-/* At most `limit` of each kind; with a sweep only its own. Free with all_runs_finish. */
-bool all_runs_list(struct store *store, const char *deployment, const char *sweep,
-                   int64_t before_ms, size_t limit, struct all_runs *out, struct error *error);
-void all_runs_finish(struct all_runs *all);
+/* At most `limit` of each kind; with a sweep only its own. Free with run_index_finish. */
+bool run_index_list(struct store *store, const char *deployment, const char *sweep,
+                    int64_t before_ms, size_t limit, struct run_index *out, struct error *error);
+void run_index_finish(struct run_index *all);

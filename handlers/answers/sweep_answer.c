@@ -6,7 +6,7 @@
 
 #include "base/json/json.h"
 
-const struct field sweep_fields[] = {
+const struct field sweep_answer_fields[] = {
     { "id", VALUE_TEXT, .help = "Id of the sweep." },
     { "deployment", VALUE_TEXT, .help = "Deployment that is measured." },
     { "revision", VALUE_INTEGER, .told = TOLD_ALONE,
@@ -42,23 +42,23 @@ const struct field sweep_fields[] = {
     { 0 },
 };
 
-const char *sweep_candidate(const struct sweep_row *sweep)
+const char *sweep_answer_candidate(const struct sweep_row *sweep)
 {
     return sweep->subject_count > 1 ? sweep->subjects[1].deployment : NULL;
 }
 
-json_t *sweep_json(const struct sweep_row *sweep)
+json_t *sweep_answer_json(const struct sweep_row *sweep)
 {
     json_t *json = json_pack(
         "{s:s, s:s, s:I, s:s?, s:s, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:s, s:o, s:o, s:o}",
         "id", sweep->id, "deployment", sweep->deployment, "revision", (json_int_t)sweep->revision,
-        "candidate", sweep_candidate(sweep), "state", sweep->state, "reason",
-        json_text_or_null(sweep->reason), "job", sweep->job_id, "principal", sweep->principal,
+        "candidate", sweep_answer_candidate(sweep), "state", sweep->state, "reason",
+        answer_json_text(sweep->reason), "job", sweep->job_id, "principal", sweep->principal,
         "cells_total", (json_int_t)sweep->cells_total, "cells_done", (json_int_t)sweep->cells_done,
         "cells_inferred", (json_int_t)sweep->cells_inferred, "repetitions",
-        (json_int_t)sweep->repetitions, "plan", json_stored(sweep->plan), "plan_digest",
-        sweep->plan_digest, "created_at", json_time(sweep->created_ms), "started_at",
-        json_time(sweep->started_ms), "finished_at", json_time(sweep->finished_ms));
+        (json_int_t)sweep->repetitions, "plan", answer_json_stored(sweep->plan), "plan_digest",
+        sweep->plan_digest, "created_at", answer_json_time(sweep->created_ms), "started_at",
+        answer_json_time(sweep->started_ms), "finished_at", answer_json_time(sweep->finished_ms));
 
     if (sweep->subject_count > 1)
         json_object_set_new(json, "candidate_revision",
@@ -66,22 +66,22 @@ json_t *sweep_json(const struct sweep_row *sweep)
     return json;
 }
 
-bool sweep_is_active(const struct sweep_row *sweep)
+bool sweep_answer_is_active(const struct sweep_row *sweep)
 {
     return strcmp(sweep->state, "running") == 0 || strcmp(sweep->state, "planned") == 0;
 }
 
-void plan_describe(const json_t *plan, struct text *out)
+void sweep_answer_describe_plan(const json_t *plan, struct text *out)
 {
     json_auto_t *stated = tool_stated(tool_find("sweep_plan"), plan);
 
     text_add(out, "Plan: ");
-    members_describe(stated, out);
+    answer_describe_members(stated, out);
 }
 
-void sweep_describe(const struct sweep_row *sweep, struct text *out)
+void sweep_answer_describe(const struct sweep_row *sweep, struct text *out)
 {
-    json_auto_t *plan = json_stored(sweep->plan);
+    json_auto_t *plan = answer_json_stored(sweep->plan);
     char time[TIME_SHOWN_SIZE];
 
     text_addf(out, "%s on %s (revision %" PRId64 ")", sweep->id, sweep->deployment,
@@ -95,8 +95,8 @@ void sweep_describe(const struct sweep_row *sweep, struct text *out)
         text_addf(out, " (%" PRId64 " measured, %" PRId64 " inferred)",
                   sweep->cells_done - sweep->cells_inferred, sweep->cells_inferred);
     text_addf(out, "; job %s, by %s, asked for %s.\n", sweep->job_id, sweep->principal,
-              time_show(sweep->created_ms, time));
-    plan_describe(plan, out);
+              answer_time(sweep->created_ms, time));
+    sweep_answer_describe_plan(plan, out);
     if (sweep->reason[0] != '\0') {
         text_add(out, "Reason: ");
         text_add_printable(out, sweep->reason, strlen(sweep->reason), sizeof sweep->reason);
@@ -104,7 +104,7 @@ void sweep_describe(const struct sweep_row *sweep, struct text *out)
     }
 }
 
-const struct field finding_fields[] = {
+const struct field sweep_answer_finding_fields[] = {
     { "output_tokens", VALUE_INTEGER, .help = "Answer length." },
     { "saturation", VALUE_LIST,
       .help = "Per context: the smallest load with 95 % of the most tokens/s lies from low_users "
@@ -115,13 +115,13 @@ const struct field finding_fields[] = {
     { 0 },
 };
 
-void findings_add(const struct report_input *input, struct answer *answer)
+void sweep_answer_add_findings(const struct report_input *input, struct answer *answer)
 {
     json_object_set_new(answer->structured, "findings", report_findings_json(input));
     report_findings(input, &answer->text);
 }
 
-void sweep_rows_free(struct sweep_row *rows, size_t count)
+void sweep_answer_rows_free(struct sweep_row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         sweep_row_finish(&rows[i]);

@@ -12,8 +12,8 @@ bool sweep_material_read(const struct services *services, const char *sweep_id,
     return sweep_find(store, sweep_id, &out->sweep, error)
            && run_list(store, NULL, sweep_id, 0, RUNS_MAX, &out->runs, &out->run_count, error)
            && cell_list(store, sweep_id, NULL, &out->cells, &out->cell_count, error)
-           && attempt_list(store, sweep_id, "interrupted", &out->interrupted,
-                           &out->interrupted_count, error);
+           && cell_attempt_list(store, sweep_id, "interrupted", &out->interrupted,
+                                &out->interrupted_count, error);
 }
 
 void sweep_material_finish(struct sweep_material *material)

@@ -33,18 +33,19 @@ const struct field audit_row_fields[] = {
 json_t *audit_row_json(const struct audit_row *row)
 {
     return json_pack("{s:I, s:o, s:s, s:s, s:o, s:s, s:o, s:s, s:o, s:I, s:o, s:o, s:o, s:s}", "id",
-                     (json_int_t)row->id, "at", json_time(row->at_ms), "principal", row->principal,
-                     "role", row->role, "client", json_text_or_null(row->client), "tool", row->tool,
-                     "arguments", json_stored(row->arguments), "phase", row->phase, "outcome",
-                     json_text_or_null(row->outcome), "times", (json_int_t)row->times, "detail",
-                     json_text_or_null(row->detail), "subject", json_text_or_null(row->subject),
-                     "changed", json_stored(row->changed), "request_id", row->request_id);
+                     (json_int_t)row->id, "at", answer_json_time(row->at_ms), "principal",
+                     row->principal, "role", row->role, "client", answer_json_text(row->client),
+                     "tool", row->tool, "arguments", answer_json_stored(row->arguments), "phase",
+                     row->phase, "outcome", answer_json_text(row->outcome), "times",
+                     (json_int_t)row->times, "detail", answer_json_text(row->detail), "subject",
+                     answer_json_text(row->subject), "changed", answer_json_stored(row->changed),
+                     "request_id", row->request_id);
 }
 
 /* "chips 2 -> 4, region "a" -> "b"" */
 static void add_changes(const char *changed, struct text *out)
 {
-    json_auto_t *members = json_stored(changed);
+    json_auto_t *members = answer_json_stored(changed);
     const char *name;
     json_t *pair;
 
@@ -90,7 +91,7 @@ void audit_rows_text(const struct audit_row *rows, size_t count, struct text *ou
     for (size_t i = 0; i < count; i++) {
         const struct audit_row *row = &rows[i];
 
-        table_cell(table, "%s", time_show(row->at_ms, time));
+        table_cell(table, "%s", answer_time(row->at_ms, time));
         table_cell(table, "%s", row->principal);
         table_cell(table, "%.30s", row->client);
         table_cell(table, "%s", row->tool);

@@ -68,16 +68,16 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
         .subject = call_text(call, "subject"),
     };
     struct period period;
-    size_t limit = page_limit(call), count, shown;
+    size_t limit = answer_page_limit(call), count, shown;
     struct audit_row *rows = NULL;
     json_t *list;
 
     if (!check(call, error) || !period_read(call, &period, error)
-        || !page_cursor(call, &filter.before_id, error))
+        || !answer_page_cursor(call, &filter.before_id, error))
         return false;
     filter.since_ms = period.since_ms;
     filter.until_ms = period.until_ms;
-    if (!audit_list(call->services->store, &filter, limit + 1, &rows, &count, error))
+    if (!audit_log_list(call->services->store, &filter, limit + 1, &rows, &count, error))
         return false;
     shown = count > limit ? limit : count;
     list = json_array();
@@ -89,8 +89,8 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     else
         audit_rows_text(rows, shown, &answer->text);
     add_check(call, answer);
-    page_end_at(answer, count > shown, shown == 0 ? 0 : rows[shown - 1].id);
-    audit_rows_free(rows, count);
+    answer_page_end_at(answer, count > shown, shown == 0 ? 0 : rows[shown - 1].id);
+    audit_log_rows_free(rows, count);
     return true;
 }
 

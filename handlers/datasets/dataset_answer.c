@@ -20,7 +20,7 @@ static const struct field lengths_fields[] = {
     { "repeated", VALUE_INTEGER, .sparse = true, .help = "Prompts that stand in it once more." },
     { "input_tokens", VALUE_OBJECT, .help = "Of prompts.", .fields = range_fields },
     { "output_tokens", VALUE_OBJECT, .help = "Of answers.", .fields = range_fields,
-      .told_in = "input_tokens" },
+      .described_in = "input_tokens" },
     { 0 },
 };
 
@@ -44,8 +44,9 @@ json_t *dataset_json(const struct dataset_entry *entry)
     return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:s, s:o}", "name", entry->name, "digest",
                      entry->digest, "kind", entry->kind, "count", (json_int_t)entry->rows,
                      "skipped", (json_int_t)entry->skipped, "file_bytes",
-                     (json_int_t)entry->file_bytes, "lengths", json_stored(entry->lengths),
-                     "principal", entry->principal, "created_at", json_time(entry->created_ms));
+                     (json_int_t)entry->file_bytes, "lengths", answer_json_stored(entry->lengths),
+                     "principal", entry->principal, "created_at",
+                     answer_json_time(entry->created_ms));
 }
 
 static json_t *range_json(const struct dataset_range *range)
@@ -75,7 +76,7 @@ static void add_range(struct text *out, const char *what, const json_t *range)
 
 void dataset_describe(const struct dataset_entry *entry, struct text *out)
 {
-    json_auto_t *lengths = json_stored(entry->lengths);
+    json_auto_t *lengths = answer_json_stored(entry->lengths);
 
     text_addf(out, "%s: %" PRId64 " %s", entry->name, entry->rows, entry->kind);
     add_range(out, "input", json_object_get(lengths, "input_tokens"));

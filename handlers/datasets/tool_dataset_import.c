@@ -28,7 +28,7 @@ static const struct param params[] = {
 
 static const struct field fields[] = {
     { "dataset", VALUE_OBJECT, .help = "The dataset.", .fields = dataset_fields,
-      .told_in = "dataset_list" },
+      .described_in = "dataset_list" },
     { "already_known", VALUE_BOOLEAN, .help = "True: it was there before, the same." },
     FIELD_NEXT_STEP,
     { 0 },
@@ -44,7 +44,7 @@ static bool check(const struct call *call, struct error *error)
             error, ERROR_INVALID,
             "\"name\" is %s: it must begin with a letter or digit and have only those, "
             "'.', '_' and '-'",
-            text_show(call_text(call, "name"), shown));
+            value_show_text(call_text(call, "name"), shown));
     if (has_text && call->file != NULL)
         return error_set(error, ERROR_INVALID,
                          "the file came as the request's body: leave \"text\" out");

@@ -21,7 +21,7 @@ static bool read_url(const struct call *call, struct deployment *deployment, str
         return true;
     if (!url_check(url, host, &port, &problem)
         || !access_check_url(&call->services->access, url, &problem))
-        return error_set(error, problem.kind, "\"url\" is %s: %s", url_show(url, shown),
+        return error_set(error, problem.kind, "\"url\" is %s: %s", value_show_url(url, shown),
                          problem.message);
     length = text_copy(deployment->url, sizeof deployment->url, url);
     while (length > 0 && deployment->url[length - 1] == '/')
@@ -88,14 +88,14 @@ static bool read_labels(const struct call *call, struct deployment *deployment, 
         return true;
     json_object_foreach(json_iterable(labels), key, value) json_object_set_new(
         printable, key,
-        json_foreign(json_string_value(value), json_string_length(value), SIZE_MAX));
+        answer_json_foreign(json_string_value(value), json_string_length(value), SIZE_MAX));
     return write_json(printable, "labels", deployment->labels, sizeof deployment->labels, error);
 }
 
 static bool read_limits(const struct call *call, struct deployment *deployment, struct error *error)
 {
     static const char *const names[] = { "max_instances", "container_concurrency", "max_running" };
-    json_auto_t *limits = json_stored(deployment->limits);
+    json_auto_t *limits = answer_json_stored(deployment->limits);
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         int64_t value = call_integer(call, names[i], -1);

@@ -8,8 +8,8 @@
 #include "handlers/values.h"
 
 const struct field deployment_welcome_fields[] = {
-    { "deployment", VALUE_OBJECT, .help = "As it is stored now.", .fields = deployment_fields,
-      .told_in = "deployment_show" },
+    { "deployment", VALUE_OBJECT, .help = "As it is stored now.",
+      .fields = deployment_answer_fields, .described_in = "deployment_show" },
     { "changed", VALUE_BOOLEAN,
       .help = "False: it was stored like this already, nothing was written." },
     { "reachable", VALUE_BOOLEAN, .help = "Did the server list its models just now?" },
@@ -28,13 +28,13 @@ const struct field deployment_welcome_fields[] = {
 
 static void add_found(const struct model_facts *facts, struct answer *answer)
 {
-    json_object_set_new(answer->structured, "model", json_text_or_null(facts->model));
+    json_object_set_new(answer->structured, "model", answer_json_text(facts->model));
     if (facts->context_tokens > 0)
         json_object_set_new(answer->structured, "context_tokens",
                             json_integer(facts->context_tokens));
-    json_object_set_new(answer->structured, "engine", json_text_or_null(facts->engine));
+    json_object_set_new(answer->structured, "engine", answer_json_text(facts->engine));
     json_object_set_new(answer->structured, "engine_version",
-                        json_text_or_null(facts->engine_version));
+                        answer_json_text(facts->engine_version));
     text_add(&answer->text, "It answers: ");
     text_add_printable(&answer->text, facts->model, strlen(facts->model), 120);
     text_add(&answer->text, " on ");
@@ -51,7 +51,7 @@ static void add_bound(const struct call *call, const struct deployment *deployme
 {
     TEXT_AUTO warning = { 0 };
 
-    json_object_set_new(answer->structured, "bound", json_text_or_null(origin));
+    json_object_set_new(answer->structured, "bound", answer_json_text(origin));
     if (origin[0] == '\0')
         return;
     text_addf(&answer->text, "The secret %s may now be sent to %s.\n", deployment->secret, origin);
@@ -69,19 +69,20 @@ void deployment_welcome(const struct call *call, const struct deployment *deploy
     struct model_facts facts = { 0 };
     struct error problem = { 0 };
     TEXT_AUTO sentence = { 0 };
-    bool reachable = deployment_discover(call->services, deployment, &endpoint, &facts, &problem);
+    bool reachable =
+        deployment_endpoint_discover(call->services, deployment, &endpoint, &facts, &problem);
     const char *next = reachable ? "model_health; sweep_start alone finds where it saturates"
                                  : "when it runs, model_health; deployment_update mends a wrong "
                                    "URL, model or secret";
 
-    text_add_masked(&sentence, problem.message);
-    answer->structured = json_pack("{s:o, s:b, s:b, s:o}", "deployment",
-                                   deployment_json(deployment), "changed", changed, "reachable",
-                                   reachable, "problem", json_text_or_null(text_string(&sentence)));
+    value_add_masked(&sentence, problem.message);
+    answer->structured = json_pack(
+        "{s:o, s:b, s:b, s:o}", "deployment", deployment_answer_json(deployment), "changed",
+        changed, "reachable", reachable, "problem", answer_json_text(text_string(&sentence)));
     text_addf(&answer->text, "%s is %s (revision %" PRId64 ") at %s: ", deployment->name,
               changed ? "stored" : "stored like this already", deployment->revision,
               deployment->url);
-    deployment_describe(deployment, &answer->text);
+    deployment_answer_describe(deployment, &answer->text);
     text_add(&answer->text, ".\n");
     add_bound(call, deployment, bound, answer);
     text_copy(answer->changed, sizeof answer->changed, changed ? deployment->name : "");

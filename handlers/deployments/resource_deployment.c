@@ -6,12 +6,12 @@
 
 static json_t *facts_json(const struct model_facts *facts)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "id", json_text_or_null(facts->model),
-                     "context_tokens",
-                     facts->context_tokens > 0 ? json_integer(facts->context_tokens) : json_null(),
-                     "engine", json_text_or_null(facts->engine), "engine_version",
-                     json_text_or_null(facts->engine_version), "details",
-                     json_stored(facts->details), "observed_at", json_time(facts->observed_ms));
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o}", "id", answer_json_text(facts->model), "context_tokens",
+        facts->context_tokens > 0 ? json_integer(facts->context_tokens) : json_null(), "engine",
+        answer_json_text(facts->engine), "engine_version", answer_json_text(facts->engine_version),
+        "details", answer_json_stored(facts->details), "observed_at",
+        answer_json_time(facts->observed_ms));
 }
 
 static bool read(struct call *call, const char *value, struct text *out, struct error *error)
@@ -28,11 +28,11 @@ static bool read(struct call *call, const char *value, struct text *out, struct 
         || !model_facts_latest(store, deployment.id, &facts, &known, error)
         || !sweep_list(store, value, 0, 1, &sweeps, &count, error))
         return false;
-    json = json_pack("{s:o, s:o, s:o}", "deployment", deployment_json(&deployment), "model",
+    json = json_pack("{s:o, s:o, s:o}", "deployment", deployment_answer_json(&deployment), "model",
                      known ? facts_json(&facts) : json_null(), "last_sweep",
-                     count > 0 ? sweep_json(&sweeps[0]) : json_null());
-    sweep_rows_free(sweeps, count);
-    resource_add_json(json, out);
+                     count > 0 ? sweep_answer_json(&sweeps[0]) : json_null());
+    sweep_answer_rows_free(sweeps, count);
+    resource_answer_add_json(json, out);
     return true;
 }
 

@@ -10,7 +10,7 @@
 
 #define PAGE 100
 
-const struct field secret_fields[] = {
+const struct field secret_answer_fields[] = {
     { "name", VALUE_TEXT, .help = "As deployments name it." },
     { "is_set", VALUE_BOOLEAN, .help = "Has the server a value for it?" },
     { "origins", VALUE_TEXTS, .help = "All it may be sent to." },
@@ -19,7 +19,7 @@ const struct field secret_fields[] = {
     { 0 },
 };
 
-const struct field unbound_fields[] = {
+const struct field secret_answer_unbound_fields[] = {
     { "deployment", VALUE_TEXT, .help = "Its name." },
     { "secret", VALUE_TEXT, .help = "Its secret." },
     { "origin", VALUE_TEXT, .help = "Where it points." },
@@ -135,7 +135,7 @@ static void describe(struct listing *listing, const char *name)
                           json_pack("{s:s, s:b, s:o, s:b, s:o}", "name", name, "is_set",
                                     has_name(&listing->set, name), "origins", origins, "by_file",
                                     found.by_file || problem.kind != ERROR_NONE, "problem",
-                                    json_text_or_null(problem.message)));
+                                    answer_json_text(problem.message)));
     secret_access_finish(&found);
 }
 
@@ -146,7 +146,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(first->text, second->text);
 }
 
-bool secrets_json(const struct access *access, json_t **out, struct error *error)
+bool secret_answer_json(const struct access *access, json_t **out, struct error *error)
 {
     struct listing listing = { .access = access };
     bool done;
@@ -187,7 +187,7 @@ static void add_row(struct table *table, const json_t *secret)
     table_cell(table, "%s", json_get_boolean(secret, "by_file", false) ? "file" : "");
 }
 
-void secrets_text(const json_t *listed, struct text *out)
+void secret_answer_text(const json_t *listed, struct text *out)
 {
     const json_t *secrets = json_object_get(listed, "secrets");
     struct table *table = table_create();

@@ -4,9 +4,10 @@
 
 #include "handlers/answer.h"
 
-extern const struct field secret_fields[];  /* of a secret */
-extern const struct field unbound_fields[]; /* of a deployment whose secret is not sent */
+extern const struct field secret_answer_fields[]; /* of a secret */
+extern const struct field
+    secret_answer_unbound_fields[]; /* of a deployment whose secret is not sent */
 
 /* {"secrets", "unbound"}, a new object. */
-bool secrets_json(const struct access *access, json_t **out, struct error *error);
-void secrets_text(const json_t *listed, struct text *out);
+bool secret_answer_json(const struct access *access, json_t **out, struct error *error);
+void secret_answer_text(const json_t *listed, struct text *out);

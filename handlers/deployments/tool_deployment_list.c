@@ -15,8 +15,8 @@ static const struct param params[] = {
 };
 
 static const struct field fields[] = {
-    { "deployments", VALUE_LIST, .help = "In order of name.", .fields = deployment_fields,
-      .told_in = "deployment_show" },
+    { "deployments", VALUE_LIST, .help = "In order of name.", .fields = deployment_answer_fields,
+      .described_in = "deployment_show" },
     FIELD_NEXT_CURSOR,
     FIELD_NEXT_STEP,
     { 0 },
@@ -52,7 +52,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 {
     FREE_AUTO struct deployment *deployments = NULL;
     const char *after = call_text(call, "cursor");
-    size_t limit = page_limit(call), count, shown;
+    size_t limit = answer_page_limit(call), count, shown;
     json_t *list;
 
     if (after != NULL && !text_is_name(after))
@@ -65,14 +65,14 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     shown = count > limit ? limit : count;
     list = json_array();
     for (size_t i = 0; i < shown; i++)
-        json_array_append_new(list, deployment_json(&deployments[i]));
+        json_array_append_new(list, deployment_answer_json(&deployments[i]));
     answer->structured = json_pack("{s:o}", "deployments", list);
     if (shown == 0) {
         text_add(&answer->text, "No deployment is registered.\n");
         answer_next(answer, "deployment_register");
     } else
         write_table(deployments, shown, &answer->text);
-    page_end(answer, count > shown ? deployments[shown - 1].name : NULL);
+    answer_page_end(answer, count > shown ? deployments[shown - 1].name : NULL);
     return true;
 }
 

@@ -56,7 +56,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
             error, ERROR_INVALID,
             "\"name\" is %s: it may have letters, digits, '.', '_' and '-', and begins "
             "with a letter or digit",
-            text_show(wanted.name, shown));
+            value_show_text(wanted.name, shown));
     if (!deployment_settings_read(call, &wanted, error)
         || !deployment_check_secret(call, NULL, &wanted, error)
         || !store(call, &wanted, &stored, &changed, error))

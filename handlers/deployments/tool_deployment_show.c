@@ -67,7 +67,8 @@ static const struct field lease_fields[] = {
 };
 
 static const struct field fields[] = {
-    { "deployment", VALUE_OBJECT, .help = "As it is registered.", .fields = deployment_fields },
+    { "deployment", VALUE_OBJECT, .help = "As it is registered.",
+      .fields = deployment_answer_fields },
     { "health", VALUE_OBJECT, .help = "Just asked.", .fields = health_fields },
     { "model", VALUE_OBJECT, .optional = true,
       .help = "What it serves, as far as it ever said; missing: it never did.",
@@ -78,7 +79,7 @@ static const struct field fields[] = {
     { "lease", VALUE_OBJECT, .optional = true, .help = "Who measures on it; missing: nobody.",
       .fields = lease_fields },
     { "last_sweep", VALUE_OBJECT, .optional = true, .help = "Its newest sweep; missing: none.",
-      .fields = sweep_fields, .told_in = "sweep_show" },
+      .fields = sweep_answer_fields, .described_in = "sweep_show" },
     FIELD_NEXT_STEP,
     { 0 },
 };
@@ -89,7 +90,7 @@ struct view {
     bool up, knows_facts, has_load, has_lease;
     struct error problem;
     struct model_facts facts;
-    struct metrics_snapshot load;
+    struct engine_metrics_snapshot load;
     struct scrape_target watch;
     struct scrape_left_out left_out; /* of its last scrape */
     struct endpoint_lease lease;
@@ -103,11 +104,11 @@ static bool ask_server(const struct call *call, struct view *view, struct error 
     ENDPOINT_AUTO endpoint = { 0 };
     struct error ignored;
 
-    view->up = deployment_discover(call->services, &view->deployment, &endpoint, &view->facts,
-                                   &view->problem);
+    view->up = deployment_endpoint_discover(call->services, &view->deployment, &endpoint,
+                                            &view->facts, &view->problem);
     view->knows_facts = view->up;
     if (view->up) {
-        view->has_load = metrics_scrape(&endpoint, &view->load, &ignored);
+        view->has_load = engine_metrics_scrape(&endpoint, &view->load, &ignored);
         return true;
     }
     return model_facts_latest(call->services->store, view->deployment.id, &view->facts,
@@ -129,8 +130,8 @@ static bool find_lease(struct store *store, struct view *view, struct error *err
     char endpoint[ENDPOINT_NAME_SIZE];
     size_t count;
 
-    if (!endpoint_name(view->deployment.url, endpoint, error)
-        || !endpoint_list(store, &leases, &count, error))
+    if (!endpoint_lease_name(view->deployment.url, endpoint, error)
+        || !endpoint_lease_list(store, &leases, &count, error))
         return false;
     for (size_t i = 0; i < count; i++) {
         if (strcmp(leases[i].endpoint, endpoint) != 0)
@@ -149,7 +150,7 @@ static bool view_read(const struct call *call, struct view *view, struct error *
 {
     struct store *store = call->services->store;
 
-    return deployment_of(call, &view->deployment, error) && ask_server(call, view, error)
+    return deployment_argument(call, &view->deployment, error) && ask_server(call, view, error)
            && find_watch(store, view, error) && find_lease(store, view, error)
            && sweep_list(store, view->deployment.name, 0, 1, &view->sweeps, &view->sweep_count,
                          error);
@@ -162,7 +163,7 @@ static const char *next_step(const struct view *view)
                "secret";
     if (view->sweep_count == 0)
         return "model_health; sweep_start alone finds where it saturates";
-    if (sweep_is_active(&view->sweeps[0]))
+    if (sweep_answer_is_active(&view->sweeps[0]))
         return "job_show with the sweep and wait_s 600";
     return "run_report for its newest sweep, or sweep_plan for another";
 }
@@ -175,12 +176,12 @@ static json_t *model_json(const struct view *view)
 
     if (!view->knows_facts)
         return json_null();
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "id", json_text_or_null(facts->model),
-                     "context_tokens",
-                     facts->context_tokens > 0 ? json_integer(facts->context_tokens) : json_null(),
-                     "engine", json_text_or_null(facts->engine), "engine_version",
-                     json_text_or_null(facts->engine_version), "details",
-                     json_stored(facts->details), "observed_at", json_time(facts->observed_ms));
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o}", "id", answer_json_text(facts->model), "context_tokens",
+        facts->context_tokens > 0 ? json_integer(facts->context_tokens) : json_null(), "engine",
+        answer_json_text(facts->engine), "engine_version", answer_json_text(facts->engine_version),
+        "details", answer_json_stored(facts->details), "observed_at",
+        answer_json_time(facts->observed_ms));
 }
 
 static json_t *load_json(const struct view *view)
@@ -207,30 +208,30 @@ static json_t *health_json(const struct view *view)
     TEXT_AUTO problem = { 0 };
 
     if (!view->up)
-        text_add_masked(&problem, view->problem.message);
+        value_add_masked(&problem, view->problem.message);
     return json_pack("{s:s, s:o, s:o}", "status", view->up ? "up" : "down", "problem",
-                     json_text_or_null(text_string(&problem)), "checked_at",
-                     json_time(clock_utc_ms()));
+                     answer_json_text(text_string(&problem)), "checked_at",
+                     answer_json_time(clock_utc_ms()));
 }
 
 static json_t *watch_json(const struct view *view)
 {
     TEXT_AUTO left_out = { 0 };
 
-    left_out_tell(&view->left_out, &left_out);
+    metrics_page_tell_left_out(&view->left_out, &left_out);
     return json_pack("{s:f, s:o, s:o, s:o}", "interval_s", (double)view->watch.interval_ms / 1000,
-                     "last_at", json_time(view->watch.last_ms), "last_error",
-                     json_text_or_null(view->watch.last_error), "left_out",
-                     json_text_or_null(text_string(&left_out)));
+                     "last_at", answer_json_time(view->watch.last_ms), "last_error",
+                     answer_json_text(view->watch.last_error), "left_out",
+                     answer_json_text(text_string(&left_out)));
 }
 
 static json_t *structured(const struct view *view)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "deployment",
-                     deployment_json(&view->deployment), "health", health_json(view), "model",
-                     model_json(view), "load", load_json(view), "watch", watch_json(view), "lease",
-                     lease_json(view), "last_sweep",
-                     view->sweep_count == 0 ? json_null() : sweep_json(&view->sweeps[0]));
+                     deployment_answer_json(&view->deployment), "health", health_json(view),
+                     "model", model_json(view), "load", load_json(view), "watch", watch_json(view),
+                     "lease", lease_json(view), "last_sweep",
+                     view->sweep_count == 0 ? json_null() : sweep_answer_json(&view->sweeps[0]));
 }
 
 /* ---- The dashboard ---- */
@@ -263,7 +264,7 @@ static void add_model(const struct view *view, struct text *out)
 
 static void add_load(const struct view *view, struct text *out)
 {
-    const struct metrics_snapshot *load = &view->load;
+    const struct engine_metrics_snapshot *load = &view->load;
     TEXT_AUTO line = { 0 };
 
     if (!view->has_load)
@@ -288,9 +289,9 @@ static void add_watch(const struct view *view, struct text *out)
         return;
     }
     text_addf(&line, "stored every %g s, last %s%s%s", (double)view->watch.interval_ms / 1000,
-              time_show(view->watch.last_ms, time),
+              answer_time(view->watch.last_ms, time),
               view->watch.last_error[0] != '\0' ? ", failing: " : "", view->watch.last_error);
-    left_out_tell(&view->left_out, &left_out);
+    metrics_page_tell_left_out(&view->left_out, &left_out);
     if (left_out.length > 0)
         text_addf(&line, "; %s", left_out.data);
     add_line(out, "Metrics", text_string(&line));
@@ -330,7 +331,7 @@ static void write_dashboard(const struct view *view, struct text *out)
 
     if (!view->up) {
         text_add(&health, "DOWN: ");
-        text_add_masked(&health, view->problem.message);
+        value_add_masked(&health, view->problem.message);
     }
     text_addf(out, "%s (revision %" PRId64 ")\n\n", deployment->name, deployment->revision);
     add_line(out, "Health", view->up ? "up" : text_string(&health));
@@ -362,7 +363,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
         write_dashboard(&view, &answer->text);
         answer_next(answer, next_step(&view));
     }
-    sweep_rows_free(view.sweeps, view.sweep_count);
+    sweep_answer_rows_free(view.sweeps, view.sweep_count);
     return done;
 }
 

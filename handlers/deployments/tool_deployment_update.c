@@ -56,7 +56,7 @@ static bool read_owner(const struct call *call, struct deployment *after, struct
         return error_set(error, ERROR_NOT_FOUND,
                          "\"owner\" is %s: no principal has that name (opsbrain key list shows "
                          "them)",
-                         text_show(owner, shown));
+                         value_show_text(owner, shown));
     text_copy(after->owner, sizeof after->owner, owner);
     return true;
 }
@@ -130,7 +130,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     struct deployment before, after;
     bool changed;
 
-    if (!deployment_of(call, &before, error))
+    if (!deployment_argument(call, &before, error))
         return false;
     after = before;
     text_copy(after.created_by, sizeof after.created_by, call->principal.name);

@@ -93,7 +93,7 @@ static bool ask(struct call *call, const struct deployment *deployment, struct e
     if (ask_once(call, endpoint, true, since_ns, result, error))
         return true;
     if (result->failure == FAILURE_NOT_FOUND
-        && deployment_model_moved(call->services, deployment, endpoint)) {
+        && deployment_endpoint_model_moved(call->services, deployment, endpoint)) {
         query_result_finish(result);
         if (ask_once(call, endpoint, true, since_ns, result, error))
             return true;
@@ -101,7 +101,8 @@ static bool ask(struct call *call, const struct deployment *deployment, struct e
     if (ask_without_chat(call, endpoint, since_ns, result))
         return true;
     if (result->failure == FAILURE_NOT_FOUND)
-        deployment_explain_missing(call->services, deployment, left_ms(call, since_ns), error);
+        deployment_endpoint_explain_missing(call->services, deployment, left_ms(call, since_ns),
+                                            error);
     return false;
 }
 
@@ -112,8 +113,8 @@ static void tell_passed(const struct deployment *deployment, const struct endpoi
 
     answer->structured = json_pack(
         "{s:s, s:s, s:n, s:n, s:o, s:o, s:o, s:o}", "deployment", deployment->name, "status",
-        "PASSED", "failure", "problem", "model", json_text_or_null(endpoint->model), "first_words",
-        json_foreign(text_string(said), said->length, FIRST_WORDS_BYTES), "latency_s",
+        "PASSED", "failure", "problem", "model", answer_json_text(endpoint->model), "first_words",
+        answer_json_foreign(text_string(said), said->length, FIRST_WORDS_BYTES), "latency_s",
         json_number_or_null(result->total_s), "ttft_s", json_number_or_null(result->ttft_s));
     text_addf(&answer->text, "PASSED\nDeployment: %s\nModel: ", deployment->name);
     text_add_printable(&answer->text, endpoint->model, strlen(endpoint->model), 200);
@@ -145,11 +146,11 @@ static void tell_failed(const struct deployment *deployment, const struct endpoi
     TEXT_AUTO sentence = { 0 };
 
     drop_class(failure, problem->message);
-    text_add_masked(&sentence, problem->message);
+    value_add_masked(&sentence, problem->message);
     answer->structured = json_pack("{s:s, s:s, s:s, s:o, s:o}", "deployment", deployment->name,
                                    "status", "FAILED", "failure", failure_name(failure), "problem",
-                                   json_text_or_null(text_string(&sentence)), "model",
-                                   json_text_or_null(endpoint->model));
+                                   answer_json_text(text_string(&sentence)), "model",
+                                   answer_json_text(endpoint->model));
     text_addf(&answer->text, "FAILED: %s\nDeployment: %s\nModel: %s\n%s\n", failure_name(failure),
               deployment->name, endpoint->model[0] != '\0' ? endpoint->model : "(the first)",
               text_string(&sentence));
@@ -200,7 +201,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     double age_s;
     bool done;
 
-    if (!deployment_of(call, &deployment, error))
+    if (!deployment_argument(call, &deployment, error))
         return false;
     if (call->principal.role < ROLE_OPERATOR)
         turn = health_memory_get(memory, &deployment, call->cancelled, call->host, answer, &age_s);

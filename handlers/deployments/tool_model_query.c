@@ -160,13 +160,13 @@ static json_t *structured(const struct deployment *deployment, const struct endp
 
     return json_pack(
         "{s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o}", "deployment",
-        deployment->name, "model", json_text_or_null(model_of(result, endpoint)), "text",
-        json_foreign(text_string(&result->text), result->text.length, TEXT_LIMIT_BYTES),
+        deployment->name, "model", answer_json_text(model_of(result, endpoint)), "text",
+        answer_json_foreign(text_string(&result->text), result->text.length, TEXT_LIMIT_BYTES),
         "truncated", result->text.length > TEXT_LIMIT_BYTES, "reasoning",
         reasoning->length == 0
             ? json_null()
-            : json_foreign(text_string(reasoning), reasoning->length, TEXT_LIMIT_BYTES),
-        "finish_reason", json_text_or_null(result->finish), "prompt_tokens",
+            : answer_json_foreign(text_string(reasoning), reasoning->length, TEXT_LIMIT_BYTES),
+        "finish_reason", answer_json_text(result->finish), "prompt_tokens",
         count_or_null(result->prompt_tokens), "completion_tokens",
         count_or_null(result->completion_tokens), "total_tokens",
         count_or_null(total_tokens(result)), "chunks", (json_int_t)result->chunks, "ttft_s",
@@ -244,18 +244,19 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     enum failure ignored;
     bool done;
 
-    if (!deployment_of(call, &deployment, error)
+    if (!deployment_argument(call, &deployment, error)
         || !deployment_endpoint(call->services, &deployment, left_ms(call, since_ns), &endpoint,
                                 &ignored, error))
         return false;
     done = ask(call, &endpoint, since_ns, &result, error);
     if (!done && result.failure == FAILURE_NOT_FOUND
-        && deployment_model_moved(call->services, &deployment, &endpoint)) {
+        && deployment_endpoint_model_moved(call->services, &deployment, &endpoint)) {
         query_result_finish(&result);
         done = ask(call, &endpoint, since_ns, &result, error);
     }
     if (!done && result.failure == FAILURE_NOT_FOUND)
-        deployment_explain_missing(call->services, &deployment, left_ms(call, since_ns), error);
+        deployment_endpoint_explain_missing(call->services, &deployment, left_ms(call, since_ns),
+                                            error);
     if (done) {
         answer->structured = structured(&deployment, &endpoint, &result);
         write_text(call, &result, model_of(&result, &endpoint), &answer->text);

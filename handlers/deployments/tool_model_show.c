@@ -57,7 +57,7 @@ static json_t *models_json(const struct engine_report *report, const struct endp
         json_array_append_new(
             list,
             json_pack("{s:o, s:o, s:b}", "id",
-                      json_foreign(model->id, strlen(model->id), sizeof model->id),
+                      answer_json_foreign(model->id, strlen(model->id), sizeof model->id),
                       "context_tokens",
                       model->context_tokens > 0 ? json_integer(model->context_tokens) : json_null(),
                       "in_use", is_in_use(report, endpoint, i)));
@@ -102,16 +102,16 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     ENDPOINT_AUTO endpoint = { 0 };
     struct deployment deployment;
 
-    if (!deployment_of(call, &deployment, error)
-        || !endpoint_resolve(&call->services->access, &deployment, &endpoint, error)
+    if (!deployment_argument(call, &deployment, error)
+        || !secret_access_endpoint(&call->services->access, &deployment, &endpoint, error)
         || !engine_probe(&endpoint, 0, report, error))
         return false;
-    answer->structured =
-        json_pack("{s:s, s:o, s:o, s:o, s:b, s:b, s:o}", "deployment", deployment.name, "engine",
-                  json_foreign(report->engine, strlen(report->engine), sizeof report->engine),
-                  "engine_version", json_text_or_null(report->version), "models",
-                  models_json(report, &endpoint), "has_metrics", report->has_metrics,
-                  "has_tokenize", report->has_tokenize, "details", json_stored(report->details));
+    answer->structured = json_pack(
+        "{s:s, s:o, s:o, s:o, s:b, s:b, s:o}", "deployment", deployment.name, "engine",
+        answer_json_foreign(report->engine, strlen(report->engine), sizeof report->engine),
+        "engine_version", answer_json_text(report->version), "models",
+        models_json(report, &endpoint), "has_metrics", report->has_metrics, "has_tokenize",
+        report->has_tokenize, "details", answer_json_stored(report->details));
     write_text(report, &endpoint, &answer->text);
     return true;
 }

@@ -15,9 +15,9 @@ static const struct param params[] = {
 static const struct field fields[] = {
     { "changed", VALUE_BOOLEAN, .help = "False: nothing was written." },
     { "warning", VALUE_TEXT, .optional = true, .help = "Of its value." },
-    { "secrets", VALUE_LIST, .help = "All there are.", .fields = secret_fields },
+    { "secrets", VALUE_LIST, .help = "All there are.", .fields = secret_answer_fields },
     { "unbound", VALUE_LIST, .help = "Deployments that cannot be called.",
-      .fields = unbound_fields },
+      .fields = secret_answer_unbound_fields },
     { 0 },
 };
 
@@ -59,10 +59,10 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     bool changed;
 
     if (!bind_secret(call, &changed, &answer->text, error)
-        || !secrets_json(&call->services->access, &answer->structured, error))
+        || !secret_answer_json(&call->services->access, &answer->structured, error))
         return false;
     json_object_set_new(answer->structured, "changed", json_boolean(changed));
-    secrets_text(answer->structured, &answer->text);
+    secret_answer_text(answer->structured, &answer->text);
     warn(call, answer);
     return true;
 }

@@ -10,12 +10,12 @@
 
 void job_failure(const struct job *job, struct error *error)
 {
-    json_auto_t *outcome = json_stored(job->outcome);
+    json_auto_t *outcome = answer_json_stored(job->outcome);
     bool sweep = strcmp(job->kind, "sweep") == 0;
 
     error_set(error, error_kind_find(json_get_text(outcome, "kind", "")), "%.300s%s%s",
               json_get_text(outcome, "error", "it failed"), sweep ? ". Next: " : "",
-              sweep ? job_next_step(job) : "");
+              sweep ? job_answer_next_step(job) : "");
 }
 
 /* "swp_1 is completed: 4 of 4 cells measured in 12 s." */
@@ -35,7 +35,7 @@ static void describe_sweep(const struct job *job, const json_t *outcome, struct 
         text_addf(out, "%s%lld cells %s", between, (long long)count, counts[i]);
         between = ", ";
     }
-    text_addf(out, ", in %s.\n", duration_show(json_get_number(outcome, "seconds", 0), duration));
+    text_addf(out, ", in %s.\n", answer_duration(json_get_number(outcome, "seconds", 0), duration));
     if (json_get_text(outcome, "reason", NULL) != NULL)
         text_addf(out, "Reason: %s\n", json_get_text(outcome, "reason", ""));
 }
@@ -44,7 +44,7 @@ static void describe_sweep(const struct job *job, const json_t *outcome, struct 
 static bool sweep_result(const struct services *services, const struct job *job,
                          struct answer *answer, struct error *error)
 {
-    json_t *outcome = json_stored(job->outcome);
+    json_t *outcome = answer_json_stored(job->outcome);
     struct sweep_row sweep;
 
     if (!sweep_find(services->store, job->subject, &sweep, error)) {
@@ -52,12 +52,12 @@ static bool sweep_result(const struct services *services, const struct job *job,
         return false;
     }
     describe_sweep(job, outcome, &answer->text);
-    answer->structured = json_pack("{s:o, s:s, s:o}", "sweep", sweep_json(&sweep), "job", job->id,
-                                   "outcome", outcome);
+    answer->structured = json_pack("{s:o, s:s, s:o}", "sweep", sweep_answer_json(&sweep), "job",
+                                   job->id, "outcome", outcome);
     sweep_row_finish(&sweep);
     if (!job_verdict_add(services, job, answer, error))
         return false;
-    answer_next(answer, job_next_step(job));
+    answer_next(answer, job_answer_next_step(job));
     answer_settle(tool_find("sweep_start"), false, answer);
     return true;
 }
@@ -65,7 +65,7 @@ static bool sweep_result(const struct services *services, const struct job *job,
 bool job_result(const struct services *services, const struct job *job, struct answer *answer,
                 struct error *error)
 {
-    json_auto_t *outcome = json_stored(job->outcome);
+    json_auto_t *outcome = answer_json_stored(job->outcome);
     const char *text = json_get_text(outcome, "text", NULL);
 
     if (job->state == JOB_FAILED) {
@@ -77,6 +77,6 @@ bool job_result(const struct services *services, const struct job *job, struct a
     if (text != NULL)
         text_add(&answer->text, text);
     else
-        job_describe(job, &answer->text);
+        job_answer_describe(job, &answer->text);
     return true;
 }

@@ -8,10 +8,10 @@ static bool read(struct call *call, const char *value, struct text *out, struct 
     json_auto_t *json = NULL;
     struct job job;
 
-    if (!jobs_show(call->services->jobs, value, &job, error))
+    if (!job_pool_show(call->services->jobs, value, &job, error))
         return false;
-    json = job_json(&job);
-    resource_add_json(json, out);
+    json = job_answer_json(&job);
+    resource_answer_add_json(json, out);
     return true;
 }
 

@@ -15,7 +15,7 @@ static char *audited(const char *id)
     TEXT_AUTO shown = { 0 };
     json_auto_t *kept = NULL;
 
-    text_add_masked(&masked, id);
+    value_add_masked(&masked, id);
     text_add_printable(&shown, text_string(&masked), masked.length, AUDITED_BYTES);
     kept = json_pack("{s:s}", "taskId", text_string(&shown));
     return json_write(kept);
@@ -27,8 +27,8 @@ static bool check(const struct call *call, const char *id, const char *act, stru
     if (call->principal.role < ROLE_OPERATOR)
         return error_set(error, ERROR_FORBIDDEN, "%s needs the role operator; %s has the role %s",
                          call->change.tool, call->principal.name, role_name(call->principal.role));
-    return jobs_show(call->services->jobs, id, job, error)
-           && job_owner_check(call, id, job->principal, act, error);
+    return job_pool_show(call->services->jobs, id, job, error)
+           && job_answer_check_owner(call, id, job->principal, act, error);
 }
 
 static bool cancel(struct call *call, const char *id, struct error *error)
@@ -37,11 +37,12 @@ static bool cancel(struct call *call, const char *id, struct error *error)
 
     if (!check(call, id, "stop it", &job, error))
         return false;
-    return job_is_over(&job) || jobs_cancel(call->services->jobs, id, &call->change, &job, error)
+    return job_is_over(&job)
+           || job_pool_cancel(call->services->jobs, id, &call->change, &job, error)
            || error->kind == ERROR_CONFLICT; /* it has just ended */
 }
 
-bool task_cancel(struct call *call, const char *id, struct error *error)
+bool task_call_cancel(struct call *call, const char *id, struct error *error)
 {
     FREE_AUTO char *arguments = audited(id);
     bool done;
@@ -54,7 +55,7 @@ bool task_cancel(struct call *call, const char *id, struct error *error)
     return done;
 }
 
-bool task_update(struct call *call, const char *id, json_t *answers, struct error *error)
+bool task_call_update(struct call *call, const char *id, json_t *answers, struct error *error)
 {
     FREE_AUTO char *arguments = audited(id);
     struct job job;
@@ -63,7 +64,7 @@ bool task_update(struct call *call, const char *id, json_t *answers, struct erro
 
     call_begin(call, "tasks/update", arguments);
     done = check(call, id, "answer it", &job, error)
-           && jobs_answer(call->services->jobs, id, answers, &call->change, &taken, error);
+           && job_pool_answer(call->services->jobs, id, answers, &call->change, &taken, error);
     if (!done)
         call_refused(call, error);
     call->change.arguments = NULL;

@@ -4,6 +4,6 @@
 #include "handlers/tool.h"
 
 /* Asks the job to stop; one that is over already is left alone. */
-bool task_cancel(struct call *call, const char *id, struct error *error);
+bool task_call_cancel(struct call *call, const char *id, struct error *error);
 /* Answers what the job asked; `answers` is an object by key. */
-bool task_update(struct call *call, const char *id, json_t *answers, struct error *error);
+bool task_call_update(struct call *call, const char *id, json_t *answers, struct error *error);

@@ -8,8 +8,8 @@ static const struct param params[] = {
 };
 
 static const struct field fields[] = {
-    { "job", VALUE_OBJECT, .help = "The job as it is now.", .fields = job_fields,
-      .told_in = "job_show" },
+    { "job", VALUE_OBJECT, .help = "The job as it is now.", .fields = job_answer_fields,
+      .described_in = "job_show" },
     FIELD_NEXT_STEP,
     { 0 },
 };
@@ -19,12 +19,12 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     char id[ID_SIZE];
     struct job job;
 
-    if (!job_of(call, id, error) || !jobs_show(call->services->jobs, id, &job, error)
-        || !job_owner_check(call, job.id, job.principal, "stop it", error)
-        || !jobs_cancel(call->services->jobs, id, &call->change, &job, error))
+    if (!job_answer_id(call, id, error) || !job_pool_show(call->services->jobs, id, &job, error)
+        || !job_answer_check_owner(call, job.id, job.principal, "stop it", error)
+        || !job_pool_cancel(call->services->jobs, id, &call->change, &job, error))
         return false;
-    answer->structured = json_pack("{s:o}", "job", job_json(&job));
-    job_describe(&job, &answer->text);
+    answer->structured = json_pack("{s:o}", "job", job_answer_json(&job));
+    job_answer_describe(&job, &answer->text);
     if (!job_is_over(&job))
         answer_next(answer, "job_show with wait_s: it stops as soon as it can");
     return true;

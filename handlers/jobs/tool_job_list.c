@@ -25,7 +25,8 @@ static const struct param params[] = {
 };
 
 static const struct field fields[] = {
-    { "jobs", VALUE_LIST, .help = "Newest first.", .fields = job_fields, .told_in = "job_show" },
+    { "jobs", VALUE_LIST, .help = "Newest first.", .fields = job_answer_fields,
+      .described_in = "job_show" },
     FIELD_NEXT_CURSOR,
     { 0 },
 };
@@ -62,7 +63,7 @@ static void write_table(const struct job *jobs, size_t count, struct text *out)
         else
             table_cell(table, "-");
         table_cell(table, "%s", jobs[i].principal);
-        table_cell(table, "%s", time_show(jobs[i].created_ms, time));
+        table_cell(table, "%s", answer_time(jobs[i].created_ms, time));
         doing_cell(table, &jobs[i]);
     }
     table_render(table, out);
@@ -80,7 +81,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     struct job_filter filter = { .principal = call_text(call, "principal"), .state = -1 };
     struct period period;
     enum job_state state;
-    size_t limit = page_limit(call), count, shown;
+    size_t limit = answer_page_limit(call), count, shown;
     json_t *list;
 
     if (job_state_find(call_text(call, "state"), &state))
@@ -88,19 +89,19 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     if (!period_page(call, &period, error))
         return false;
     filter.before_ms = period.until_ms;
-    if (!jobs_list(call->services->jobs, &filter, limit + 1, &jobs, &count, error))
+    if (!job_pool_list(call->services->jobs, &filter, limit + 1, &jobs, &count, error))
         return false;
     count = period_count(&period, count, created_ms, jobs);
-    shown = page_length(count, limit, created_ms, jobs);
+    shown = answer_page_length(count, limit, created_ms, jobs);
     list = json_array();
     for (size_t i = 0; i < shown; i++)
-        json_array_append_new(list, job_json(&jobs[i]));
+        json_array_append_new(list, job_answer_json(&jobs[i]));
     answer->structured = json_pack("{s:o}", "jobs", list);
     if (shown == 0)
         text_add(&answer->text, "No such job.\n");
     else
         write_table(jobs, shown, &answer->text);
-    page_end_at(answer, count > shown, shown == 0 ? 0 : jobs[shown - 1].created_ms);
+    answer_page_end_at(answer, count > shown, shown == 0 ? 0 : jobs[shown - 1].created_ms);
     return true;
 }
 

@@ -19,7 +19,7 @@ static const struct param params[] = {
 };
 
 static const struct field fields[] = {
-    { "job", VALUE_OBJECT, .help = "The job as it is now.", .fields = job_fields },
+    { "job", VALUE_OBJECT, .help = "The job as it is now.", .fields = job_answer_fields },
     { "over", VALUE_BOOLEAN, .help = "True: it has ended." },
     FIELDS_VERDICT,
     FIELD_NEXT_STEP,
@@ -57,9 +57,9 @@ static bool wait_for_end(struct call *call, struct job *job, struct error *error
         struct job seen = *job;
 
         tell(call, job, &told);
-        if (!jobs_wait(call->services->jobs, job->id, &seen,
-                       left < TOLD_EVERY_MS ? left : TOLD_EVERY_MS, call->cancelled, call->host,
-                       job, error))
+        if (!job_pool_wait(call->services->jobs, job->id, &seen,
+                           left < TOLD_EVERY_MS ? left : TOLD_EVERY_MS, call->cancelled, call->host,
+                           job, error))
             return false;
         if (call->cancelled(call->host))
             return error_set(error, ERROR_CANCELLED,
@@ -73,14 +73,15 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     char id[ID_SIZE];
     struct job job;
 
-    if (!job_of(call, id, error) || !jobs_show(call->services->jobs, id, &job, error)
+    if (!job_answer_id(call, id, error) || !job_pool_show(call->services->jobs, id, &job, error)
         || !wait_for_end(call, &job, error))
         return false;
-    answer->structured = json_pack("{s:o, s:b}", "job", job_json(&job), "over", job_is_over(&job));
-    job_describe(&job, &answer->text);
+    answer->structured =
+        json_pack("{s:o, s:b}", "job", job_answer_json(&job), "over", job_is_over(&job));
+    job_answer_describe(&job, &answer->text);
     if (!job_verdict_add(call->services, &job, answer, error))
         return false;
-    answer_next(answer, job_next_step(&job));
+    answer_next(answer, job_answer_next_step(&job));
     return true;
 }
 

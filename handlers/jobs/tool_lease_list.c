@@ -36,8 +36,8 @@ static json_t *lease_json(const struct endpoint_lease *lease)
                      "held", lease->place == 0, "place",
                      lease->place == 0 ? json_null() : json_integer((json_int_t)lease->place),
                      "job", lease->job_id, "principal", lease->principal, "purpose", lease->purpose,
-                     "asked_at", json_time(lease->asked_ms), "granted_at",
-                     json_time(lease->granted_ms));
+                     "asked_at", answer_json_time(lease->asked_ms), "granted_at",
+                     answer_json_time(lease->granted_ms));
 }
 
 static struct table *begin_table(void)
@@ -66,7 +66,7 @@ static void add_row(struct table *table, const struct endpoint_lease *lease)
     table_cell(table, "%s", lease->job_id);
     table_cell(table, "%s", lease->principal);
     table_cell(table, "%s", lease->purpose);
-    table_cell(table, "%s", time_show(held ? lease->granted_ms : lease->asked_ms, time));
+    table_cell(table, "%s", answer_time(held ? lease->granted_ms : lease->asked_ms, time));
 }
 
 static void write_answer(const struct endpoint_lease *leases, size_t count, size_t limit,
@@ -99,7 +99,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     FREE_AUTO struct endpoint_lease *leases = NULL;
     size_t count;
 
-    if (!endpoint_list(call->services->store, &leases, &count, error))
+    if (!endpoint_lease_list(call->services->store, &leases, &count, error))
         return false;
     write_answer(leases, count, (size_t)call_integer(call, "limit", 0), answer);
     return true;

@@ -13,8 +13,8 @@
 #define LABEL_SIZE 256
 #define NAMES_TOLD 8
 
-const char *const history_functions[] = { "value", "mean",     "min",        "max",
-                                          "rate",  "increase", "percentile", NULL };
+const char *const metric_history_functions[] = { "value", "mean",     "min",        "max",
+                                                 "rate",  "increase", "percentile", NULL };
 
 enum kind {
     KIND_GAUGE,
@@ -26,13 +26,18 @@ enum kind {
 /* What can be asked of each kind; the first is what is told where nothing is asked for. */
 static const struct {
     const char *told_as;
-    enum history_function functions[5];
+    enum metric_history_function functions[5];
     size_t count;
 } kinds[] = {
-    [KIND_GAUGE] = { "a gauge", { HISTORY_MEAN, HISTORY_VALUE, HISTORY_MIN, HISTORY_MAX }, 4 },
-    [KIND_COUNTER] = { "a counter", { HISTORY_RATE, HISTORY_INCREASE, HISTORY_VALUE }, 3 },
-    [KIND_RATIO] = { "a mean already", { HISTORY_MEAN }, 1 },
-    [KIND_HISTOGRAM] = { "a histogram", { HISTORY_PERCENTILE, HISTORY_MEAN }, 2 },
+    [KIND_GAUGE] = { "a gauge",
+                     { METRIC_HISTORY_MEAN, METRIC_HISTORY_VALUE, METRIC_HISTORY_MIN,
+                       METRIC_HISTORY_MAX },
+                     4 },
+    [KIND_COUNTER] = { "a counter",
+                       { METRIC_HISTORY_RATE, METRIC_HISTORY_INCREASE, METRIC_HISTORY_VALUE },
+                       3 },
+    [KIND_RATIO] = { "a mean already", { METRIC_HISTORY_MEAN }, 1 },
+    [KIND_HISTOGRAM] = { "a histogram", { METRIC_HISTORY_PERCENTILE, METRIC_HISTORY_MEAN }, 2 },
 };
 
 struct figure {
@@ -42,7 +47,7 @@ struct figure {
     const char *unit, *unit_increase;
 };
 
-const char *const history_names[] = {
+const char *const metric_history_names[] = {
     "requests_running",
     "requests_waiting",
     "kv_cache_use",
@@ -64,7 +69,7 @@ const char *const history_names[] = {
     NULL,
 };
 
-/* In the order of history_names. */
+/* In the order of metric_history_names. */
 static const struct figure figures[] = {
     { KIND_GAUGE, "requests_running", NULL, 1, "requests", NULL },
     { KIND_GAUGE, "requests_waiting", NULL, 1, "requests", NULL },
@@ -85,28 +90,28 @@ static const struct figure figures[] = {
     { KIND_HISTOGRAM, "e2e_sum_s", "e2e_count", 1000, "ms", NULL },
     { KIND_HISTOGRAM, "queue_sum_s", "queue_count", 1000, "ms", NULL },
 };
-const size_t history_count = sizeof figures / sizeof figures[0];
+const size_t metric_history_count = sizeof figures / sizeof figures[0];
 
 _Static_assert(sizeof figures / sizeof figures[0] + 1
-                   == sizeof history_names / sizeof history_names[0],
+                   == sizeof metric_history_names / sizeof metric_history_names[0],
                "a name for each figure");
 
-size_t history_steps(const struct history_ask *ask)
+size_t metric_history_steps(const struct metric_history_ask *ask)
 {
     return (size_t)((ask->to_ms - ask->from_ms) / ask->step_ms);
 }
 
-bool history_matches(const struct scrape_series *series, const json_t *labels)
+bool metric_history_matches(const struct scrape_series *series, const json_t *labels)
 {
-    const struct prom_sample sample = { .labels = series->labels,
-                                        .labels_length = strlen(series->labels) };
+    const struct promtext_sample sample = { .labels = series->labels,
+                                            .labels_length = strlen(series->labels) };
     char found[LABEL_SIZE];
     const char *name;
     json_t *value;
 
     json_object_foreach(json_iterable(labels), name, value)
     {
-        if (!prom_label(&sample, name, found, sizeof found)
+        if (!promtext_label(&sample, name, found, sizeof found)
             || strcmp(found, json_string_value(value)) != 0)
             return false;
     }
@@ -116,34 +121,35 @@ bool history_matches(const struct scrape_series *series, const json_t *labels)
 /* ---- One step of one series ---- */
 
 /* False: the step tells nothing. */
-static bool value_of(enum history_function function, const struct scrape_point *point,
-                     struct history_value *out)
+static bool value_of(enum metric_history_function function, const struct scrape_point *point,
+                     struct metric_history_value *out)
 {
     double seconds = point->covered_ms / 1000, value = point->last;
     double low = point->min, high = point->max, weight = point->count;
 
-    if (function == HISTORY_VALUE)
+    if (function == METRIC_HISTORY_VALUE)
         low = high = value;
-    if (function == HISTORY_MEAN)
+    if (function == METRIC_HISTORY_MEAN)
         value = point->sum / point->count;
-    if (function == HISTORY_MIN)
+    if (function == METRIC_HISTORY_MIN)
         value = point->min;
-    if (function == HISTORY_MAX)
+    if (function == METRIC_HISTORY_MAX)
         value = point->max;
-    if (function == HISTORY_RATE || function == HISTORY_INCREASE) {
+    if (function == METRIC_HISTORY_RATE || function == METRIC_HISTORY_INCREASE) {
         if (seconds <= 0)
             return false;
-        value = low = high = function == HISTORY_RATE ? point->increase / seconds : point->increase;
-        weight = function == HISTORY_RATE ? seconds : 1;
+        value = low = high =
+            function == METRIC_HISTORY_RATE ? point->increase / seconds : point->increase;
+        weight = function == METRIC_HISTORY_RATE ? seconds : 1;
     }
-    *out = (struct history_value){ point->at_ms, value, low, high, weight };
+    *out = (struct metric_history_value){ point->at_ms, value, low, high, weight };
     return true;
 }
 
 /* ---- Steps as they fill up ---- */
 
 /* Label sets add up, and so do their bounds: the sum was never below the sum of the lowest. */
-static void add_value(struct history_value *sum, const struct history_value *more)
+static void add_value(struct metric_history_value *sum, const struct metric_history_value *more)
 {
     if (sum->weight == 0) {
         *sum = *more;
@@ -156,9 +162,9 @@ static void add_value(struct history_value *sum, const struct history_value *mor
 
 /* Steps that are being filled. */
 struct filling {
-    const struct history_ask *ask;
-    enum history_function function;
-    struct history_value *steps;
+    const struct metric_history_ask *ask;
+    enum metric_history_function function;
+    struct metric_history_value *steps;
 };
 
 static bool choose_series(void *context, const struct scrape_series *series, size_t *tag)
@@ -166,14 +172,14 @@ static bool choose_series(void *context, const struct scrape_series *series, siz
     const struct filling *filling = context;
 
     *tag = 0; /* all fill the same steps */
-    return history_matches(series, filling->ask->labels);
+    return metric_history_matches(series, filling->ask->labels);
 }
 
 static void take_point(void *context, size_t tag, const struct scrape_point *point)
 {
     const struct filling *filling = context;
-    const struct history_ask *ask = filling->ask;
-    struct history_value value;
+    const struct metric_history_ask *ask = filling->ask;
+    struct metric_history_value value;
 
     (void)tag;
     if (value_of(filling->function, point, &value))
@@ -181,7 +187,7 @@ static void take_point(void *context, size_t tag, const struct scrape_point *poi
 }
 
 /* Keeps the steps that have a value. */
-static void take_steps(struct history_value *steps, size_t count, struct history *out)
+static void take_steps(struct metric_history_value *steps, size_t count, struct metric_history *out)
 {
     size_t kept = 0;
 
@@ -192,15 +198,16 @@ static void take_steps(struct history_value *steps, size_t count, struct history
     out->count = kept;
 }
 
-static struct scrape_range range_of(const struct history_ask *ask, const char *name)
+static struct scrape_range range_of(const struct metric_history_ask *ask, const char *name)
 {
     return (struct scrape_range){ ask->deployment_id, name, ask->from_ms, ask->to_ms,
                                   ask->step_ms };
 }
 
-/* The function of the series of one name, step by step; steps is history_steps(ask) of zeros. */
-static bool read_steps(struct store *store, const struct history_ask *ask, const char *name,
-                       enum history_function function, struct history_value *steps,
+/* The function of the series of one name, step by step; steps is metric_history_steps(ask) of
+ * zeros. */
+static bool read_steps(struct store *store, const struct metric_history_ask *ask, const char *name,
+                       enum metric_history_function function, struct metric_history_value *steps,
                        struct error *error)
 {
     const struct scrape_range range = range_of(ask, name);
@@ -210,11 +217,11 @@ static bool read_steps(struct store *store, const struct history_ask *ask, const
     return scrape_visit(store, &range, ask->level, &visitor, error);
 }
 
-static bool read_plain(struct store *store, const struct history_ask *ask, const char *name,
-                       struct history *out, struct error *error)
+static bool read_plain(struct store *store, const struct metric_history_ask *ask, const char *name,
+                       struct metric_history *out, struct error *error)
 {
-    size_t count = history_steps(ask);
-    struct history_value *steps = memory_zeroed(count, sizeof *steps);
+    size_t count = metric_history_steps(ask);
+    struct metric_history_value *steps = memory_zeroed(count, sizeof *steps);
 
     if (!read_steps(store, ask, name, out->function, steps, error)) {
         free(steps);
@@ -225,15 +232,16 @@ static bool read_plain(struct store *store, const struct history_ask *ask, const
 }
 
 /* Growth of `series` per growth of `per`; a step in which nothing happened has no mean. */
-static bool read_ratio(struct store *store, const struct history_ask *ask, const char *series,
-                       const char *per, double scale, struct history *out, struct error *error)
+static bool read_ratio(struct store *store, const struct metric_history_ask *ask,
+                       const char *series, const char *per, double scale,
+                       struct metric_history *out, struct error *error)
 {
-    size_t count = history_steps(ask);
-    struct history_value *steps = memory_zeroed(count, sizeof *steps);
-    FREE_AUTO struct history_value *below = memory_zeroed(count, sizeof *below);
+    size_t count = metric_history_steps(ask);
+    struct metric_history_value *steps = memory_zeroed(count, sizeof *steps);
+    FREE_AUTO struct metric_history_value *below = memory_zeroed(count, sizeof *below);
 
-    if (!read_steps(store, ask, series, HISTORY_INCREASE, steps, error)
-        || !read_steps(store, ask, per, HISTORY_INCREASE, below, error)) {
+    if (!read_steps(store, ask, series, METRIC_HISTORY_INCREASE, steps, error)
+        || !read_steps(store, ask, per, METRIC_HISTORY_INCREASE, below, error)) {
         free(steps);
         return false;
     }
@@ -241,8 +249,8 @@ static bool read_ratio(struct store *store, const struct history_ask *ask, const
         double grown = below[i].weight > 0 ? below[i].value : 0;
         double value = grown > 0 ? steps[i].value / grown * scale : 0;
 
-        steps[i] = (struct history_value){ steps[i].at_ms, value, value, value,
-                                           steps[i].weight > 0 ? grown : 0 };
+        steps[i] = (struct metric_history_value){ steps[i].at_ms, value, value, value,
+                                                  steps[i].weight > 0 ? grown : 0 };
     }
     take_steps(steps, count, out);
     return true;
@@ -250,49 +258,49 @@ static bool read_ratio(struct store *store, const struct history_ask *ask, const
 
 /* ---- A figure of ours ---- */
 
-static bool choose_function(const char *name, enum kind kind, int asked, enum history_function *out,
-                            struct error *error)
+static bool choose_function(const char *name, enum kind kind, int asked,
+                            enum metric_history_function *out, struct error *error)
 {
     TEXT_AUTO can = { 0 };
 
-    *out = asked < 0 ? kinds[kind].functions[0] : (enum history_function)asked;
+    *out = asked < 0 ? kinds[kind].functions[0] : (enum metric_history_function)asked;
     for (size_t i = 0; i < kinds[kind].count; i++) {
         if (kinds[kind].functions[i] == *out)
             return true;
         text_addf(&can, "%s\"%s\"", i == 0 ? "" : ", ",
-                  history_functions[kinds[kind].functions[i]]);
+                  metric_history_functions[kinds[kind].functions[i]]);
     }
     return error_set(
         error, ERROR_INVALID, "\"function\" is \"%s\", but \"%.100s\" is %s: ask for %s%s",
-        history_functions[*out], name, kinds[kind].told_as, text_string(&can),
+        metric_history_functions[*out], name, kinds[kind].told_as, text_string(&can),
         kind == KIND_RATIO ? " (percentiles: metric ttft_ms, itl_ms, e2e_ms, queue_ms)" : "");
 }
 
-static bool read_figure_percentile(struct store *store, const struct history_ask *ask,
-                                   struct history *out, struct error *error)
+static bool read_figure_percentile(struct store *store, const struct metric_history_ask *ask,
+                                   struct metric_history *out, struct error *error)
 {
-    const char *const *families = histogram_families(figures[ask->figure].per);
+    const char *const *families = engine_histogram_families(figures[ask->figure].per);
     bool found = false;
 
     for (size_t i = 0; families[i] != NULL && !found; i++)
-        if (!history_percentile(store, ask, families[i], figures[ask->figure].scale, out, &found,
-                                error))
+        if (!metric_history_percentile(store, ask, families[i], figures[ask->figure].scale, out,
+                                       &found, error))
             return false;
     return true;
 }
 
-static bool read_figure(struct store *store, const struct history_ask *ask, struct history *out,
-                        struct error *error)
+static bool read_figure(struct store *store, const struct metric_history_ask *ask,
+                        struct metric_history *out, struct error *error)
 {
     const struct figure *figure = &figures[ask->figure];
 
-    if (!choose_function(history_names[ask->figure], figure->kind, ask->function, &out->function,
-                         error))
+    if (!choose_function(metric_history_names[ask->figure], figure->kind, ask->function,
+                         &out->function, error))
         return false;
-    out->unit = out->function == HISTORY_INCREASE || out->function == HISTORY_VALUE
+    out->unit = out->function == METRIC_HISTORY_INCREASE || out->function == METRIC_HISTORY_VALUE
                     ? (figure->unit_increase != NULL ? figure->unit_increase : figure->unit)
                     : figure->unit;
-    if (out->function == HISTORY_PERCENTILE)
+    if (out->function == METRIC_HISTORY_PERCENTILE)
         return read_figure_percentile(store, ask, out, error);
     if (figure->per != NULL)
         return read_ratio(store, ask, figure->series, figure->per, figure->scale, out, error);
@@ -302,7 +310,8 @@ static bool read_figure(struct store *store, const struct history_ask *ask, stru
 /* ---- A stored series ---- */
 
 /* Names what there is: first what reads like what was asked for. */
-static bool refuse_series(struct store *store, const struct history_ask *ask, struct error *error)
+static bool refuse_series(struct store *store, const struct metric_history_ask *ask,
+                          struct error *error)
 {
     FREE_AUTO char(*names)[128] = NULL;
     TEXT_AUTO told = { 0 };
@@ -321,7 +330,7 @@ static bool refuse_series(struct store *store, const struct history_ask *ask, st
                      count == 0 ? "none (metrics_watch starts storing)" : told.data);
 }
 
-static const char *unit_of(const char *name, enum history_function function)
+static const char *unit_of(const char *name, enum metric_history_function function)
 {
     static const struct {
         const char *suffix, *unit, *rate;
@@ -340,13 +349,13 @@ static const char *unit_of(const char *name, enum history_function function)
         size_t end = strlen(suffixes[i].suffix);
 
         if (length >= end && strcmp(name + length - end, suffixes[i].suffix) == 0)
-            return function == HISTORY_RATE ? suffixes[i].rate : suffixes[i].unit;
+            return function == METRIC_HISTORY_RATE ? suffixes[i].rate : suffixes[i].unit;
     }
-    return function == HISTORY_RATE ? "1/s" : "";
+    return function == METRIC_HISTORY_RATE ? "1/s" : "";
 }
 
 /* By the type of the series, or of the buckets of the histogram that is meant. */
-static bool find_kind(struct store *store, const struct history_ask *ask, enum kind *out,
+static bool find_kind(struct store *store, const struct metric_history_ask *ask, enum kind *out,
                       struct error *error)
 {
     char type[16], bucket[160];
@@ -363,21 +372,21 @@ static bool find_kind(struct store *store, const struct history_ask *ask, enum k
     return type[0] != '\0' || refuse_series(store, ask, error);
 }
 
-static bool read_histogram(struct store *store, const struct history_ask *ask, struct history *out,
-                           struct error *error)
+static bool read_histogram(struct store *store, const struct metric_history_ask *ask,
+                           struct metric_history *out, struct error *error)
 {
     char sum[160], per[160];
     bool found;
 
     snprintf(sum, sizeof sum, "%s_sum", ask->series);
     snprintf(per, sizeof per, "%s_count", ask->series);
-    if (out->function == HISTORY_PERCENTILE)
-        return history_percentile(store, ask, ask->series, 1, out, &found, error);
+    if (out->function == METRIC_HISTORY_PERCENTILE)
+        return metric_history_percentile(store, ask, ask->series, 1, out, &found, error);
     return read_ratio(store, ask, sum, per, 1, out, error);
 }
 
-static bool read_series(struct store *store, const struct history_ask *ask, struct history *out,
-                        struct error *error)
+static bool read_series(struct store *store, const struct metric_history_ask *ask,
+                        struct metric_history *out, struct error *error)
 {
     enum kind kind;
 
@@ -389,10 +398,10 @@ static bool read_series(struct store *store, const struct history_ask *ask, stru
                                   : read_plain(store, ask, ask->series, out, error);
 }
 
-bool history_read(struct store *store, const struct history_ask *ask, struct history *out,
-                  struct error *error)
+bool metric_history_read(struct store *store, const struct metric_history_ask *ask,
+                         struct metric_history *out, struct error *error)
 {
-    struct history history = { 0 };
+    struct metric_history history = { 0 };
 
     if (ask->figure >= 0 ? !read_figure(store, ask, &history, error)
                          : !read_series(store, ask, &history, error))
@@ -401,19 +410,20 @@ bool history_read(struct store *store, const struct history_ask *ask, struct his
     return true;
 }
 
-void history_finish(struct history *history)
+void metric_history_finish(struct metric_history *history)
 {
     free(history->values);
-    *history = (struct history){ 0 };
+    *history = (struct metric_history){ 0 };
 }
 
-void history_summarize(const struct history *history, struct history_summary *out)
+void metric_history_summarize(const struct metric_history *history,
+                              struct metric_history_summary *out)
 {
     double sum = 0, weight = 0;
 
-    *out = (struct history_summary){ NAN, NAN, NAN, NAN };
+    *out = (struct metric_history_summary){ NAN, NAN, NAN, NAN };
     for (size_t i = 0; i < history->count; i++) {
-        const struct history_value *value = &history->values[i];
+        const struct metric_history_value *value = &history->values[i];
 
         out->low = fmin(out->low, value->low); /* fmin and fmax pass over NaN */
         out->high = fmax(out->high, value->high);

@@ -6,22 +6,23 @@
 
 #include "store/series/scrapes.h"
 
-enum history_function {
-    HISTORY_VALUE, /* the last of each step */
-    HISTORY_MEAN,
-    HISTORY_MIN,
-    HISTORY_MAX,
-    HISTORY_RATE, /* growth per second */
-    HISTORY_INCREASE,
-    HISTORY_PERCENTILE,
+enum metric_history_function {
+    METRIC_HISTORY_VALUE, /* the last of each step */
+    METRIC_HISTORY_MEAN,
+    METRIC_HISTORY_MIN,
+    METRIC_HISTORY_MAX,
+    METRIC_HISTORY_RATE, /* growth per second */
+    METRIC_HISTORY_INCREASE,
+    METRIC_HISTORY_PERCENTILE,
 };
-extern const char *const history_functions[]; /* in that order; ends with NULL */
+extern const char *const metric_history_functions[]; /* in that order; ends with NULL */
 
-extern const char *const history_names[]; /* of figures; ends with NULL */
-extern const size_t history_count;
+extern const char *const metric_history_names[]; /* of figures; ends with NULL */
+extern const size_t metric_history_count;
 
-/* What is asked for: a figure of ours by its place in history_names, or a stored series by name. */
-struct history_ask {
+/* What is asked for: a figure of ours by its place in metric_history_names, or a stored series by
+ * name. */
+struct metric_history_ask {
     int64_t deployment_id;
     int figure;           /* -1: the series */
     const char *series;   /* of a histogram its family's name will do */
@@ -32,38 +33,40 @@ struct history_ask {
     enum scrape_level level;
 };
 
-struct history_value {
+struct metric_history_value {
     int64_t at_ms; /* the step's start */
     double value, low, high;
     double weight;            /* of the value in a mean over steps */
     double at_least, at_most; /* of percentiles: the limits of the bucket that the value lies in,
                                  which is all the server tells; INFINITY: beyond the last */
 };
-struct history {
-    struct history_value *values; /* ascending, heap; steps that tell nothing are left out */
+struct metric_history {
+    struct metric_history_value *values; /* ascending, heap; steps that tell nothing are left out */
     size_t count;
-    enum history_function function;
+    enum metric_history_function function;
     const char *unit; /* static; "" where only the series' name tells */
     const char *why;  /* static: why the values of some steps are NaN; NULL: none is */
 };
 /* Several label sets of one series are added up (low and high are the extremes of any). INVALID:
  * the function does not go with the figure; NOT_FOUND names series that there are. */
-bool history_read(struct store *store, const struct history_ask *ask, struct history *out,
-                  struct error *error);
-void history_finish(struct history *history);
+bool metric_history_read(struct store *store, const struct metric_history_ask *ask,
+                         struct metric_history *out, struct error *error);
+void metric_history_finish(struct metric_history *history);
 
-struct history_summary {
+struct metric_history_summary {
     double latest, low, mean, high; /* NaN without values */
 };
-void history_summarize(const struct history *history, struct history_summary *out);
+void metric_history_summarize(const struct metric_history *history,
+                              struct metric_history_summary *out);
 
 /* The growth of the buckets of histograms named `family`, whose labels match, becomes the
  * percentile (in the histogram's unit times `scale`) of each step. *found: there are such series.
  * Within a bucket values are taken as evenly spread, as histogram_quantile of Prometheus does;
  * beyond the last finite limit the answer is that limit. NaN, and out->why, where label sets of
  * different buckets would be added up, or there is no bucket but +Inf. Private to history*.c. */
-bool history_percentile(struct store *store, const struct history_ask *ask, const char *family,
-                        double scale, struct history *out, bool *found, struct error *error);
+bool metric_history_percentile(struct store *store, const struct metric_history_ask *ask,
+                               const char *family, double scale, struct metric_history *out,
+                               bool *found, struct error *error);
 /* Does the series have all labels that are asked for? */
-bool history_matches(const struct scrape_series *series, const json_t *labels);
-size_t history_steps(const struct history_ask *ask);
+bool metric_history_matches(const struct scrape_series *series, const json_t *labels);
+size_t metric_history_steps(const struct metric_history_ask *ask);

@@ -14,7 +14,7 @@ struct bucket {
 };
 
 struct buckets {
-    const struct history_ask *ask;
+    const struct metric_history_ask *ask;
     struct bucket *rows;
     size_t count, steps;
     bool any;        /* point */
@@ -23,11 +23,11 @@ struct buckets {
 
 static bool limit_of(const struct scrape_series *series, double *out)
 {
-    const struct prom_sample sample = { .labels = series->labels,
-                                        .labels_length = strlen(series->labels) };
+    const struct promtext_sample sample = { .labels = series->labels,
+                                            .labels_length = strlen(series->labels) };
     char text[64], *end;
 
-    if (!prom_label(&sample, "le", text, sizeof text))
+    if (!promtext_label(&sample, "le", text, sizeof text))
         return false;
     *out = strtod(text, &end);
     return end != text && *end == '\0' && !isnan(*out);
@@ -51,7 +51,7 @@ static bool choose_series(void *context, const struct scrape_series *series, siz
     struct buckets *buckets = context;
     double limit;
 
-    if (!limit_of(series, &limit) || !history_matches(series, buckets->ask->labels))
+    if (!limit_of(series, &limit) || !metric_history_matches(series, buckets->ask->labels))
         return false;
     *tag = bucket_at(buckets, limit);
     return true;
@@ -60,7 +60,7 @@ static bool choose_series(void *context, const struct scrape_series *series, siz
 static void take_point(void *context, size_t tag, const struct scrape_point *point)
 {
     struct buckets *buckets = context;
-    const struct history_ask *ask = buckets->ask;
+    const struct metric_history_ask *ask = buckets->ask;
     size_t step = (size_t)((point->at_ms - ask->from_ms) / ask->step_ms);
 
     buckets->any = true;
@@ -100,7 +100,7 @@ static const char *problem_of(const struct buckets *buckets, size_t step)
 /* False: nothing was observed in the step. Buckets are cumulative; one scraped a moment before
  * another may lag behind it, hence the running maximum. */
 static bool percentile_of(const struct buckets *buckets, size_t step, double share,
-                          struct history_value *out)
+                          struct metric_history_value *out)
 {
     double total = 0, below = 0, lower = 0, up_to = 0;
     size_t i = 0;
@@ -131,12 +131,12 @@ static bool percentile_of(const struct buckets *buckets, size_t step, double sha
     return true;
 }
 
-static void take(struct buckets *buckets, const struct history_ask *ask, double scale,
-                 struct history *out)
+static void take(struct buckets *buckets, const struct metric_history_ask *ask, double scale,
+                 struct metric_history *out)
 {
     out->values = memory_zeroed(buckets->steps, sizeof *out->values);
     for (size_t i = 0; i < buckets->steps; i++) {
-        struct history_value *value = &out->values[out->count];
+        struct metric_history_value *value = &out->values[out->count];
 
         if (!percentile_of(buckets, i, ask->percentile / 100, value))
             continue;
@@ -152,13 +152,14 @@ static void take(struct buckets *buckets, const struct history_ask *ask, double 
     }
 }
 
-bool history_percentile(struct store *store, const struct history_ask *ask, const char *family,
-                        double scale, struct history *out, bool *found, struct error *error)
+bool metric_history_percentile(struct store *store, const struct metric_history_ask *ask,
+                               const char *family, double scale, struct metric_history *out,
+                               bool *found, struct error *error)
 {
     char name[160];
     const struct scrape_range range = { ask->deployment_id, name, ask->from_ms, ask->to_ms,
                                         ask->step_ms };
-    struct buckets buckets = { .ask = ask, .steps = history_steps(ask) };
+    struct buckets buckets = { .ask = ask, .steps = metric_history_steps(ask) };
     const struct scrape_visitor visitor = { choose_series, take_point, &buckets };
     bool ok;
 

@@ -4,9 +4,9 @@
 
 static bool read(struct call *call, const char *value, struct text *out, struct error *error)
 {
-    return resource_of_tool(call, "metrics_show",
-                            json_pack("{s:s, s:i}", "deployment", value, "interval_s", 0),
-                            RESOURCE_JSON, out, error);
+    return resource_answer_of_tool(call, "metrics_show",
+                                   json_pack("{s:s, s:i}", "deployment", value, "interval_s", 0),
+                                   RESOURCE_JSON, out, error);
 }
 
 const struct resource resource_metrics = {

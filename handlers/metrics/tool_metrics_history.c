@@ -20,7 +20,7 @@
 
 static const struct param params[] = {
     PARAM_DEPLOYMENT,
-    { "metric", VALUE_CHOICE, .choices = history_names,
+    { "metric", VALUE_CHOICE, .choices = metric_history_names,
       .help = "One figure step by step; without: a summary of all." },
     { "series", VALUE_TEXT, .low = 1, .high = 127,
       .help = "Instead: a series by the server's own name, such as vllm:request_success_total.",
@@ -28,7 +28,7 @@ static const struct param params[] = {
           "A histogram too, such as vllm:request_prefill_time_seconds. Label sets are added up." },
     { "labels", VALUE_TEXT_MAP, .low = 0, .high = 8, .item_low = 0, .item_high = 200, .rare = true,
       .help = "Of `series`: only with these labels, as [\"finished_reason=abort\"]." },
-    { "function", VALUE_CHOICE, .choices = history_functions, .rare = true,
+    { "function", VALUE_CHOICE, .choices = metric_history_functions, .rare = true,
       .help = "What each step tells.",
       .more = "Gauges: mean (the default), value (the last), min, max. Counters: rate (per second, "
               "the default), increase, value. Histograms (ttft_ms, itl_ms, e2e_ms, queue_ms): "
@@ -100,7 +100,7 @@ static const char *const resolutions[SCRAPE_LEVELS] = { "scrapes", "10 s", "1 mi
 struct view {
     const struct call *call;
     struct deployment deployment;
-    struct history_ask ask;
+    struct metric_history_ask ask;
     int64_t now_ms, older_ms; /* older_ms: where the page before ends; 0: there is none */
     struct text note;
     bool is_watched; /* known where nothing is there */
@@ -131,7 +131,7 @@ static int64_t rounded_up(int64_t value, int64_t to)
 /* Finer ones may be kept no longer: then the step becomes what the level can tell. */
 static bool choose_level(struct view *view, int64_t from_ms, struct error *error)
 {
-    struct history_ask *ask = &view->ask;
+    struct metric_history_ask *ask = &view->ask;
     int64_t level_ms;
 
     if (!scrape_level_for(view->call->services->store, view->deployment.id, from_ms, ask->step_ms,
@@ -183,7 +183,7 @@ static bool read_cursor(const struct call *call, int64_t now_ms, int64_t *to_ms,
 static bool choose_range(struct view *view, struct error *error)
 {
     const struct call *call = view->call;
-    struct history_ask *ask = &view->ask;
+    struct metric_history_ask *ask = &view->ask;
     int64_t points = call_integer(call, "points", POINTS_INITIAL);
     int64_t end_ms = view->now_ms - (int64_t)(call_number(call, "until_minutes_ago", 0) * 60000);
     int64_t from_ms = end_ms - (int64_t)(call_number(call, "minutes", 60) * 60000), first_ms;
@@ -207,13 +207,13 @@ static bool choose_range(struct view *view, struct error *error)
 
 /* ---- The answer ---- */
 
-static const char *function_show(const struct history *history, double percentile,
+static const char *function_show(const struct metric_history *history, double percentile,
                                  char out[FUNCTION_SIZE])
 {
-    if (history->function == HISTORY_PERCENTILE)
+    if (history->function == METRIC_HISTORY_PERCENTILE)
         snprintf(out, FUNCTION_SIZE, "p%g", percentile);
     else
-        snprintf(out, FUNCTION_SIZE, "%s", history_functions[history->function]);
+        snprintf(out, FUNCTION_SIZE, "%s", metric_history_functions[history->function]);
     return out;
 }
 
@@ -225,12 +225,12 @@ static void add_cell(struct table *table, double value)
         table_cell(table, "%.4g", value);
 }
 
-static void add_summary(struct view *view, const char *name, const struct history *history)
+static void add_summary(struct view *view, const char *name, const struct metric_history *history)
 {
-    struct history_summary summary;
+    struct metric_history_summary summary;
     char function[FUNCTION_SIZE];
 
-    history_summarize(history, &summary);
+    metric_history_summarize(history, &summary);
     function_show(history, view->ask.percentile, function);
     json_array_append_new(
         view->summaries,
@@ -249,7 +249,7 @@ static void add_summary(struct view *view, const char *name, const struct histor
 }
 
 /* What a percentile is known by. */
-static void add_limits(const struct history_value *value, json_t *point, struct table *table)
+static void add_limits(const struct metric_history_value *value, json_t *point, struct table *table)
 {
     json_object_set_new(point, "at_least", json_number_or_null(value->at_least));
     json_object_set_new(point, "at_most", json_number_or_null(value->at_most));
@@ -261,9 +261,9 @@ static void add_limits(const struct history_value *value, json_t *point, struct 
         table_cell(table, "%.6g to %.6g", value->at_least, value->at_most);
 }
 
-static void add_points(struct view *view, const struct history *history, struct text *out)
+static void add_points(struct view *view, const struct metric_history *history, struct text *out)
 {
-    bool has_limits = history->function == HISTORY_PERCENTILE;
+    bool has_limits = history->function == METRIC_HISTORY_PERCENTILE;
     struct table *table = table_create();
     char time[TIME_SHOWN_SIZE];
 
@@ -273,15 +273,15 @@ static void add_points(struct view *view, const struct history *history, struct 
         table_column(table, "Bucket", true);
     table_column(table, "", false);
     for (size_t i = 0; i < history->count; i++) {
-        const struct history_value *value = &history->values[i];
+        const struct metric_history_value *value = &history->values[i];
         bool partial = value->at_ms + view->ask.step_ms > view->now_ms;
-        json_t *point = json_pack("{s:o, s:o}", "at", json_time(value->at_ms), "value",
+        json_t *point = json_pack("{s:o, s:o}", "at", answer_json_time(value->at_ms), "value",
                                   json_number_or_null(value->value));
 
         if (partial)
             json_object_set_new(point, "partial", json_true());
         json_array_append_new(view->points, point);
-        table_cell(table, "%s", time_show(value->at_ms, time));
+        table_cell(table, "%s", answer_time(value->at_ms, time));
         if (isnan(value->value))
             table_cell(table, "-");
         else
@@ -297,20 +297,20 @@ static void add_points(struct view *view, const struct history *history, struct 
 
 static bool add_figure(struct view *view, int figure, struct text *points_text, struct error *error)
 {
-    struct history_ask *ask = &view->ask;
-    struct history history;
+    struct metric_history_ask *ask = &view->ask;
+    struct metric_history history;
 
     ask->figure = figure;
-    if (!history_read(view->call->services->store, ask, &history, error))
+    if (!metric_history_read(view->call->services->store, ask, &history, error))
         return false;
     if (history.why != NULL)
         text_addf(&view->note, "%sNo %s of some steps: %s.", view->note.length > 0 ? " " : "",
-                  figure < 0 ? ask->series : history_names[figure], history.why);
+                  figure < 0 ? ask->series : metric_history_names[figure], history.why);
     if (history.count > 0)
-        add_summary(view, figure < 0 ? ask->series : history_names[figure], &history);
+        add_summary(view, figure < 0 ? ask->series : metric_history_names[figure], &history);
     if (history.count > 0 && points_text != NULL)
         add_points(view, &history, points_text);
-    history_finish(&history);
+    metric_history_finish(&history);
     return true;
 }
 
@@ -324,7 +324,7 @@ static int place_of(const char *name, const char *const *names)
 
 static bool note_left_out(struct view *view, struct error *error)
 {
-    const struct history_ask *ask = &view->ask;
+    const struct metric_history_ask *ask = &view->ask;
     const struct scrape_range range = { ask->deployment_id, NULL, ask->from_ms, ask->to_ms,
                                         ask->step_ms };
     struct scrape_left_out left_out;
@@ -332,7 +332,7 @@ static bool note_left_out(struct view *view, struct error *error)
 
     if (!scrape_left_out_read(view->call->services->store, &range, ask->level, &left_out, error))
         return false;
-    left_out_tell(&left_out, &told);
+    metrics_page_tell_left_out(&left_out, &told);
     if (told.length > 0)
         text_addf(&view->note, "%s%s.", view->note.length > 0 ? " " : "", told.data);
     return true;
@@ -343,9 +343,9 @@ static bool add_figures(struct view *view, struct text *out, struct error *error
     if (!note_left_out(view, error))
         return false;
     if (!is_summary(view))
-        return add_figure(view, place_of(call_text(view->call, "metric"), history_names), out,
-                          error);
-    for (size_t i = 0; i < history_count; i++)
+        return add_figure(view, place_of(call_text(view->call, "metric"), metric_history_names),
+                          out, error);
+    for (size_t i = 0; i < metric_history_count; i++)
         if (!add_figure(view, (int)i, NULL, error))
             return false;
     return true;
@@ -380,12 +380,12 @@ static bool note_nothing(struct view *view, struct error *error)
         text_add(&view->note, "It is watched, but was not scraped yet.");
     else if (target.last_error[0] != '\0')
         text_addf(&view->note, "It is watched, but the last scrape (%s) failed: %s.",
-                  time_show(target.last_ms, time), target.last_error);
+                  answer_time(target.last_ms, time), target.last_error);
     else
         text_addf(&view->note,
                   "It is watched, and was last scraped at %s: ask for a time up to it, "
                   "or for a figure that the server tells.",
-                  time_show(target.last_ms, time));
+                  answer_time(target.last_ms, time));
     return true;
 }
 
@@ -415,17 +415,17 @@ static json_t *cursor_of(const struct view *view)
 
 static void write_answer(struct view *view, const struct text *points_text, struct answer *answer)
 {
-    const struct history_ask *ask = &view->ask;
+    const struct metric_history_ask *ask = &view->ask;
     char from[TIME_SHOWN_SIZE], to[TIME_SHOWN_SIZE];
 
     answer->structured = json_pack(
         "{s:s, s:o, s:o, s:I, s:s, s:O, s:O, s:o, s:o}", "deployment", view->deployment.name,
-        "from", json_time(ask->from_ms), "to", json_time(ask->to_ms), "step_s",
+        "from", answer_json_time(ask->from_ms), "to", answer_json_time(ask->to_ms), "step_s",
         (json_int_t)(ask->step_ms / 1000), "resolution", resolutions[ask->level], "figures",
-        view->summaries, "points", view->points, "note",
-        json_text_or_null(text_string(&view->note)), "next_cursor", cursor_of(view));
+        view->summaries, "points", view->points, "note", answer_json_text(text_string(&view->note)),
+        "next_cursor", cursor_of(view));
     text_addf(&answer->text, "%s from %s to %s (UTC), in steps of %" PRId64 " s, from %s%s\n\n",
-              view->deployment.name, time_show(ask->from_ms, from), time_show(ask->to_ms, to),
+              view->deployment.name, answer_time(ask->from_ms, from), answer_time(ask->to_ms, to),
               ask->step_ms / 1000, ask->level == SCRAPE_RAW ? "" : "the rollup to ",
               resolutions[ask->level]);
     if (view->note.length > 0)
@@ -469,13 +469,13 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     struct view view = { .call = call, .now_ms = clock_utc_ms() };
     bool done;
 
-    if (!check(call, error) || !deployment_of(call, &view.deployment, error))
+    if (!check(call, error) || !deployment_argument(call, &view.deployment, error))
         return false;
-    view.ask = (struct history_ask){
+    view.ask = (struct metric_history_ask){
         .deployment_id = view.deployment.id,
         .series = call_text(call, "series"),
         .labels = json_object_get(call->arguments, "labels"),
-        .function = place_of(call_text(call, "function"), history_functions),
+        .function = place_of(call_text(call, "function"), metric_history_functions),
         .percentile = call_number(call, "percentile", DEFAULT_PERCENTILE),
     };
     view.summaries = json_array();

@@ -147,8 +147,8 @@ static void write_text(const struct deployment *deployment, const json_t *now, c
 /* What one look at the server found. */
 struct look {
     struct deployment deployment;
-    struct metrics_snapshot first, last;
-    struct instances instances; /* who answered */
+    struct engine_metrics_snapshot first, last;
+    struct replicas instances; /* who answered */
     bool has_rates;
 };
 
@@ -158,18 +158,18 @@ static bool scrape(struct call *call, struct look *look, struct error *error)
     double interval_s = call_number(call, "interval_s", 2);
     ENDPOINT_AUTO endpoint = { 0 };
 
-    if (!endpoint_resolve(&call->services->access, &look->deployment, &endpoint, error)
-        || !metrics_scrape(&endpoint, &look->first, error))
+    if (!secret_access_endpoint(&call->services->access, &look->deployment, &endpoint, error)
+        || !engine_metrics_scrape(&endpoint, &look->first, error))
         return false;
     look->last = look->first;
-    instances_note(&look->instances, &look->first);
+    replicas_note(&look->instances, &look->first);
     for (int i = 1; i < SCRAPES && interval_s > 0; i++) {
         if (!pause_for(call, interval_s / (SCRAPES - 1), error)
-            || !metrics_scrape(&endpoint, &look->last, error))
+            || !engine_metrics_scrape(&endpoint, &look->last, error))
             return false;
-        instances_note(&look->instances, &look->last);
+        replicas_note(&look->instances, &look->last);
     }
-    look->has_rates = interval_s > 0 && !instances_are_several(&look->instances);
+    look->has_rates = interval_s > 0 && !replicas_are_several(&look->instances);
     return true;
 }
 
@@ -179,18 +179,18 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     bool several;
     json_t *now, *rates;
 
-    if (!deployment_of(call, &look.deployment, error) || !scrape(call, &look, error))
+    if (!deployment_argument(call, &look.deployment, error) || !scrape(call, &look, error))
         return false;
-    several = instances_are_several(&look.instances);
-    now = metrics_to_json(&look.last);
-    rates = look.has_rates ? metrics_between(&look.first, &look.last) : json_null();
+    several = replicas_are_several(&look.instances);
+    now = engine_metrics_to_json(&look.last);
+    rates = look.has_rates ? engine_metrics_between(&look.first, &look.last) : json_null();
     write_text(&look.deployment, now, rates, &answer->text);
     if (several)
-        text_add(&answer->text, "\nNo rates: " INSTANCES_SEVERAL
+        text_add(&answer->text, "\nNo rates: " REPLICAS_SEVERAL
                                 ". What is shown is of the one that answered last.\n");
     answer->structured =
         json_pack("{s:s, s:o, s:o, s:o}", "deployment", look.deployment.name, "now", now, "rates",
-                  rates, "note", several ? json_string(INSTANCES_SEVERAL) : json_null());
+                  rates, "note", several ? json_string(REPLICAS_SEVERAL) : json_null());
     return true;
 }
 

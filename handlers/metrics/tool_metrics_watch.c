@@ -31,8 +31,8 @@ static bool try_it(const struct call *call, const struct deployment *deployment,
 {
     ENDPOINT_AUTO endpoint = { 0 };
 
-    return endpoint_resolve(&call->services->access, deployment, &endpoint, problem)
-           && instances_try(&endpoint, problem);
+    return secret_access_endpoint(&call->services->access, deployment, &endpoint, problem)
+           && replicas_try(&endpoint, problem);
 }
 
 static const char *next_step(int64_t interval_s, bool can_be_scraped)
@@ -50,17 +50,17 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     struct deployment deployment;
     TEXT_AUTO why = { 0 };
 
-    if (!deployment_of(call, &deployment, error))
+    if (!deployment_argument(call, &deployment, error))
         return false;
     if (interval_s > 0 && !try_it(call, &deployment, &problem))
-        text_add_masked(&why, problem.message);
+        value_add_masked(&why, problem.message);
     if (!scrape_target_set(call->services->store, deployment.id, interval_s * 1000, &call->change,
                            error))
         return false;
     scraper_kick(call->services->scraper);
     answer->structured =
         json_pack("{s:s, s:I, s:o}", "deployment", deployment.name, "interval_s",
-                  (json_int_t)interval_s, "problem", json_text_or_null(text_string(&why)));
+                  (json_int_t)interval_s, "problem", answer_json_text(text_string(&why)));
     if (interval_s == 0)
         text_addf(&answer->text, "The metrics of %s are no longer stored.\n", deployment.name);
     else if (why.length > 0)

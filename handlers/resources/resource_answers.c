@@ -14,14 +14,14 @@ static void add_members(struct text *out, const char *record, const struct field
         char nested[PATH_SIZE];
 
         text_addf(out, "- `%s%s`: %s", record, field->name, field->help);
-        if (field->told_in != NULL)
-            text_addf(out, " As in %s.", field->told_in);
+        if (field->described_in != NULL)
+            text_addf(out, " As in %s.", field->described_in);
         text_add(out, field->told == TOLD_ALONE ? " Not in lists." : "");
         text_add(out, field->told == TOLD_IN_DETAIL ? " In resources and with `detail`." : "");
         text_add(out, field->sparse ? " Missing: false, 0 or none." : "");
         text_add_char(out, '\n');
         snprintf(nested, sizeof nested, "%s%s.", record, field->name);
-        if (field->fields != NULL && field->told_in == NULL)
+        if (field->fields != NULL && field->described_in == NULL)
             add_members(out, nested, field->fields);
     }
 }

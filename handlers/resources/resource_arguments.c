@@ -38,10 +38,11 @@ static bool find_tool(const struct services *services, const char *value, struct
 
     (void)services;
     return tool_find(value) != NULL
-           || error_set(error, ERROR_NOT_FOUND, "no tool is called %s", text_show(value, shown));
+           || error_set(error, ERROR_NOT_FOUND, "no tool is called %s",
+                        value_show_text(value, shown));
 }
 
-static const struct instances tool_instances = { "tool", list_tools, find_tool };
+static const struct resource_instances tool_instances = { "tool", list_tools, find_tool };
 
 /* ---- Their arguments ---- */
 
@@ -58,7 +59,7 @@ static void add_kind(const struct param *param, struct text *out)
         add_choices(param->choices, out);
     } else {
         text_add(out, value_kind(param->type)->phrase);
-        param_range(param, out);
+        value_param_range(param, out);
     }
     if (param->required)
         text_add(out, "; needed");
@@ -90,7 +91,7 @@ static bool read(struct call *call, const char *value, struct text *out, struct 
         return find_tool(NULL, value, error);
     text_addf(out, "# %s\n\n%s %s\n\n## Arguments\n\n", tool->name, tool->help, tool->more);
     add_params(tool, false, out);
-    if (tool_has_options(tool))
+    if (option_is_in_tool(tool))
         text_add(out, "\n## Options\n\nIn `" OPTIONS_PARAM "`, a list of texts name=value, such as "
                       "[\"window_s=10\", \"stop=a,b\"]; or as arguments of their own.\n\n");
     add_params(tool, true, out);

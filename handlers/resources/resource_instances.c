@@ -30,7 +30,7 @@ static int64_t instance_changed_ms(const void *rows, size_t index)
 static size_t end_page(const struct instance *rows, size_t count, size_t limit,
                        char next[INSTANCE_VALUE_SIZE])
 {
-    size_t shown = page_length(count, limit, instance_changed_ms, rows);
+    size_t shown = answer_page_length(count, limit, instance_changed_ms, rows);
 
     next[0] = '\0';
     if (shown > 0 && shown < count)
@@ -77,7 +77,8 @@ static bool find_deployment(const struct services *services, const char *value, 
     return deployment_find(services->store, value, &found, error);
 }
 
-const struct instances deployment_instances = { "deployment", list_deployments, find_deployment };
+const struct resource_instances deployment_instances = { "deployment", list_deployments,
+                                                         find_deployment };
 
 /* ---- Sweeps ---- */
 
@@ -102,7 +103,7 @@ static bool list_sweeps(const struct services *services, const char *after, size
     *count = end_page(*out, found, limit, next);
     for (size_t i = 0; i < *count; i++)
         set_changed(&(*out)[i], rows[i].started_ms, rows[i].finished_ms);
-    sweep_rows_free(rows, found);
+    sweep_answer_rows_free(rows, found);
     return true;
 }
 
@@ -116,7 +117,7 @@ static bool find_sweep(const struct services *services, const char *value, struc
     return true;
 }
 
-const struct instances sweep_instances = { "sweep", list_sweeps, find_sweep };
+const struct resource_instances sweep_instances = { "sweep", list_sweeps, find_sweep };
 
 /* ---- Runs ---- */
 
@@ -135,11 +136,11 @@ static bool list_runs(const struct services *services, const char *after, size_t
                       struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
                       struct error *error)
 {
-    struct all_runs all;
+    struct run_index all;
     int64_t before_ms;
 
     if (!read_time(after, &before_ms, error)
-        || !all_runs_list(services->store, NULL, NULL, before_ms, limit + 1, &all, error))
+        || !run_index_list(services->store, NULL, NULL, before_ms, limit + 1, &all, error))
         return false;
     *out = memory_zeroed(all.count + 1, sizeof **out);
     for (size_t i = 0; i < all.count; i++)
@@ -148,7 +149,7 @@ static bool list_runs(const struct services *services, const char *after, size_t
     for (size_t i = 0; i < *count; i++)
         if (all.rows[i].run != NULL)
             set_changed(&(*out)[i], 0, all.rows[i].run->finished_ms);
-    all_runs_finish(&all);
+    run_index_finish(&all);
     return true;
 }
 
@@ -175,7 +176,7 @@ static bool find_run(const struct services *services, const char *value, struct 
     return true;
 }
 
-const struct instances run_instances = { "run", list_runs, find_run };
+const struct resource_instances run_instances = { "run", list_runs, find_run };
 
 /* ---- Jobs ---- */
 
@@ -210,4 +211,4 @@ static bool find_job(const struct services *services, const char *value, struct 
     return job_find(services->store, value, &found, error);
 }
 
-const struct instances job_instances = { "job", list_jobs, find_job };
+const struct resource_instances job_instances = { "job", list_jobs, find_job };

@@ -33,7 +33,7 @@ static const struct field left_out_fields[] = {
     { 0 },
 };
 
-const struct field comparison_fields[] = {
+const struct field compare_answer_fields[] = {
     { "metric", VALUE_TEXT, .help = "What was compared." },
     { "higher_is_better", VALUE_BOOLEAN, .help = "Its direction." },
     { "verdict", VALUE_TEXT,
@@ -113,7 +113,7 @@ static json_t *value_json(const struct difference *difference, int which)
     TEXT_AUTO shown = { 0 };
 
     excerpt(difference, which, &shown);
-    return json_text_or_null(text_string(&shown));
+    return answer_json_text(text_string(&shown));
 }
 
 static json_t *differences_json(const struct comparison *comparison)
@@ -224,8 +224,8 @@ static json_t *cells_json(const struct comparison *comparison)
     return list;
 }
 
-json_t *comparison_json(const struct compare_input *input, const struct comparison *comparison,
-                        bool detail)
+json_t *compare_answer_json(const struct compare_input *input, const struct comparison *comparison,
+                            bool detail)
 {
     const struct estimate *primary = &comparison->primary;
     const size_t *counts = input->counts;
@@ -395,8 +395,8 @@ static void describe_disturbed(const struct compare_input *input,
     }
 }
 
-void comparison_describe(const struct compare_input *input, const struct comparison *comparison,
-                         struct text *out)
+void compare_answer_describe(const struct compare_input *input, const struct comparison *comparison,
+                             struct text *out)
 {
     describe_verdict(input, comparison, out);
     describe_corrected(input, out);

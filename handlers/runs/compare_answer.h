@@ -4,9 +4,9 @@
 #include "analysis/compare/compare.h"
 #include "handlers/tool.h"
 
-extern const struct field comparison_fields[];
+extern const struct field compare_answer_fields[];
 /* With `detail` also every compared cell. New reference. */
-json_t *comparison_json(const struct compare_input *input, const struct comparison *comparison,
-                        bool detail);
-void comparison_describe(const struct compare_input *input, const struct comparison *comparison,
-                         struct text *out);
+json_t *compare_answer_json(const struct compare_input *input, const struct comparison *comparison,
+                            bool detail);
+void compare_answer_describe(const struct compare_input *input, const struct comparison *comparison,
+                             struct text *out);

@@ -101,9 +101,9 @@ static bool restate(struct store *store, const struct import_row *row,
     return keep(store, &evidence, stated, row->file_bytes, now_ms, change, out, existed, error);
 }
 
-bool import_restate(struct store *store, const char *earlier, const struct import_offer *offer,
-                    int64_t now_ms, struct change *change, struct import_row *out, bool *existed,
-                    struct error *error)
+bool import_keep_restate(struct store *store, const char *earlier, const struct import_offer *offer,
+                         int64_t now_ms, struct change *change, struct import_row *out,
+                         bool *existed, struct error *error)
 {
     struct import_row row;
     bool done;

@@ -8,7 +8,7 @@
 struct import_offer {
     const char *bytes;
     size_t length;
-    const char *name;           /* of the file; "" with import_restate: as it was */
+    const char *name;           /* of the file; "" with import_keep_restate: as it was */
     const char *format;         /* NULL: found by the content */
     const char *const *columns; /* what they mean, see struct import_file; NULL: nothing is said */
     const json_t *stated; /* what is said beside it: facts by the names of evidence_fact_fields,
@@ -21,6 +21,6 @@ bool import_offer_keep(struct store *store, const struct import_offer *offer, in
                        struct change *change, struct import_row *out, bool *existed,
                        struct error *error);
 /* The import `earlier` once more, with other facts, notes or name: a new one that corrects it. */
-bool import_restate(struct store *store, const char *earlier, const struct import_offer *offer,
-                    int64_t now_ms, struct change *change, struct import_row *out, bool *existed,
-                    struct error *error);
+bool import_keep_restate(struct store *store, const char *earlier, const struct import_offer *offer,
+                         int64_t now_ms, struct change *change, struct import_row *out,
+                         bool *existed, struct error *error);

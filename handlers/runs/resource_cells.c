@@ -44,17 +44,17 @@ static void add_value(struct text *out, const json_t *value)
 
 static void add_heading(struct text *out)
 {
-    for (const struct field *field = cell_fields; field->name != NULL; field++)
-        text_addf(out, "%s%s", field == cell_fields ? "" : ",", field->name);
+    for (const struct field *field = cell_answer_fields; field->name != NULL; field++)
+        text_addf(out, "%s%s", field == cell_answer_fields ? "" : ",", field->name);
     text_add(out, "\r\n");
 }
 
 static void add_cell(struct text *out, const struct cell_row *cell)
 {
-    json_auto_t *json = cell_json(cell);
+    json_auto_t *json = cell_answer_json(cell);
 
-    for (const struct field *field = cell_fields; field->name != NULL; field++) {
-        if (field != cell_fields)
+    for (const struct field *field = cell_answer_fields; field->name != NULL; field++) {
+        if (field != cell_answer_fields)
             text_add_char(out, ',');
         add_value(out, json_object_get(json, field->name));
     }

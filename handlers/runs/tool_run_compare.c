@@ -315,8 +315,9 @@ static bool compare(struct call *call, struct request *request, struct answer *a
         .keeps_wrong = call_boolean(call, "keep_wrong", false),
     };
     compare_runs(&input, &comparison);
-    answer->structured = comparison_json(&input, &comparison, call_boolean(call, "detail", false));
-    comparison_describe(&input, &comparison, &answer->text);
+    answer->structured =
+        compare_answer_json(&input, &comparison, call_boolean(call, "detail", false));
+    compare_answer_describe(&input, &comparison, &answer->text);
     tell_pairs(request, answer);
     return true;
 }
@@ -346,7 +347,7 @@ const struct tool tool_run_compare = {
             "left out and named.",
     .sets = SET_MEASURE,
     .params = params,
-    .fields = comparison_fields,
+    .fields = compare_answer_fields,
     .role = ROLE_VIEWER,
     .placement = PLACE_WORKER,
     .read_only = true,

@@ -135,7 +135,7 @@ static void write_page(const struct call *call, const struct evidence *evidence,
                   marked(evidence, first, count), "not_held",
                   export_losses(exporter, evidence, first, count, &content), "resource", uri);
     write_text(exporter, answer->structured, &answer->text);
-    page_end_at(answer, first + count < all, (int64_t)(first + count));
+    answer_page_end_at(answer, first + count < all, (int64_t)(first + count));
     answer->content = content_blocks(&answer->text, &content);
 }
 
@@ -145,7 +145,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     int64_t cursor;
 
     evidence_init(&evidence);
-    if (!page_cursor(call, &cursor, error)
+    if (!answer_page_cursor(call, &cursor, error)
         || !export_find(call, call_text(call, "run"), &evidence, error))
         return false;
     write_page(call, &evidence, cursor, answer);

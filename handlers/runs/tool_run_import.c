@@ -74,11 +74,11 @@ static const struct param params[] = {
 };
 
 static const struct field fields[] = {
-    { "run", VALUE_OBJECT, .help = "The imported run.", .fields = run_fields,
-      .told_in = "run_show" },
+    { "run", VALUE_OBJECT, .help = "The imported run.", .fields = run_answer_fields,
+      .described_in = "run_show" },
     { "already_known", VALUE_BOOLEAN, .help = "The same file was imported before." },
-    { "import", VALUE_OBJECT, .help = "What is known of it.", .fields = import_fields,
-      .told_in = "run_show" },
+    { "import", VALUE_OBJECT, .help = "What is known of it.", .fields = import_answer_fields,
+      .described_in = "run_show" },
     FIELD_NEXT_STEP,
     { 0 },
 };
@@ -158,8 +158,8 @@ static bool keep(struct call *call, struct import_row *row, bool *existed, struc
 
     list_columns(call, columns);
     if (run != NULL)
-        return import_restate(store, run, &offer, clock_utc_ms(), &call->change, row, existed,
-                              error);
+        return import_keep_restate(store, run, &offer, clock_utc_ms(), &call->change, row, existed,
+                                   error);
     return import_offer_keep(store, &offer, clock_utc_ms(), &call->change, row, existed, error);
 }
 
@@ -168,17 +168,18 @@ static void write_answer(const struct import_row *row, bool existed,
 {
     char time[TIME_SHOWN_SIZE];
 
-    answer->structured = json_pack("{s:o, s:b, s:o}", "run", import_run_json(row), "already_known",
-                                   (int)existed, "import", import_json(evidence));
+    answer->structured =
+        json_pack("{s:o, s:b, s:o}", "run", import_answer_run_json(row), "already_known",
+                  (int)existed, "import", import_answer_json(evidence));
     if (existed)
         text_add(&answer->text, "This file was imported before: nothing was added.\n");
     else if (row->corrects[0] != '\0')
         text_addf(&answer->text,
                   "A new import of the same file, with other facts stated than %s.\n",
                   row->corrects);
-    import_describe(evidence, &answer->text);
+    import_answer_describe(evidence, &answer->text);
     text_addf(&answer->text, "Brought by %s, %s.\n", row->principal,
-              time_show(row->created_ms, time));
+              answer_time(row->created_ms, time));
     answer_next(answer, "run_audit tells what its figures can bear, run_report shows them");
 }
 

@@ -23,7 +23,8 @@ static const struct param params[] = {
 };
 
 static const struct field fields[] = {
-    { "runs", VALUE_LIST, .help = "Newest first.", .fields = run_fields, .told_in = "run_show" },
+    { "runs", VALUE_LIST, .help = "Newest first.", .fields = run_answer_fields,
+      .described_in = "run_show" },
     FIELD_NEXT_CURSOR,
     FIELD_NEXT_STEP,
     { 0 },
@@ -69,13 +70,13 @@ static void write_table(const struct any_run *runs, size_t count, struct text *o
             write_own(runs[i].run, table);
         else
             write_imported(runs[i].import, table);
-        table_cell(table, "%s", time_show(runs[i].created_ms, time));
+        table_cell(table, "%s", answer_time(runs[i].created_ms, time));
     }
     table_render(table, out);
     table_destroy(table);
     for (size_t i = 0; i < count; i++)
         if (runs[i].run != NULL)
-            run_describe_lineage(runs[i].run, out);
+            run_answer_describe_lineage(runs[i].run, out);
 }
 
 static int64_t created_ms(const void *rows, size_t index)
@@ -87,44 +88,46 @@ static int64_t created_ms(const void *rows, size_t index)
  * over the limit, since the next page begins behind that time. */
 static size_t end_page(const struct any_run *runs, size_t count, size_t limit)
 {
-    size_t shown = page_length(count, limit, created_ms, runs);
+    size_t shown = answer_page_length(count, limit, created_ms, runs);
 
     while (shown > 0 && shown < count && runs[shown].created_ms == runs[shown - 1].created_ms)
         shown++;
     return shown;
 }
 
-static void write_answer(const struct all_runs *all, size_t limit, struct answer *answer)
+static void write_answer(const struct run_index *all, size_t limit, struct answer *answer)
 {
     size_t shown = end_page(all->rows, all->count, limit);
     json_t *list = json_array();
 
     for (size_t i = 0; i < shown; i++)
         json_array_append_new(list, all->rows[i].run != NULL
-                                        ? run_json(all->rows[i].run)
-                                        : import_run_json(all->rows[i].import));
+                                        ? run_answer_json(all->rows[i].run)
+                                        : import_answer_run_json(all->rows[i].import));
     answer->structured = json_pack("{s:o}", "runs", list);
     if (shown == 0) {
         text_add(&answer->text, "No such run.\n");
         answer_next(answer, "sweep_plan, then sweep_start");
     } else
         write_table(all->rows, shown, &answer->text);
-    page_end_at(answer, all->count > shown, shown == 0 ? 0 : all->rows[shown - 1].created_ms);
+    answer_page_end_at(answer, all->count > shown,
+                       shown == 0 ? 0 : all->rows[shown - 1].created_ms);
 }
 
 static bool run(struct call *call, struct answer *answer, struct error *error)
 {
-    size_t limit = page_limit(call);
-    struct all_runs all;
+    size_t limit = answer_page_limit(call);
+    struct run_index all;
     struct period period;
 
     if (!period_page(call, &period, error)
-        || !all_runs_list(call->services->store, call_text(call, "deployment"),
-                          call_text(call, "sweep"), period.until_ms, limit + RUNS_MAX, &all, error))
+        || !run_index_list(call->services->store, call_text(call, "deployment"),
+                           call_text(call, "sweep"), period.until_ms, limit + RUNS_MAX, &all,
+                           error))
         return false;
     all.count = period_count(&period, all.count, created_ms, all.rows);
     write_answer(&all, limit, answer);
-    all_runs_finish(&all);
+    run_index_finish(&all);
     return true;
 }
 

@@ -26,9 +26,9 @@ static const struct param params[] = {
 
 static const struct field fields[] = {
     { "sweep", VALUE_OBJECT, .optional = true, .help = "The sweep; missing: an imported run.",
-      .fields = sweep_fields, .told_in = "sweep_show" },
-    { "runs", VALUE_LIST, .help = "The runs that the report is of.", .fields = run_fields,
-      .told_in = "run_show" },
+      .fields = sweep_answer_fields, .described_in = "sweep_show" },
+    { "runs", VALUE_LIST, .help = "The runs that the report is of.", .fields = run_answer_fields,
+      .described_in = "run_show" },
     { "report", VALUE_OBJECT,
       .help = "The report's figures: matrices of latency and throughput, peak, saturation, "
               "failures, warnings." },
@@ -49,7 +49,7 @@ static bool newest_sweep(const struct call *call, char out[ID_SIZE], struct erro
     for (size_t i = 0; i < count && out[0] == '\0'; i++)
         if (sweeps[i].cells_done > 0)
             text_copy(out, ID_SIZE, sweeps[i].id);
-    sweep_rows_free(sweeps, count);
+    sweep_answer_rows_free(sweeps, count);
     return out[0] != '\0'
            || error_set(error, ERROR_NOT_FOUND,
                         "no sweep%s%s has measured anything yet: start one with sweep_start",
@@ -131,7 +131,7 @@ static void write_part(const struct sweep_material *material, const struct part 
     bool first = json_array_size(runs) == 0;
 
     for (size_t i = 0; i < input.run_count; i++)
-        json_array_append_new(runs, run_json(&input.runs[i]));
+        json_array_append_new(runs, run_answer_json(&input.runs[i]));
     if (!first)
         text_add(&answer->text, "\n---\n\n");
     report_markdown(&input, &answer->text);
@@ -151,13 +151,13 @@ static bool check_deployment(const struct sweep_row *sweep, const char *name, st
             return true;
     return error_set(error, ERROR_INVALID, "the sweep %s is not of %s but of %s%s%s", sweep->id,
                      name, sweep->deployment, sweep->subject_count > 1 ? " and " : "",
-                     sweep->subject_count > 1 ? sweep_candidate(sweep) : "");
+                     sweep->subject_count > 1 ? sweep_answer_candidate(sweep) : "");
 }
 
 /* Whose job it was is of no interest any more. */
 static json_t *sweep_measured(const struct sweep_row *sweep)
 {
-    json_t *json = sweep_json(sweep);
+    json_t *json = sweep_answer_json(sweep);
 
     json_object_del(json, "job");
     return json;
@@ -212,7 +212,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 {
     const char *run_id = call_text(call, "run");
 
-    return run_id != NULL && evidence_is_import(run_id) ? import_report(call, answer, error)
+    return run_id != NULL && evidence_is_import(run_id) ? import_answer_report(call, answer, error)
                                                         : report_own(call, answer, error);
 }
 

@@ -45,20 +45,20 @@ static const struct field detail_fields[] = {
 };
 
 static const struct field fields[] = {
-    { "run", VALUE_OBJECT, .help = "The run.", .fields = run_fields },
+    { "run", VALUE_OBJECT, .help = "The run.", .fields = run_answer_fields },
     { "fingerprint", VALUE_OBJECT, .sparse = true,
       .help = "What was measured: model, engine, hardware, limits, workload; {} before the first "
               "cell." },
     { "provenance", VALUE_OBJECT, .help = "Who measured it, with what, from where." },
     { "cells", VALUE_LIST, .sparse = true, .help = "Cells in order of measuring.",
-      .fields = cell_fields, .told_in = "sweep_show" },
-    { "findings", VALUE_LIST, .optional = true, .help = FINDINGS_HELP, .fields = finding_fields,
-      .told_in = "sweep_show" },
+      .fields = cell_answer_fields, .described_in = "sweep_show" },
+    { "findings", VALUE_LIST, .optional = true, .help = FINDINGS_HELP,
+      .fields = sweep_answer_finding_fields, .described_in = "sweep_show" },
     { "detail", VALUE_OBJECT, .foreign = true, .optional = true,
       .help = "Of the cell that was asked for.", .fields = detail_fields },
     { "import", VALUE_OBJECT, .optional = true,
       .help = "Of an imported run, instead of cells: what its file tells.",
-      .fields = import_fields },
+      .fields = import_answer_fields },
     FIELD_NEXT_CURSOR,
     { 0 },
 };
@@ -82,7 +82,7 @@ static void view_finish(struct view *view)
  * of themselves, and what of the workload is at its default. */
 static json_t *measured_json(const struct call *call, const struct run_row *run)
 {
-    json_t *fingerprint = json_stored(run->fingerprint_document);
+    json_t *fingerprint = answer_json_stored(run->fingerprint_document);
 
     if (call_boolean(call, "detail", false))
         return fingerprint;
@@ -103,8 +103,8 @@ static json_t *detail_json(const struct cell_row *cell)
     return json_pack("{s:I, s:s, s:o, s:o, s:o}", "position", (json_int_t)cell->position, "state",
                      cell_state_name(cell->state), "measurement",
                      has_figures ? measurement_to_json(&cell->measurement) : json_null(), "witness",
-                     cell->witness == NULL ? json_null() : json_stored(cell->witness),
-                     "workload_digest", json_text_or_null(cell->workload_digest));
+                     cell->witness == NULL ? json_null() : answer_json_stored(cell->witness),
+                     "workload_digest", answer_json_text(cell->workload_digest));
 }
 
 /* Of `count` rows the i-th of at most `limit`: evenly, the last always. */
@@ -169,7 +169,7 @@ static bool add_detail(const struct call *call, const struct view *view, struct 
 
 static void write_head(const struct run_row *run, const json_t *measured, struct text *out)
 {
-    json_auto_t *provenance = json_stored(run->provenance);
+    json_auto_t *provenance = answer_json_stored(run->provenance);
 
     text_addf(out,
               "%s: repetition %" PRId64 " of %s on %s (sweep %s); %" PRId64 " of %" PRId64
@@ -178,10 +178,10 @@ static void write_head(const struct run_row *run, const json_t *measured, struct
               run->cells_done, run->cells_total,
               run->fingerprint[0] != '\0' ? run->fingerprint : "none before the first cell");
     text_add(out, "Measured: ");
-    members_describe(measured, out);
+    answer_describe_members(measured, out);
     text_add(out, "By whom: ");
-    members_describe(provenance, out);
-    run_describe_lineage(run, out);
+    answer_describe_members(provenance, out);
+    run_answer_describe_lineage(run, out);
     text_add_char(out, '\n');
 }
 
@@ -197,15 +197,16 @@ static bool write_answer(const struct call *call, const struct view *view, int64
 
     json_t *measured = measured_json(call, &view->run);
 
-    answer->structured = json_pack(
-        "{s:o, s:o, s:o, s:o}", "run", run_json(&view->run), "fingerprint", measured, "provenance",
-        json_stored(view->run.provenance), "cells", cells_json(view->cells + first, count));
+    answer->structured =
+        json_pack("{s:o, s:o, s:o, s:o}", "run", run_answer_json(&view->run), "fingerprint",
+                  measured, "provenance", answer_json_stored(view->run.provenance), "cells",
+                  cell_answer_list(view->cells + first, count));
     write_head(&view->run, measured, &answer->text);
-    findings_add(&input, answer);
+    sweep_answer_add_findings(&input, answer);
     text_add_char(&answer->text, '\n');
     if (count > 0)
-        cells_table(view->cells + first, count, &answer->text);
-    page_end_at(answer, first + count < view->cell_count, (int64_t)(first + count));
+        cell_answer_table(view->cells + first, count, &answer->text);
+    answer_page_end_at(answer, first + count < view->cell_count, (int64_t)(first + count));
     return add_detail(call, view, answer, error);
 }
 
@@ -215,7 +216,7 @@ static bool show_own(struct call *call, struct answer *answer, struct error *err
     struct view view = { 0 };
     int64_t cursor;
     bool done =
-        page_cursor(call, &cursor, error)
+        answer_page_cursor(call, &cursor, error)
         && run_find(store, call_text(call, "run"), &view.run, error)
         && sweep_find(store, view.run.sweep_id, &view.sweep, error)
         && cell_list(store, view.run.sweep_id, view.run.id, &view.cells, &view.cell_count, error)
@@ -227,7 +228,7 @@ static bool show_own(struct call *call, struct answer *answer, struct error *err
 
 static bool run(struct call *call, struct answer *answer, struct error *error)
 {
-    return evidence_is_import(call_text(call, "run")) ? import_show(call, answer, error)
+    return evidence_is_import(call_text(call, "run")) ? import_answer_show(call, answer, error)
                                                       : show_own(call, answer, error);
 }
 

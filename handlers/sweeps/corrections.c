@@ -118,7 +118,7 @@ static bool check_cells(const char *id, const struct earlier *earlier,
 
 static bool check_free(const struct earlier *earlier, struct error *error)
 {
-    if (sweep_is_active(&earlier->sweep))
+    if (sweep_answer_is_active(&earlier->sweep))
         return error_set(error, ERROR_CONFLICT,
                          "\"corrects\": %s is at work still: wait for it, or sweep_cancel it",
                          earlier->sweep.id);

@@ -4,9 +4,9 @@
 
 static bool read(struct call *call, const char *value, struct text *out, struct error *error)
 {
-    return resource_of_tool(call, "sweep_show",
-                            json_pack("{s:s, s:i, s:b}", "sweep", value, "limit", 200, "detail", 1),
-                            RESOURCE_JSON, out, error);
+    return resource_answer_of_tool(
+        call, "sweep_show", json_pack("{s:s, s:i, s:b}", "sweep", value, "limit", 200, "detail", 1),
+        RESOURCE_JSON, out, error);
 }
 
 const struct resource resource_sweep = {

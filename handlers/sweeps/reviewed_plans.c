@@ -17,33 +17,33 @@ struct entry {
     char *arguments; /* NULL: none yet */
 };
 
-struct planned {
+struct reviewed_plans {
     pthread_mutex_t lock;
-    struct entry entries[PLANNED_MAX];
+    struct entry entries[REVIEWED_PLANS_MAX];
     size_t next; /* to be written over */
 };
 
-struct planned *planned_create(void)
+struct reviewed_plans *reviewed_plans_create(void)
 {
-    struct planned *planned = memory_zeroed(1, sizeof *planned);
+    struct reviewed_plans *planned = memory_zeroed(1, sizeof *planned);
 
     pthread_mutex_init(&planned->lock, NULL);
     return planned;
 }
 
-void planned_destroy(struct planned *planned)
+void reviewed_plans_destroy(struct reviewed_plans *planned)
 {
     if (planned == NULL)
         return;
-    for (size_t i = 0; i < PLANNED_MAX; i++)
+    for (size_t i = 0; i < REVIEWED_PLANS_MAX; i++)
         free(planned->entries[i].arguments);
     pthread_mutex_destroy(&planned->lock);
     free(planned);
 }
 
-static struct entry *find(struct planned *planned, const char *principal, const char *digest)
+static struct entry *find(struct reviewed_plans *planned, const char *principal, const char *digest)
 {
-    for (size_t i = 0; i < PLANNED_MAX; i++) {
+    for (size_t i = 0; i < REVIEWED_PLANS_MAX; i++) {
         struct entry *entry = &planned->entries[i];
 
         if (entry->arguments != NULL && strcmp(entry->digest, digest) == 0
@@ -53,8 +53,8 @@ static struct entry *find(struct planned *planned, const char *principal, const 
     return NULL;
 }
 
-void planned_keep(struct planned *planned, const char *principal, const char *digest,
-                  const json_t *arguments)
+void reviewed_plans_keep(struct reviewed_plans *planned, const char *principal, const char *digest,
+                         const json_t *arguments)
 {
     char *written = json_write(arguments);
     struct entry *entry;
@@ -67,7 +67,7 @@ void planned_keep(struct planned *planned, const char *principal, const char *di
     entry = find(planned, principal, digest);
     if (entry == NULL) {
         entry = &planned->entries[planned->next];
-        planned->next = (planned->next + 1) % PLANNED_MAX;
+        planned->next = (planned->next + 1) % REVIEWED_PLANS_MAX;
     }
     free(entry->arguments);
     entry->arguments = written;
@@ -76,7 +76,8 @@ void planned_keep(struct planned *planned, const char *principal, const char *di
     pthread_mutex_unlock(&planned->lock);
 }
 
-json_t *planned_find(struct planned *planned, const char *principal, const char *digest)
+json_t *reviewed_plans_find(struct reviewed_plans *planned, const char *principal,
+                            const char *digest)
 {
     const struct entry *entry;
     json_t *arguments = NULL;

@@ -5,14 +5,15 @@
 
 #include <jansson.h>
 
-#define PLANNED_MAX 512 /* of all principals; the oldest go */
+#define REVIEWED_PLANS_MAX 512 /* of all principals; the oldest go */
 
-struct planned;
+struct reviewed_plans;
 
-struct planned *planned_create(void);
-void planned_destroy(struct planned *planned); /* NULL is fine */
+struct reviewed_plans *reviewed_plans_create(void);
+void reviewed_plans_destroy(struct reviewed_plans *planned); /* NULL is fine */
 /* Long arguments are not kept. */
-void planned_keep(struct planned *planned, const char *principal, const char *digest,
-                  const json_t *arguments);
+void reviewed_plans_keep(struct reviewed_plans *planned, const char *principal, const char *digest,
+                         const json_t *arguments);
 /* New reference; NULL: nothing is known of it. */
-json_t *planned_find(struct planned *planned, const char *principal, const char *digest);
+json_t *reviewed_plans_find(struct reviewed_plans *planned, const char *principal,
+                            const char *digest);

@@ -47,8 +47,8 @@ static bool is_same_server(const struct deployment *a, const struct deployment *
     char names[2][ENDPOINT_NAME_SIZE];
     struct error ignored;
 
-    return endpoint_name(a->url, names[0], &ignored) && endpoint_name(b->url, names[1], &ignored)
-           && strcmp(names[0], names[1]) == 0;
+    return endpoint_lease_name(a->url, names[0], &ignored)
+           && endpoint_lease_name(b->url, names[1], &ignored) && strcmp(names[0], names[1]) == 0;
 }
 
 static bool find_subjects(const struct call *call, struct sweep_request *out, struct error *error)
@@ -57,7 +57,7 @@ static bool find_subjects(const struct call *call, struct sweep_request *out, st
 
     out->subjects = 1;
     out->same_server = false;
-    if (!deployment_of(call, &out->deployment, error))
+    if (!deployment_argument(call, &out->deployment, error))
         return false;
     if (candidate == NULL)
         return true;
@@ -128,7 +128,7 @@ static bool add_dataset(const struct call *call, json_t *arguments, struct error
     if (!dataset_entry_find(call->services->store, call_text(call, "dataset"), &entry, NULL, NULL,
                             error))
         return false;
-    lengths = json_stored(entry.lengths);
+    lengths = answer_json_stored(entry.lengths);
     output = json_object_get(lengths, "output_tokens");
     json_object_set_new(arguments, "dataset_digest", json_string(entry.digest));
     dataset_entry_finish(&entry);
@@ -185,9 +185,9 @@ static bool refuse_large(const struct plan_estimate *estimate, struct error *err
                      " cells): over %d minutes or %d million tokens it needs the go-ahead. Call "
                      "sweep_plan with the same arguments, show its estimate to whoever decides, "
                      "and give its plan_digest here",
-                     duration_show(estimate->duration_s, duration),
-                     count_show(total_tokens(estimate), tokens), estimate->cells, GO_AHEAD_MINUTES,
-                     GO_AHEAD_TOKENS / 1000000);
+                     answer_duration(estimate->duration_s, duration),
+                     answer_count(total_tokens(estimate), tokens), estimate->cells,
+                     GO_AHEAD_MINUTES, GO_AHEAD_TOKENS / 1000000);
 }
 
 bool sweep_request_is_other(const struct call *call, const struct sweep_request *request)

@@ -9,10 +9,10 @@ static const struct param params[] = {
 };
 
 static const struct field fields[] = {
-    { "sweep", VALUE_OBJECT, .help = "The sweep as it is now.", .fields = sweep_fields,
-      .told_in = "sweep_show" },
-    { "job", VALUE_OBJECT, .help = "Its job as it is now.", .fields = job_fields,
-      .told_in = "job_show" },
+    { "sweep", VALUE_OBJECT, .help = "The sweep as it is now.", .fields = sweep_answer_fields,
+      .described_in = "sweep_show" },
+    { "job", VALUE_OBJECT, .help = "Its job as it is now.", .fields = job_answer_fields,
+      .described_in = "job_show" },
     FIELD_NEXT_STEP,
     { 0 },
 };
@@ -24,9 +24,9 @@ static bool cancel(struct call *call, const char *id, struct job *job, struct er
 
     if (!sweep_find(call->services->store, id, &sweep, error))
         return false;
-    if (sweep_is_active(&sweep))
-        done = job_owner_check(call, sweep.id, sweep.principal, "stop it", error)
-               && jobs_cancel(call->services->jobs, sweep.job_id, &call->change, job, error);
+    if (sweep_answer_is_active(&sweep))
+        done = job_answer_check_owner(call, sweep.id, sweep.principal, "stop it", error)
+               && job_pool_cancel(call->services->jobs, sweep.job_id, &call->change, job, error);
     else
         done =
             error_set(error, ERROR_CONFLICT, "%s is not at work: it is %s", sweep.id, sweep.state);
@@ -43,9 +43,9 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     if (!cancel(call, id, &job, error) || !sweep_find(call->services->store, id, &sweep, error))
         return false;
     answer->structured =
-        json_pack("{s:o, s:o}", "sweep", sweep_json(&sweep), "job", job_json(&job));
-    sweep_describe(&sweep, &answer->text);
-    job_describe(&job, &answer->text);
+        json_pack("{s:o, s:o}", "sweep", sweep_answer_json(&sweep), "job", job_answer_json(&job));
+    sweep_answer_describe(&sweep, &answer->text);
+    job_answer_describe(&job, &answer->text);
     text_add(&answer->text, "Finished cells are kept.\n");
     answer_next(answer, "sweep_resume goes on where it was; run_report tells what is there");
     sweep_row_finish(&sweep);

@@ -17,8 +17,8 @@ static const struct param params[] = {
 };
 
 static const struct field fields[] = {
-    { "sweeps", VALUE_LIST, .help = "Newest first.", .fields = sweep_fields,
-      .told_in = "sweep_show" },
+    { "sweeps", VALUE_LIST, .help = "Newest first.", .fields = sweep_answer_fields,
+      .described_in = "sweep_show" },
     FIELD_NEXT_CURSOR,
     FIELD_NEXT_STEP,
     { 0 },
@@ -38,11 +38,11 @@ static void write_table(const struct sweep_row *sweeps, size_t count, struct tex
     for (size_t i = 0; i < count; i++) {
         table_cell(table, "%s", sweeps[i].id);
         table_cell(table, "%s%s%s", sweeps[i].deployment, sweeps[i].subject_count > 1 ? ", " : "",
-                   sweeps[i].subject_count > 1 ? sweep_candidate(&sweeps[i]) : "");
+                   sweeps[i].subject_count > 1 ? sweep_answer_candidate(&sweeps[i]) : "");
         table_cell(table, "%s", sweeps[i].state);
         table_cell(table, "%" PRId64 "/%" PRId64, sweeps[i].cells_done, sweeps[i].cells_total);
         table_cell(table, "%s", sweeps[i].principal);
-        table_cell(table, "%s", time_show(sweeps[i].created_ms, time));
+        table_cell(table, "%s", answer_time(sweeps[i].created_ms, time));
     }
     table_render(table, out);
     table_destroy(table);
@@ -56,7 +56,7 @@ static int64_t created_ms(const void *rows, size_t index)
 static bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct sweep_row *sweeps = NULL;
-    size_t limit = page_limit(call), length, count, shown;
+    size_t limit = answer_page_limit(call), length, count, shown;
     struct period period;
     json_t *list;
 
@@ -65,18 +65,18 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
                        limit + 1, &sweeps, &length, error))
         return false;
     count = period_count(&period, length, created_ms, sweeps);
-    shown = page_length(count, limit, created_ms, sweeps);
+    shown = answer_page_length(count, limit, created_ms, sweeps);
     list = json_array();
     for (size_t i = 0; i < shown; i++)
-        json_array_append_new(list, sweep_json(&sweeps[i]));
+        json_array_append_new(list, sweep_answer_json(&sweeps[i]));
     answer->structured = json_pack("{s:o}", "sweeps", list);
     if (shown == 0) {
         text_add(&answer->text, "No such sweep.\n");
         answer_next(answer, "sweep_plan, then sweep_start");
     } else
         write_table(sweeps, shown, &answer->text);
-    page_end_at(answer, count > shown, shown == 0 ? 0 : sweeps[shown - 1].created_ms);
-    sweep_rows_free(sweeps, length);
+    answer_page_end_at(answer, count > shown, shown == 0 ? 0 : sweeps[shown - 1].created_ms);
+    sweep_answer_rows_free(sweeps, length);
     return true;
 }
 

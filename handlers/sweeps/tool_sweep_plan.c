@@ -160,10 +160,10 @@ static void write_text(const struct sweep_request *request, const json_t *plan,
         text_addf(out, ": %" PRId64 " cells.\n", estimate->cells);
     text_addf(out,
               "At most %s, %" PRId64 " requests, %s input and %s output tokens (assumed: %s).\n",
-              duration_show(estimate->duration_s, duration), estimate->requests,
-              count_show(estimate->input_tokens, input),
-              count_show(estimate->output_tokens, output), estimate->assumption);
-    plan_describe(plan, out);
+              answer_duration(estimate->duration_s, duration), estimate->requests,
+              answer_count(estimate->input_tokens, input),
+              answer_count(estimate->output_tokens, output), estimate->assumption);
+    sweep_answer_describe_plan(plan, out);
     json_array_foreach(warnings, i, warning)
         text_addf(out, "Warning: %s.\n", json_string_value(warning));
     text_addf(out, "plan_digest: %s\n", request->digest);
@@ -213,7 +213,7 @@ static void keep(const struct call *call, const char *digest)
     json_auto_t *arguments = json_copy(json_iterable(call->arguments));
 
     json_object_del(arguments, "plan_digest");
-    planned_keep(call->services->planned, call->principal.name, digest, arguments);
+    reviewed_plans_keep(call->services->planned, call->principal.name, digest, arguments);
 }
 
 static bool run(struct call *call, struct answer *answer, struct error *error)

@@ -33,8 +33,8 @@ static const struct field left_fields[] = {
 };
 
 static const struct field fields[] = {
-    { "sweep", VALUE_OBJECT, .help = "The sweep as it is now.", .fields = sweep_fields,
-      .told_in = "sweep_show" },
+    { "sweep", VALUE_OBJECT, .help = "The sweep as it is now.", .fields = sweep_answer_fields,
+      .described_in = "sweep_show" },
     { "job", VALUE_TEXT, .help = "The new job that works on it: for job_show." },
     { "left_failed", VALUE_INTEGER, .optional = true,
       .help = "Cells that failed or were skipped, and that this job leaves as they are." },
@@ -81,7 +81,7 @@ static bool check_subject(const struct call *call, const struct sweep_row *sweep
                          "%s measured revision %" PRId64 " of %s, which is at revision %" PRId64
                          " now: its cells would not be of one thing. Start a new sweep",
                          sweep->id, subject->revision, subject->deployment, deployment.revision);
-    if (deployment_discover(call->services, &deployment, &endpoint, &facts, &problem))
+    if (deployment_endpoint_discover(call->services, &deployment, &endpoint, &facts, &problem))
         return true;
     return error_set(error, problem.kind, "%s cannot be measured now: %s", deployment.name,
                      problem.message);
@@ -103,7 +103,7 @@ static bool check(const struct call *call, const char *id, struct error *error)
 
     if (!sweep_find(call->services->store, id, &sweep, error))
         return false;
-    if (sweep_is_active(&sweep))
+    if (sweep_answer_is_active(&sweep))
         done = error_set(error, ERROR_CONFLICT, "%s is at work already (%s): job_show %s", id,
                          sweep.state, sweep.job_id);
     else
@@ -142,7 +142,7 @@ static json_t *left_json(const struct cell_row *cell, bool finished)
         finished, "deployment", cell->deployment, "position", (json_int_t)cell->position, "load",
         cell_load_text(cell->concurrency, cell->request_rate, load), "input_tokens",
         (json_int_t)cell->input_tokens, "output_tokens", (json_int_t)cell->output_tokens, "state",
-        cell_state_name(cell->state), "reason", json_text_or_null(cell->reason));
+        cell_state_name(cell->state), "reason", answer_json_text(cell->reason));
 }
 
 static json_t *list_left(struct left *left)
@@ -213,10 +213,11 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
                          call->services->sweeps_per_principal, clock_utc_ms(), &call->change,
                          &sweep, error))
         return false;
-    jobs_kick(call->services->jobs);
-    answer->structured = json_pack("{s:o, s:s}", "sweep", sweep_json(&sweep), "job", sweep.job_id);
+    job_pool_kick(call->services->jobs);
+    answer->structured =
+        json_pack("{s:o, s:s}", "sweep", sweep_answer_json(&sweep), "job", sweep.job_id);
     text_copy(answer->job_id, sizeof answer->job_id, sweep.job_id);
-    sweep_describe(&sweep, &answer->text);
+    sweep_answer_describe(&sweep, &answer->text);
     done = add_left(call, sweep.id, answer, error);
     answer_next(answer, "job_show with this job and wait_s 600, then run_report");
     sweep_row_finish(&sweep);

@@ -34,11 +34,11 @@ static const struct field attempt_fields[] = {
 };
 
 static const struct field fields[] = {
-    { "sweep", VALUE_OBJECT, .help = "The sweep.", .fields = sweep_fields },
+    { "sweep", VALUE_OBJECT, .help = "The sweep.", .fields = sweep_answer_fields },
     { "job", VALUE_OBJECT, .optional = true,
-      .help = "The job that works on it; none when it is over.", .fields = job_fields,
-      .told_in = "job_show" },
-    { "cells", VALUE_LIST, .help = "Cells in order of measuring.", .fields = cell_fields },
+      .help = "The job that works on it; none when it is over.", .fields = job_answer_fields,
+      .described_in = "job_show" },
+    { "cells", VALUE_LIST, .help = "Cells in order of measuring.", .fields = cell_answer_fields },
     { "interrupted", VALUE_LIST,
       .help = "Attempts that were cut off (a crash, a restart, a cancel); they count for nothing.",
       .fields = attempt_fields },
@@ -46,8 +46,9 @@ static const struct field fields[] = {
       .help = "Attempts that the server's own metrics spoke against (others' work, a restart, "
               "another model) or that were measured again because they failed; they count for "
               "nothing.",
-      .fields = attempt_fields, .told_in = "interrupted" },
-    { "findings", VALUE_LIST, .optional = true, .help = FINDINGS_HELP, .fields = finding_fields },
+      .fields = attempt_fields, .described_in = "interrupted" },
+    { "findings", VALUE_LIST, .optional = true, .help = FINDINGS_HELP,
+      .fields = sweep_answer_finding_fields },
     FIELD_NEXT_CURSOR,
     FIELD_NEXT_STEP,
     { 0 },
@@ -55,7 +56,7 @@ static const struct field fields[] = {
 
 static const char *next_step(const struct sweep_row *sweep)
 {
-    if (sweep_is_active(sweep))
+    if (sweep_answer_is_active(sweep))
         return "job_show with this sweep and wait_s 600";
     if (sweep->cells_done < sweep->cells_total)
         return "sweep_resume to measure what is missing, or run_report for what is there";
@@ -76,8 +77,8 @@ static json_t *attempts_json(const struct attempt_row *attempts, size_t count)
                                               (json_int_t)attempts[i].output_tokens, "repetition",
                                               (json_int_t)attempts[i].repetition + 1, "attempt",
                                               (json_int_t)attempts[i].number, "reason",
-                                              json_text_or_null(attempts[i].reason), "started_at",
-                                              json_time(attempts[i].started_ms)));
+                                              answer_json_text(attempts[i].reason), "started_at",
+                                              answer_json_time(attempts[i].started_ms)));
     return list;
 }
 
@@ -97,11 +98,12 @@ static bool view_read(const struct call *call, const char *id, struct view *view
     struct store *store = call->services->store;
 
     return sweep_find(store, id, &view->sweep, error)
-           && jobs_show(call->services->jobs, view->sweep.job_id, &view->job, error)
+           && job_pool_show(call->services->jobs, view->sweep.job_id, &view->job, error)
            && cell_list(store, id, NULL, &view->cells, &view->cell_count, error)
-           && attempt_list(store, id, "interrupted", &view->interrupted, &view->interrupted_count,
-                           error)
-           && attempt_list(store, id, "rejected", &view->rejected, &view->rejected_count, error);
+           && cell_attempt_list(store, id, "interrupted", &view->interrupted,
+                                &view->interrupted_count, error)
+           && cell_attempt_list(store, id, "rejected", &view->rejected, &view->rejected_count,
+                                error);
 }
 
 static void view_finish(struct view *view)
@@ -139,26 +141,26 @@ static void write_answer(const struct view *view, size_t first, size_t count, st
                                         .cell_count = view->cell_count };
 
     answer->structured =
-        json_pack("{s:o, s:o, s:o, s:o, s:o}", "sweep", sweep_json(&view->sweep), "job",
-                  sweep_is_active(&view->sweep) ? job_json(&view->job) : json_null(), "cells",
-                  cells_json(view->cells + first, count), "interrupted",
+        json_pack("{s:o, s:o, s:o, s:o, s:o}", "sweep", sweep_answer_json(&view->sweep), "job",
+                  sweep_answer_is_active(&view->sweep) ? job_answer_json(&view->job) : json_null(),
+                  "cells", cell_answer_list(view->cells + first, count), "interrupted",
                   attempts_json(view->interrupted, view->interrupted_count), "rejected",
                   attempts_json(view->rejected, view->rejected_count));
-    sweep_describe(&view->sweep, text);
-    if (sweep_is_active(&view->sweep))
-        job_describe(&view->job, text);
+    sweep_answer_describe(&view->sweep, text);
+    if (sweep_answer_is_active(&view->sweep))
+        job_answer_describe(&view->job, text);
     if (view->interrupted_count > 0)
         text_addf(text, "Interrupted attempts (they count for nothing): %zu.\n",
                   view->interrupted_count);
     write_rejected(view, text);
     if (view->sweep.subject_count == 1)
-        findings_add(&input, answer);
+        sweep_answer_add_findings(&input, answer);
     text_add_char(text, '\n');
     if (count > 0)
-        cells_table(view->cells + first, count, text);
+        cell_answer_table(view->cells + first, count, text);
     text_add_char(text, '\n');
     answer_next(answer, next_step(&view->sweep));
-    page_end_at(answer, end < view->cell_count, (int64_t)end);
+    answer_page_end_at(answer, end < view->cell_count, (int64_t)end);
 }
 
 static bool run(struct call *call, struct answer *answer, struct error *error)
@@ -166,7 +168,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     struct view view = { 0 };
     size_t limit = (size_t)call_integer(call, "limit", 30), first, count;
     int64_t cursor;
-    bool done = page_cursor(call, &cursor, error)
+    bool done = answer_page_cursor(call, &cursor, error)
                 && view_read(call, call_text(call, "sweep"), &view, error);
 
     if (done) {

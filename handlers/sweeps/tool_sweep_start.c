@@ -27,8 +27,8 @@ static const struct param params[] = {
 };
 
 static const struct field fields[] = {
-    { "sweep", VALUE_OBJECT, .help = "The sweep as it is stored.", .fields = sweep_fields,
-      .told_in = "sweep_show" },
+    { "sweep", VALUE_OBJECT, .help = "The sweep as it is stored.", .fields = sweep_answer_fields,
+      .described_in = "sweep_show" },
     { "job", VALUE_TEXT, .help = "The job that measures it: for job_show." },
     { "started", VALUE_BOOLEAN, .optional = true,
       .help = "False: the idempotency key was used before; this is the sweep it started." },
@@ -72,7 +72,7 @@ static bool check_server(const struct call *call, const struct deployment *deplo
     struct model_facts facts;
     struct error problem;
 
-    if (deployment_discover(call->services, deployment, &endpoint, &facts, &problem))
+    if (deployment_endpoint_discover(call->services, deployment, &endpoint, &facts, &problem))
         return true;
     return error_set(error, problem.kind, "%s cannot be measured now: %s", deployment->name,
                      problem.message);
@@ -129,7 +129,7 @@ static bool start(struct call *call, const struct sweep_request *request, const 
         || (request->subjects > 1 && !check_server(call, &request->candidate, error))
         || !create(call, request, digest, out, error))
         return false;
-    jobs_kick(call->services->jobs);
+    job_pool_kick(call->services->jobs);
     return true;
 }
 
@@ -156,8 +156,9 @@ static bool recall(const struct call *call, const json_t *given, json_t **out, s
         return true;
     }
     digest = json_get_text(arguments, "plan_digest", NULL);
-    planned =
-        digest == NULL ? NULL : planned_find(call->services->planned, call->principal.name, digest);
+    planned = digest == NULL
+                  ? NULL
+                  : reviewed_plans_find(call->services->planned, call->principal.name, digest);
     if (digest != NULL && planned == NULL && is_digest_alone(arguments))
         return error_set(error, ERROR_NOT_FOUND,
                          "\"plan_digest\" is of no plan that you looked at since the server "
@@ -186,14 +187,14 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
                : "job_show with this job and wait_s 600, until `over` is true; then "
                  "run_report";
     answer->structured =
-        json_pack("{s:o, s:s, s:b, s:f}", "sweep", sweep_json(&sweep), "job", sweep.job_id,
+        json_pack("{s:o, s:s, s:b, s:f}", "sweep", sweep_answer_json(&sweep), "job", sweep.job_id,
                   "started", !earlier, "duration_s", request.estimate.duration_s);
     text_copy(answer->job_id, sizeof answer->job_id, sweep.job_id);
     if (earlier)
         text_add(&answer->text, "Started before with this idempotency key.\n");
-    sweep_describe(&sweep, &answer->text);
+    sweep_answer_describe(&sweep, &answer->text);
     text_addf(&answer->text, "It takes %s at most.\n",
-              duration_show(request.estimate.duration_s, duration));
+              answer_duration(request.estimate.duration_s, duration));
     answer_next(answer, next);
     sweep_row_finish(&sweep);
     return true;

@@ -33,7 +33,7 @@ static bool load_keys(struct authority *authority, struct error *error)
 {
     struct recognized_key *keys = NULL;
     size_t count = 0;
-    bool loaded = key_load(authority->store, &keys, &count, error);
+    bool loaded = api_key_load(authority->store, &keys, &count, error);
 
     pthread_mutex_lock(&authority->lock);
     free(authority->keys);
@@ -77,7 +77,7 @@ static bool has_valid_key(const struct authority *authority)
     struct error ignored;
 
     for (size_t i = 0; i < authority->key_count; i++)
-        if (key_check(&authority->keys[i].key, now_ms, &ignored))
+        if (api_key_check(&authority->keys[i].key, now_ms, &ignored))
             return true;
     return false;
 }
@@ -151,11 +151,11 @@ static bool recognize(struct authority *authority, const uint8_t digest[DIGEST_B
         return error_set(error, ERROR_UNAUTHENTICATED,
                          "the API key is unknown: ask an administrator for one (opsbrain key add)");
     key = &found->key;
-    if (!key_check(key, now_ms, error))
+    if (!api_key_check(key, now_ms, error))
         return false;
     if (now_ms > key->last_used_ms + NOTE_MS) {
         key->last_used_ms = now_ms;
-        key_note_use(authority->store, key->id, now_ms);
+        api_key_note_use(authority->store, key->id, now_ms);
     }
     memcpy(out->name, key->principal, sizeof out->name);
     out->role = key->role;
@@ -224,7 +224,7 @@ void authority_listen(struct authority *authority, void (*changed)(void *context
     pthread_mutex_unlock(&authority->lock);
 }
 
-void key_generate(char out[KEY_SIZE], char digest[DIGEST_TEXT_SIZE])
+void authority_generate_key(char out[KEY_SIZE], char digest[DIGEST_TEXT_SIZE])
 {
     uint8_t bytes[32];
     size_t length = (size_t)snprintf(out, KEY_SIZE, KEY_PREFIX);

@@ -30,4 +30,4 @@ bool authority_refresh(struct authority *authority, struct error *error);
 void authority_listen(struct authority *authority, void (*changed)(void *context), void *context);
 
 /* A new key, and its digest as lower-case hex. */
-void key_generate(char out[KEY_SIZE], char digest[DIGEST_TEXT_SIZE]);
+void authority_generate_key(char out[KEY_SIZE], char digest[DIGEST_TEXT_SIZE]);

@@ -67,48 +67,48 @@ static bool has_rate(const struct server *server)
            || authority_needs_keys(server->authority);
 }
 
-bool limits_check_rate(struct exchange *exchange)
+bool call_limits_check_rate(struct exchange *exchange)
 {
     int64_t wait_ms;
 
     if (!is_limited(exchange) || !has_rate(exchange->server)
-        || quota_spend(exchange->server->principals, exchange->principal.name, exchange->started_ns,
-                       &wait_ms))
+        || rate_limit_spend(exchange->server->principals, exchange->principal.name,
+                            exchange->started_ns, &wait_ms))
         return true;
     refuse(exchange, wait_ms);
     return false;
 }
 
-bool limits_may_run_inline(const struct exchange *exchange)
+bool call_limits_may_run_inline(const struct exchange *exchange)
 {
     int64_t wait_ms;
 
     return !is_limited(exchange) || !has_rate(exchange->server)
-           || quota_spend(exchange->server->inline_us, exchange->principal.name,
-                          clock_monotonic_ns(), &wait_ms);
+           || rate_limit_spend(exchange->server->inline_us, exchange->principal.name,
+                               clock_monotonic_ns(), &wait_ms);
 }
 
-int64_t limits_begin_inline(const struct exchange *exchange)
+int64_t call_limits_begin_inline(const struct exchange *exchange)
 {
     return is_limited(exchange) && has_rate(exchange->server) ? clock_monotonic_ns() : 0;
 }
 
-void limits_end_inline(const struct exchange *exchange, int64_t begun_ns)
+void call_limits_end_inline(const struct exchange *exchange, int64_t begun_ns)
 {
     int64_t now_ns;
 
     if (begun_ns == 0)
         return;
     now_ns = clock_monotonic_ns();
-    quota_charge(exchange->server->inline_us, exchange->principal.name, (now_ns - begun_ns) / 1000,
-                 now_ns);
+    rate_limit_charge(exchange->server->inline_us, exchange->principal.name,
+                      (now_ns - begun_ns) / 1000, now_ns);
 }
 
-bool limits_enter(struct exchange *exchange, struct error *error)
+bool call_limits_enter(struct exchange *exchange, struct error *error)
 {
     if (!is_limited(exchange))
         return true;
-    exchange->has_place = quota_enter(exchange->server->principals, exchange->principal.name);
+    exchange->has_place = rate_limit_enter(exchange->server->principals, exchange->principal.name);
     exchange->over_limit = !exchange->has_place;
     return exchange->has_place
            || error_set(error, ERROR_BUSY,
@@ -118,9 +118,9 @@ bool limits_enter(struct exchange *exchange, struct error *error)
                         (long long)exchange->server->settings->calls_per_principal);
 }
 
-void limits_leave(struct exchange *exchange)
+void call_limits_leave(struct exchange *exchange)
 {
     if (exchange->has_place)
-        quota_leave(exchange->server->principals, exchange->principal.name);
+        rate_limit_leave(exchange->server->principals, exchange->principal.name);
     exchange->has_place = false;
 }

@@ -10,13 +10,13 @@
 struct exchange;
 
 /* Of a request whose body is read. False: it is answered, with 429. */
-bool limits_check_rate(struct exchange *exchange);
+bool call_limits_check_rate(struct exchange *exchange);
 /* May a short call run on the thread of its connection, which others share? Where a principal had
  * its share of that, its calls take a worker's turn, and a place, for a while. */
-bool limits_may_run_inline(const struct exchange *exchange);
+bool call_limits_may_run_inline(const struct exchange *exchange);
 /* Around one that does; what it takes counts where there is a rate. Returns when it began. */
-int64_t limits_begin_inline(const struct exchange *exchange);
-void limits_end_inline(const struct exchange *exchange, int64_t begun_ns);
-/* Takes a place for a call; BUSY says how many there are. Give it back with limits_leave. */
-bool limits_enter(struct exchange *exchange, struct error *error);
-void limits_leave(struct exchange *exchange);
+int64_t call_limits_begin_inline(const struct exchange *exchange);
+void call_limits_end_inline(const struct exchange *exchange, int64_t begun_ns);
+/* Takes a place for a call; BUSY says how many there are. Give it back with call_limits_leave. */
+bool call_limits_enter(struct exchange *exchange, struct error *error);
+void call_limits_leave(struct exchange *exchange);

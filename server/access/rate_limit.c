@@ -11,65 +11,65 @@
 
 struct user {
     struct user *next;
-    char name[QUOTA_NAME_SIZE];
+    char name[RATE_LIMIT_NAME_SIZE];
     int64_t in_use;
     double spent; /* tokens, at the time below; they come back as it passes */
     int64_t counted_ns;
 };
 
-struct quota {
-    struct quota_limits limits;
+struct rate_limit {
+    struct rate_limit_limits limits;
     pthread_mutex_t lock;
     struct user *chains[CHAINS];
 };
 
-struct quota *quota_create(struct quota_limits limits)
+struct rate_limit *rate_limit_create(struct rate_limit_limits limits)
 {
-    struct quota *quota = memory_zeroed(1, sizeof *quota);
+    struct rate_limit *rate_limit = memory_zeroed(1, sizeof *rate_limit);
 
-    quota->limits = limits;
-    pthread_mutex_init(&quota->lock, NULL);
-    return quota;
+    rate_limit->limits = limits;
+    pthread_mutex_init(&rate_limit->lock, NULL);
+    return rate_limit;
 }
 
-void quota_destroy(struct quota *quota)
+void rate_limit_destroy(struct rate_limit *rate_limit)
 {
-    if (quota == NULL)
+    if (rate_limit == NULL)
         return;
     for (size_t i = 0; i < CHAINS; i++)
-        while (quota->chains[i] != NULL) {
-            struct user *user = quota->chains[i];
+        while (rate_limit->chains[i] != NULL) {
+            struct user *user = rate_limit->chains[i];
 
-            quota->chains[i] = user->next;
+            rate_limit->chains[i] = user->next;
             free(user);
         }
-    pthread_mutex_destroy(&quota->lock);
-    free(quota);
+    pthread_mutex_destroy(&rate_limit->lock);
+    free(rate_limit);
 }
 
 /* FNV-1a. */
-static struct user **chain_of(struct quota *quota, const char *name)
+static struct user **chain_of(struct rate_limit *rate_limit, const char *name)
 {
     uint32_t hash = 2166136261U;
 
     for (; *name != '\0'; name++)
         hash = (hash ^ (uint8_t)*name) * 16777619U;
-    return &quota->chains[hash % CHAINS];
+    return &rate_limit->chains[hash % CHAINS];
 }
 
 /* Its place in the chain; NULL there: it is new. */
-static struct user **find(struct quota *quota, const char *name)
+static struct user **find(struct rate_limit *rate_limit, const char *name)
 {
-    struct user **at = chain_of(quota, name);
+    struct user **at = chain_of(rate_limit, name);
 
     while (*at != NULL && strcmp((*at)->name, name) != 0)
         at = &(*at)->next;
     return at;
 }
 
-static struct user *find_or_add(struct quota *quota, const char *name)
+static struct user *find_or_add(struct rate_limit *rate_limit, const char *name)
 {
-    struct user **at = find(quota, name);
+    struct user **at = find(rate_limit, name);
 
     if (*at == NULL) {
         *at = memory_zeroed(1, sizeof **at);
@@ -78,42 +78,42 @@ static struct user *find_or_add(struct quota *quota, const char *name)
     return *at;
 }
 
-bool quota_enter(struct quota *quota, const char *name)
+bool rate_limit_enter(struct rate_limit *rate_limit, const char *name)
 {
     struct user *user;
     bool free_place;
 
-    if (quota->limits.at_once == 0)
+    if (rate_limit->limits.at_once == 0)
         return true;
-    pthread_mutex_lock(&quota->lock);
-    user = find_or_add(quota, name);
-    free_place = user->in_use < quota->limits.at_once;
+    pthread_mutex_lock(&rate_limit->lock);
+    user = find_or_add(rate_limit, name);
+    free_place = user->in_use < rate_limit->limits.at_once;
     user->in_use += free_place;
-    pthread_mutex_unlock(&quota->lock);
+    pthread_mutex_unlock(&rate_limit->lock);
     return free_place;
 }
 
 /* Who uses nothing is forgotten. */
-void quota_leave(struct quota *quota, const char *name)
+void rate_limit_leave(struct rate_limit *rate_limit, const char *name)
 {
     struct user **at, *user;
 
-    if (quota->limits.at_once == 0)
+    if (rate_limit->limits.at_once == 0)
         return;
-    pthread_mutex_lock(&quota->lock);
-    at = find(quota, name);
+    pthread_mutex_lock(&rate_limit->lock);
+    at = find(rate_limit, name);
     user = *at;
     if (user != NULL && --user->in_use == 0 && user->spent == 0) {
         *at = user->next;
         free(user);
     }
-    pthread_mutex_unlock(&quota->lock);
+    pthread_mutex_unlock(&rate_limit->lock);
 }
 
 /* Tokens that were spent come back as time passes. */
-static void refill(const struct quota *quota, struct user *user, int64_t now_ns)
+static void refill(const struct rate_limit *rate_limit, struct user *user, int64_t now_ns)
 {
-    double back = (double)(now_ns - user->counted_ns) * (double)quota->limits.per_second / 1e9;
+    double back = (double)(now_ns - user->counted_ns) * (double)rate_limit->limits.per_second / 1e9;
 
     if (back < 0)
         return; /* another thread was faster */
@@ -121,41 +121,43 @@ static void refill(const struct quota *quota, struct user *user, int64_t now_ns)
     user->spent = user->spent > back ? user->spent - back : 0;
 }
 
-bool quota_spend(struct quota *quota, const char *name, int64_t now_ns, int64_t *wait_ms)
+bool rate_limit_spend(struct rate_limit *rate_limit, const char *name, int64_t now_ns,
+                      int64_t *wait_ms)
 {
-    return quota_spend_many(quota, name, 1, now_ns, wait_ms);
+    return rate_limit_spend_many(rate_limit, name, 1, now_ns, wait_ms);
 }
 
-bool quota_spend_many(struct quota *quota, const char *name, int64_t count, int64_t now_ns,
-                      int64_t *wait_ms)
+bool rate_limit_spend_many(struct rate_limit *rate_limit, const char *name, int64_t count,
+                           int64_t now_ns, int64_t *wait_ms)
 {
     struct user *user;
     double left, wanted = (double)count;
 
-    if (quota->limits.per_second == 0)
+    if (rate_limit->limits.per_second == 0)
         return true;
-    pthread_mutex_lock(&quota->lock);
-    user = find_or_add(quota, name);
-    refill(quota, user, now_ns);
-    left = (double)quota->limits.burst - user->spent;
+    pthread_mutex_lock(&rate_limit->lock);
+    user = find_or_add(rate_limit, name);
+    refill(rate_limit, user, now_ns);
+    left = (double)rate_limit->limits.burst - user->spent;
     if (left >= wanted)
         user->spent += wanted;
-    pthread_mutex_unlock(&quota->lock);
+    pthread_mutex_unlock(&rate_limit->lock);
     *wait_ms = left >= wanted
                    ? 0
-                   : (int64_t)((wanted - left) * 1000 / (double)quota->limits.per_second) + 1;
+                   : (int64_t)((wanted - left) * 1000 / (double)rate_limit->limits.per_second) + 1;
     return left >= wanted;
 }
 
-void quota_charge(struct quota *quota, const char *name, int64_t count, int64_t now_ns)
+void rate_limit_charge(struct rate_limit *rate_limit, const char *name, int64_t count,
+                       int64_t now_ns)
 {
     struct user *user;
 
-    if (quota->limits.per_second == 0)
+    if (rate_limit->limits.per_second == 0)
         return;
-    pthread_mutex_lock(&quota->lock);
-    user = find_or_add(quota, name);
-    refill(quota, user, now_ns);
+    pthread_mutex_lock(&rate_limit->lock);
+    user = find_or_add(rate_limit, name);
+    refill(rate_limit, user, now_ns);
     user->spent += (double)count;
-    pthread_mutex_unlock(&quota->lock);
+    pthread_mutex_unlock(&rate_limit->lock);
 }

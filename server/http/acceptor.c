@@ -74,7 +74,7 @@ static void ask_others(struct http_loop *loop)
 
 void acceptor_make_room(struct note *room_note)
 {
-    connection_make_room((struct http_loop *)room_note, false);
+    http_connection_make_room((struct http_loop *)room_note, false);
 }
 
 /* Who is known has to go only if there is no stranger, here or, by the next time, elsewhere. */
@@ -83,7 +83,7 @@ static void make_room(struct http_loop *loop)
     struct acceptor *acceptor = &loop->acceptor;
     unsigned wanted = count_waiting(acceptor), made = 0;
 
-    while (made < wanted && connection_make_room(loop, acceptor->found_none))
+    while (made < wanted && http_connection_make_room(loop, acceptor->found_none))
         made++;
     if (made == 0)
         ask_others(loop);
@@ -135,8 +135,8 @@ static bool count_address(struct http_loop *loop, const struct ip_address *addre
 
     ip_format(&network, text);
     if (!comes)
-        quota_leave(loop->server->addresses, text);
-    else if (quota_enter(loop->server->addresses, text))
+        rate_limit_leave(loop->server->addresses, text);
+    else if (rate_limit_enter(loop->server->addresses, text))
         return true;
     else if (may_tell(&loop->acceptor, clock_monotonic_ns()))
         log_warning("a connection from %s is refused: it has %lld, as many as the setting "
@@ -145,7 +145,7 @@ static bool count_address(struct http_loop *loop, const struct ip_address *addre
     return false;
 }
 
-void acceptor_enter(struct acceptor *acceptor, struct connection *connection)
+void acceptor_enter(struct acceptor *acceptor, struct http_connection *connection)
 {
     connection->address = acceptor->address;
     connection->is_proxy = acceptor->is_proxy;
@@ -154,7 +154,7 @@ void acceptor_enter(struct acceptor *acceptor, struct connection *connection)
     ip_format(&connection->address, connection->address_text);
 }
 
-void acceptor_leave(struct http_loop *loop, const struct connection *connection)
+void acceptor_leave(struct http_loop *loop, const struct http_connection *connection)
 {
     if (connection->is_counted)
         count_address(loop, &connection->address, false);

@@ -8,7 +8,7 @@
 
 #include "base/net/ip.h"
 
-struct connection;
+struct http_connection;
 struct http_loop;
 struct note;
 
@@ -33,8 +33,8 @@ void acceptor_run(struct http_loop *loop);
 void acceptor_resume(struct http_loop *loop, int64_t now_ns);
 /* Says whose the connection is that is being opened; if it is counted, that is the connection's
  * now, and to be given back with acceptor_leave. */
-void acceptor_enter(struct acceptor *acceptor, struct connection *connection);
+void acceptor_enter(struct acceptor *acceptor, struct http_connection *connection);
 /* A connection closed: a pause may end. */
-void acceptor_leave(struct http_loop *loop, const struct connection *connection);
+void acceptor_leave(struct http_loop *loop, const struct http_connection *connection);
 /* What another loop's acceptor asks for by the loop's room_note. */
 void acceptor_make_room(struct note *room_note);

@@ -79,7 +79,7 @@ void exchange_release(struct exchange *exchange)
     free(exchange->authority);
     http_headers_finish(&exchange->headers);
     session_release(exchange->session);
-    outlet_release(exchange->outlet);
+    sse_queue_release(exchange->sse_queue);
     stream_release(exchange->stream);
     free(exchange);
 }
@@ -115,7 +115,7 @@ void exchange_hang_up(struct exchange *exchange)
 {
     if (exchange->connection->gone)
         exchange_abandon(exchange);
-    else if (exchange->outlet != NULL)
+    else if (exchange->sse_queue != NULL)
         exchange_probe(exchange);
 }
 
@@ -137,14 +137,14 @@ static void run_work(void *context)
     struct exchange *exchange = context;
 
     exchange->work(exchange);
-    limits_leave(exchange);
+    call_limits_leave(exchange);
     http_loop_post(exchange->loop, &exchange->note);
 }
 
 bool exchange_submit(struct exchange *exchange, struct workers *workers,
                      void (*work)(struct exchange *exchange), struct error *error)
 {
-    if (!limits_enter(exchange, error))
+    if (!call_limits_enter(exchange, error))
         return false;
     exchange->work = work;
     exchange->working = true;
@@ -152,7 +152,7 @@ bool exchange_submit(struct exchange *exchange, struct workers *workers,
     if (workers_submit(workers, run_work, exchange, error))
         return true;
     exchange->working = false;
-    limits_leave(exchange);
+    call_limits_leave(exchange);
     exchange_release(exchange);
     return false;
 }
@@ -218,7 +218,7 @@ enum MHD_Result exchange_queue_reply(struct exchange *exchange)
     size_t length = reply->body.length;
     struct MHD_Response *response;
 
-    deadline_clear(&exchange->keep_alive);
+    timeout_clear(&exchange->keep_alive);
     if (reply->status == 0)
         exchange_reply_text(exchange, 500, "no answer, see request %s", exchange->id);
     response = length > 0 ? MHD_create_response_from_buffer(length, text_take(&reply->body),
@@ -226,6 +226,6 @@ enum MHD_Result exchange_queue_reply(struct exchange *exchange)
                           : MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
     if (reply->content_type != NULL)
         MHD_add_response_header(response, "Content-Type", reply->content_type);
-    connection_wait(exchange->connection, DEADLINE_SEND);
+    http_connection_wait(exchange->connection, DEADLINE_SEND);
     return exchange_queue_take(exchange, response, reply->status);
 }

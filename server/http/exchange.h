@@ -19,7 +19,7 @@
 #include "server/streams/stream.h"
 #include "store/ledger/principals.h"
 
-struct connection;
+struct http_connection;
 struct route;
 struct server;
 struct session;
@@ -62,8 +62,8 @@ struct exchange {
 
     /* the answer */
     struct reply reply;
-    struct outlet *outlet; /* instead of a reply: events */
-    struct stream *stream; /* what goes out there; NULL: others see to it */
+    struct sse_queue *sse_queue; /* instead of a reply: events */
+    struct stream *stream;       /* what goes out there; NULL: others see to it */
     bool standing; /* a stream that lasts until somebody ends it; not waited for at shutdown */
     struct session *session; /* whose standing stream it carries, a reference; NULL: none */
     int64_t heard;           /* of that stream: the newest event that was noted as taken */
@@ -75,10 +75,10 @@ struct exchange {
     struct telemetry_row *row;
 
     /* the loop thread's */
-    struct connection *connection;
+    struct http_connection *connection;
     struct MHD_Connection *mhd; /* NULL once it is over */
     struct exchange *previous, *next;
-    struct deadline keep_alive;
+    struct timeout keep_alive;
     size_t keep_alive_read;       /* bytes the client had taken at the last look */
     unsigned stalls;              /* looks at which it had taken nothing */
     bool is_probed;               /* since its client sends no more */
@@ -99,11 +99,11 @@ void exchange_reply_text(struct exchange *exchange, unsigned status, const char 
 /* `name` is static, `value` copied. */
 void exchange_add_header(struct exchange *exchange, const char *name, const char *value);
 /* Answers with events; on the loop's thread. Borrowed. */
-struct outlet *exchange_begin_outlet(struct exchange *exchange);
+struct sse_queue *exchange_begin_outlet(struct exchange *exchange);
 /* The same with a stream of its own. */
 struct stream *exchange_begin_stream(struct exchange *exchange);
 /* An outlet that a worker made, with one reference, which is taken: for `worked`. */
-void exchange_take_outlet(struct exchange *exchange, struct outlet *outlet);
+void exchange_take_outlet(struct exchange *exchange, struct sse_queue *sse_queue);
 void exchange_wake(void *exchange); /* what such an outlet calls */
 /* The exchange carries the session's standing stream, for as long as the client likes. */
 void exchange_stand(struct exchange *exchange, struct session *session);

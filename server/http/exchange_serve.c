@@ -74,18 +74,18 @@ static void refuse_unguarded(struct exchange *exchange)
 /* A client that still sends its body gets to read why it need not. */
 static enum MHD_Result refuse_early(struct exchange *exchange)
 {
-    struct connection *connection = exchange->connection;
+    struct http_connection *connection = exchange->connection;
 
-    if (connection_has_whole_request(connection) || exchange->headers.expect != NULL)
+    if (http_connection_has_whole_request(connection) || exchange->headers.expect != NULL)
         return exchange_queue_reply(exchange);
-    connection_wait(connection, DEADLINE_BODY);
-    connection_refuse(connection, &exchange->reply);
+    http_connection_wait(connection, DEADLINE_BODY);
+    http_connection_refuse(connection, &exchange->reply);
     return MHD_YES;
 }
 
 static void find_client(struct exchange *exchange)
 {
-    const struct connection *connection = exchange->connection;
+    const struct http_connection *connection = exchange->connection;
 
     exchange->client = connection->address;
     if (connection->is_proxy) {
@@ -106,7 +106,7 @@ static enum MHD_Result begin(struct http_loop *loop, struct MHD_Connection *mhd,
     http_headers_read(mhd, version, &exchange->headers);
     find_client(exchange);
     trace_id_read(exchange->headers.traceparent, exchange->trace);
-    if (connection_is_guarded(exchange->connection))
+    if (http_connection_is_guarded(exchange->connection))
         routes_admit(exchange, target);
     else
         refuse_unguarded(exchange);
@@ -115,7 +115,7 @@ static enum MHD_Result begin(struct http_loop *loop, struct MHD_Connection *mhd,
         exchange->reply.closes = true;
     if (exchange->reply.closes)
         return refuse_early(exchange);
-    connection_wait(exchange->connection, DEADLINE_BODY);
+    http_connection_wait(exchange->connection, DEADLINE_BODY);
     return MHD_YES;
 }
 
@@ -124,7 +124,7 @@ static void give_time(struct exchange *exchange, size_t more)
 {
     if (exchange->body_seen >> 20 == (exchange->body_seen - more) >> 20)
         return;
-    connection_wait(exchange->connection, DEADLINE_BODY);
+    http_connection_wait(exchange->connection, DEADLINE_BODY);
 }
 
 static void keep_body(struct exchange *exchange, const char *bytes, size_t size)
@@ -148,16 +148,16 @@ static void take_body(struct exchange *exchange, const char *bytes, size_t size)
         keep_body(exchange, bytes, size);
     } else if (exchange->body_seen > exchange->read_limit) {
         log_warning("%s: closing, the body does not end", exchange->id);
-        connection_refuse(exchange->connection, &exchange->reply);
+        http_connection_refuse(exchange->connection, &exchange->reply);
     }
 }
 
 static void dispatch(struct exchange *exchange)
 {
-    deadline_clear(&exchange->connection->deadline);
+    timeout_clear(&exchange->connection->deadline);
     exchange->dispatched = exchange->counted = true;
     atomic_fetch_add(&exchange->server->in_flight, 1);
-    if (exchange->reply.status == 0 && limits_check_rate(exchange))
+    if (exchange->reply.status == 0 && call_limits_check_rate(exchange))
         exchange->route->serve(exchange);
     exchange_settle(exchange);
 }
@@ -181,7 +181,7 @@ enum MHD_Result exchange_serve(void *loop, struct MHD_Connection *mhd, const cha
         dispatch(exchange);
     if (atomic_load(&exchange->left))
         return MHD_NO;
-    if (exchange->outlet != NULL && outlet_is_begun(exchange->outlet))
+    if (exchange->sse_queue != NULL && sse_queue_is_begun(exchange->sse_queue))
         return exchange_queue_stream(exchange);
     if (!exchange->working)
         return exchange_queue_reply(exchange);
@@ -265,12 +265,12 @@ void exchange_completed(void *loop, struct MHD_Connection *mhd, void **slot,
     *slot = NULL;
     record(exchange, code);
     atomic_store(&exchange->left, true);
-    if (exchange->outlet != NULL)
-        outlet_close(exchange->outlet);
-    if (exchange->outlet != NULL && exchange->reply.status == 200)
+    if (exchange->sse_queue != NULL)
+        sse_queue_close(exchange->sse_queue);
+    if (exchange->sse_queue != NULL && exchange->reply.status == 200)
         atomic_fetch_sub(&exchange->server->open_streams, 1);
-    deadline_clear(&exchange->keep_alive);
-    connection_end_request(exchange->connection);
+    timeout_clear(&exchange->keep_alive);
+    http_connection_end_request(exchange->connection);
     exchange->connection = NULL;
     exchange->mhd = NULL;
     unlink_from_loop(exchange);

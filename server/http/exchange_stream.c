@@ -16,8 +16,8 @@
 /* Whatever is told meanwhile: it is also the time of looking at the client. */
 static void set_keep_alive(struct exchange *exchange)
 {
-    deadline_set(&exchange->loop->deadlines[0][DEADLINE_KEEP_ALIVE], &exchange->keep_alive,
-                 clock_monotonic_ns());
+    timeout_set(&exchange->loop->deadlines[0][DEADLINE_KEEP_ALIVE], &exchange->keep_alive,
+                clock_monotonic_ns());
 }
 
 /* A stream may outlive the key it was begun with. */
@@ -25,7 +25,7 @@ static void watch_expiry(struct exchange *exchange)
 {
     int64_t at_ms = exchange->principal.key_expires_ms, *first_ms = &exchange->loop->key_expiry_ms;
 
-    if (exchange->outlet != NULL && at_ms != 0 && (*first_ms == 0 || at_ms < *first_ms))
+    if (exchange->sse_queue != NULL && at_ms != 0 && (*first_ms == 0 || at_ms < *first_ms))
         *first_ms = at_ms;
 }
 
@@ -35,14 +35,14 @@ void exchange_probe(struct exchange *exchange)
     if (exchange->is_probed)
         return;
     exchange->is_probed = true;
-    deadline_set(&exchange->loop->deadlines[0][DEADLINE_PROBE], &exchange->keep_alive,
-                 clock_monotonic_ns());
+    timeout_set(&exchange->loop->deadlines[0][DEADLINE_PROBE], &exchange->keep_alive,
+                clock_monotonic_ns());
 }
 
 /* What a client that comes back and cannot say where it was need not be told again. */
 static void note_heard(struct exchange *exchange)
 {
-    int64_t heard = outlet_sequence(exchange->outlet);
+    int64_t heard = sse_queue_sequence(exchange->sse_queue);
     struct error error;
 
     if (exchange->session == NULL || heard == exchange->heard)
@@ -69,16 +69,16 @@ static ssize_t read_stream(void *context, uint64_t position, char *out, size_t s
     (void)position;
     if (atomic_load(&exchange->left))
         return cut(exchange);
-    switch (outlet_read(exchange->outlet, out, size, &length)) {
-    case OUTLET_READ:
+    switch (sse_queue_read(exchange->sse_queue, out, size, &length)) {
+    case SSE_QUEUE_READ:
         note_heard(exchange);
         return (ssize_t)length;
-    case OUTLET_EMPTY:
+    case SSE_QUEUE_EMPTY:
         exchange_suspend(exchange);
         return 0;
-    case OUTLET_ENDED:
+    case SSE_QUEUE_ENDED:
         return MHD_CONTENT_READER_END_OF_STREAM;
-    case OUTLET_CUT:
+    case SSE_QUEUE_CUT:
         break;
     }
     log_warning("%s: stream cut, the client reads too slowly", exchange->id);
@@ -90,12 +90,12 @@ void exchange_wake(void *exchange)
     exchange_resume(exchange);
 }
 
-struct outlet *exchange_begin_outlet(struct exchange *exchange)
+struct sse_queue *exchange_begin_outlet(struct exchange *exchange)
 {
-    exchange->outlet = outlet_create(exchange->loop, exchange_wake, exchange);
+    exchange->sse_queue = sse_queue_create(exchange->loop, exchange_wake, exchange);
     set_keep_alive(exchange);
     watch_expiry(exchange);
-    return exchange->outlet;
+    return exchange->sse_queue;
 }
 
 struct stream *exchange_begin_stream(struct exchange *exchange)
@@ -104,11 +104,11 @@ struct stream *exchange_begin_stream(struct exchange *exchange)
     return exchange->stream;
 }
 
-void exchange_take_outlet(struct exchange *exchange, struct outlet *outlet)
+void exchange_take_outlet(struct exchange *exchange, struct sse_queue *sse_queue)
 {
-    exchange->outlet = outlet;
+    exchange->sse_queue = sse_queue;
     if (exchange->mhd == NULL) {
-        outlet_close(outlet); /* the client did not wait */
+        sse_queue_close(sse_queue); /* the client did not wait */
         return;
     }
     set_keep_alive(exchange);
@@ -123,12 +123,12 @@ void exchange_stand(struct exchange *exchange, struct session *session)
 
 void exchange_drop_stream(struct exchange *exchange)
 {
-    deadline_clear(&exchange->keep_alive);
-    if (exchange->outlet != NULL)
-        outlet_close(exchange->outlet);
-    outlet_release(exchange->outlet);
+    timeout_clear(&exchange->keep_alive);
+    if (exchange->sse_queue != NULL)
+        sse_queue_close(exchange->sse_queue);
+    sse_queue_release(exchange->sse_queue);
     stream_release(exchange->stream);
-    exchange->outlet = NULL;
+    exchange->sse_queue = NULL;
     exchange->stream = NULL;
     exchange->standing = false;
 }
@@ -178,9 +178,9 @@ void exchange_check_key(struct exchange *exchange)
 
 void exchange_keep_alive(struct exchange *exchange)
 {
-    size_t read = outlet_bytes_read(exchange->outlet);
+    size_t read = sse_queue_bytes_read(exchange->sse_queue);
 
-    outlet_put_comment(exchange->outlet);
+    sse_queue_put_comment(exchange->sse_queue);
     if (read == exchange->keep_alive_read && ++exchange->stalls == STALLS_LIMIT)
         cut_stalled(exchange);
     if (read != exchange->keep_alive_read)

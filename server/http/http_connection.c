@@ -18,29 +18,30 @@
 /* ---- Life ---- */
 
 /* The loop's connections by descriptor. */
-static void enter(struct http_loop *loop, struct connection *connection)
+static void enter(struct http_loop *loop, struct http_connection *connection)
 {
     size_t needed = (size_t)connection->fd + 1;
 
     if (needed > loop->connections_size) {
         size_t size = needed * 2;
 
-        loop->connections = memory_resize(loop->connections, size, sizeof(struct connection *));
+        loop->connections =
+            memory_resize(loop->connections, size, sizeof(struct http_connection *));
         memset(loop->connections + loop->connections_size, 0,
-               (size - loop->connections_size) * sizeof(struct connection *));
+               (size - loop->connections_size) * sizeof(struct http_connection *));
         loop->connections_size = size;
     }
     loop->connections[connection->fd] = connection;
 }
 
-struct connection *connection_find(const struct http_loop *loop, int fd)
+struct http_connection *http_connection_find(const struct http_loop *loop, int fd)
 {
     return fd >= 0 && (size_t)fd < loop->connections_size ? loop->connections[fd] : NULL;
 }
 
 static void open_connection(struct http_loop *loop, struct MHD_Connection *mhd, void **slot)
 {
-    struct connection *connection = memory_zeroed(1, sizeof *connection);
+    struct http_connection *connection = memory_zeroed(1, sizeof *connection);
     struct epoll_event event = { .events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = connection };
 
     atomic_fetch_add(&loop->server->open_connections, 1);
@@ -49,26 +50,26 @@ static void open_connection(struct http_loop *loop, struct MHD_Connection *mhd, 
     connection->fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     connection->deadline.owner = connection;
     enter(loop, connection);
-    connection_wait(connection, DEADLINE_HEADER);
+    http_connection_wait(connection, DEADLINE_HEADER);
     if (epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, connection->fd, &event) != 0)
         log_warning("cannot watch a connection for hang-up: %s", strerror(errno));
     *slot = connection;
 }
 
-static void close_connection(struct connection *connection)
+static void close_connection(struct http_connection *connection)
 {
     struct http_loop *loop = connection->loop;
 
     epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, connection->fd, NULL);
     atomic_fetch_sub(&loop->server->open_connections, 1);
     acceptor_leave(loop, connection);
-    deadline_clear(&connection->deadline);
+    timeout_clear(&connection->deadline);
     loop->connections[connection->fd] = NULL;
     free(connection);
 }
 
-void connection_notify(void *loop, struct MHD_Connection *mhd, void **slot,
-                       enum MHD_ConnectionNotificationCode code)
+void http_connection_notify(void *loop, struct MHD_Connection *mhd, void **slot,
+                            enum MHD_ConnectionNotificationCode code)
 {
     if (code == MHD_CONNECTION_NOTIFY_STARTED)
         open_connection(loop, mhd, slot);
@@ -78,16 +79,16 @@ void connection_notify(void *loop, struct MHD_Connection *mhd, void **slot,
 
 /* ---- Waiting ---- */
 
-void connection_wait(struct connection *connection, enum deadline_kind kind)
+void http_connection_wait(struct http_connection *connection, enum deadline_kind kind)
 {
     if (connection->ended && kind != DEADLINE_SEND && kind != DEADLINE_REFUSAL)
         kind = DEADLINE_LEFT;
     connection->waits_for = kind;
-    deadline_set(&connection->loop->deadlines[connection->is_known][kind], &connection->deadline,
-                 connection->loop->now_ns);
+    timeout_set(&connection->loop->deadlines[connection->is_known][kind], &connection->deadline,
+                connection->loop->now_ns);
 }
 
-static bool is_waiting(const struct connection *connection)
+static bool is_waiting(const struct http_connection *connection)
 {
     return connection->deadline.list != NULL;
 }
@@ -95,7 +96,7 @@ static bool is_waiting(const struct connection *connection)
 /* A suspended request does not read its socket, so it is told here that the client left, or may
  * have: who sends no more may wait for the answer. Else the end of the input is for libmicrohttpd
  * to see, but where it comes together with the last bytes, it does not. */
-static void hang_up(struct connection *connection, bool gone)
+static void hang_up(struct http_connection *connection, bool gone)
 {
     enum deadline_kind waits_for = connection->waits_for;
 
@@ -104,18 +105,18 @@ static void hang_up(struct connection *connection, bool gone)
     if (connection->exchange != NULL && connection->exchange->suspended)
         exchange_hang_up(connection->exchange);
     if (is_waiting(connection) && waits_for != DEADLINE_SEND && waits_for != DEADLINE_REFUSAL)
-        connection_wait(connection, DEADLINE_LEFT);
+        http_connection_wait(connection, DEADLINE_LEFT);
 }
 
 /* Bytes of the next request: from now on its headers are waited for, no more for its beginning. */
-static void begin_headers(struct connection *connection)
+static void begin_headers(struct http_connection *connection)
 {
     if (is_waiting(connection) && connection->waits_for == DEADLINE_IDLE)
-        connection_wait(connection, DEADLINE_HEADER);
+        http_connection_wait(connection, DEADLINE_HEADER);
 }
 
 /* No handler of ours runs before the headers of a request are whole. */
-static void note_bytes(struct connection *connection)
+static void note_bytes(struct http_connection *connection)
 {
     const struct exchange *exchange = connection->exchange;
 
@@ -125,7 +126,7 @@ static void note_bytes(struct connection *connection)
         connection->sent_more = true;
 }
 
-void connection_take_event(struct connection *connection, uint32_t events)
+void http_connection_take_event(struct http_connection *connection, uint32_t events)
 {
     if ((events & ~(uint32_t)EPOLLIN) != 0)
         hang_up(connection, (events & (EPOLLHUP | EPOLLERR)) != 0);
@@ -134,9 +135,9 @@ void connection_take_event(struct connection *connection, uint32_t events)
 }
 
 /* Of a request that came together with the one before it nothing else tells that it has begun. */
-void *connection_first_line(void *loop, const char *target, struct MHD_Connection *mhd)
+void *http_connection_first_line(void *loop, const char *target, struct MHD_Connection *mhd)
 {
-    struct connection *connection =
+    struct http_connection *connection =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 
     (void)loop;
@@ -146,33 +147,33 @@ void *connection_first_line(void *loop, const char *target, struct MHD_Connectio
 }
 
 /* The client may be silent for long before its next request, not within it. */
-void connection_end_request(struct connection *connection)
+void http_connection_end_request(struct http_connection *connection)
 {
-    connection_wait(connection, connection->sent_more ? DEADLINE_HEADER : DEADLINE_IDLE);
+    http_connection_wait(connection, connection->sent_more ? DEADLINE_HEADER : DEADLINE_IDLE);
     connection->sent_more = false;
     connection->exchange = NULL;
     connection->answered++;
-    connection_settle_fault(connection);
+    http_connection_settle_fault(connection);
 }
 
 /* ---- Refusing ---- */
 
-bool connection_is_guarded(const struct connection *connection)
+bool http_connection_is_guarded(const struct http_connection *connection)
 {
     return connection->guard.heads > connection->answered;
 }
 
-bool connection_has_whole_request(const struct connection *connection)
+bool http_connection_has_whole_request(const struct http_connection *connection)
 {
     return connection->guard.passed > connection->answered;
 }
 
 /* Its turn comes when the requests before it are answered, and libmicrohttpd has had the time to
  * close the connection after the last of them. */
-void connection_settle_fault(struct connection *connection)
+void http_connection_settle_fault(struct http_connection *connection)
 {
     if (connection->guard.fault != NULL && connection->answered >= connection->guard.passed)
-        connection_wait(connection, DEADLINE_REFUSAL);
+        http_connection_wait(connection, DEADLINE_REFUSAL);
 }
 
 static void write_head(const struct reply *reply, struct text *out)
@@ -193,7 +194,7 @@ static void write_head(const struct reply *reply, struct text *out)
 }
 
 /* A client that cannot take so little at once does without. */
-void connection_refuse(struct connection *connection, const struct reply *reply)
+void http_connection_refuse(struct http_connection *connection, const struct reply *reply)
 {
     TEXT_AUTO bytes = { 0 };
 
@@ -205,7 +206,7 @@ void connection_refuse(struct connection *connection, const struct reply *reply)
     connection->refused = true;
 }
 
-static void log_fault(struct connection *connection, const struct request_fault *fault)
+static void log_fault(struct http_connection *connection, const struct request_fault *fault)
 {
     struct log_lines *lines = &connection->loop->log;
 
@@ -217,20 +218,20 @@ static void log_fault(struct connection *connection, const struct request_fault 
     log_lines_end(lines);
 }
 
-static void refuse_fault(struct connection *connection)
+static void refuse_fault(struct http_connection *connection)
 {
     const struct request_fault *fault = connection->guard.fault;
     struct reply reply = { .status = fault->status, .content_type = "application/json" };
 
     mcp_write_refusal(RPC_REFUSED, fault->message, &reply.body);
-    connection_refuse(connection, &reply);
+    http_connection_refuse(connection, &reply);
     text_finish(&reply.body);
     log_fault(connection, fault);
-    connection_wait(connection, DEADLINE_LEFT);
+    http_connection_wait(connection, DEADLINE_LEFT);
 }
 
 /* libmicrohttpd has no call to close a connection; a socket that is shut down it closes itself. */
-static void close_late(struct connection *connection)
+static void close_late(struct http_connection *connection)
 {
     static const char *const what[] = {
         [DEADLINE_BODY] = "its body did not arrive in time",
@@ -245,7 +246,7 @@ static void close_late(struct connection *connection)
     shutdown(connection->fd, SHUT_RDWR);
 }
 
-void connection_expire(struct connection *connection)
+void http_connection_expire(struct http_connection *connection)
 {
     if (connection->waits_for == DEADLINE_REFUSAL)
         refuse_fault(connection);
@@ -269,18 +270,18 @@ static const struct {
     { true, DEADLINE_HEADER, 1000 * MS_NS }, { true, DEADLINE_IDLE, 10000 * MS_NS },
 };
 
-bool connection_make_room(struct http_loop *loop, bool known)
+bool http_connection_make_room(struct http_loop *loop, bool known)
 {
     for (size_t i = 0; i < sizeof dispensable / sizeof *dispensable; i++) {
-        const struct deadline_list *list =
+        const struct timeout_list *list =
             &loop->deadlines[dispensable[i].known][dispensable[i].waits_for];
-        int64_t since_ns = deadline_next_ns(list) - list->length_ns;
-        struct connection *oldest = deadline_first(list);
+        int64_t since_ns = timeout_next_ns(list) - list->length_ns;
+        struct http_connection *oldest = timeout_first(list);
 
         if (oldest == NULL || dispensable[i].known > known
             || loop->now_ns - since_ns < dispensable[i].least_ns)
             continue;
-        connection_wait(oldest, DEADLINE_LEFT);
+        http_connection_wait(oldest, DEADLINE_LEFT);
         shutdown(oldest->fd, SHUT_RDWR);
         return true;
     }

@@ -14,7 +14,7 @@
 struct exchange;
 struct reply;
 
-struct connection {
+struct http_connection {
     struct http_loop *loop;
     int fd;
     struct ip_address address; /* the client's, or its proxy's */
@@ -27,7 +27,7 @@ struct connection {
     bool sent_more;  /* after the request that is being answered */
     bool refused;    /* it got our last word: what it still sends is dropped */
     size_t dropped;  /* bytes of that */
-    struct deadline deadline;
+    struct timeout deadline;
     enum deadline_kind waits_for; /* where the deadline is set */
     struct exchange *exchange;    /* the one in progress */
     struct request_guard guard;
@@ -37,29 +37,30 @@ struct connection {
 
 /* What libmicrohttpd calls when a connection begins and ends, and when the first line of a request
  * was read (whose slot is what the latter returns). The context is the loop. */
-void connection_notify(void *loop, struct MHD_Connection *mhd, void **slot,
-                       enum MHD_ConnectionNotificationCode code);
-void *connection_first_line(void *loop, const char *target, struct MHD_Connection *mhd);
+void http_connection_notify(void *loop, struct MHD_Connection *mhd, void **slot,
+                            enum MHD_ConnectionNotificationCode code);
+void *http_connection_first_line(void *loop, const char *target, struct MHD_Connection *mhd);
 
 /* What it waits for from now on. */
-void connection_wait(struct connection *connection, enum deadline_kind kind);
-void connection_take_event(struct connection *connection, uint32_t events); /* epoll's */
-void connection_expire(struct connection *connection); /* what it waited for did not come */
+void http_connection_wait(struct http_connection *connection, enum deadline_kind kind);
+void http_connection_take_event(struct http_connection *connection, uint32_t events); /* epoll's */
+void http_connection_expire(
+    struct http_connection *connection); /* what it waited for did not come */
 /* Its exchange is over. */
-void connection_end_request(struct connection *connection);
+void http_connection_end_request(struct http_connection *connection);
 /* Answers at once, past libmicrohttpd, and lets the client read it: the connection closes when the
  * client does, or its deadline passes. Nothing else may be being answered. */
-void connection_refuse(struct connection *connection, const struct reply *reply);
+void http_connection_refuse(struct http_connection *connection, const struct reply *reply);
 /* Closes one that is waiting, so that another client gets its place: the oldest of the first sort
  * there is, but only of strangers, or also of those who are known. False: there is none. */
-bool connection_make_room(struct http_loop *loop, bool known);
+bool http_connection_make_room(struct http_loop *loop, bool known);
 /* Of the request in work: did it pass the guard, and is it here with its whole body? */
-bool connection_is_guarded(const struct connection *connection);
-bool connection_has_whole_request(const struct connection *connection);
+bool http_connection_is_guarded(const struct http_connection *connection);
+bool http_connection_has_whole_request(const struct http_connection *connection);
 
 /* ---- For http_reader.c ---- */
 
 /* The loop's connection with that descriptor; NULL: none. */
-struct connection *connection_find(const struct http_loop *loop, int fd);
+struct http_connection *http_connection_find(const struct http_loop *loop, int fd);
 /* After its guard found a fault: refuses it when its turn has come. */
-void connection_settle_fault(struct connection *connection);
+void http_connection_settle_fault(struct http_connection *connection);

@@ -98,18 +98,18 @@ static void check_keys(struct http_loop *loop)
 
 static void expire(struct http_loop *loop)
 {
-    struct deadline *deadline;
+    struct timeout *deadline;
 
     acceptor_resume(loop, loop->now_ns);
     for (int i = 0; i < 2 * DEADLINE_KINDS; i++) {
         enum deadline_kind kind = (enum deadline_kind)(i % DEADLINE_KINDS);
-        struct deadline_list *list = &loop->deadlines[i / DEADLINE_KINDS][kind];
+        struct timeout_list *list = &loop->deadlines[i / DEADLINE_KINDS][kind];
 
-        while ((deadline = deadline_expired(list, loop->now_ns)) != NULL) {
+        while ((deadline = timeout_expired(list, loop->now_ns)) != NULL) {
             if (kind == DEADLINE_KEEP_ALIVE || kind == DEADLINE_PROBE)
                 exchange_keep_alive(deadline->owner);
             else
-                connection_expire(deadline->owner);
+                http_connection_expire(deadline->owner);
         }
     }
 }
@@ -132,7 +132,7 @@ static int patience_ms(struct http_loop *loop)
         return 0;
     for (int i = 0; i < 2 * DEADLINE_KINDS; i++)
         next_ns = earlier(
-            next_ns, deadline_next_ns(&loop->deadlines[i / DEADLINE_KINDS][i % DEADLINE_KINDS]));
+            next_ns, timeout_next_ns(&loop->deadlines[i / DEADLINE_KINDS][i % DEADLINE_KINDS]));
     if (loop->key_expiry_ms == 0 && next_ns == INT64_MAX)
         return -1;
     now_ns = clock_monotonic_ns();
@@ -148,8 +148,8 @@ static void end_standing_streams(struct http_loop *loop)
     for (struct exchange *e = loop->exchanges; e != NULL; e = e->next)
         if (e->standing && e->stream != NULL)
             stream_say_farewell(e->stream);
-        else if (e->standing && e->outlet != NULL)
-            outlet_end(e->outlet);
+        else if (e->standing && e->sse_queue != NULL)
+            sse_queue_end(e->sse_queue);
 }
 
 static void stop_listening(struct http_loop *loop)
@@ -172,7 +172,7 @@ static void take_event(struct http_loop *loop, const struct epoll_event *event)
     else if (tag == &loop->acceptor)
         loop->acceptor.ready = true;
     else
-        connection_take_event(tag, event->events);
+        http_connection_take_event(tag, event->events);
 }
 
 static void turn(struct http_loop *loop, int timeout_ms)
@@ -234,8 +234,8 @@ static void init_deadlines(struct http_loop *loop)
     };
 
     for (int i = 0; i < 2 * DEADLINE_KINDS; i++)
-        deadline_list_init(&loop->deadlines[i / DEADLINE_KINDS][i % DEADLINE_KINDS],
-                           seconds[i % DEADLINE_KINDS] * SECOND_NS);
+        timeout_list_init(&loop->deadlines[i / DEADLINE_KINDS][i % DEADLINE_KINDS],
+                          seconds[i % DEADLINE_KINDS] * SECOND_NS);
 }
 
 static struct MHD_Daemon *start_daemon(struct http_loop *loop)
@@ -246,9 +246,9 @@ static struct MHD_Daemon *start_daemon(struct http_loop *loop)
     return MHD_start_daemon(
         MHD_USE_EPOLL | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0, NULL,
         NULL, exchange_serve, loop, MHD_OPTION_CONNECTION_LIMIT, connections,
-        MHD_OPTION_URI_LOG_CALLBACK, connection_first_line, loop,
+        MHD_OPTION_URI_LOG_CALLBACK, http_connection_first_line, loop,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, 0U,
-        MHD_OPTION_NOTIFY_CONNECTION, connection_notify, loop, MHD_OPTION_NOTIFY_COMPLETED,
+        MHD_OPTION_NOTIFY_CONNECTION, http_connection_notify, loop, MHD_OPTION_NOTIFY_COMPLETED,
         exchange_completed, loop, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
 }
 

@@ -15,7 +15,7 @@
 #define HTTP_LOOP_EVENTS 256
 
 struct MHD_Daemon;
-struct connection;
+struct http_connection;
 struct server;
 struct exchange;
 
@@ -55,9 +55,9 @@ struct http_loop {
     /* of the loop's thread alone */
     int64_t now_ns;        /* when this turn began: good enough for deadlines */
     int64_t key_expiry_ms; /* of the first key, UTC, with which somebody reads a stream; 0: none */
-    struct deadline_list deadlines[2][DEADLINE_KINDS]; /* 1: of connections that are known */
+    struct timeout_list deadlines[2][DEADLINE_KINDS]; /* 1: of connections that are known */
     struct exchange *exchanges;
-    struct connection **connections; /* by their descriptors; NULL: none */
+    struct http_connection **connections; /* by their descriptors; NULL: none */
     size_t connections_size;
     struct acceptor acceptor;
     bool resumed; /* a connection, which libmicrohttpd looks at in its next run and not before */

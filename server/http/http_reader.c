@@ -3,7 +3,7 @@
  * and misses what arrives in between; afterwards, the lines of chunks and what was a NUL are gone.
  * So recv() is defined here: a program's own symbol comes before that of libc, also for libraries.
  * On an HTTP thread it is the guard; everything else is passed on as it is. Should libmicrohttpd
- * ever receive in another way, its requests are refused (connection_is_guarded). */
+ * ever receive in another way, its requests are refused (http_connection_is_guarded). */
 
 #include "server/http/http_reader.h"
 
@@ -32,7 +32,7 @@ static ssize_t fail(int error_number)
 
 /* A client that ended its side after a request waits for the answer, which libmicrohttpd would not
  * write if it were told. */
-static ssize_t receive(const struct connection *connection, void *bytes, size_t size)
+static ssize_t receive(const struct http_connection *connection, void *bytes, size_t size)
 {
     ssize_t length = recvfrom(connection->fd, bytes, size, 0, NULL, NULL);
     const struct exchange *exchange = connection->exchange;
@@ -42,7 +42,7 @@ static ssize_t receive(const struct connection *connection, void *bytes, size_t 
 
 /* What was sent after the request that is refused: it is taken until the client has read why and
  * closes, since closing first would reset the connection and lose the answer. */
-static ssize_t drop(struct connection *connection)
+static ssize_t drop(struct http_connection *connection)
 {
     char bytes[16384];
 
@@ -59,7 +59,7 @@ static ssize_t drop(struct connection *connection)
     return fail(EINTR); /* there may be more */
 }
 
-static ssize_t read_guarded(struct connection *connection, char *bytes, size_t size)
+static ssize_t read_guarded(struct http_connection *connection, char *bytes, size_t size)
 {
     struct request_guard *guard = &connection->guard;
     ssize_t length;
@@ -72,13 +72,13 @@ static ssize_t read_guarded(struct connection *connection, char *bytes, size_t s
         return length;
     good = request_guard_check(guard, bytes, (size_t)length);
     if (guard->fault != NULL)
-        connection_settle_fault(connection);
+        http_connection_settle_fault(connection);
     return good > 0 ? (ssize_t)good : fail(EAGAIN);
 }
 
 ssize_t recv(int fd, void *bytes, size_t size, int flags)
 {
-    struct connection *connection = guarded != NULL ? connection_find(guarded, fd) : NULL;
+    struct http_connection *connection = guarded != NULL ? http_connection_find(guarded, fd) : NULL;
 
     if (connection == NULL)
         return recvfrom(fd, bytes, size, flags, NULL, NULL);

@@ -30,7 +30,7 @@ static void check_ready(struct exchange *exchange)
 
     if (!store_check(store, &error))
         exchange_reply_text(exchange, 503, "not ready: %s", error.message);
-    else if (!room_check(store, &error))
+    else if (!disk_space_check(store, &error))
         exchange_reply_text(exchange, 200, "ready, but %s", error.message);
     else
         exchange_reply_text(exchange, 200, "ready");
@@ -40,7 +40,7 @@ static void write_metrics(struct exchange *exchange)
 {
     struct text body = { 0 };
 
-    metrics_write(exchange->server, &body);
+    metrics_endpoint_write(exchange->server, &body);
     exchange_reply(exchange, 200, "text/plain; version=0.0.4; charset=utf-8", &body);
 }
 

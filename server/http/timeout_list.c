@@ -1,16 +1,16 @@
 #include "server/http/timeout_list.h"
 
-void deadline_list_init(struct deadline_list *list, int64_t length_ns)
+void timeout_list_init(struct timeout_list *list, int64_t length_ns)
 {
-    *list = (struct deadline_list){ .length_ns = length_ns };
+    *list = (struct timeout_list){ .length_ns = length_ns };
     list->ring.previous = list->ring.next = &list->ring;
 }
 
-void deadline_set(struct deadline_list *list, struct deadline *deadline, int64_t now_ns)
+void timeout_set(struct timeout_list *list, struct timeout *deadline, int64_t now_ns)
 {
-    struct deadline *last;
+    struct timeout *last;
 
-    deadline_clear(deadline);
+    timeout_clear(deadline);
     last = list->ring.previous;
     deadline->list = list;
     deadline->at_ns = now_ns + list->length_ns;
@@ -20,7 +20,7 @@ void deadline_set(struct deadline_list *list, struct deadline *deadline, int64_t
     list->ring.previous = deadline;
 }
 
-void deadline_clear(struct deadline *deadline)
+void timeout_clear(struct timeout *deadline)
 {
     if (deadline->next == NULL)
         return;
@@ -30,24 +30,24 @@ void deadline_clear(struct deadline *deadline)
     deadline->list = NULL;
 }
 
-struct deadline *deadline_expired(struct deadline_list *list, int64_t now_ns)
+struct timeout *timeout_expired(struct timeout_list *list, int64_t now_ns)
 {
-    struct deadline *first = list->ring.next;
+    struct timeout *first = list->ring.next;
 
     if (first == &list->ring || first->at_ns > now_ns)
         return NULL;
-    deadline_clear(first);
+    timeout_clear(first);
     return first;
 }
 
-void *deadline_first(const struct deadline_list *list)
+void *timeout_first(const struct timeout_list *list)
 {
     return list->ring.next == &list->ring ? NULL : list->ring.next->owner;
 }
 
-int64_t deadline_next_ns(const struct deadline_list *list)
+int64_t timeout_next_ns(const struct timeout_list *list)
 {
-    const struct deadline *first = list->ring.next;
+    const struct timeout *first = list->ring.next;
 
     return first == &list->ring ? INT64_MAX : first->at_ns;
 }

@@ -63,7 +63,7 @@ static bool check_room(struct exchange *exchange)
     struct error error;
 
     if (exchange->principal.role >= ROLE_ADMIN
-        || room_check(exchange->server->services->store, &error))
+        || disk_space_check(exchange->server->services->store, &error))
         return true;
     mcp_refuse_fault(exchange, "an upload", &error);
     return false;
@@ -142,7 +142,7 @@ static enum MHD_Result add_argument(void *context, enum MHD_ValueKind kind, cons
 {
     struct upload *upload = context;
 
-    const struct param *param = param_find(upload->tool, name);
+    const struct param *param = value_param_find(upload->tool, name);
 
     (void)kind;
     if (param != NULL && param->type == VALUE_TEXTS)

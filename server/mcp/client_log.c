@@ -39,7 +39,7 @@ bool client_log_read(struct rpc *rpc)
                        "params._meta[\"" MCP_META_LOG_LEVEL "\"] must be one of " ALL_NAMES);
 }
 
-bool set_level_run(struct rpc *rpc)
+bool client_log_set_level(struct rpc *rpc)
 {
     enum severity level;
     struct error error;

@@ -12,4 +12,4 @@ struct rpc;
 void client_log_take(struct call *call, enum severity severity, const char *logger, json_t *data);
 /* The level that a request of 2026-07-28 asks for in its envelope. False: rpc_fail. */
 bool client_log_read(struct rpc *rpc);
-bool set_level_run(struct rpc *rpc); /* logging/setLevel */
+bool client_log_set_level(struct rpc *rpc); /* logging/setLevel */

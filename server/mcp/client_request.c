@@ -57,7 +57,7 @@ static bool send_all(const struct inquiry *inquiry, struct error *error)
         const struct question *question = &inquiry->questions[i];
         json_auto_t *message =
             json_pack("{s:s, s:s, s:s, s:o}", "jsonrpc", "2.0", "id", inquiry->asked[i].id,
-                      "method", question->method, "params", input_params(question));
+                      "method", question->method, "params", input_request_params(question));
 
         if (!push(inquiry, message))
             return error_set(error, ERROR_CANCELLED,
@@ -95,7 +95,7 @@ static void enter(struct inquiry *inquiry)
         struct asked *asked = &inquiry->asked[i];
 
         asked->inquiry = inquiry;
-        id_create("ask", asked->id);
+        random_id("ask", asked->id);
         snprintf(asked->quoted, sizeof asked->quoted, "\"%s\"", asked->id);
         asked->next = session->asked;
         session->asked = asked;
@@ -170,7 +170,7 @@ static struct asked *find_asked(struct session *session, const char *quoted)
     return asked;
 }
 
-void ask_take_response(const struct rpc *rpc)
+void client_request_take_response(const struct rpc *rpc)
 {
     struct session *session = rpc->session;
     struct asked *asked;
@@ -210,7 +210,7 @@ static bool collect(const struct inquiry *inquiry, json_t **answers, struct erro
 
         if (result == NULL)
             return refuse(question, response, error);
-        if (!input_check(question, result, error))
+        if (!input_request_check(question, result, error))
             return false;
         json_object_set(collected, question->key, result);
     }
@@ -248,7 +248,7 @@ static bool check_capabilities(const struct rpc *rpc, const struct question *que
                                size_t count, struct error *error)
 {
     json_auto_t *capabilities = json_loads(rpc->session->capabilities, 0, NULL);
-    json_auto_t *missing = input_missing(capabilities, questions, count);
+    json_auto_t *missing = input_request_missing(capabilities, questions, count);
     FREE_AUTO char *shown = NULL;
 
     if (missing == NULL)
@@ -278,11 +278,11 @@ static bool ask_session(struct rpc *rpc, const struct question *questions, size_
     return inquire(&inquiry, answers, error);
 }
 
-bool ask_client(struct call *call, const struct question *questions, size_t count, json_t **answers,
-                struct error *error)
+bool client_request_ask(struct call *call, const struct question *questions, size_t count,
+                        json_t **answers, struct error *error)
 {
     struct rpc *rpc = call->host;
 
-    return rpc->era == ERA_MODERN ? rounds_ask(rpc, questions, count, answers, error)
+    return rpc->era == ERA_MODERN ? multi_round_ask(rpc, questions, count, answers, error)
                                   : ask_session(rpc, questions, count, answers, error);
 }

@@ -5,19 +5,19 @@
 
 #include "base/json/json.h"
 
-json_t *input_params(const struct question *question)
+json_t *input_request_params(const struct question *question)
 {
     return question->params != NULL ? json_incref(question->params) : json_object();
 }
 
-json_t *input_requests(const struct question *questions, size_t count)
+json_t *input_request_requests(const struct question *questions, size_t count)
 {
     json_t *requests = json_object();
 
     for (size_t i = 0; i < count; i++)
         json_object_set_new(requests, questions[i].key,
                             json_pack("{s:s, s:o}", "method", questions[i].method, "params",
-                                      input_params(&questions[i])));
+                                      input_request_params(&questions[i])));
     return requests;
 }
 
@@ -61,7 +61,8 @@ static void add_missing(json_t **missing, const char *name, const char *part)
         json_object_set_new(capability, part, json_object());
 }
 
-json_t *input_missing(const json_t *capabilities, const struct question *questions, size_t count)
+json_t *input_request_missing(const json_t *capabilities, const struct question *questions,
+                              size_t count)
 {
     json_t *missing = NULL;
 
@@ -192,7 +193,7 @@ static bool check_roots(const json_t *result, struct error *error)
                         "\"uri\"");
 }
 
-bool input_check(const struct question *question, const json_t *result, struct error *error)
+bool input_request_check(const struct question *question, const json_t *result, struct error *error)
 {
     if (!json_is_object(result))
         return error_set(error, ERROR_INVALID, "the client's answer to %s is not an object",

@@ -8,11 +8,13 @@
 #include "handlers/tool.h"
 
 /* A question's parameters as they are sent; new reference, an object. */
-json_t *input_params(const struct question *question);
+json_t *input_request_params(const struct question *question);
 /* {"key":{"method":...,"params":...}} as MCP's InputRequests; new reference. */
-json_t *input_requests(const struct question *questions, size_t count);
+json_t *input_request_requests(const struct question *questions, size_t count);
 /* What the questions need and the client's `capabilities` (NULL: none) do not declare, as MCP's
  * ClientCapabilities; new reference. NULL: all of it is declared. */
-json_t *input_missing(const json_t *capabilities, const struct question *questions, size_t count);
+json_t *input_request_missing(const json_t *capabilities, const struct question *questions,
+                              size_t count);
 /* Is `result` an answer to the question, of the right form? INVALID says what is wrong. */
-bool input_check(const struct question *question, const json_t *result, struct error *error);
+bool input_request_check(const struct question *question, const json_t *result,
+                         struct error *error);

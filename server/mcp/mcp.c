@@ -130,7 +130,7 @@ static void reply_batch(struct exchange *exchange, struct post *post)
 static bool answers_by_status(struct exchange *exchange, const struct rpc *rpc)
 {
     return !rpc->silent && rpc->error_code != 0 && rpc->http_status != 200
-           && outlet_withdraw(exchange->outlet);
+           && sse_queue_withdraw(exchange->sse_queue);
 }
 
 /* A client that comes back for an answer that was too much to keep learns that much. */
@@ -155,7 +155,7 @@ static void finish_stream(struct exchange *exchange, struct rpc *rpc)
     else if (!rpc->silent)
         push_answer(exchange->stream, rpc);
     stream_end(exchange->stream);
-    legacy_end_stream(rpc);
+    mcp_streams_end(rpc);
 }
 
 static void forget_calls(struct post *post)
@@ -172,7 +172,7 @@ static void run_post(struct exchange *exchange)
     struct rpc *first = post->rpcs;
 
     if (exchange->stream != NULL && first->session != NULL)
-        legacy_keep_stream(first);
+        mcp_streams_keep(first);
     for (size_t i = 0; i < post->count; i++)
         if (post->rpcs[i].method != NULL)
             run(&post->rpcs[i]);
@@ -237,7 +237,7 @@ static void begin_stream(struct exchange *exchange, const struct rpc *rpc)
     exchange->standing = rpc->method->stands;
     exchange_begin_stream(exchange);
     if (rpc->era == ERA_LEGACY)
-        outlet_begin(exchange->outlet); /* no answer has a status of its own */
+        sse_queue_begin(exchange->sse_queue); /* no answer has a status of its own */
 }
 
 /* Agents see what a tool answers, hardly an HTTP status: a call is told in its result. */
@@ -252,7 +252,7 @@ static void refuse_busy(struct exchange *exchange, struct post *post, const stru
     if (exchange->over_limit)
         rpc_fail(first, RPC_REFUSED, 429, "%s", error->message);
     else if (!post->batch && first->tool != NULL)
-        tools_write_error(first, error);
+        method_tools_write_error(first, error);
     else
         rpc_fail(first, RPC_REFUSED, 503, "%s", error->message);
     reply_rpc(exchange, first);
@@ -276,7 +276,7 @@ static void submit(struct exchange *exchange, struct post *post)
 /* What can be refused is refused here, before anything is queued. */
 static void admit(struct rpc *rpc)
 {
-    bool good = rpc->era == ERA_MODERN ? modern_admit(rpc) : legacy_admit(rpc);
+    bool good = rpc->era == ERA_MODERN ? mcp_modern_admit(rpc) : mcp_legacy_admit(rpc);
 
     trace_id_read(json_get_text(rpc_meta(rpc), "traceparent", NULL), rpc->exchange->trace);
     if (!good || rpc->kind == RPC_RESPONSE || rpc->method == NULL)
@@ -290,15 +290,15 @@ static void take_responses(const struct post *post)
 {
     for (size_t i = 0; i < post->count; i++)
         if (post->rpcs[i].kind == RPC_RESPONSE && post->rpcs[i].error_code == 0)
-            ask_take_response(&post->rpcs[i]);
+            client_request_take_response(&post->rpcs[i]);
 }
 
 static void run_inline(struct exchange *exchange)
 {
-    int64_t begun_ns = limits_begin_inline(exchange);
+    int64_t begun_ns = call_limits_begin_inline(exchange);
 
     run_post(exchange);
-    limits_end_inline(exchange, begun_ns);
+    call_limits_end_inline(exchange, begun_ns);
 }
 
 static void place(struct exchange *exchange, struct post *post)
@@ -311,7 +311,7 @@ static void place(struct exchange *exchange, struct post *post)
         reply_rpc(exchange, first);
     else if (!post->batch && (first->kind == RPC_RESPONSE || first->method == NULL))
         exchange_reply(exchange, 202, NULL, NULL);
-    else if (is_slow(post) || !limits_may_run_inline(exchange))
+    else if (is_slow(post) || !call_limits_may_run_inline(exchange))
         submit(exchange, post);
     else
         run_inline(exchange);

@@ -11,19 +11,19 @@ void mcp_delete(struct exchange *exchange); /* ends a session */
 
 /* Does the era accept the message, by its headers and envelope? Finds session, version and method.
  * False: rpc_fail was called. */
-bool legacy_admit(struct rpc *rpc); /* mcp_legacy.c */
-bool modern_admit(struct rpc *rpc); /* mcp_modern.c */
+bool mcp_legacy_admit(struct rpc *rpc); /* mcp_legacy.c */
+bool mcp_modern_admit(struct rpc *rpc); /* mcp_modern.c */
 
 /* The stream of a session's call becomes one that the client can resume, where its revision has
  * that. Before its first event; blocks on the store. */
-void legacy_keep_stream(struct rpc *rpc); /* mcp_streams.c */
+void mcp_streams_keep(struct rpc *rpc); /* mcp_streams.c */
 /* And after its last event. */
-void legacy_end_stream(struct rpc *rpc);
+void mcp_streams_end(struct rpc *rpc);
 
 /* For GET and DELETE. The session of the header, with a reference; NULL: refused. */
-struct session *legacy_session_of(struct exchange *exchange);
+struct session *mcp_legacy_session(struct exchange *exchange);
 /* 2026-07-28 has neither. True: refused. */
-bool legacy_refuse_modern(struct exchange *exchange);
+bool mcp_legacy_refuse_modern(struct exchange *exchange);
 
 #define MCP_MODERN_VERSION "2026-07-28"
 #define MCP_META_VERSION "io.modelcontextprotocol/protocolVersion"
@@ -31,9 +31,10 @@ bool legacy_refuse_modern(struct exchange *exchange);
 #define MCP_META_LOG_LEVEL "io.modelcontextprotocol/logLevel"
 #define MCP_META_CLIENT "io.modelcontextprotocol/clientInfo"
 
-/* The legacy revision of that name; NULL: not ours. `legacy_latest` is what we offer instead. */
-const char *legacy_version(const char *name);
-extern const char *const legacy_latest;
+/* The legacy revision of that name; NULL: not ours. `mcp_legacy_latest` is what we offer instead.
+ */
+const char *mcp_legacy_version(const char *name);
+extern const char *const mcp_legacy_latest;
 /* One JSON-RPC error that answers no request in particular; and a reply of it. */
 void mcp_write_refusal(int code, const char *message, struct text *out);
 void mcp_refuse(struct exchange *exchange, unsigned http_status, int code, const char *format, ...)

@@ -11,9 +11,9 @@
 #define DEFAULT_VERSION "2025-03-26" /* of a request that names none: the specification's rule */
 
 static const char *const versions[] = { "2025-11-25", "2025-06-18", DEFAULT_VERSION, "2024-11-05" };
-const char *const legacy_latest = "2025-11-25";
+const char *const mcp_legacy_latest = "2025-11-25";
 
-const char *legacy_version(const char *name)
+const char *mcp_legacy_version(const char *name)
 {
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
         if (strcmp(versions[i], name) == 0)
@@ -36,7 +36,7 @@ static bool find_version(struct rpc *rpc)
 {
     const char *header = rpc->exchange->headers.protocol_version;
 
-    if (header != NULL && legacy_version(header) == NULL)
+    if (header != NULL && mcp_legacy_version(header) == NULL)
         return rpc_fail(rpc, RPC_REFUSED, 400,
                         "MCP-Protocol-Version \"%.40s\" is not supported: 2025-11-25, 2025-06-18, "
                         "2025-03-26, 2024-11-05 and, with its own envelope, 2026-07-28 are",
@@ -44,13 +44,13 @@ static bool find_version(struct rpc *rpc)
     if (rpc->session != NULL)
         rpc->version = rpc->session->version;
     else
-        rpc->version = header != NULL ? legacy_version(header) : DEFAULT_VERSION;
+        rpc->version = header != NULL ? mcp_legacy_version(header) : DEFAULT_VERSION;
     return true;
 }
 
 /* A request without a session is served all the same, where it needs none: nothing depends on it
  * but cancelling and the standing stream. */
-bool legacy_admit(struct rpc *rpc)
+bool mcp_legacy_admit(struct rpc *rpc)
 {
     const char *session = rpc->exchange->headers.session;
 
@@ -74,7 +74,7 @@ bool legacy_admit(struct rpc *rpc)
 
 /* ---- What has no message ---- */
 
-struct session *legacy_session_of(struct exchange *exchange)
+struct session *mcp_legacy_session(struct exchange *exchange)
 {
     const char *id = exchange->headers.session;
     struct session *session;
@@ -89,7 +89,7 @@ struct session *legacy_session_of(struct exchange *exchange)
     return session;
 }
 
-bool legacy_refuse_modern(struct exchange *exchange)
+bool mcp_legacy_refuse_modern(struct exchange *exchange)
 {
     const char *version = exchange->headers.protocol_version;
 
@@ -120,9 +120,9 @@ void mcp_delete(struct exchange *exchange)
     struct session *session;
     struct error error;
 
-    if (legacy_refuse_modern(exchange))
+    if (mcp_legacy_refuse_modern(exchange))
         return;
-    session = legacy_session_of(exchange);
+    session = mcp_legacy_session(exchange);
     if (session == NULL)
         return;
     exchange->request = session;

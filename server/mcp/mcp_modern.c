@@ -82,7 +82,7 @@ static bool check_headers(struct rpc *rpc)
     return check_repeats(rpc, "Mcp-Name", headers->name, named);
 }
 
-bool modern_admit(struct rpc *rpc)
+bool mcp_modern_admit(struct rpc *rpc)
 {
     if (rpc->kind == RPC_BROKEN)
         return false;

@@ -33,11 +33,11 @@ static bool may_keep(const struct rpc *rpc)
     int64_t ignored_ms;
 
     return session_keeps_streams(rpc->session)
-           && quota_spend_many(rpc->server->kept_bytes, rpc->session->principal, CALL_BYTES,
-                               clock_monotonic_ns(), &ignored_ms);
+           && rate_limit_spend_many(rpc->server->kept_bytes, rpc->session->principal, CALL_BYTES,
+                                    clock_monotonic_ns(), &ignored_ms);
 }
 
-void legacy_keep_stream(struct rpc *rpc)
+void mcp_streams_keep(struct rpc *rpc)
 {
     struct store *store = rpc->server->services->store;
     struct stream *stream = rpc->exchange->stream;
@@ -58,7 +58,7 @@ void legacy_keep_stream(struct rpc *rpc)
         stream_prime(stream);
 }
 
-void legacy_end_stream(struct rpc *rpc)
+void mcp_streams_end(struct rpc *rpc)
 {
     const struct stream *stream = rpc->exchange->stream;
     const char *id = stream_id(stream);
@@ -81,7 +81,7 @@ struct comeback {
     struct session *session; /* a reference */
     char stream[STREAM_ID_SIZE];
     int64_t after;
-    struct outlet *outlet;
+    struct sse_queue *sse_queue;
     bool resumed;
     bool complete; /* the stream is over, and the client has all of it */
 };
@@ -130,7 +130,8 @@ static void answer_lost(struct store *store, struct stream *stream, const struct
 static bool resume(struct stream *stream, struct comeback *comeback, struct error *error)
 {
     comeback->complete = !stream_is_open(stream) && stream_sequence(stream) == comeback->after;
-    return !comeback->complete && stream_resume(stream, comeback->after, comeback->outlet, error);
+    return !comeback->complete
+           && stream_resume(stream, comeback->after, comeback->sse_queue, error);
 }
 
 /* A call that runs no more: what it said is in the store, or it was lost. */
@@ -190,10 +191,10 @@ static void come_back(struct exchange *exchange)
     struct comeback *comeback = exchange->request;
     struct error error;
 
-    comeback->outlet = outlet_create(exchange->loop, exchange_wake, exchange);
+    comeback->sse_queue = sse_queue_create(exchange->loop, exchange_wake, exchange);
     if (is_standing(comeback))
         comeback->resumed =
-            session_resume(comeback->session, comeback->after, comeback->outlet, &error);
+            session_resume(comeback->session, comeback->after, comeback->sse_queue, &error);
     else
         comeback->resumed = resume_call(exchange->server->services->store, comeback, &error);
     if (comeback->complete) /* which ends it: an event stream without events is asked for again */
@@ -208,12 +209,12 @@ static void came_back(struct exchange *exchange)
     struct comeback *comeback = exchange->request;
 
     if (!comeback->resumed) {
-        outlet_close(comeback->outlet);
-        outlet_release(comeback->outlet);
+        sse_queue_close(comeback->sse_queue);
+        sse_queue_release(comeback->sse_queue);
         return;
     }
-    outlet_put_comment(comeback->outlet);
-    exchange_take_outlet(exchange, comeback->outlet);
+    sse_queue_put_comment(comeback->sse_queue);
+    exchange_take_outlet(exchange, comeback->sse_queue);
     if (is_standing(comeback))
         exchange_stand(exchange, comeback->session);
 }
@@ -239,14 +240,14 @@ static void submit(struct exchange *exchange, const struct comeback *wanted)
 /* Nothing waits for the client. */
 static void stand(struct exchange *exchange, struct session *session)
 {
-    struct outlet *outlet = exchange_begin_outlet(exchange);
+    struct sse_queue *sse_queue = exchange_begin_outlet(exchange);
 
     exchange_stand(exchange, session);
-    session_attach(session, outlet);
+    session_attach(session, sse_queue);
     if (session_primes_streams(session))
         stream_prime(session->standing);
     else
-        outlet_put_comment(outlet);
+        sse_queue_put_comment(sse_queue);
 }
 
 static void serve_get(struct exchange *exchange, struct session *session)
@@ -272,7 +273,7 @@ void mcp_get(struct exchange *exchange)
 {
     struct session *session;
 
-    if (legacy_refuse_modern(exchange))
+    if (mcp_legacy_refuse_modern(exchange))
         return;
     if (exchange->headers.has_accept && !exchange->headers.accepts_events) {
         mcp_refuse(exchange, 406, RPC_REFUSED, "Accept must name text/event-stream");
@@ -282,7 +283,7 @@ void mcp_get(struct exchange *exchange)
         mcp_refuse(exchange, 503, RPC_REFUSED, "the server is stopping: come back in a moment");
         return;
     }
-    session = legacy_session_of(exchange);
+    session = mcp_legacy_session(exchange);
     if (session == NULL)
         return;
     serve_get(exchange, session);

@@ -40,11 +40,11 @@ static json_t *status_message(const struct job *job)
 
     if (job->state == JOB_FAILED) {
         job_failure(job, &failure);
-        return json_text_or_null(failure.message);
+        return answer_json_text(failure.message);
     }
     if (!job_is_over(job) && job->cancel_requested_ms != 0)
         return json_string("asked to stop");
-    return json_text_or_null(job->message);
+    return answer_json_text(job->message);
 }
 
 /* It is kept at least so long after it has ended. */
@@ -62,7 +62,7 @@ static json_t *time_json(int64_t utc_ms)
     return json_string(clock_format_utc(utc_ms, text));
 }
 
-json_t *task_seed(const struct server *server, const struct job *job)
+json_t *mcp_task_seed(const struct server *server, const struct job *job)
 {
     json_t *task = json_pack("{s:s, s:s}", "taskId", job->id, "status", status_of(job));
     json_t *message = status_message(job);
@@ -84,7 +84,7 @@ static json_t *requests_of(const struct question_row *rows, size_t count)
 
     for (size_t i = 0; i < count; i++)
         if (rows[i].answer == NULL)
-            json_object_set_new(requests, rows[i].key, json_stored(rows[i].request));
+            json_object_set_new(requests, rows[i].key, answer_json_stored(rows[i].request));
     return requests;
 }
 
@@ -151,14 +151,14 @@ static void add_end(const struct server *server, const struct job *job, json_t *
     answer_finish(&answer);
 }
 
-bool task_show(const struct server *server, const char *id, json_t **out, struct error *error)
+bool mcp_task_show(const struct server *server, const char *id, json_t **out, struct error *error)
 {
     struct job job;
     json_t *task;
 
-    if (!jobs_show(server->services->jobs, id, &job, error))
+    if (!job_pool_show(server->services->jobs, id, &job, error))
         return false;
-    task = task_seed(server, &job);
+    task = mcp_task_seed(server, &job);
     if (job.state == JOB_WAITING && !add_requests(server, id, task, error)) {
         json_decref(task);
         return false;

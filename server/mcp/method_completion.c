@@ -30,7 +30,7 @@ static bool complete(struct rpc *rpc, const json_t *ref, const char *argument, c
     return rpc_fail_with(rpc, &error);
 }
 
-bool completion_run(struct rpc *rpc)
+bool method_completion_run(struct rpc *rpc)
 {
     const json_t *argument = json_object_get(rpc->params, "argument");
     const char *name = json_get_text(argument, "name", NULL);

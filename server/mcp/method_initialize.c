@@ -20,9 +20,9 @@
 static const char *wanted_version(const struct rpc *rpc)
 {
     const char *offered = json_get_text(rpc->params, "protocolVersion", NULL);
-    const char *version = offered != NULL ? legacy_version(offered) : NULL;
+    const char *version = offered != NULL ? mcp_legacy_version(offered) : NULL;
 
-    return version != NULL ? version : legacy_latest;
+    return version != NULL ? version : mcp_legacy_latest;
 }
 
 static void add_text_member(struct text *out, const char *name, const char *value)
@@ -31,7 +31,7 @@ static void add_text_member(struct text *out, const char *name, const char *valu
     json_add_string(out, value, strlen(value));
 }
 
-bool initialize_run(struct rpc *rpc)
+bool method_initialize_run(struct rpc *rpc)
 {
     const json_t *capabilities = json_object_get(rpc->params, "capabilities");
     const char *version = wanted_version(rpc);
@@ -58,7 +58,7 @@ bool initialize_run(struct rpc *rpc)
     return true;
 }
 
-bool discover_run(struct rpc *rpc)
+bool method_initialize_discover_run(struct rpc *rpc)
 {
     rpc->introduces = true;
     text_add(&rpc->result,

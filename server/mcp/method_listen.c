@@ -123,7 +123,7 @@ static char *farewell(const struct rpc *rpc)
     return text_take(&json);
 }
 
-bool listen_prepare(struct rpc *rpc)
+bool method_listen_prepare(struct rpc *rpc)
 {
     const json_t *wishes = json_object_get(rpc->params, "notifications");
 
@@ -132,10 +132,10 @@ bool listen_prepare(struct rpc *rpc)
                         "params.notifications is missing, or not an object");
     if (!rpc->exchange->headers.accepts_events)
         return rpc_fail(rpc, RPC_REFUSED, 406, "Accept must name text/event-stream");
-    return json_object_get(wishes, "taskIds") == NULL || tasks_require(rpc);
+    return json_object_get(wishes, "taskIds") == NULL || method_tasks_require(rpc);
 }
 
-bool listen_run(struct rpc *rpc)
+bool method_listen_run(struct rpc *rpc)
 {
     const json_t *wishes = json_object_get(rpc->params, "notifications");
     struct honoured honoured;

@@ -8,7 +8,7 @@
 #include "server/mcp/multi_round.h"
 #include "server/program/server.h"
 
-bool prompts_list_run(struct rpc *rpc)
+bool method_prompts_list_run(struct rpc *rpc)
 {
     json_auto_t *list = NULL;
     FREE_AUTO char *json = NULL;
@@ -23,7 +23,7 @@ bool prompts_list_run(struct rpc *rpc)
     return true;
 }
 
-bool prompts_get_run(struct rpc *rpc)
+bool method_prompts_get_run(struct rpc *rpc)
 {
     struct call call = rpc_make_call(rpc);
     const char *name = json_get_text(rpc->params, "name", NULL);
@@ -36,10 +36,10 @@ bool prompts_get_run(struct rpc *rpc)
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "params.name is missing, or not a string");
     if (call.arguments != NULL && !json_is_object(call.arguments))
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "params.arguments must be an object");
-    if (!rounds_read(rpc, name))
+    if (!multi_round_read(rpc, name))
         return false;
     if (!prompt_get(rpc->server->prompts, &call, name, &prompt, &messages, &error))
-        return rounds_answer(rpc, &error) || rpc_fail_with(rpc, &error);
+        return multi_round_answer(rpc, &error) || rpc_fail_with(rpc, &error);
     json = json_write(messages);
     text_add(&rpc->result, "\"description\":");
     json_add_string(&rpc->result, prompt->help, strlen(prompt->help));

@@ -35,7 +35,7 @@ static bool read_cursor(struct rpc *rpc, const char **out)
     return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "params.cursor is none of ours");
 }
 
-bool resources_list_run(struct rpc *rpc)
+bool method_resources_list_run(struct rpc *rpc)
 {
     struct server *server = rpc->server;
     char next[RESOURCE_CURSOR_SIZE];
@@ -55,7 +55,7 @@ bool resources_list_run(struct rpc *rpc)
     return true;
 }
 
-bool resources_templates_run(struct rpc *rpc)
+bool method_resources_templates_run(struct rpc *rpc)
 {
     json_auto_t *list = NULL;
 
@@ -81,7 +81,8 @@ static const char *uri_of(struct rpc *rpc)
 
 static void tell_uri(struct rpc *rpc, const char *uri)
 {
-    rpc->error_data = json_pack("{s:o}", "uri", json_foreign(uri, strlen(uri), URI_TOLD_BYTES));
+    rpc->error_data =
+        json_pack("{s:o}", "uri", answer_json_foreign(uri, strlen(uri), URI_TOLD_BYTES));
 }
 
 static bool fail(struct rpc *rpc, const char *uri, const struct error *error)
@@ -93,7 +94,7 @@ static bool fail(struct rpc *rpc, const char *uri, const struct error *error)
     return false;
 }
 
-bool resources_read_prepare(struct rpc *rpc)
+bool method_resources_read_prepare(struct rpc *rpc)
 {
     const char *uri = uri_of(rpc);
     const struct resource *resource;
@@ -159,7 +160,7 @@ static bool check_size(struct rpc *rpc, const char *uri)
                     rpc->result.length, (long long)limit);
 }
 
-bool resources_read_run(struct rpc *rpc)
+bool method_resources_read_run(struct rpc *rpc)
 {
     struct call call = rpc_make_call(rpc);
     const char *uri = json_get_text(rpc->params, "uri", "");
@@ -167,10 +168,10 @@ bool resources_read_run(struct rpc *rpc)
     TEXT_AUTO contents = { 0 };
     struct error error;
 
-    if (!rounds_read(rpc, uri))
+    if (!multi_round_read(rpc, uri))
         return false;
     if (!resource_read(rpc->server->resources, &call, uri, &resource, &contents, &error))
-        return rounds_answer(rpc, &error) || fail(rpc, uri, &error);
+        return multi_round_answer(rpc, &error) || fail(rpc, uri, &error);
     write_contents(rpc, resource, uri, &contents);
     return check_size(rpc, uri);
 }
@@ -185,7 +186,7 @@ static bool check_session(struct rpc *rpc)
                        "to tell you on");
 }
 
-bool subscribe_run(struct rpc *rpc)
+bool method_resources_subscribe_run(struct rpc *rpc)
 {
     struct server *server = rpc->server;
     const char *uri = uri_of(rpc);
@@ -199,7 +200,7 @@ bool subscribe_run(struct rpc *rpc)
     return true;
 }
 
-bool unsubscribe_run(struct rpc *rpc)
+bool method_resources_unsubscribe_run(struct rpc *rpc)
 {
     const char *uri = uri_of(rpc);
     struct error error;

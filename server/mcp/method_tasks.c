@@ -19,7 +19,7 @@
 
 #define ANSWERS_LIMIT 64 /* of one tasks/update */
 
-bool tasks_known(const struct rpc *rpc)
+bool method_tasks_known(const struct rpc *rpc)
 {
     const json_t *capabilities = json_object_get(rpc_meta(rpc), MCP_META_CAPABILITIES);
     const json_t *extensions = json_object_get(capabilities, "extensions");
@@ -27,9 +27,9 @@ bool tasks_known(const struct rpc *rpc)
     return rpc->era == ERA_MODERN && json_is_object(json_object_get(extensions, TASKS_EXTENSION));
 }
 
-bool tasks_require(struct rpc *rpc)
+bool method_tasks_require(struct rpc *rpc)
 {
-    if (tasks_known(rpc))
+    if (method_tasks_known(rpc))
         return true;
     rpc->error_data =
         json_pack("{s:{s:{s:{}}}}", "requiredCapabilities", "extensions", TASKS_EXTENSION);
@@ -45,23 +45,23 @@ static void add_members(struct rpc *rpc, const json_t *object)
     text_add_bytes(&rpc->result, written + 1, strlen(written) - 2);
 }
 
-bool tasks_answer_call(struct rpc *rpc, const char *job_id)
+bool method_tasks_answer_call(struct rpc *rpc, const char *job_id)
 {
     json_auto_t *task = NULL;
     struct error error;
     struct job job;
 
-    if (!jobs_show(rpc->server->services->jobs, job_id, &job, &error)) {
+    if (!job_pool_show(rpc->server->services->jobs, job_id, &job, &error)) {
         log_warning("%s: no task is told of %s: %s", rpc->exchange->id, job_id, error.message);
         return false;
     }
-    task = task_seed(rpc->server, &job);
+    task = mcp_task_seed(rpc->server, &job);
     rpc->result_type = "task";
     add_members(rpc, task);
     return true;
 }
 
-void tasks_repeat(struct rpc *rpc, const char *kept)
+void method_tasks_repeat(struct rpc *rpc, const char *kept)
 {
     static const char first_member[] = "\"taskId\":";
 
@@ -75,32 +75,32 @@ static const char *task_id(const struct rpc *rpc)
     return json_get_text(rpc->params, "taskId", "");
 }
 
-bool tasks_get_run(struct rpc *rpc)
+bool method_tasks_get_run(struct rpc *rpc)
 {
     json_auto_t *task = NULL;
     struct error error;
 
-    if (!task_show(rpc->server, task_id(rpc), &task, &error))
+    if (!mcp_task_show(rpc->server, task_id(rpc), &task, &error))
         return rpc_fail_with(rpc, &error);
     add_members(rpc, task);
     return true;
 }
 
-bool tasks_cancel_run(struct rpc *rpc)
+bool method_tasks_cancel_run(struct rpc *rpc)
 {
     struct call call = rpc_make_call(rpc);
     struct error error;
 
-    return task_cancel(&call, task_id(rpc), &error) || rpc_fail_with(rpc, &error);
+    return task_call_cancel(&call, task_id(rpc), &error) || rpc_fail_with(rpc, &error);
 }
 
 static bool check_answer(const struct question_row *row, const json_t *answer, struct error *error)
 {
-    json_auto_t *request = json_stored(row->request);
+    json_auto_t *request = answer_json_stored(row->request);
     const struct question question = { row->key, json_get_text(request, "method", ""),
                                        json_object_get(request, "params") };
 
-    return answer == NULL || row->answer != NULL || input_check(&question, answer, error);
+    return answer == NULL || row->answer != NULL || input_request_check(&question, answer, error);
 }
 
 /* Those to open questions must be of the right form; others are let be. */
@@ -118,7 +118,7 @@ static bool check_answers(const struct rpc *rpc, const json_t *answers, struct e
     return good;
 }
 
-bool tasks_update_run(struct rpc *rpc)
+bool method_tasks_update_run(struct rpc *rpc)
 {
     json_t *answers = json_object_get(rpc->params, "inputResponses");
     struct call call = rpc_make_call(rpc);
@@ -133,6 +133,6 @@ bool tasks_update_run(struct rpc *rpc)
                         "the task's inputRequests",
                         json_object_size(answers), ANSWERS_LIMIT);
     return (check_answers(rpc, answers, &error)
-            && task_update(&call, task_id(rpc), answers, &error))
+            && task_call_update(&call, task_id(rpc), answers, &error))
            || rpc_fail_with(rpc, &error);
 }

@@ -38,7 +38,7 @@ static json_t *describe(const struct tool *tool)
                      "outputSchema", tool_output_schema(tool), "annotations", hints(tool));
 }
 
-struct text *tools_describe(const struct tool *const *table)
+struct text *method_tools_describe(const struct tool *const *table)
 {
     size_t count = 0;
     struct text *rows;
@@ -55,7 +55,7 @@ struct text *tools_describe(const struct tool *const *table)
 }
 
 /* The sets that the URL names, /mcp?tools=measure,fleet, or the setting's. */
-bool tools_list_prepare(struct rpc *rpc)
+bool method_tools_list_prepare(struct rpc *rpc)
 {
     const char *named =
         MHD_lookup_connection_value(rpc->exchange->mhd, MHD_GET_ARGUMENT_KIND, "tools");
@@ -67,7 +67,7 @@ bool tools_list_prepare(struct rpc *rpc)
 }
 
 /* One page, so no cursor can be one of ours. What the caller's role may not call is not in it. */
-bool tools_list_run(struct rpc *rpc)
+bool method_tools_list_run(struct rpc *rpc)
 {
     const struct server *server = rpc->server;
     const char *comma = "";
@@ -78,7 +78,7 @@ bool tools_list_run(struct rpc *rpc)
     text_add(&rpc->result, "\"tools\":[");
     for (size_t i = 0; server->tools[i] != NULL; i++) {
         if (rpc->exchange->principal.role < server->tools[i]->role
-            || !tool_is_in(server->tools[i], rpc->tool_sets))
+            || !tool_sets_has(server->tools[i], rpc->tool_sets))
             continue;
         text_add(&rpc->result, comma);
         text_add_bytes(&rpc->result, text_string(&server->tool_descriptions[i]),
@@ -106,7 +106,7 @@ static bool check_headers(struct rpc *rpc)
            || param_headers_check(server_param_headers(rpc->server, rpc->tool), rpc);
 }
 
-bool tools_call_prepare(struct rpc *rpc)
+bool method_tools_call_prepare(struct rpc *rpc)
 {
     const char *name = json_get_text(rpc->params, "name", NULL);
     const json_t *arguments = json_object_get(rpc->params, "arguments");
@@ -116,15 +116,15 @@ bool tools_call_prepare(struct rpc *rpc)
     if (arguments != NULL && !json_is_object(arguments))
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "params.arguments must be an object");
     rpc->tool = server_find_tool(rpc->server, name);
-    if (rpc->tool != NULL && rpc->tool->requires_tasks && !tasks_require(rpc))
+    if (rpc->tool != NULL && rpc->tool->requires_tasks && !method_tasks_require(rpc))
         return false;
     if (rpc->tool == NULL || rpc->tool->placement != PLACE_WAITING)
         rpc->placement = PLACE_WORKER;
     else
         rpc->placement = PLACE_WAITING;
-    if (!check_headers(rpc) || !rounds_read(rpc, name))
+    if (!check_headers(rpc) || !multi_round_read(rpc, name))
         return false;
-    if (rpc->tool != NULL && !rounds_resumed(rpc) && may_run_inline(rpc, arguments))
+    if (rpc->tool != NULL && !multi_round_resumed(rpc) && may_run_inline(rpc, arguments))
         rpc->placement = PLACE_INLINE;
     return true;
 }
@@ -171,7 +171,7 @@ static void write_answer(struct rpc *rpc, const struct answer *answer)
 }
 
 /* The kind is for programs; structuredContent would have to conform to the tool's output. */
-void tools_write_error(struct rpc *rpc, const struct error *error)
+void method_tools_write_error(struct rpc *rpc, const struct error *error)
 {
     text_add(&rpc->result, "\"content\":");
     add_content(&rpc->result, error->message, strlen(error->message));
@@ -193,7 +193,7 @@ static void check_size(struct rpc *rpc)
               "(%lld): ask for less, with a smaller `limit`, fewer items or a narrower choice",
               rpc->tool->name, rpc->result.length, (long long)limit);
     text_clear(&rpc->result);
-    tools_write_error(rpc, &error);
+    method_tools_write_error(rpc, &error);
 }
 
 static void close_stream(struct call *call)
@@ -222,13 +222,13 @@ struct call rpc_make_call(struct rpc *rpc)
         .checked = rpc->checked,
         .principal = exchange->principal,
         .change = { .actor = { .client = rpc->client, .request_id = exchange->id },
-                    .nonce = rounds_nonce(rpc) },
+                    .nonce = multi_round_nonce(rpc) },
         .host = rpc,
         .progress = tell_progress,
         .is_followed = rpc->progress_token != NULL && exchange->stream != NULL,
         .is_wanted = is_wanted,
         .cancelled = rpc_is_cancelled,
-        .ask = ask_client,
+        .ask = client_request_ask,
         .close_stream = close_stream,
         .log_take = client_log_take,
     };
@@ -247,10 +247,11 @@ static void notify(struct rpc *rpc, const struct call *call, const struct answer
 
 static bool answers_task(struct rpc *rpc, const struct answer *answer)
 {
-    return answer->job_id[0] != '\0' && tasks_known(rpc) && tasks_answer_call(rpc, answer->job_id);
+    return answer->job_id[0] != '\0' && method_tasks_known(rpc)
+           && method_tasks_answer_call(rpc, answer->job_id);
 }
 
-bool tools_call_run(struct rpc *rpc)
+bool method_tools_call_run(struct rpc *rpc)
 {
     struct call call = rpc_make_call(rpc);
     struct answer answer = { 0 };
@@ -260,17 +261,18 @@ bool tools_call_run(struct rpc *rpc)
         tool_missing(&call, json_get_text(rpc->params, "name", ""), &error);
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "%s", error.message);
     }
-    if (rounds_repeat(rpc))
+    if (multi_round_repeat(rpc))
         return true;
     if (tool_call(rpc->tool, &call, &answer, &error)) {
         if (!answers_task(rpc, &answer))
             write_answer(rpc, &answer);
         check_size(rpc);
-        rounds_settle(rpc, &call.change);
+        multi_round_settle(rpc, &call.change);
         if (rpc->tool->changes_resources)
             notify(rpc, &call, &answer);
-    } else if (!rounds_answer(rpc, &error) && (call.change.written || !rounds_repeat(rpc))) {
-        tools_write_error(rpc, &error);
+    } else if (!multi_round_answer(rpc, &error)
+               && (call.change.written || !multi_round_repeat(rpc))) {
+        method_tools_write_error(rpc, &error);
     }
     answer_finish(&answer);
     return true;

@@ -22,38 +22,39 @@ extern const struct method methods[];                             /* ends with a
 const struct method *method_find(const char *name, enum era era); /* NULL if that era has none */
 
 /* The rows' functions, by file. */
-bool initialize_run(struct rpc *rpc); /* method_initialize.c */
-bool discover_run(struct rpc *rpc);
-bool tools_list_prepare(struct rpc *rpc); /* method_tools.c */
-bool tools_list_run(struct rpc *rpc);
-bool tools_call_prepare(struct rpc *rpc);
-bool tools_call_run(struct rpc *rpc);
+bool method_initialize_run(struct rpc *rpc); /* method_initialize.c */
+bool method_initialize_discover_run(struct rpc *rpc);
+bool method_tools_list_prepare(struct rpc *rpc); /* method_tools.c */
+bool method_tools_list_run(struct rpc *rpc);
+bool method_tools_call_prepare(struct rpc *rpc);
+bool method_tools_call_run(struct rpc *rpc);
 struct call
 rpc_make_call(struct rpc *rpc); /* by the message's `arguments`, its client and sender */
 /* The result of a call that failed: an answer for the agent, not a protocol error. */
-void tools_write_error(struct rpc *rpc, const struct error *error);
-bool listen_prepare(struct rpc *rpc); /* method_listen.c */
-bool listen_run(struct rpc *rpc);
-bool resources_list_run(struct rpc *rpc); /* method_resources.c */
-bool resources_templates_run(struct rpc *rpc);
-bool resources_read_prepare(struct rpc *rpc);
-bool resources_read_run(struct rpc *rpc);
-bool subscribe_run(struct rpc *rpc);
-bool unsubscribe_run(struct rpc *rpc);
-bool prompts_list_run(struct rpc *rpc); /* method_prompts.c */
-bool prompts_get_run(struct rpc *rpc);
-bool completion_run(struct rpc *rpc); /* method_completion.c */
-bool tasks_get_run(struct rpc *rpc);  /* method_tasks.c */
-bool tasks_update_run(struct rpc *rpc);
-bool tasks_cancel_run(struct rpc *rpc);
+void method_tools_write_error(struct rpc *rpc, const struct error *error);
+bool method_listen_prepare(struct rpc *rpc); /* method_listen.c */
+bool method_listen_run(struct rpc *rpc);
+bool method_resources_list_run(struct rpc *rpc); /* method_resources.c */
+bool method_resources_templates_run(struct rpc *rpc);
+bool method_resources_read_prepare(struct rpc *rpc);
+bool method_resources_read_run(struct rpc *rpc);
+bool method_resources_subscribe_run(struct rpc *rpc);
+bool method_resources_unsubscribe_run(struct rpc *rpc);
+bool method_prompts_list_run(struct rpc *rpc); /* method_prompts.c */
+bool method_prompts_get_run(struct rpc *rpc);
+bool method_completion_run(struct rpc *rpc); /* method_completion.c */
+bool method_tasks_get_run(struct rpc *rpc);  /* method_tasks.c */
+bool method_tasks_update_run(struct rpc *rpc);
+bool method_tasks_cancel_run(struct rpc *rpc);
 
 /* Did the client declare, with this request, that it knows tasks? */
-bool tasks_known(const struct rpc *rpc);
-bool tasks_require(struct rpc *rpc); /* false: it did not, and rpc_fail was called */
+bool method_tasks_known(const struct rpc *rpc);
+bool method_tasks_require(struct rpc *rpc); /* false: it did not, and rpc_fail was called */
 /* The result of a call that started a job is its task. False: that cannot be told now. */
-bool tasks_answer_call(struct rpc *rpc, const char *job_id);
+bool method_tasks_answer_call(struct rpc *rpc, const char *job_id);
 /* The result of a call as it was kept (its members) is the answer: a task, if it was one. */
-void tasks_repeat(struct rpc *rpc, const char *kept);
+void method_tasks_repeat(struct rpc *rpc, const char *kept);
 
 /* What the lists' and the greeting's members are made from, once, at start. */
-struct text *tools_describe(const struct tool *const *table); /* a text each; text_finish, free */
+struct text *
+method_tools_describe(const struct tool *const *table); /* a text each; text_finish, free */

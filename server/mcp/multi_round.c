@@ -19,7 +19,7 @@
 #define RESULT_KEPT_BYTES (64 * 1024)
 #define REPEAT_PATIENCE_MS 3000 /* for the answer of one who does the same just now */
 
-struct rounds {
+struct multi_round {
     char nonce[ID_SIZE]; /* "" in the first round */
     char digest[DIGEST_TEXT_SIZE];
     json_t *given;   /* answers by key: of this round and those before */
@@ -28,28 +28,28 @@ struct rounds {
     json_t *missing; /* capabilities */
 };
 
-void rounds_free(struct rounds *rounds)
+void multi_round_free(struct multi_round *multi_round)
 {
-    if (rounds == NULL)
+    if (multi_round == NULL)
         return;
-    json_decref(rounds->given);
-    json_decref(rounds->used);
-    json_decref(rounds->wanted);
-    json_decref(rounds->missing);
-    free(rounds);
+    json_decref(multi_round->given);
+    json_decref(multi_round->used);
+    json_decref(multi_round->wanted);
+    json_decref(multi_round->missing);
+    free(multi_round);
 }
 
 /* ---- What came ---- */
 
 static void begin(struct rpc *rpc, const char *name)
 {
-    struct rounds *rounds = memory_zeroed(1, sizeof *rounds);
+    struct multi_round *multi_round = memory_zeroed(1, sizeof *multi_round);
 
-    rounds->given = json_object();
-    rounds->used = json_object();
+    multi_round->given = json_object();
+    multi_round->used = json_object();
     request_state_digest(rpc->name, name, json_object_get(rpc->params, "arguments"),
-                         rounds->digest);
-    rpc->rounds = rounds;
+                         multi_round->digest);
+    rpc->multi_round = multi_round;
 }
 
 static bool open_state(struct rpc *rpc, const json_t *sealed)
@@ -60,11 +60,11 @@ static bool open_state(struct rpc *rpc, const json_t *sealed)
     if (!json_is_string(sealed))
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "params.requestState must be a string");
     if (!request_state_open(rpc->server->sealing_key, json_string_value(sealed),
-                            rpc->exchange->principal.name, rpc->rounds->digest, clock_utc_ms(),
+                            rpc->exchange->principal.name, rpc->multi_round->digest, clock_utc_ms(),
                             &state, &error))
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "%s", error.message);
-    text_copy(rpc->rounds->nonce, sizeof rpc->rounds->nonce, state.nonce);
-    json_object_update(rpc->rounds->given, state.answers);
+    text_copy(rpc->multi_round->nonce, sizeof rpc->multi_round->nonce, state.nonce);
+    json_object_update(rpc->multi_round->given, state.answers);
     json_decref(state.answers);
     return true;
 }
@@ -72,7 +72,7 @@ static bool open_state(struct rpc *rpc, const json_t *sealed)
 /* Answers to no question of ours are let be: whoever wants an effect must have been asked. */
 static bool take_responses(struct rpc *rpc, json_t *responses)
 {
-    bool asked = rpc->rounds->nonce[0] != '\0' || rpc->tool == NULL || rpc->tool->read_only;
+    bool asked = rpc->multi_round->nonce[0] != '\0' || rpc->tool == NULL || rpc->tool->read_only;
     const char *key;
     json_t *response;
 
@@ -83,13 +83,13 @@ static bool take_responses(struct rpc *rpc, json_t *responses)
         if (!json_is_object(response))
             return rpc_fail(rpc, RPC_INVALID_PARAMS, 200,
                             "each of params.inputResponses must be an object");
-        if (asked && json_object_get(rpc->rounds->given, key) == NULL)
-            json_object_set(rpc->rounds->given, key, response);
+        if (asked && json_object_get(rpc->multi_round->given, key) == NULL)
+            json_object_set(rpc->multi_round->given, key, response);
     }
     return true;
 }
 
-bool rounds_read(struct rpc *rpc, const char *name)
+bool multi_round_read(struct rpc *rpc, const char *name)
 {
     json_t *state = json_object_get(rpc->params, "requestState");
     json_t *responses = json_object_get(rpc->params, "inputResponses");
@@ -101,14 +101,15 @@ bool rounds_read(struct rpc *rpc, const char *name)
            && (responses == NULL || take_responses(rpc, responses));
 }
 
-bool rounds_resumed(const struct rpc *rpc)
+bool multi_round_resumed(const struct rpc *rpc)
 {
-    return rounds_nonce(rpc) != NULL;
+    return multi_round_nonce(rpc) != NULL;
 }
 
-const char *rounds_nonce(const struct rpc *rpc)
+const char *multi_round_nonce(const struct rpc *rpc)
 {
-    return rpc->rounds != NULL && rpc->rounds->nonce[0] != '\0' ? rpc->rounds->nonce : NULL;
+    return rpc->multi_round != NULL && rpc->multi_round->nonce[0] != '\0' ? rpc->multi_round->nonce
+                                                                          : NULL;
 }
 
 /* ---- Asking ---- */
@@ -123,48 +124,49 @@ static bool check_capabilities(struct rpc *rpc, const struct question *questions
 {
     FREE_AUTO char *shown = NULL;
 
-    json_decref(rpc->rounds->missing);
-    rpc->rounds->missing =
-        input_missing(json_object_get(rpc_meta(rpc), MCP_META_CAPABILITIES), questions, count);
-    if (rpc->rounds->missing == NULL)
+    json_decref(rpc->multi_round->missing);
+    rpc->multi_round->missing = input_request_missing(
+        json_object_get(rpc_meta(rpc), MCP_META_CAPABILITIES), questions, count);
+    if (rpc->multi_round->missing == NULL)
         return true;
-    shown = json_write(rpc->rounds->missing);
+    shown = json_write(rpc->multi_round->missing);
     return error_set(error, ERROR_UNSUPPORTED,
                      "this needs a client that declares the capabilities %.200s", shown);
 }
 
-static bool want(struct rounds *rounds, const struct question *question, struct error *error)
+static bool want(struct multi_round *multi_round, const struct question *question,
+                 struct error *error)
 {
-    json_auto_t *request = input_requests(question, 1);
+    json_auto_t *request = input_request_requests(question, 1);
 
-    if (rounds->wanted == NULL)
-        rounds->wanted = json_object();
-    json_object_update(rounds->wanted, request);
+    if (multi_round->wanted == NULL)
+        multi_round->wanted = json_object();
+    json_object_update(multi_round->wanted, request);
     return error_set(error, ERROR_INPUT_REQUIRED, "the client is asked for %s", question->method);
 }
 
-bool rounds_ask(struct rpc *rpc, const struct question *questions, size_t count, json_t **answers,
-                struct error *error)
+bool multi_round_ask(struct rpc *rpc, const struct question *questions, size_t count,
+                     json_t **answers, struct error *error)
 {
     json_auto_t *found = json_object();
     bool complete = true;
 
-    if (rpc->rounds == NULL)
+    if (rpc->multi_round == NULL)
         begin(rpc, name_of(rpc));
     if (!check_capabilities(rpc, questions, count, error))
         return false;
     for (size_t i = 0; i < count; i++) {
         const char *key = questions[i].key;
-        json_t *answer = json_object_get(rpc->rounds->given, key);
+        json_t *answer = json_object_get(rpc->multi_round->given, key);
 
         if (answer == NULL) {
-            complete = want(rpc->rounds, &questions[i], error);
+            complete = want(rpc->multi_round, &questions[i], error);
             continue;
         }
-        if (!input_check(&questions[i], answer, error))
+        if (!input_request_check(&questions[i], answer, error))
             return false;
         json_object_set(found, key, answer);
-        json_object_set(rpc->rounds->used, key, answer);
+        json_object_set(rpc->multi_round->used, key, answer);
     }
     if (complete)
         *answers = json_incref(found);
@@ -183,15 +185,15 @@ static void add_member(struct text *out, const char *name, const json_t *value)
 
 static bool seal(struct rpc *rpc, char **out, struct error *error)
 {
-    struct rounds *rounds = rpc->rounds;
+    struct multi_round *multi_round = rpc->multi_round;
     struct request_state state = { .expires_ms = clock_utc_ms() + REQUEST_STATE_MS,
-                                   .answers = rounds->used };
+                                   .answers = multi_round->used };
 
-    if (rounds->nonce[0] == '\0')
-        id_create("rnd", rounds->nonce);
-    text_copy(state.nonce, sizeof state.nonce, rounds->nonce);
+    if (multi_round->nonce[0] == '\0')
+        random_id("rnd", multi_round->nonce);
+    text_copy(state.nonce, sizeof state.nonce, multi_round->nonce);
     text_copy(state.principal, sizeof state.principal, rpc->exchange->principal.name);
-    text_copy(state.digest, sizeof state.digest, rounds->digest);
+    text_copy(state.digest, sizeof state.digest, multi_round->digest);
     return request_state_seal(rpc->server->sealing_key, &state, out, error);
 }
 
@@ -205,21 +207,21 @@ static bool answer_question(struct rpc *rpc)
         return true;
     }
     rpc->result_type = "input_required";
-    add_member(&rpc->result, "inputRequests", rpc->rounds->wanted);
+    add_member(&rpc->result, "inputRequests", rpc->multi_round->wanted);
     text_add(&rpc->result, ",\"requestState\":");
     json_add_string(&rpc->result, sealed, strlen(sealed));
     return true;
 }
 
-bool rounds_answer(struct rpc *rpc, const struct error *error)
+bool multi_round_answer(struct rpc *rpc, const struct error *error)
 {
-    if (rpc->rounds == NULL)
+    if (rpc->multi_round == NULL)
         return false;
-    if (error->kind == ERROR_INPUT_REQUIRED && rpc->rounds->wanted != NULL)
+    if (error->kind == ERROR_INPUT_REQUIRED && rpc->multi_round->wanted != NULL)
         return answer_question(rpc);
-    if (error->kind != ERROR_UNSUPPORTED || rpc->rounds->missing == NULL)
+    if (error->kind != ERROR_UNSUPPORTED || rpc->multi_round->missing == NULL)
         return false;
-    rpc->error_data = json_pack("{s:O}", "requiredCapabilities", rpc->rounds->missing);
+    rpc->error_data = json_pack("{s:O}", "requiredCapabilities", rpc->multi_round->missing);
     rpc_fail(rpc, RPC_MISSING_CAPABILITY, 400, "%s", error->message);
     return true;
 }
@@ -227,14 +229,15 @@ bool rounds_answer(struct rpc *rpc, const struct error *error)
 /* ---- Once ---- */
 
 /* Waits a moment for one who is about to answer the same. */
-static bool find_settled(struct rpc *rpc, struct settled *out, bool *found)
+static bool find_settled(struct rpc *rpc, struct request_nonce *out, bool *found)
 {
     static const struct timespec moment = { .tv_nsec = 20 * 1000000 };
     int64_t end_ns = clock_monotonic_ns() + REPEAT_PATIENCE_MS * INT64_C(1000000);
     struct error error;
 
     do {
-        if (!settled_find(rpc->server->services->store, rpc->rounds->nonce, out, found, &error))
+        if (!request_nonce_find(rpc->server->services->store, rpc->multi_round->nonce, out, found,
+                                &error))
             return rpc_fail_fault(rpc, "settled requests", &error);
         if (!*found || out->result != NULL)
             return true;
@@ -243,7 +246,7 @@ static bool find_settled(struct rpc *rpc, struct settled *out, bool *found)
     return true;
 }
 
-static void tell_done(struct rpc *rpc, const struct settled *settled)
+static void tell_done(struct rpc *rpc, const struct request_nonce *settled)
 {
     char when[CLOCK_TEXT_SIZE];
     struct error error;
@@ -253,37 +256,37 @@ static void tell_done(struct rpc *rpc, const struct settled *settled)
               "answer is not known any more: audit_list tells what came of it",
               clock_format_utc(settled->created_ms, when), settled->request_id);
     if (rpc->tool != NULL)
-        tools_write_error(rpc, &error);
+        method_tools_write_error(rpc, &error);
     else
         rpc_fail_with(rpc, &error);
 }
 
-bool rounds_repeat(struct rpc *rpc)
+bool multi_round_repeat(struct rpc *rpc)
 {
-    struct settled settled = { 0 };
+    struct request_nonce settled = { 0 };
     bool found;
 
-    if (rounds_nonce(rpc) == NULL)
+    if (multi_round_nonce(rpc) == NULL)
         return false;
     if (!find_settled(rpc, &settled, &found))
         return true;
     if (!found)
         return false;
     if (settled.result != NULL)
-        tasks_repeat(rpc, settled.result);
+        method_tasks_repeat(rpc, settled.result);
     else
         tell_done(rpc, &settled);
     free(settled.result);
     return true;
 }
 
-void rounds_settle(struct rpc *rpc, const struct change *change)
+void multi_round_settle(struct rpc *rpc, const struct change *change)
 {
     struct error error;
 
     if (change->nonce == NULL || !change->written || rpc->result.length > RESULT_KEPT_BYTES)
         return;
-    if (!settled_answer(rpc->server->services->store, change->nonce, text_string(&rpc->result),
-                        &error))
+    if (!request_nonce_answer(rpc->server->services->store, change->nonce,
+                              text_string(&rpc->result), &error))
         log_warning("%s: the answer is not kept: %s", rpc->exchange->id, error.message);
 }

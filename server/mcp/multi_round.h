@@ -5,27 +5,27 @@
 #include "handlers/tool.h"
 
 struct rpc;
-struct rounds;
+struct multi_round;
 
-void rounds_free(struct rounds *rounds); /* NULL is fine */
+void multi_round_free(struct multi_round *multi_round); /* NULL is fine */
 
 /* Reads params.inputResponses and params.requestState, where there are any; `name`: of the tool or
  * prompt, or the URI. False: rpc_fail. */
-bool rounds_read(struct rpc *rpc, const char *name);
+bool multi_round_read(struct rpc *rpc, const char *name);
 /* Did the client come back, with a state of ours? */
-bool rounds_resumed(const struct rpc *rpc);
+bool multi_round_resumed(const struct rpc *rpc);
 /* Its own among the changes it leads to; NULL: it is a first round. */
-const char *rounds_nonce(const struct rpc *rpc);
+const char *multi_round_nonce(const struct rpc *rpc);
 
 /* The answers that came; INPUT_REQUIRED where one is missing, UNSUPPORTED where the client cannot
  * be asked. */
-bool rounds_ask(struct rpc *rpc, const struct question *questions, size_t count, json_t **answers,
-                struct error *error);
+bool multi_round_ask(struct rpc *rpc, const struct question *questions, size_t count,
+                     json_t **answers, struct error *error);
 /* Was a failure no failure, but a question or one that could not be asked? Then that is now the
  * answer. */
-bool rounds_answer(struct rpc *rpc, const struct error *error);
+bool multi_round_answer(struct rpc *rpc, const struct error *error);
 
 /* Was the request carried out before? Then its answer is now the answer. Blocks on the store. */
-bool rounds_repeat(struct rpc *rpc);
+bool multi_round_repeat(struct rpc *rpc);
 /* Keeps the answer for those who send the same round again. */
-void rounds_settle(struct rpc *rpc, const struct change *change);
+void multi_round_settle(struct rpc *rpc, const struct change *change);

@@ -82,7 +82,7 @@ void rpc_finish(struct rpc *rpc)
     json_decref(rpc->checked);
     text_finish(&rpc->result);
     json_decref(rpc->error_data);
-    rounds_free(rpc->rounds);
+    multi_round_free(rpc->multi_round);
 }
 
 bool rpc_fail(struct rpc *rpc, int code, unsigned http_status, const char *format, ...)

@@ -10,7 +10,7 @@
 
 struct exchange;
 struct method;
-struct rounds;
+struct multi_round;
 struct server;
 struct session;
 
@@ -46,11 +46,12 @@ struct rpc {
     const struct tool *tool;
     const char *tool_sets; /* which tools/list is asked for; borrowed from the exchange */
     enum placement placement;
-    const json_t *params;    /* NULL or an object; borrowed from the message */
-    const json_t *response;  /* RPC_RESPONSE: the message; borrowed */
-    const json_t *meta;      /* the same: params._meta */
-    json_t *checked;         /* the tool's arguments, once tool_check accepted them; NULL */
-    struct rounds *rounds;   /* 2026-07-28: what the client was asked and answered; NULL: nothing */
+    const json_t *params;   /* NULL or an object; borrowed from the message */
+    const json_t *response; /* RPC_RESPONSE: the message; borrowed */
+    const json_t *meta;     /* the same: params._meta */
+    json_t *checked;        /* the tool's arguments, once tool_check accepted them; NULL */
+    struct multi_round
+        *multi_round;        /* 2026-07-28: what the client was asked and answered; NULL: nothing */
     char *id;                /* as JSON text, to be echoed; NULL: a notification, or not readable */
     char *progress_token;    /* the same; NULL: none */
     double progress;         /* the last that was told; -1: none yet */

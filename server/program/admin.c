@@ -29,7 +29,7 @@ static bool read_digest(const char *hex, uint8_t out[DIGEST_BYTES], struct error
 
 static bool check_name(const char *name, struct error *error)
 {
-    if (text_is_name(name) && !text_has_credential(name))
+    if (text_is_name(name) && !credential_is_in(name))
         return true;
     return error_set(error, ERROR_INVALID,
                      "a name has 1 to 63 letters, digits, '.', '_' or '-' and begins with a letter "
@@ -72,8 +72,8 @@ static bool execute_add(const struct access *access, const json_t *request, json
         || !read_role(request, &role, error))
         return false;
     change.arguments = arguments;
-    if (!key_add(access->store, name, role, label, digest,
-                 json_get_integer(request, "expires_ms", 0), &change, &key, error))
+    if (!api_key_add(access->store, name, role, label, digest,
+                     json_get_integer(request, "expires_ms", 0), &change, &key, error))
         return false;
     *reply = describe(&key);
     return true;
@@ -87,7 +87,7 @@ static bool execute_list(const struct access *access, const json_t *request, jso
     json_t *list;
 
     (void)request;
-    if (!key_list(access->store, &keys, &count, error))
+    if (!api_key_list(access->store, &keys, &count, error))
         return false;
     list = json_array();
     for (size_t i = 0; i < count; i++)
@@ -106,7 +106,7 @@ static bool execute_revoke(const struct access *access, const json_t *request, j
     int64_t revoked;
 
     change.arguments = arguments;
-    if (!key_revoke(access->store, name, clock_utc_ms(), &change, &revoked, error))
+    if (!api_key_revoke(access->store, name, clock_utc_ms(), &change, &revoked, error))
         return false;
     *reply = json_pack("{s:I}", "revoked", (json_int_t)revoked);
     return true;
@@ -209,7 +209,7 @@ static bool execute_secrets(const struct access *access, const json_t *request, 
                             struct error *error)
 {
     (void)request;
-    return secrets_json(access, reply, error);
+    return secret_answer_json(access, reply, error);
 }
 
 /* ---- The clock ---- */
@@ -223,7 +223,7 @@ static json_t *describe_clock(const struct timeline_verdict *verdict)
 static bool execute_clock(const struct access *access, const json_t *request, json_t **reply,
                           struct error *error)
 {
-    struct timeline_verdict verdict = plausible_now(access->store);
+    struct timeline_verdict verdict = plausible_time_now(access->store);
 
     (void)request;
     (void)error;
@@ -239,8 +239,8 @@ static bool execute_clock_accept(const struct access *access, const json_t *requ
                              .arguments = "{}" };
     struct timeline_verdict before;
 
-    if (!plausible_accept(access->store, clock_utc_ms(), clock_uptime_ms(), &change, &before,
-                          error))
+    if (!plausible_time_accept(access->store, clock_utc_ms(), clock_uptime_ms(), &change, &before,
+                               error))
         return false;
     *reply = describe_clock(&before);
     return true;
@@ -310,7 +310,7 @@ static bool use_key(struct store *store, const char *folder, struct error *error
 {
     const char *file = secure_getenv("OPSBRAIN_AUDIT_KEY");
 
-    return audit_use_key(store, folder, file == NULL ? "" : file, error);
+    return audit_notes_use_key(store, folder, file == NULL ? "" : file, error);
 }
 
 /* The requests of one command, each by way of the last one's reply. */

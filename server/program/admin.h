@@ -11,8 +11,9 @@ struct access;
 struct admin;
 struct authority;
 
-/* {"command": "key_add", "name", "role", "label", "digest" (hex), "expires_ms"},
- * {"command": "key_list"}, {"command": "key_revoke", "name"}, {"command": "principal_list"},
+/* {"command": "api_key_add", "name", "role", "label", "digest" (hex), "expires_ms"},
+ * {"command": "api_key_list"}, {"command": "api_key_revoke", "name"}, {"command":
+ * "principal_list"},
  * {"command": "principal_role", "name", "role"}, {"command": "secret_bind" or "secret_unbind",
  * "name", "origin"}, {"command": "secret_list"}, {"command":
  * "clock_show" or "clock_accept"}, and what admin_audit.h tells. *reply: a new

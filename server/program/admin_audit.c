@@ -16,7 +16,7 @@ static void note(const struct access *access, const json_t *request, const char 
     const struct audit_event event = { AUDIT_READ, &change, "ok", "", "" };
     struct error ignored; /* it only counts */
 
-    audit_count(access->store, &event, &ignored);
+    audit_log_count(access->store, &event, &ignored);
 }
 
 bool admin_audit_list(const struct access *access, const json_t *request, json_t **reply,
@@ -35,10 +35,10 @@ bool admin_audit_list(const struct access *access, const json_t *request, json_t
     if (limit < 1 || limit > ROWS_LIMIT)
         return error_set(error, ERROR_INVALID, "limit is %lld, it must be 1 to %d",
                          (long long)limit, ROWS_LIMIT);
-    if (!audit_list(access->store, &filter, (size_t)limit, &rows, &count, error))
+    if (!audit_log_list(access->store, &filter, (size_t)limit, &rows, &count, error))
         return false;
     audit_rows_text(rows, count, &text);
-    audit_rows_free(rows, count);
+    audit_log_rows_free(rows, count);
     note(access, request, "audit-log list");
     *reply = json_pack("{s:s}", "text", text_string(&text));
     return true;

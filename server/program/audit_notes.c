@@ -11,8 +11,8 @@
 #include "server/program/server.h"
 #include "store/audit/audit_log.h"
 
-bool audit_use_key(struct store *store, const char *data_folder, const char *file,
-                   struct error *error)
+bool audit_notes_use_key(struct store *store, const char *data_folder, const char *file,
+                         struct error *error)
 {
     char folder[PATH_MAX], place[PATH_MAX];
     size_t length;
@@ -37,7 +37,7 @@ static void note(struct store *store, const char *what, const char *arguments, c
                                    .arguments = arguments };
 
     snprintf(client, sizeof client, "opsbrain " OPSBRAIN_VERSION ", uid %ld", (long)getuid());
-    if (!audit_add(store, &change, "ok", detail, "", &error))
+    if (!audit_log_add(store, &change, "ok", detail, "", &error))
         log_error("the audit has no row of this %s: %s", what, error.message);
 }
 
@@ -67,5 +67,5 @@ void audit_note_login(const struct exchange *exchange, const char *why)
     struct error ignored; /* it only counts */
 
     ip_format(&network, address);
-    audit_count(exchange->server->services->store, &event, &ignored);
+    audit_log_count(exchange->server->services->store, &event, &ignored);
 }

@@ -90,7 +90,7 @@ static bool add(const void *context, char *const *operands, struct error *error)
                          "--role is missing: say --role viewer, operator or admin");
     if (!read_expiry(options->expires, &expires_ms, error))
         return false;
-    key_generate(key, hex);
+    authority_generate_key(key, hex);
     request = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I}", "command", "key_add", "name", operands[0],
                         "role", options->role, "label", options->label, "digest", hex, "expires_ms",
                         (json_int_t)expires_ms);
@@ -118,19 +118,19 @@ static bool list(const void *context, char *const *operands, struct error *error
     (void)operands;
     if (!admin_request(options->data, "", request, &reply, error))
         return false;
-    table = command_table(headings);
+    table = command_output_table(headings);
     json_array_foreach(json_object_get(reply, "keys"), index, key)
     {
         table_cell(table, "%s", json_get_text(key, "id", ""));
         table_cell(table, "%s", json_get_text(key, "principal", ""));
         table_cell(table, "%s", json_get_text(key, "role", ""));
         table_cell(table, "%s", json_get_text(key, "label", ""));
-        command_table_time(table, json_get_integer(key, "created_ms", 0));
-        command_table_time(table, json_get_integer(key, "expires_ms", 0));
-        command_table_time(table, json_get_integer(key, "revoked_ms", 0));
-        command_table_time(table, json_get_integer(key, "last_used_ms", 0));
+        command_output_table_time(table, json_get_integer(key, "created_ms", 0));
+        command_output_table_time(table, json_get_integer(key, "expires_ms", 0));
+        command_output_table_time(table, json_get_integer(key, "revoked_ms", 0));
+        command_output_table_time(table, json_get_integer(key, "last_used_ms", 0));
     }
-    command_table_print(table);
+    command_output_table_print(table);
     return true;
 }
 
@@ -143,7 +143,7 @@ static bool revoke(const void *context, char *const *operands, struct error *err
     if (!admin_request(options->data, "", request, &reply, error))
         return false;
     printf("revoked %lld\n", (long long)json_get_integer(reply, "revoked", 0));
-    command_warn(reply);
+    command_output_warn(reply);
     return true;
 }
 

@@ -7,7 +7,7 @@
 #include "base/formats/table.h"
 #include "base/json/json.h"
 
-struct table *command_table(const char *const *headings)
+struct table *command_output_table(const char *const *headings)
 {
     struct table *table = table_create();
 
@@ -16,7 +16,7 @@ struct table *command_table(const char *const *headings)
     return table;
 }
 
-void command_table_time(struct table *table, int64_t utc_ms)
+void command_output_table_time(struct table *table, int64_t utc_ms)
 {
     char text[CLOCK_TEXT_SIZE];
 
@@ -26,7 +26,7 @@ void command_table_time(struct table *table, int64_t utc_ms)
         table_cell(table, "%.16s", clock_format_utc(utc_ms, text));
 }
 
-void command_table_print(struct table *table)
+void command_output_table_print(struct table *table)
 {
     TEXT_AUTO text = { 0 };
 
@@ -35,7 +35,7 @@ void command_table_print(struct table *table)
     fputs(text_string(&text), stdout);
 }
 
-void command_warn(const json_t *reply)
+void command_output_warn(const json_t *reply)
 {
     const char *warning = json_get_text(reply, "warning", NULL);
 

@@ -6,9 +6,9 @@
 
 struct table;
 
-struct table *command_table(const char *const *headings);     /* end with NULL */
-void command_table_time(struct table *table, int64_t utc_ms); /* 0: "-" */
-void command_table_print(struct table *table);                /* and frees it */
+struct table *command_output_table(const char *const *headings);     /* end with NULL */
+void command_output_table_time(struct table *table, int64_t utc_ms); /* 0: "-" */
+void command_output_table_print(struct table *table);                /* and frees it */
 
 /* What the reply warns of, where it does, on standard error. */
-void command_warn(const json_t *reply);
+void command_output_warn(const json_t *reply);

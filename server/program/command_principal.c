@@ -32,17 +32,17 @@ static bool list(const void *context, char *const *operands, struct error *error
     (void)operands;
     if (!admin_request(options->data, "", request, &reply, error))
         return false;
-    table = command_table(headings);
+    table = command_output_table(headings);
     json_array_foreach(json_object_get(reply, "principals"), index, row)
     {
         table_cell(table, "%s", json_get_text(row, "name", ""));
         table_cell(table, "%s", json_get_text(row, "role", ""));
         table_cell(table, "%lld", (long long)json_get_integer(row, "keys", 0));
         table_cell(table, "%lld", (long long)json_get_integer(row, "valid_keys", 0));
-        command_table_time(table, json_get_integer(row, "created_ms", 0));
-        command_table_time(table, json_get_integer(row, "last_used_ms", 0));
+        command_output_table_time(table, json_get_integer(row, "created_ms", 0));
+        command_output_table_time(table, json_get_integer(row, "last_used_ms", 0));
     }
-    command_table_print(table);
+    command_output_table_print(table);
     return true;
 }
 
@@ -57,7 +57,7 @@ static bool role(const void *context, char *const *operands, struct error *error
         return false;
     printf("%s: %s, was %s\n", operands[0], json_get_text(reply, "role", ""),
            json_get_text(reply, "before", ""));
-    command_warn(reply);
+    command_output_warn(reply);
     return true;
 }
 

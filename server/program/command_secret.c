@@ -57,7 +57,7 @@ static bool list(const void *context, char *const *operands, struct error *error
     (void)operands;
     if (!admin_request(options->data, options->secrets, request, &reply, error))
         return false;
-    secrets_text(reply, &text);
+    secret_answer_text(reply, &text);
     fputs(text_string(&text), stdout);
     return true;
 }

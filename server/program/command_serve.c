@@ -82,8 +82,8 @@ static bool open_store(struct process *process, struct error *error)
     if (!store_open(settings->data, count_readers(settings), &services->store, error))
         return false;
     services->access.store = services->store;
-    room_reserve(services->store, settings->disk_reserve_bytes, ROOM_SHARE);
-    return audit_use_key(services->store, settings->data, settings->audit_key, error);
+    disk_space_reserve(services->store, settings->disk_reserve_bytes, DISK_SPACE_SHARE);
+    return audit_notes_use_key(services->store, settings->data, settings->audit_key, error);
 }
 
 static bool announce(struct process *process)
@@ -110,12 +110,12 @@ static bool start(struct process *process, struct error *error)
     };
     services->calibration = calibration_create();
     services->health = health_memory_create();
-    services->planned = planned_create();
+    services->planned = reviewed_plans_create();
     return read_servers(process, error) && catalog_create(&services->catalog, error)
            && open_store(process, error) && create_server(process, error)
            && scraper_create(&services->access, &services->scraper, error)
-           && jobs_create(services->store, job_kinds, (unsigned)settings->sweep_workers, services,
-                          &services->jobs, error)
+           && job_pool_create(services->store, job_kinds, (unsigned)settings->sweep_workers,
+                              services, &services->jobs, error)
            && admin_create(settings->data, &services->access, process->server->authority,
                            &process->admin, error)
            && announce(process)
@@ -132,7 +132,7 @@ static void stop(struct process *process, const char *why)
     housekeeping_destroy(process->housekeeping);
     if (process->server != NULL)
         server_stop(process->server, REQUESTS_MS);
-    jobs_destroy(services->jobs, JOBS_MS);
+    job_pool_destroy(services->jobs, JOBS_MS);
     scraper_destroy(services->scraper);
     server_destroy(process->server);
     if (process->announced)
@@ -141,7 +141,7 @@ static void stop(struct process *process, const char *why)
     catalog_destroy(services->catalog);
     calibration_destroy(services->calibration);
     health_memory_destroy(services->health);
-    planned_destroy(services->planned);
+    reviewed_plans_destroy(services->planned);
     server_list_destroy(process->servers);
 }
 

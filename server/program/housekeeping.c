@@ -61,7 +61,7 @@ static void compact(struct server *server, int64_t now_ms)
 static void look_at_disk(struct housekeeping *housekeeping)
 {
     struct error error;
-    bool crowded = !room_check(housekeeping->server->services->store, &error);
+    bool crowded = !disk_space_check(housekeeping->server->services->store, &error);
 
     if (crowded && !housekeeping->crowded)
         log_warning("%s", error.message);
@@ -107,7 +107,7 @@ static void write_counts(struct server *server)
 {
     struct error error;
 
-    if (!audit_flush(server->services->store, &error))
+    if (!audit_log_flush(server->services->store, &error))
         log_warning("what was counted for the audit is not written: %s", error.message);
 }
 
@@ -136,7 +136,7 @@ static void *run_thread(void *context)
     look_at_disk(housekeeping);
     check_audit(housekeeping);
     for (unsigned round = 0; sleep_round(housekeeping); round++) {
-        int64_t plausible_ms = plausible_now(server->services->store).now_ms;
+        int64_t plausible_ms = plausible_time_now(server->services->store).now_ms;
 
         if (round % CHECK_AUDIT_EVERY_ROUNDS == CHECK_AUDIT_EVERY_ROUNDS - 1)
             check_audit(housekeeping);

@@ -116,7 +116,7 @@ static void prepare(struct server *server, const struct server_parts *parts)
     atomic_init(&server->cancelling, false);
     server->telemetry = telemetry_create();
     add_rows(server);
-    server->tool_descriptions = tools_describe(parts->tools);
+    server->tool_descriptions = method_tools_describe(parts->tools);
     text_add(&server->instructions, parts->instructions);
     server->loop_count = count_loops(parts->settings);
     server->loops = memory_zeroed(server->loop_count, sizeof *server->loops);
@@ -150,7 +150,7 @@ static bool open_parts(struct server *server, struct error *error)
            && listen_parse(settings->listen, &server->address, error)
            && authority_create(store, settings->data, settings->auth,
                                listen_is_loopback(&server->address), &server->authority, error)
-           && server_key_load(store, "request_state", server->sealing_key, error)
+           && request_nonce_key_load(store, "request_state", server->sealing_key, error)
            && listen_open(&server->address, server->sockets, server->loop_count, error)
            && sessions_create(store, &limits, &server->sessions, error)
            && workers_create("worker", (unsigned)settings->workers, queue, &server->workers, error)
@@ -162,13 +162,13 @@ static void create_quotas(struct server *server)
 {
     const struct settings *settings = server->settings;
 
-    server->kept_bytes = quota_create(
-        (struct quota_limits){ .per_second = KEPT_BYTES_PER_S, .burst = KEPT_BYTES_AT_ONCE });
-    server->inline_us = quota_create(
-        (struct quota_limits){ .per_second = INLINE_US_PER_S, .burst = INLINE_US_AT_ONCE });
-    server->addresses =
-        quota_create((struct quota_limits){ .at_once = settings->connections_per_address });
-    server->principals = quota_create((struct quota_limits){
+    server->kept_bytes = rate_limit_create(
+        (struct rate_limit_limits){ .per_second = KEPT_BYTES_PER_S, .burst = KEPT_BYTES_AT_ONCE });
+    server->inline_us = rate_limit_create(
+        (struct rate_limit_limits){ .per_second = INLINE_US_PER_S, .burst = INLINE_US_AT_ONCE });
+    server->addresses = rate_limit_create(
+        (struct rate_limit_limits){ .at_once = settings->connections_per_address });
+    server->principals = rate_limit_create((struct rate_limit_limits){
         .at_once = settings->calls_per_principal,
         .per_second = settings->rate_per_principal,
         .burst = settings->burst_per_principal > 0 ? settings->burst_per_principal
@@ -208,7 +208,7 @@ bool server_start(struct server *server, struct error *error)
         return false;
     server->listening = server->services->jobs != NULL;
     if (server->listening)
-        jobs_listen(server->services->jobs, notifier_job_moved, server->notifier);
+        job_pool_listen(server->services->jobs, notifier_job_moved, server->notifier);
     for (unsigned i = 0; i < server->loop_count; i++) {
         int listen_fd = server->sockets[i];
 
@@ -246,7 +246,7 @@ static void wait_for_requests(struct server *server, int64_t patience_ms)
 static void stop_notifying(struct server *server)
 {
     if (server->listening)
-        jobs_listen(server->services->jobs, NULL, NULL);
+        job_pool_listen(server->services->jobs, NULL, NULL);
     server->listening = false;
     notifier_stop(server->notifier);
 }
@@ -282,10 +282,10 @@ void server_destroy(struct server *server)
     notifier_destroy(server->notifier);
     sessions_destroy(server->sessions);
     authority_destroy(server->authority);
-    quota_destroy(server->inline_us);
-    quota_destroy(server->kept_bytes);
-    quota_destroy(server->addresses);
-    quota_destroy(server->principals);
+    rate_limit_destroy(server->inline_us);
+    rate_limit_destroy(server->kept_bytes);
+    rate_limit_destroy(server->addresses);
+    rate_limit_destroy(server->principals);
     telemetry_destroy(server->telemetry);
     for (size_t i = 0; server->tools[i] != NULL; i++)
         param_headers_destroy(server->param_headers[i]);

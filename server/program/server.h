@@ -20,7 +20,7 @@ struct authority;
 struct http_loop;
 struct notifier;
 struct param_headers;
-struct quota;
+struct rate_limit;
 struct sessions;
 struct telemetry;
 struct telemetry_row;
@@ -54,9 +54,9 @@ struct server {
     struct sessions *sessions;
     struct notifier *notifier;
     bool listening; /* to the jobs, for the notifier */
-    struct quota *addresses, *principals;
-    struct quota *inline_us;  /* each principal's time on the HTTP threads */
-    struct quota *kept_bytes; /* of each principal's events */
+    struct rate_limit *addresses, *principals;
+    struct rate_limit *inline_us;  /* each principal's time on the HTTP threads */
+    struct rate_limit *kept_bytes; /* of each principal's events */
     struct workers *workers, *waiting;
     struct http_loop **loops;
     unsigned loop_count;

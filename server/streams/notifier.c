@@ -80,7 +80,7 @@ bool notifier_subscribe(struct notifier *notifier, struct session *session, cons
         return error_set(error, ERROR_BUSY,
                          "a session may follow %d resources: unsubscribe from some first",
                          SUBSCRIPTIONS_LIMIT);
-    if (subscription_add(notifier->server->services->store, session->id, uri, error))
+    if (session_subscription_add(notifier->server->services->store, session->id, uri, error))
         return true;
     unfollow(notifier, session, uri);
     return false;
@@ -90,17 +90,17 @@ bool notifier_unsubscribe(struct notifier *notifier, struct session *session, co
                           struct error *error)
 {
     unfollow(notifier, session, uri);
-    return subscription_remove(notifier->server->services->store, session->id, uri, error);
+    return session_subscription_remove(notifier->server->services->store, session->id, uri, error);
 }
 
 /* What sessions followed before the process was started anew. */
 static bool restore(struct notifier *notifier, struct error *error)
 {
     struct server *server = notifier->server;
-    struct subscription_row *rows;
+    struct session_subscription_row *rows;
     size_t count;
 
-    if (!subscription_load(server->services->store, &rows, &count, error))
+    if (!session_subscription_load(server->services->store, &rows, &count, error))
         return false;
     pthread_mutex_lock(&notifier->lock);
     for (size_t i = 0; i < count; i++) {
@@ -111,7 +111,7 @@ static bool restore(struct notifier *notifier, struct error *error)
         session_release(session);
     }
     pthread_mutex_unlock(&notifier->lock);
-    subscription_rows_free(rows, count);
+    session_subscription_rows_free(rows, count);
     return true;
 }
 

@@ -118,7 +118,7 @@ static void keep_standing(struct sessions *sessions, struct session *session, in
 
 static void take_up(struct sessions *sessions, const struct session_row *row)
 {
-    const char *version = legacy_version(row->protocol_version);
+    const char *version = mcp_legacy_version(row->protocol_version);
     struct session *session;
 
     if (version == NULL)
@@ -139,7 +139,8 @@ bool sessions_create(struct store *store, const struct session_limits *limits,
     struct sessions *sessions;
     size_t count;
 
-    if (!session_load(store, plausible_now(store).now_ms - limits->idle_ms, &rows, &count, error))
+    if (!session_load(store, plausible_time_now(store).now_ms - limits->idle_ms, &rows, &count,
+                      error))
         return false;
     sessions = memory_zeroed(1, sizeof *sessions);
     sessions->store = store;
@@ -250,7 +251,7 @@ static void note(struct sessions *sessions, const struct session *session, const
     struct error error;
 
     snprintf(detail, sizeof detail, "%.12s %s", session->id, why);
-    if (!audit_count(sessions->store, &event, &error))
+    if (!audit_log_count(sessions->store, &event, &error))
         log_warning("the audit does not say that session %s: %s", detail, error.message);
 }
 
@@ -303,7 +304,7 @@ bool session_begin(struct sessions *sessions, const char *principal, const char 
     char id[ID_SIZE];
 
     make_room(sessions, principal);
-    id_create("ses", id);
+    random_id("ses", id);
     session = session_create(id, principal, version, client, capabilities);
     atomic_init(&session->last_seen_ms, now_ms);
     session->stored_ms = now_ms;

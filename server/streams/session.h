@@ -10,8 +10,8 @@
 #include "store/ledger/principals.h"
 
 struct asked;
-struct outlet;
-struct quota;
+struct sse_queue;
+struct rate_limit;
 struct rpc;
 struct sessions;
 struct stream;
@@ -44,7 +44,7 @@ struct session {
 struct session_limits {
     size_t total, per_principal;
     int64_t idle_ms;
-    struct quota *kept_bytes; /* of a principal's events; lent; NULL: any */
+    struct rate_limit *kept_bytes; /* of a principal's events; lent; NULL: any */
 };
 /* Takes up the stored sessions that were used within idle_ms. */
 bool sessions_create(struct store *store, const struct session_limits *limits,
@@ -80,9 +80,9 @@ bool session_primes_streams(const struct session *session);
 void session_tell(struct session *session, const char *json, size_t length);
 void sessions_tell(struct sessions *sessions, const char *json, size_t length); /* each */
 /* From now on this connection carries the standing stream. */
-void session_attach(struct session *session, struct outlet *outlet);
+void session_attach(struct session *session, struct sse_queue *sse_queue);
 /* The same, beginning with what followed event `after`; false as stream_resume. */
-bool session_resume(struct session *session, int64_t after, struct outlet *outlet,
+bool session_resume(struct session *session, int64_t after, struct sse_queue *sse_queue,
                     struct error *error);
 /* Streams of calls that can be resumed. Found: with a reference; NULL: there is no such. */
 void session_add_stream(struct session *session, struct stream *stream);

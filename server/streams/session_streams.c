@@ -78,17 +78,17 @@ static void clear_waiting(struct session *session)
     pthread_mutex_unlock(&session->lock);
 }
 
-void session_attach(struct session *session, struct outlet *outlet)
+void session_attach(struct session *session, struct sse_queue *sse_queue)
 {
-    if (!stream_attach(session->standing, outlet))
-        outlet_end(outlet);
+    if (!stream_attach(session->standing, sse_queue))
+        sse_queue_end(sse_queue);
     clear_waiting(session);
 }
 
-bool session_resume(struct session *session, int64_t after, struct outlet *outlet,
+bool session_resume(struct session *session, int64_t after, struct sse_queue *sse_queue,
                     struct error *error)
 {
-    if (!stream_resume(session->standing, after, outlet, error))
+    if (!stream_resume(session->standing, after, sse_queue, error))
         return false;
     clear_waiting(session);
     return true;

@@ -16,7 +16,7 @@ struct frame {
     char bytes[];
 };
 
-struct outlet {
+struct sse_queue {
     struct note note; /* first: the note is the outlet */
     atomic_int references;
     struct http_loop *loop;
@@ -35,90 +35,90 @@ struct outlet {
 
 static void deliver(struct note *note)
 {
-    struct outlet *outlet = (struct outlet *)note;
+    struct sse_queue *sse_queue = (struct sse_queue *)note;
 
-    if (outlet->owner != NULL)
-        outlet->wake(outlet->owner);
-    outlet_release(outlet);
+    if (sse_queue->owner != NULL)
+        sse_queue->wake(sse_queue->owner);
+    sse_queue_release(sse_queue);
 }
 
-struct outlet *outlet_create(struct http_loop *loop, void (*wake)(void *owner), void *owner)
+struct sse_queue *sse_queue_create(struct http_loop *loop, void (*wake)(void *owner), void *owner)
 {
-    struct outlet *outlet = memory_zeroed(1, sizeof *outlet);
+    struct sse_queue *sse_queue = memory_zeroed(1, sizeof *sse_queue);
 
-    outlet->note.deliver = deliver;
-    atomic_init(&outlet->references, 1);
-    outlet->loop = loop;
-    outlet->wake = wake;
-    outlet->owner = owner;
-    pthread_mutex_init(&outlet->lock, NULL);
-    outlet->end = &outlet->first;
-    return outlet;
+    sse_queue->note.deliver = deliver;
+    atomic_init(&sse_queue->references, 1);
+    sse_queue->loop = loop;
+    sse_queue->wake = wake;
+    sse_queue->owner = owner;
+    pthread_mutex_init(&sse_queue->lock, NULL);
+    sse_queue->end = &sse_queue->first;
+    return sse_queue;
 }
 
-struct outlet *outlet_retain(struct outlet *outlet)
+struct sse_queue *sse_queue_retain(struct sse_queue *sse_queue)
 {
-    atomic_fetch_add(&outlet->references, 1);
-    return outlet;
+    atomic_fetch_add(&sse_queue->references, 1);
+    return sse_queue;
 }
 
-static void drop_frames(struct outlet *outlet)
+static void drop_frames(struct sse_queue *sse_queue)
 {
-    while (outlet->first != NULL) {
-        struct frame *frame = outlet->first;
+    while (sse_queue->first != NULL) {
+        struct frame *frame = sse_queue->first;
 
-        outlet->first = frame->next;
+        sse_queue->first = frame->next;
         free(frame);
     }
-    outlet->end = &outlet->first;
-    outlet->frames = outlet->bytes = outlet->offset = 0;
+    sse_queue->end = &sse_queue->first;
+    sse_queue->frames = sse_queue->bytes = sse_queue->offset = 0;
 }
 
-void outlet_release(struct outlet *outlet)
+void sse_queue_release(struct sse_queue *sse_queue)
 {
-    if (outlet == NULL || atomic_fetch_sub(&outlet->references, 1) > 1)
+    if (sse_queue == NULL || atomic_fetch_sub(&sse_queue->references, 1) > 1)
         return;
-    drop_frames(outlet);
-    pthread_mutex_destroy(&outlet->lock);
-    free(outlet);
+    drop_frames(sse_queue);
+    pthread_mutex_destroy(&sse_queue->lock);
+    free(sse_queue);
 }
 
-static void post(struct outlet *outlet)
+static void post(struct sse_queue *sse_queue)
 {
-    outlet_retain(outlet);
-    if (!http_loop_post(outlet->loop, &outlet->note))
-        atomic_fetch_sub(&outlet->references, 1); /* never the last: the caller has one */
+    sse_queue_retain(sse_queue);
+    if (!http_loop_post(sse_queue->loop, &sse_queue->note))
+        atomic_fetch_sub(&sse_queue->references, 1); /* never the last: the caller has one */
 }
 
 /* Under the lock. */
-static bool append(struct outlet *outlet, struct frame *frame)
+static bool append(struct sse_queue *sse_queue, struct frame *frame)
 {
-    if (outlet->ended || outlet->cut || outlet->closed)
+    if (sse_queue->ended || sse_queue->cut || sse_queue->closed)
         return false;
-    if (outlet->frames == OUTLET_FRAMES_LIMIT
-        || outlet->bytes + frame->length > OUTLET_BYTES_LIMIT) {
-        outlet->cut = true;
-        drop_frames(outlet);
+    if (sse_queue->frames == SSE_QUEUE_FRAMES_LIMIT
+        || sse_queue->bytes + frame->length > SSE_QUEUE_BYTES_LIMIT) {
+        sse_queue->cut = true;
+        drop_frames(sse_queue);
         return false;
     }
-    outlet->begun = true;
-    *outlet->end = frame;
-    outlet->end = &frame->next;
-    outlet->frames++;
-    outlet->bytes += frame->length;
+    sse_queue->begun = true;
+    *sse_queue->end = frame;
+    sse_queue->end = &frame->next;
+    sse_queue->frames++;
+    sse_queue->bytes += frame->length;
     return true;
 }
 
-static bool put_take(struct outlet *outlet, struct frame *frame, size_t frames_limit)
+static bool put_take(struct sse_queue *sse_queue, struct frame *frame, size_t frames_limit)
 {
     bool fits;
 
-    pthread_mutex_lock(&outlet->lock);
-    fits = outlet->frames <= frames_limit && append(outlet, frame);
-    pthread_mutex_unlock(&outlet->lock);
+    pthread_mutex_lock(&sse_queue->lock);
+    fits = sse_queue->frames <= frames_limit && append(sse_queue, frame);
+    pthread_mutex_unlock(&sse_queue->lock);
     if (!fits)
         free(frame);
-    post(outlet);
+    post(sse_queue);
     return fits;
 }
 
@@ -136,8 +136,8 @@ static struct frame *frame_create(const char *head, const char *bytes, size_t le
     return frame;
 }
 
-bool outlet_put(struct outlet *outlet, int64_t sequence, const char *head, const char *json,
-                size_t length)
+bool sse_queue_put(struct sse_queue *sse_queue, int64_t sequence, const char *head,
+                   const char *json, size_t length)
 {
     TEXT_AUTO before = { 0 };
     struct frame *frame;
@@ -145,149 +145,150 @@ bool outlet_put(struct outlet *outlet, int64_t sequence, const char *head, const
     text_addf(&before, "%sdata: ", head);
     frame = frame_create(text_string(&before), json, length);
     frame->sequence = sequence;
-    return put_take(outlet, frame, OUTLET_FRAMES_LIMIT);
+    return put_take(sse_queue, frame, SSE_QUEUE_FRAMES_LIMIT);
 }
 
-bool outlet_has_room(struct outlet *outlet)
+bool sse_queue_has_room(struct sse_queue *sse_queue)
 {
     bool room;
 
-    pthread_mutex_lock(&outlet->lock);
-    room = outlet->frames < OUTLET_FRAMES_LIMIT / 2;
-    pthread_mutex_unlock(&outlet->lock);
+    pthread_mutex_lock(&sse_queue->lock);
+    room = sse_queue->frames < SSE_QUEUE_FRAMES_LIMIT / 2;
+    pthread_mutex_unlock(&sse_queue->lock);
     return room;
 }
 
-void outlet_put_comment(struct outlet *outlet)
+void sse_queue_put_comment(struct sse_queue *sse_queue)
 {
-    put_take(outlet, frame_create(":", "", 0), 0);
+    put_take(sse_queue, frame_create(":", "", 0), 0);
 }
 
-void outlet_end(struct outlet *outlet)
+void sse_queue_end(struct sse_queue *sse_queue)
 {
-    pthread_mutex_lock(&outlet->lock);
-    outlet->ended = true;
-    outlet->begun |= !outlet->closed;
-    pthread_mutex_unlock(&outlet->lock);
-    post(outlet);
+    pthread_mutex_lock(&sse_queue->lock);
+    sse_queue->ended = true;
+    sse_queue->begun |= !sse_queue->closed;
+    pthread_mutex_unlock(&sse_queue->lock);
+    post(sse_queue);
 }
 
-void outlet_begin(struct outlet *outlet)
+void sse_queue_begin(struct sse_queue *sse_queue)
 {
-    pthread_mutex_lock(&outlet->lock);
-    outlet->begun = true;
-    pthread_mutex_unlock(&outlet->lock);
+    pthread_mutex_lock(&sse_queue->lock);
+    sse_queue->begun = true;
+    pthread_mutex_unlock(&sse_queue->lock);
 }
 
-bool outlet_is_begun(struct outlet *outlet)
+bool sse_queue_is_begun(struct sse_queue *sse_queue)
 {
     bool begun;
 
-    pthread_mutex_lock(&outlet->lock);
-    begun = outlet->begun;
-    pthread_mutex_unlock(&outlet->lock);
+    pthread_mutex_lock(&sse_queue->lock);
+    begun = sse_queue->begun;
+    pthread_mutex_unlock(&sse_queue->lock);
     return begun;
 }
 
-bool outlet_withdraw(struct outlet *outlet)
+bool sse_queue_withdraw(struct sse_queue *sse_queue)
 {
     bool unused;
 
-    pthread_mutex_lock(&outlet->lock);
-    unused = !outlet->begun;
-    outlet->closed |= unused;
-    pthread_mutex_unlock(&outlet->lock);
+    pthread_mutex_lock(&sse_queue->lock);
+    unused = !sse_queue->begun;
+    sse_queue->closed |= unused;
+    pthread_mutex_unlock(&sse_queue->lock);
     return unused;
 }
 
-void outlet_supersede(struct outlet *outlet)
+void sse_queue_supersede(struct sse_queue *sse_queue)
 {
-    pthread_mutex_lock(&outlet->lock);
-    outlet->ended = outlet->begun = true;
-    drop_frames(outlet);
-    pthread_mutex_unlock(&outlet->lock);
-    post(outlet);
+    pthread_mutex_lock(&sse_queue->lock);
+    sse_queue->ended = sse_queue->begun = true;
+    drop_frames(sse_queue);
+    pthread_mutex_unlock(&sse_queue->lock);
+    post(sse_queue);
 }
 
-bool outlet_is_open(struct outlet *outlet)
+bool sse_queue_is_open(struct sse_queue *sse_queue)
 {
     bool open;
 
-    pthread_mutex_lock(&outlet->lock);
-    open = !outlet->ended && !outlet->cut && !outlet->closed;
-    pthread_mutex_unlock(&outlet->lock);
+    pthread_mutex_lock(&sse_queue->lock);
+    open = !sse_queue->ended && !sse_queue->cut && !sse_queue->closed;
+    pthread_mutex_unlock(&sse_queue->lock);
     return open;
 }
 
 /* Under the lock: as much of the waiting frames as fits. */
-static size_t take_bytes(struct outlet *outlet, char *out, size_t size)
+static size_t take_bytes(struct sse_queue *sse_queue, char *out, size_t size)
 {
     size_t taken = 0;
 
-    while (outlet->first != NULL && taken < size) {
-        struct frame *frame = outlet->first;
-        size_t left = frame->length - outlet->offset;
+    while (sse_queue->first != NULL && taken < size) {
+        struct frame *frame = sse_queue->first;
+        size_t left = frame->length - sse_queue->offset;
         size_t part = left < size - taken ? left : size - taken;
 
-        memcpy(out + taken, frame->bytes + outlet->offset, part);
+        memcpy(out + taken, frame->bytes + sse_queue->offset, part);
         taken += part;
-        outlet->offset += part;
+        sse_queue->offset += part;
         if (part < left)
             break;
-        outlet->first = frame->next;
-        outlet->offset = 0;
-        outlet->frames--;
-        outlet->bytes -= frame->length;
+        sse_queue->first = frame->next;
+        sse_queue->offset = 0;
+        sse_queue->frames--;
+        sse_queue->bytes -= frame->length;
         if (frame->sequence != 0)
-            outlet->sequence = frame->sequence;
+            sse_queue->sequence = frame->sequence;
         free(frame);
     }
-    if (outlet->first == NULL)
-        outlet->end = &outlet->first;
-    outlet->bytes_read += taken;
+    if (sse_queue->first == NULL)
+        sse_queue->end = &sse_queue->first;
+    sse_queue->bytes_read += taken;
     return taken;
 }
 
-enum outlet_state outlet_read(struct outlet *outlet, char *out, size_t size, size_t *length)
+enum sse_queue_state sse_queue_read(struct sse_queue *sse_queue, char *out, size_t size,
+                                    size_t *length)
 {
-    enum outlet_state state = OUTLET_READ;
+    enum sse_queue_state state = SSE_QUEUE_READ;
 
-    pthread_mutex_lock(&outlet->lock);
-    if (outlet->cut)
-        state = OUTLET_CUT;
-    else if (outlet->first != NULL)
-        *length = take_bytes(outlet, out, size);
+    pthread_mutex_lock(&sse_queue->lock);
+    if (sse_queue->cut)
+        state = SSE_QUEUE_CUT;
+    else if (sse_queue->first != NULL)
+        *length = take_bytes(sse_queue, out, size);
     else
-        state = outlet->ended ? OUTLET_ENDED : OUTLET_EMPTY;
-    pthread_mutex_unlock(&outlet->lock);
+        state = sse_queue->ended ? SSE_QUEUE_ENDED : SSE_QUEUE_EMPTY;
+    pthread_mutex_unlock(&sse_queue->lock);
     return state;
 }
 
-size_t outlet_bytes_read(struct outlet *outlet)
+size_t sse_queue_bytes_read(struct sse_queue *sse_queue)
 {
     size_t bytes;
 
-    pthread_mutex_lock(&outlet->lock);
-    bytes = outlet->bytes_read;
-    pthread_mutex_unlock(&outlet->lock);
+    pthread_mutex_lock(&sse_queue->lock);
+    bytes = sse_queue->bytes_read;
+    pthread_mutex_unlock(&sse_queue->lock);
     return bytes;
 }
 
-int64_t outlet_sequence(struct outlet *outlet)
+int64_t sse_queue_sequence(struct sse_queue *sse_queue)
 {
     int64_t sequence;
 
-    pthread_mutex_lock(&outlet->lock);
-    sequence = outlet->sequence;
-    pthread_mutex_unlock(&outlet->lock);
+    pthread_mutex_lock(&sse_queue->lock);
+    sequence = sse_queue->sequence;
+    pthread_mutex_unlock(&sse_queue->lock);
     return sequence;
 }
 
-void outlet_close(struct outlet *outlet)
+void sse_queue_close(struct sse_queue *sse_queue)
 {
-    outlet->owner = NULL;
-    pthread_mutex_lock(&outlet->lock);
-    outlet->closed = true;
-    drop_frames(outlet);
-    pthread_mutex_unlock(&outlet->lock);
+    sse_queue->owner = NULL;
+    pthread_mutex_lock(&sse_queue->lock);
+    sse_queue->closed = true;
+    drop_frames(sse_queue);
+    pthread_mutex_unlock(&sse_queue->lock);
 }

@@ -19,32 +19,32 @@
 #define HEAD_SIZE 128
 #define REPLAYS_LIMIT 100 /* while new events come */
 
-_Static_assert(OUTLET_FRAMES_LIMIT >= 2 * EVENTS_PER_STREAM, "a replay must not fill the line");
+_Static_assert(SSE_QUEUE_FRAMES_LIMIT >= 2 * EVENTS_PER_STREAM, "a replay must not fill the line");
 
 struct stream {
     atomic_int references;
     struct store *store; /* NULL: not kept */
     char id[STREAM_ID_SIZE];
     char key[EVENT_STREAM_SIZE]; /* in the store */
-    struct quota *bytes;         /* that may be kept; NULL: any */
-    char principal[QUOTA_NAME_SIZE];
+    struct rate_limit *bytes;    /* that may be kept; NULL: any */
+    char principal[RATE_LIMIT_NAME_SIZE];
 
-    pthread_mutex_t lock;  /* over the rest */
-    struct outlet *outlet; /* NULL: none yet */
-    int64_t sequence;      /* of the newest event */
-    int64_t heard;         /* of the newest that a connection before this one took */
+    pthread_mutex_t lock;        /* over the rest */
+    struct sse_queue *sse_queue; /* NULL: none yet */
+    int64_t sequence;            /* of the newest event */
+    int64_t heard;               /* of the newest that a connection before this one took */
     char *farewell;
     bool primed, ended;
 };
 
-struct stream *stream_create(struct outlet *outlet)
+struct stream *stream_create(struct sse_queue *sse_queue)
 {
     struct stream *stream = memory_zeroed(1, sizeof *stream);
 
     atomic_init(&stream->references, 1);
     pthread_mutex_init(&stream->lock, NULL);
-    if (outlet != NULL)
-        stream->outlet = outlet_retain(outlet);
+    if (sse_queue != NULL)
+        stream->sse_queue = sse_queue_retain(sse_queue);
     return stream;
 }
 
@@ -58,7 +58,7 @@ void stream_release(struct stream *stream)
 {
     if (stream == NULL || atomic_fetch_sub(&stream->references, 1) > 1)
         return;
-    outlet_release(stream->outlet);
+    sse_queue_release(stream->sse_queue);
     free(stream->farewell);
     pthread_mutex_destroy(&stream->lock);
     free(stream);
@@ -73,7 +73,7 @@ void stream_keep(struct stream *stream, struct store *store, const char *session
     event_stream(session, id, stream->key);
 }
 
-void stream_limit(struct stream *stream, struct quota *bytes, const char *principal)
+void stream_limit(struct stream *stream, struct rate_limit *bytes, const char *principal)
 {
     stream->bytes = bytes;
     text_copy(stream->principal, sizeof stream->principal, principal);
@@ -91,8 +91,8 @@ static bool may_keep(const struct stream *stream, size_t length)
     int64_t ignored_ms;
 
     return stream->bytes == NULL
-           || quota_spend_many(stream->bytes, stream->principal, (int64_t)length,
-                               clock_monotonic_ns(), &ignored_ms);
+           || rate_limit_spend_many(stream->bytes, stream->principal, (int64_t)length,
+                                    clock_monotonic_ns(), &ignored_ms);
 }
 
 /* Under the lock. A frame that is not stored is only missed by a client that resumes. */
@@ -110,8 +110,8 @@ static void keep(struct stream *stream, const char *json, size_t length, const c
 /* Under the lock. */
 static bool put(struct stream *stream, const char *head, const char *json, size_t length)
 {
-    return stream->outlet != NULL
-           && outlet_put(stream->outlet, stream->sequence, head, json, length);
+    return stream->sse_queue != NULL
+           && sse_queue_put(stream->sse_queue, stream->sequence, head, json, length);
 }
 
 /* The lines before an event's data. */
@@ -155,7 +155,7 @@ bool stream_has_room(struct stream *stream)
     bool room;
 
     pthread_mutex_lock(&stream->lock);
-    room = stream->outlet == NULL || outlet_has_room(stream->outlet);
+    room = stream->sse_queue == NULL || sse_queue_has_room(stream->sse_queue);
     pthread_mutex_unlock(&stream->lock);
     return room;
 }
@@ -178,36 +178,36 @@ void stream_prime(struct stream *stream)
 /* Under the lock. */
 static int64_t heard(const struct stream *stream)
 {
-    int64_t taken = stream->outlet != NULL ? outlet_sequence(stream->outlet) : 0;
+    int64_t taken = stream->sse_queue != NULL ? sse_queue_sequence(stream->sse_queue) : 0;
 
     return taken > stream->heard ? taken : stream->heard;
 }
 
 /* Under the lock. */
-static void replace_outlet(struct stream *stream, struct outlet *outlet)
+static void replace_outlet(struct stream *stream, struct sse_queue *sse_queue)
 {
-    if (stream->outlet != NULL)
-        outlet_supersede(stream->outlet);
+    if (stream->sse_queue != NULL)
+        sse_queue_supersede(stream->sse_queue);
     stream->heard = heard(stream);
-    outlet_release(stream->outlet);
-    stream->outlet = outlet_retain(outlet);
+    sse_queue_release(stream->sse_queue);
+    stream->sse_queue = sse_queue_retain(sse_queue);
 }
 
-bool stream_attach(struct stream *stream, struct outlet *outlet)
+bool stream_attach(struct stream *stream, struct sse_queue *sse_queue)
 {
     bool open;
 
     pthread_mutex_lock(&stream->lock);
     open = !stream->ended;
     if (open)
-        replace_outlet(stream, outlet);
+        replace_outlet(stream, sse_queue);
     pthread_mutex_unlock(&stream->lock);
     return open;
 }
 
 /* Sends again the events after one and up to another. Without the lock, since it waits for the
  * disk. */
-static bool replay(struct stream *stream, int64_t after, int64_t last, struct outlet *outlet,
+static bool replay(struct stream *stream, int64_t after, int64_t last, struct sse_queue *sse_queue,
                    struct error *error)
 {
     struct event_row *rows;
@@ -219,28 +219,29 @@ static bool replay(struct stream *stream, int64_t after, int64_t last, struct ou
         char head[HEAD_SIZE];
 
         write_head(stream, rows[i].sequence, head);
-        outlet_put(outlet, rows[i].sequence, head, rows[i].frame, strlen(rows[i].frame));
+        sse_queue_put(sse_queue, rows[i].sequence, head, rows[i].frame, strlen(rows[i].frame));
     }
     event_rows_free(rows, count);
     return true;
 }
 
 /* False: there are newer events than `last`. */
-static bool take_over(struct stream *stream, int64_t last, struct outlet *outlet)
+static bool take_over(struct stream *stream, int64_t last, struct sse_queue *sse_queue)
 {
     bool complete;
 
     pthread_mutex_lock(&stream->lock);
     complete = stream->sequence == last;
     if (complete)
-        replace_outlet(stream, outlet);
+        replace_outlet(stream, sse_queue);
     if (complete && stream->ended)
-        outlet_end(outlet);
+        sse_queue_end(sse_queue);
     pthread_mutex_unlock(&stream->lock);
     return complete;
 }
 
-bool stream_resume(struct stream *stream, int64_t after, struct outlet *outlet, struct error *error)
+bool stream_resume(struct stream *stream, int64_t after, struct sse_queue *sse_queue,
+                   struct error *error)
 {
     if (after > stream_sequence(stream))
         return error_set(error, ERROR_NOT_FOUND, "there is no event %s_%lld", stream->id,
@@ -248,9 +249,9 @@ bool stream_resume(struct stream *stream, int64_t after, struct outlet *outlet, 
     for (int tries = 0; tries < REPLAYS_LIMIT; tries++) {
         int64_t last = stream_sequence(stream);
 
-        if (!replay(stream, after, last, outlet, error))
+        if (!replay(stream, after, last, sse_queue, error))
             return false;
-        if (take_over(stream, last, outlet))
+        if (take_over(stream, last, sse_queue))
             return true;
         after = last;
     }
@@ -290,7 +291,7 @@ bool stream_is_read(struct stream *stream)
     bool read;
 
     pthread_mutex_lock(&stream->lock);
-    read = !stream->ended && stream->outlet != NULL && outlet_is_open(stream->outlet);
+    read = !stream->ended && stream->sse_queue != NULL && sse_queue_is_open(stream->sse_queue);
     pthread_mutex_unlock(&stream->lock);
     return read;
 }
@@ -298,8 +299,8 @@ bool stream_is_read(struct stream *stream)
 void stream_hang_up(struct stream *stream)
 {
     pthread_mutex_lock(&stream->lock);
-    if (stream->primed && stream->outlet != NULL)
-        outlet_end(stream->outlet);
+    if (stream->primed && stream->sse_queue != NULL)
+        sse_queue_end(stream->sse_queue);
     pthread_mutex_unlock(&stream->lock);
 }
 
@@ -331,8 +332,8 @@ void stream_end(struct stream *stream)
 {
     pthread_mutex_lock(&stream->lock);
     stream->ended = true;
-    if (stream->outlet != NULL)
-        outlet_end(stream->outlet);
+    if (stream->sse_queue != NULL)
+        sse_queue_end(stream->sse_queue);
     pthread_mutex_unlock(&stream->lock);
 }
 
@@ -342,7 +343,8 @@ bool stream_is_open(struct stream *stream)
 
     pthread_mutex_lock(&stream->lock);
     open = !stream->ended
-           && (stream->store != NULL || (stream->outlet != NULL && outlet_is_open(stream->outlet)));
+           && (stream->store != NULL
+               || (stream->sse_queue != NULL && sse_queue_is_open(stream->sse_queue)));
     pthread_mutex_unlock(&stream->lock);
     return open;
 }

@@ -9,8 +9,8 @@
 
 #include "base/core/error.h"
 
-struct outlet;
-struct quota;
+struct sse_queue;
+struct rate_limit;
 struct store;
 struct stream;
 
@@ -18,7 +18,7 @@ struct stream;
 #define STREAM_RETRY_MS 1000 /* what clients are told to wait before they come back */
 
 /* NULL: nobody reads it yet. Takes a reference of its own. Starts with one reference. */
-struct stream *stream_create(struct outlet *outlet);
+struct stream *stream_create(struct sse_queue *sse_queue);
 struct stream *stream_retain(struct stream *stream);
 void stream_release(struct stream *stream); /* NULL is fine */
 /* From now on its events are kept, as those of stream `id` (unique in the session); the next one's
@@ -26,7 +26,7 @@ void stream_release(struct stream *stream); /* NULL is fine */
 void stream_keep(struct stream *stream, struct store *store, const char *session, const char *id,
                  int64_t sequence);
 /* Only as many bytes as `principal` may have kept; before anything is pushed. Borrowed, copied. */
-void stream_limit(struct stream *stream, struct quota *bytes, const char *principal);
+void stream_limit(struct stream *stream, struct rate_limit *bytes, const char *principal);
 const char *stream_id(const struct stream *stream); /* "" where nothing is kept */
 
 /* One JSON message as an event. False: the stream ended, or nobody reads it, it is not kept either,
@@ -40,11 +40,11 @@ bool stream_has_room(struct stream *stream);
 /* The first event, without a message: from it a client can resume. Only for kept streams. */
 void stream_prime(struct stream *stream);
 /* From now on this connection carries it; the one before is ended. False: the stream is over. */
-bool stream_attach(struct stream *stream, struct outlet *outlet);
+bool stream_attach(struct stream *stream, struct sse_queue *sse_queue);
 /* The same for a kept stream, also one that is over: first comes what followed event `after`. What
  * was waiting for the connection before is part of that. NOT_FOUND: there is no such event. BUSY:
  * events come faster than they are read. Blocks on the store. */
-bool stream_resume(struct stream *stream, int64_t after, struct outlet *outlet,
+bool stream_resume(struct stream *stream, int64_t after, struct sse_queue *sse_queue,
                    struct error *error);
 /* A kept stream's newest event, and the newest that a connection took: a client that cannot say
  * where it was lacks what lies between. */

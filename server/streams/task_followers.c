@@ -163,7 +163,7 @@ static void read_shown(const struct server *server, struct shown *shown)
     json_auto_t *task = NULL;
     struct error error;
 
-    if (task_show(server, shown->id, &task, &error))
+    if (mcp_task_show(server, shown->id, &task, &error))
         shown->members = json_write(task);
     else
         log_warning("who follows task %s is not told: %s", shown->id, error.message);

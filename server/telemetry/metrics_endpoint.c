@@ -18,19 +18,19 @@
 
 static void write_gauge(struct text *out, const char *name, const char *help, double value)
 {
-    prom_family(out, name, PROM_GAUGE, help);
-    prom_value(out, name, NULL, value);
+    promtext_family(out, name, PROMTEXT_GAUGE, help);
+    promtext_value(out, name, NULL, value);
 }
 
 static void write_queues(struct server *server, struct text *out)
 {
-    prom_family(out, "opsbrain_queue_depth", PROM_GAUGE, "What waits for a thread.");
-    prom_value(out, "opsbrain_queue_depth", "queue=\"workers\"",
-               (double)workers_queued(server->workers));
-    prom_value(out, "opsbrain_queue_depth", "queue=\"waiting\"",
-               (double)workers_queued(server->waiting));
-    prom_value(out, "opsbrain_queue_depth", "queue=\"store\"",
-               (double)store_queued(server->services->store));
+    promtext_family(out, "opsbrain_queue_depth", PROMTEXT_GAUGE, "What waits for a thread.");
+    promtext_value(out, "opsbrain_queue_depth", "queue=\"workers\"",
+                   (double)workers_queued(server->workers));
+    promtext_value(out, "opsbrain_queue_depth", "queue=\"waiting\"",
+                   (double)workers_queued(server->waiting));
+    promtext_value(out, "opsbrain_queue_depth", "queue=\"store\"",
+                   (double)store_queued(server->services->store));
 }
 
 static void write_jobs(struct server *server, struct text *out)
@@ -39,23 +39,23 @@ static void write_jobs(struct server *server, struct text *out)
     struct error error;
 
     write_gauge(out, "opsbrain_jobs_running", "Jobs that this process runs, sweeps among them.",
-                (double)jobs_running(server->services->jobs));
+                (double)job_pool_running(server->services->jobs));
     if (!job_counts(server->services->store, counts, &error))
         return;
-    prom_family(out, "opsbrain_jobs", PROM_GAUGE, "Jobs by state.");
+    promtext_family(out, "opsbrain_jobs", PROMTEXT_GAUGE, "Jobs by state.");
     for (enum job_state state = 0; state <= JOB_CANCELLED; state++) {
         char label[64];
 
         snprintf(label, sizeof label, "state=\"%s\"", job_state_name(state));
-        prom_value(out, "opsbrain_jobs", label, (double)counts[state]);
+        promtext_value(out, "opsbrain_jobs", label, (double)counts[state]);
     }
 }
 
 static void write_disk(struct server *server, struct text *out)
 {
-    struct disk disk;
+    struct disk_space disk;
 
-    room_read(server->services->store, &disk);
+    disk_space_read(server->services->store, &disk);
     write_gauge(out, "opsbrain_disk_free_bytes", "Free on the disk of the data folder.",
                 (double)disk.free_bytes);
     write_gauge(out, "opsbrain_disk_reserve_bytes",
@@ -106,18 +106,19 @@ static void write_process(struct text *out)
     struct rusage usage;
 
     getrusage(RUSAGE_SELF, &usage);
-    prom_family(out, "process_cpu_seconds_total", PROM_COUNTER, "CPU time, user and system.");
-    prom_value(out, "process_cpu_seconds_total", NULL,
-               (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
-                   + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
+    promtext_family(out, "process_cpu_seconds_total", PROMTEXT_COUNTER,
+                    "CPU time, user and system.");
+    promtext_value(out, "process_cpu_seconds_total", NULL,
+                   (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+                       + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
     write_gauge(out, "process_resident_memory_bytes", "Resident memory.", resident_bytes());
     write_gauge(out, "process_open_fds", "Open file descriptors.", open_descriptors());
 }
 
-void metrics_write(struct server *server, struct text *out)
+void metrics_endpoint_write(struct server *server, struct text *out)
 {
-    prom_family(out, "opsbrain_info", PROM_GAUGE, "The version, as a label.");
-    prom_value(out, "opsbrain_info", "version=\"" OPSBRAIN_VERSION "\"", 1);
+    promtext_family(out, "opsbrain_info", PROMTEXT_GAUGE, "The version, as a label.");
+    promtext_value(out, "opsbrain_info", "version=\"" OPSBRAIN_VERSION "\"", 1);
     telemetry_write(server->telemetry, out);
     write_gauge(out, "opsbrain_requests_in_flight", "Requests that are being answered.",
                 atomic_load(&server->in_flight));
@@ -137,7 +138,7 @@ void metrics_write(struct server *server, struct text *out)
                 store_intact(server->services->store));
     write_gauge(out, "opsbrain_clock_ahead_seconds",
                 "How far the wall clock is ahead of what is believed of it; 0: it is believed.",
-                (double)plausible_now(server->services->store).ahead_ms / 1e3);
+                (double)plausible_time_now(server->services->store).ahead_ms / 1e3);
     write_audit(server, out);
     write_process(out);
 }

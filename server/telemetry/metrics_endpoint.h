@@ -5,4 +5,4 @@
 
 struct server;
 
-void metrics_write(struct server *server, struct text *out);
+void metrics_endpoint_write(struct server *server, struct text *out);

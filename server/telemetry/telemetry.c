@@ -117,7 +117,7 @@ static void write_statuses(const struct telemetry_row *row, struct text *out)
         if (value == 0)
             continue;
         snprintf(labels, sizeof labels, "%s,status=\"%zuxx\"", row->labels, i);
-        prom_value(out, "opsbrain_requests_total", labels, (double)value);
+        promtext_value(out, "opsbrain_requests_total", labels, (double)value);
     }
 }
 
@@ -129,34 +129,34 @@ static void write_latencies(const struct telemetry_row *row, struct text *out)
     for (size_t i = 0; i < BOUNDS; i++) {
         below += value_of(&row->buckets[i]);
         snprintf(labels, sizeof labels, "%s,le=\"%g\"", row->labels, bounds_s[i]);
-        prom_value(out, "opsbrain_request_seconds_bucket", labels, (double)below);
+        promtext_value(out, "opsbrain_request_seconds_bucket", labels, (double)below);
     }
     below += value_of(&row->buckets[BOUNDS]);
     snprintf(labels, sizeof labels, "%s,le=\"+Inf\"", row->labels);
-    prom_value(out, "opsbrain_request_seconds_bucket", labels, (double)below);
-    prom_value(out, "opsbrain_request_seconds_sum", row->labels,
-               (double)value_of(&row->total_ns) / 1e9);
-    prom_value(out, "opsbrain_request_seconds_count", row->labels, (double)below);
+    promtext_value(out, "opsbrain_request_seconds_bucket", labels, (double)below);
+    promtext_value(out, "opsbrain_request_seconds_sum", row->labels,
+                   (double)value_of(&row->total_ns) / 1e9);
+    promtext_value(out, "opsbrain_request_seconds_count", row->labels, (double)below);
 }
 
 void telemetry_write(const struct telemetry *telemetry, struct text *out)
 {
     const struct telemetry_row *row;
 
-    prom_family(
-        out, "opsbrain_requests_total", PROM_COUNTER,
+    promtext_family(
+        out, "opsbrain_requests_total", PROMTEXT_COUNTER,
         "Requests by method, tool and class of HTTP status; 4xx includes clients that left.");
     for (row = telemetry->first; row != NULL; row = row->next)
         write_statuses(row, out);
-    prom_family(out, "opsbrain_request_seconds", PROM_HISTOGRAM,
-                "Time from a request's headers to the end of its answer.");
+    promtext_family(out, "opsbrain_request_seconds", PROMTEXT_HISTOGRAM,
+                    "Time from a request's headers to the end of its answer.");
     for (row = telemetry->first; row != NULL; row = row->next)
         if (requests(row) > 0)
             write_latencies(row, out);
-    prom_family(out, "opsbrain_tool_errors_total", PROM_COUNTER,
-                "Calls a tool answered with an error.");
+    promtext_family(out, "opsbrain_tool_errors_total", PROMTEXT_COUNTER,
+                    "Calls a tool answered with an error.");
     for (row = telemetry->first; row != NULL; row = row->next)
         if (value_of(&row->tool_errors) > 0)
-            prom_value(out, "opsbrain_tool_errors_total", row->labels,
-                       (double)value_of(&row->tool_errors));
+            promtext_value(out, "opsbrain_tool_errors_total", row->labels,
+                           (double)value_of(&row->tool_errors));
 }

@@ -42,8 +42,8 @@ static bool digest(const struct audit_keys *keys, const char *key_id, const stru
     return key != NULL;
 }
 
-bool chain_digest(const struct audit_keys *keys, const struct audit_link *link,
-                  const uint8_t before[DIGEST_BYTES], uint8_t out[DIGEST_BYTES])
+bool audit_chain_digest(const struct audit_keys *keys, const struct audit_link *link,
+                        const uint8_t before[DIGEST_BYTES], uint8_t out[DIGEST_BYTES])
 {
     const struct audit_span *key = &link->texts[AUDIT_KEY_ID];
     char key_id[AUDIT_KEY_ID_SIZE] = "";
@@ -72,7 +72,7 @@ static bool is_sealed(const struct audit_keys *keys, const char *key_id, const s
            || (length == sizeof own && memcmp(seal, own, sizeof own) == 0);
 }
 
-void sql_digest(const struct sql *sql, int column, uint8_t out[DIGEST_BYTES])
+void audit_chain_read_digest(const struct sql *sql, int column, uint8_t out[DIGEST_BYTES])
 {
     size_t length;
     const void *bytes = sql_blob(sql, column, &length);
@@ -93,8 +93,8 @@ static void head_message(int64_t id, const uint8_t row_digest[DIGEST_BYTES], con
     add_span(out, key_id, strlen(key_id));
 }
 
-bool chain_head_write(struct connection *connection, const struct audit_keys *keys,
-                      const struct chain_head *head, struct error *error)
+bool audit_chain_head_write(struct sql_connection *connection, const struct audit_keys *keys,
+                            const struct audit_chain_head *head, struct error *error)
 {
     const char *key_id = audit_keys_current(keys);
     TEXT_AUTO message = { 0 };
@@ -113,8 +113,8 @@ bool chain_head_write(struct connection *connection, const struct audit_keys *ke
     return sql_run(&sql, error);
 }
 
-bool chain_head_read(struct connection *connection, const struct audit_keys *keys,
-                     struct chain_head *out, struct error *error)
+bool audit_chain_head_read(struct sql_connection *connection, const struct audit_keys *keys,
+                           struct audit_chain_head *out, struct error *error)
 {
     TEXT_AUTO message = { 0 };
     const void *seal;
@@ -127,12 +127,12 @@ bool chain_head_read(struct connection *connection, const struct audit_keys *key
 
     if (sql_step(&sql, error) != SQL_ROW)
         return false;
-    *out = (struct chain_head){
+    *out = (struct audit_chain_head){
         .stored_id = sql_integer(&sql, 0),
         .anchored_id = sql_integer(&sql, 1),
         .id = sql_integer(&sql, 2),
     };
-    sql_digest(&sql, 3, out->digest);
+    audit_chain_read_digest(&sql, 3, out->digest);
     sql_text(&sql, 4, out->key_id, sizeof out->key_id);
     seal = sql_blob(&sql, 5, &length);
     out->missing = length == 0;
@@ -143,12 +143,12 @@ bool chain_head_read(struct connection *connection, const struct audit_keys *key
 
 /* ---- Adding ---- */
 
-void chain_set(struct audit_link *link, enum audit_text text, const char *value)
+void audit_chain_set(struct audit_link *link, enum audit_text text, const char *value)
 {
     link->texts[text] = (struct audit_span){ value, value == NULL ? 0 : strlen(value) };
 }
 
-static bool insert(struct connection *connection, const struct audit_link *link,
+static bool insert(struct sql_connection *connection, const struct audit_link *link,
                    const uint8_t row_digest[DIGEST_BYTES], struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO audit (" AUDIT_COLUMNS ", digest) VALUES "
@@ -164,35 +164,35 @@ static bool insert(struct connection *connection, const struct audit_link *link,
     return sql_run(&sql, error);
 }
 
-bool chain_extend(struct connection *connection, const struct audit_keys *keys,
-                  struct chain_head *head, struct audit_link *link, struct error *error)
+bool audit_chain_extend(struct sql_connection *connection, const struct audit_keys *keys,
+                        struct audit_chain_head *head, struct audit_link *link, struct error *error)
 {
     uint8_t row_digest[DIGEST_BYTES];
 
-    chain_set(link, AUDIT_KEY_ID, audit_keys_current(keys));
-    chain_digest(keys, link, head->digest, row_digest);
+    audit_chain_set(link, AUDIT_KEY_ID, audit_keys_current(keys));
+    audit_chain_digest(keys, link, head->digest, row_digest);
     head->id = head->stored_id = link->numbers[AUDIT_ID];
     memcpy(head->digest, row_digest, sizeof row_digest);
     return insert(connection, link, row_digest, error);
 }
 
-static int64_t next_id(const struct chain_head *head)
+static int64_t next_id(const struct audit_chain_head *head)
 {
     int64_t newest = head->stored_id > head->id ? head->stored_id : head->id;
 
     return (newest > head->anchored_id ? newest : head->anchored_id) + 1;
 }
 
-static bool add(struct connection *connection, const struct audit_keys *keys,
-                struct chain_head *head, struct audit_link *link, struct error *error)
+static bool add(struct sql_connection *connection, const struct audit_keys *keys,
+                struct audit_chain_head *head, struct audit_link *link, struct error *error)
 {
     link->numbers[AUDIT_ID] = next_id(head);
-    return chain_extend(connection, keys, head, link, error)
-           && chain_head_write(connection, keys, head, error);
+    return audit_chain_extend(connection, keys, head, link, error)
+           && audit_chain_head_write(connection, keys, head, error);
 }
 
 /* Is the newest row the one that was added last? */
-static bool is_genuine(const struct chain_head *head)
+static bool is_genuine(const struct audit_chain_head *head)
 {
     return head->sealed
            && (head->stored_id == head->id
@@ -200,8 +200,8 @@ static bool is_genuine(const struct chain_head *head)
 }
 
 /* So that what follows does not hide it. */
-static bool add_alarm(struct connection *connection, const struct audit_keys *keys,
-                      struct chain_head *head, struct error *error)
+static bool add_alarm(struct sql_connection *connection, const struct audit_keys *keys,
+                      struct audit_chain_head *head, struct error *error)
 {
     struct audit_link link = { .numbers = { [AUDIT_AT_MS] = clock_utc_ms(), [AUDIT_TIMES] = 1 } };
     char detail[240];
@@ -211,17 +211,17 @@ static bool add_alarm(struct connection *connection, const struct audit_keys *ke
              ", is not the one that was written last%s",
              head->stored_id, head->missing ? ", of which there is no trace" : "");
     log_error("%s", detail);
-    chain_set(&link, AUDIT_PRINCIPAL, AUDIT_SERVER);
-    chain_set(&link, AUDIT_TOOL, AUDIT_ALARM);
-    chain_set(&link, AUDIT_ARGUMENTS, "{}");
-    chain_set(&link, AUDIT_PHASE, "outcome");
-    chain_set(&link, AUDIT_OUTCOME, "conflict");
-    chain_set(&link, AUDIT_DETAIL, detail);
+    audit_chain_set(&link, AUDIT_PRINCIPAL, AUDIT_SERVER);
+    audit_chain_set(&link, AUDIT_TOOL, AUDIT_ALARM);
+    audit_chain_set(&link, AUDIT_ARGUMENTS, "{}");
+    audit_chain_set(&link, AUDIT_PHASE, "outcome");
+    audit_chain_set(&link, AUDIT_OUTCOME, "conflict");
+    audit_chain_set(&link, AUDIT_DETAIL, detail);
     return add(connection, keys, head, &link, error);
 }
 
-bool chain_check_key(const struct audit_keys *keys, const struct chain_head *head,
-                     struct error *error)
+bool audit_chain_check_key(const struct audit_keys *keys, const struct audit_chain_head *head,
+                           struct error *error)
 {
     return head->key_id[0] == '\0' || keys->count > 0
            || error_set(error, ERROR_INVALID,
@@ -230,12 +230,13 @@ bool chain_check_key(const struct audit_keys *keys, const struct chain_head *hea
                         head->key_id);
 }
 
-bool chain_append(struct connection *connection, const struct audit_keys *keys,
-                  struct audit_link *link, struct error *error)
+bool audit_chain_append(struct sql_connection *connection, const struct audit_keys *keys,
+                        struct audit_link *link, struct error *error)
 {
-    struct chain_head head;
+    struct audit_chain_head head;
 
-    if (!chain_head_read(connection, keys, &head, error) || !chain_check_key(keys, &head, error))
+    if (!audit_chain_head_read(connection, keys, &head, error)
+        || !audit_chain_check_key(keys, &head, error))
         return false;
     if (!is_genuine(&head) && !add_alarm(connection, keys, &head, error))
         return false;
@@ -244,7 +245,7 @@ bool chain_append(struct connection *connection, const struct audit_keys *keys,
 
 /* ---- Reading ---- */
 
-void chain_read(const struct sql *sql, struct audit_link *out)
+void audit_chain_read(const struct sql *sql, struct audit_link *out)
 {
     int column = 0;
 
@@ -259,7 +260,8 @@ void chain_read(const struct sql *sql, struct audit_link *out)
 
 /* ---- Anchors ---- */
 
-static void anchor_message(const struct chain_anchor *anchor, const char *key_id, struct text *out)
+static void anchor_message(const struct audit_chain_anchor *anchor, const char *key_id,
+                           struct text *out)
 {
     text_add(out, "opsbrain audit anchor 1");
     add_number(out, anchor->last_id);
@@ -271,8 +273,8 @@ static void anchor_message(const struct chain_anchor *anchor, const char *key_id
     add_span(out, key_id, strlen(key_id));
 }
 
-bool chain_anchor_read(struct connection *connection, const struct audit_keys *keys,
-                       struct chain_anchor *out, bool *found, struct error *error)
+bool audit_chain_anchor_read(struct sql_connection *connection, const struct audit_keys *keys,
+                             struct audit_chain_anchor *out, bool *found, struct error *error)
 {
     TEXT_AUTO message = { 0 };
     const void *seal;
@@ -281,7 +283,7 @@ bool chain_anchor_read(struct connection *connection, const struct audit_keys *k
         sql_begin(connection, "SELECT last_id, at_ms, removed, from_ms, to_ms, digest, key_id, "
                               "seal FROM audit_anchors ORDER BY id DESC LIMIT 1");
 
-    *out = (struct chain_anchor){ .sealed = true };
+    *out = (struct audit_chain_anchor){ .sealed = true };
     if (!sql_find(&sql, found, error))
         return false;
     if (!*found)
@@ -291,7 +293,7 @@ bool chain_anchor_read(struct connection *connection, const struct audit_keys *k
     out->removed = sql_integer(&sql, 2);
     out->from_ms = sql_integer(&sql, 3);
     out->to_ms = sql_integer(&sql, 4);
-    sql_digest(&sql, 5, out->digest);
+    audit_chain_read_digest(&sql, 5, out->digest);
     sql_text(&sql, 6, out->key_id, sizeof out->key_id);
     seal = sql_blob(&sql, 7, &length);
     anchor_message(out, out->key_id, &message);
@@ -299,8 +301,8 @@ bool chain_anchor_read(struct connection *connection, const struct audit_keys *k
     return true;
 }
 
-bool chain_anchor_add(struct connection *connection, const struct audit_keys *keys,
-                      const struct chain_anchor *anchor, struct error *error)
+bool audit_chain_anchor_add(struct sql_connection *connection, const struct audit_keys *keys,
+                            const struct audit_chain_anchor *anchor, struct error *error)
 {
     const char *key_id = audit_keys_current(keys);
     uint8_t seal[DIGEST_BYTES];

@@ -47,22 +47,22 @@ struct audit_link {
 /* Adds the row behind the newest, in the caller's transaction. Its texts are those that are not
  * NULL; its id and its key are given here. Where the newest row is not the one that was added last,
  * a row that says so comes before. INVALID: the chain has a key, and there is none. */
-bool chain_append(struct connection *connection, const struct audit_keys *keys,
-                  struct audit_link *link, struct error *error);
-void chain_set(struct audit_link *link, enum audit_text text, const char *value);
+bool audit_chain_append(struct sql_connection *connection, const struct audit_keys *keys,
+                        struct audit_link *link, struct error *error);
+void audit_chain_set(struct audit_link *link, enum audit_text text, const char *value);
 
 /* ---- For those that check it or shorten it ---- */
 
 /* A column's digest; a blob of another length is none of ours and becomes zeros. */
-void sql_digest(const struct sql *sql, int column, uint8_t out[DIGEST_BYTES]);
+void audit_chain_read_digest(const struct sql *sql, int column, uint8_t out[DIGEST_BYTES]);
 /* The row of the current step, whose columns are AUDIT_COLUMNS. Borrowed until the next step. */
-void chain_read(const struct sql *sql, struct audit_link *out);
+void audit_chain_read(const struct sql *sql, struct audit_link *out);
 /* False: its key is not among them. */
-bool chain_digest(const struct audit_keys *keys, const struct audit_link *link,
-                  const uint8_t before[DIGEST_BYTES], uint8_t out[DIGEST_BYTES]);
+bool audit_chain_digest(const struct audit_keys *keys, const struct audit_link *link,
+                        const uint8_t before[DIGEST_BYTES], uint8_t out[DIGEST_BYTES]);
 
 /* The newest row, as the chain left it. */
-struct chain_head {
+struct audit_chain_head {
     int64_t id;
     int64_t stored_id;   /* the newest row that there is; 0: none */
     int64_t anchored_id; /* the newest that retention removed; 0: none */
@@ -71,26 +71,27 @@ struct chain_head {
     bool sealed;  /* by us: nobody else wrote it; also where its key is unknown */
     bool missing; /* somebody removed it; then the rest is 0 but stored_id and anchored_id */
 };
-bool chain_head_read(struct connection *connection, const struct audit_keys *keys,
-                     struct chain_head *out, struct error *error);
+bool audit_chain_head_read(struct sql_connection *connection, const struct audit_keys *keys,
+                           struct audit_chain_head *out, struct error *error);
 /* INVALID: the chain has a key, and there is none. */
-bool chain_check_key(const struct audit_keys *keys, const struct chain_head *head,
-                     struct error *error);
-bool chain_head_write(struct connection *connection, const struct audit_keys *keys,
-                      const struct chain_head *head, struct error *error);
+bool audit_chain_check_key(const struct audit_keys *keys, const struct audit_chain_head *head,
+                           struct error *error);
+bool audit_chain_head_write(struct sql_connection *connection, const struct audit_keys *keys,
+                            const struct audit_chain_head *head, struct error *error);
 /* Adds a row that has its id; the head becomes it, and is still to be written. */
-bool chain_extend(struct connection *connection, const struct audit_keys *keys,
-                  struct chain_head *head, struct audit_link *link, struct error *error);
+bool audit_chain_extend(struct sql_connection *connection, const struct audit_keys *keys,
+                        struct audit_chain_head *head, struct audit_link *link,
+                        struct error *error);
 
 /* What stands for rows that are gone. */
-struct chain_anchor {
+struct audit_chain_anchor {
     int64_t last_id, at_ms, removed, from_ms, to_ms;
     uint8_t digest[DIGEST_BYTES];
     char key_id[AUDIT_KEY_ID_SIZE];
     bool sealed; /* as above */
 };
-bool chain_anchor_read(struct connection *connection, const struct audit_keys *keys,
-                       struct chain_anchor *out, bool *found, struct error *error);
+bool audit_chain_anchor_read(struct sql_connection *connection, const struct audit_keys *keys,
+                             struct audit_chain_anchor *out, bool *found, struct error *error);
 /* Seals it with the current key. */
-bool chain_anchor_add(struct connection *connection, const struct audit_keys *keys,
-                      const struct chain_anchor *anchor, struct error *error);
+bool audit_chain_anchor_add(struct sql_connection *connection, const struct audit_keys *keys,
+                            const struct audit_chain_anchor *anchor, struct error *error);

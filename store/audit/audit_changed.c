@@ -17,7 +17,8 @@ static void begin_member(struct text *changed, const char *member)
     text_addf(changed, "\"%s\":[", member);
 }
 
-void changed_text(struct text *changed, const char *member, const char *before, const char *after)
+void audit_changed_text(struct text *changed, const char *member, const char *before,
+                        const char *after)
 {
     if (strcmp(before, after) == 0)
         return;
@@ -28,7 +29,7 @@ void changed_text(struct text *changed, const char *member, const char *before, 
     text_add(changed, "]}");
 }
 
-void changed_number(struct text *changed, const char *member, int64_t before, int64_t after)
+void audit_changed_number(struct text *changed, const char *member, int64_t before, int64_t after)
 {
     if (before == after)
         return;
@@ -48,8 +49,8 @@ static void changed_json(struct text *changed, const char *member, const char *b
     text_addf(changed, "%s,%s]}", before, after);
 }
 
-void changed_deployment(struct text *changed, const struct deployment *before,
-                        const struct deployment *after)
+void audit_changed_deployment(struct text *changed, const struct deployment *before,
+                              const struct deployment *after)
 {
     static const struct {
         const char *name;
@@ -67,9 +68,9 @@ void changed_deployment(struct text *changed, const struct deployment *before,
     };
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        changed_text(changed, texts[i].name, (const char *)before + texts[i].offset,
-                     (const char *)after + texts[i].offset);
-    changed_number(changed, "chips", before->chips, after->chips);
+        audit_changed_text(changed, texts[i].name, (const char *)before + texts[i].offset,
+                           (const char *)after + texts[i].offset);
+    audit_changed_number(changed, "chips", before->chips, after->chips);
     changed_json(changed, "labels", before->labels, after->labels);
     changed_json(changed, "limits", before->limits, after->limits);
 }

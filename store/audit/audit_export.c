@@ -45,8 +45,8 @@ static json_t *row_json(const struct sql *sql, size_t *bytes)
     char hex[DIGEST_TEXT_SIZE], at[CLOCK_TEXT_SIZE];
     json_t *row = json_object();
 
-    chain_read(sql, &link);
-    sql_digest(sql, AUDIT_NUMBERS + AUDIT_TEXTS, digest);
+    audit_chain_read(sql, &link);
+    audit_chain_read_digest(sql, AUDIT_NUMBERS + AUDIT_TEXTS, digest);
     digest_write(digest, hex);
     for (size_t i = 0; i < AUDIT_NUMBERS; i++)
         json_object_set_new(row, number_names[i], json_integer(link.numbers[i]));

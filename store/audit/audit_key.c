@@ -88,25 +88,25 @@ const char *audit_keys_current(const struct audit_keys *keys)
 
 /* ---- The audit's ---- */
 
-static bool apply_key(struct connection *connection, void *context, struct error *error)
+static bool apply_key(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct audit_keys *keys = context;
-    struct chain_anchor anchor;
-    struct chain_head head;
+    struct audit_chain_anchor anchor;
+    struct audit_chain_head head;
     bool found;
 
-    if (!chain_head_read(connection, keys, &head, error)
-        || !chain_anchor_read(connection, keys, &anchor, &found, error)
-        || !chain_check_key(keys, &head, error))
+    if (!audit_chain_head_read(connection, keys, &head, error)
+        || !audit_chain_anchor_read(connection, keys, &anchor, &found, error)
+        || !audit_chain_check_key(keys, &head, error))
         return false;
     if (head.key_id[0] != '\0' || keys->count == 0)
         return true;
     log_info("the audit has the key %s from row %lld on", audit_keys_current(keys),
              (long long)head.id + 1);
-    return !found || chain_anchor_add(connection, keys, &anchor, error);
+    return !found || audit_chain_anchor_add(connection, keys, &anchor, error);
 }
 
-bool audit_begin_key(struct store *store, struct error *error)
+bool audit_key_begin(struct store *store, struct error *error)
 {
     return database_write(store->main, apply_key, &store->audit_keys, error);
 }

@@ -13,7 +13,7 @@
 /* Of a text that is too long, what is shown of its start: escaped it still fits. */
 #define CLIP_START(limit) ((limit) / 8)
 
-char *json_clip(const char *json, size_t limit)
+char *audit_log_clip(const char *json, size_t limit)
 {
     size_t length = json == NULL ? 0 : strlen(json);
     size_t start = CLIP_START(limit);
@@ -29,36 +29,36 @@ char *json_clip(const char *json, size_t limit)
     return text_take(&clipped);
 }
 
-const char *change_principal(const struct change *change)
+const char *store_change_principal(const struct change *change)
 {
     return change == NULL || change->actor.principal == NULL ? "local" : change->actor.principal;
 }
 
-bool audit_insert(struct connection *connection, const struct audit_keys *keys,
-                  const struct audit_note *note, int64_t *id, struct error *error)
+bool audit_log_insert(struct sql_connection *connection, const struct audit_keys *keys,
+                      const struct audit_note *note, int64_t *id, struct error *error)
 {
     const struct change *change = note->change;
-    FREE_AUTO char *arguments = json_clip(change->arguments, CLIP_LIMIT);
+    FREE_AUTO char *arguments = audit_log_clip(change->arguments, CLIP_LIMIT);
     FREE_AUTO char *changed =
-        json_clip(change->changed == NULL ? NULL : text_string(change->changed), CLIP_LIMIT);
+        audit_log_clip(change->changed == NULL ? NULL : text_string(change->changed), CLIP_LIMIT);
     struct audit_link link = { .numbers = {
                                    [AUDIT_AT_MS] = clock_utc_ms(),
                                    [AUDIT_INTENT] = change->intent,
                                    [AUDIT_TIMES] = note->times,
                                } };
 
-    chain_set(&link, AUDIT_REQUEST_ID, change->actor.request_id);
-    chain_set(&link, AUDIT_PRINCIPAL, change->actor.principal);
-    chain_set(&link, AUDIT_ROLE, change->actor.role);
-    chain_set(&link, AUDIT_CLIENT, change->actor.client);
-    chain_set(&link, AUDIT_TOOL, change->tool);
-    chain_set(&link, AUDIT_ARGUMENTS, arguments);
-    chain_set(&link, AUDIT_PHASE, note->phase);
-    chain_set(&link, AUDIT_OUTCOME, note->outcome);
-    chain_set(&link, AUDIT_DETAIL, note->detail);
-    chain_set(&link, AUDIT_SUBJECT, note->subject);
-    chain_set(&link, AUDIT_CHANGED, changed);
-    if (!chain_append(connection, keys, &link, error))
+    audit_chain_set(&link, AUDIT_REQUEST_ID, change->actor.request_id);
+    audit_chain_set(&link, AUDIT_PRINCIPAL, change->actor.principal);
+    audit_chain_set(&link, AUDIT_ROLE, change->actor.role);
+    audit_chain_set(&link, AUDIT_CLIENT, change->actor.client);
+    audit_chain_set(&link, AUDIT_TOOL, change->tool);
+    audit_chain_set(&link, AUDIT_ARGUMENTS, arguments);
+    audit_chain_set(&link, AUDIT_PHASE, note->phase);
+    audit_chain_set(&link, AUDIT_OUTCOME, note->outcome);
+    audit_chain_set(&link, AUDIT_DETAIL, note->detail);
+    audit_chain_set(&link, AUDIT_SUBJECT, note->subject);
+    audit_chain_set(&link, AUDIT_CHANGED, changed);
+    if (!audit_chain_append(connection, keys, &link, error))
         return false;
     *id = link.numbers[AUDIT_ID];
     return true;
@@ -70,14 +70,15 @@ struct noting {
     int64_t id;
 };
 
-static bool apply_note(struct connection *connection, void *context, struct error *error)
+static bool apply_note(struct sql_connection *connection, void *context, struct error *error)
 {
     struct noting *noting = context;
 
-    return audit_insert(connection, &noting->store->audit_keys, &noting->note, &noting->id, error);
+    return audit_log_insert(connection, &noting->store->audit_keys, &noting->note, &noting->id,
+                            error);
 }
 
-bool audit_announce(struct store *store, struct change *change, struct error *error)
+bool audit_log_announce(struct store *store, struct change *change, struct error *error)
 {
     struct noting noting = { store, { change, "intent", "", "", "", 1 }, 0 };
 
@@ -88,8 +89,8 @@ bool audit_announce(struct store *store, struct change *change, struct error *er
     return true;
 }
 
-bool audit_add(struct store *store, const struct change *change, const char *outcome,
-               const char *detail, const char *subject, struct error *error)
+bool audit_log_add(struct store *store, const struct change *change, const char *outcome,
+                   const char *detail, const char *subject, struct error *error)
 {
     struct noting noting = { store, { change, "outcome", outcome, detail, subject, 1 }, 0 };
 
@@ -103,12 +104,14 @@ struct audited {
 };
 
 /* The first of its changes settles a request. */
-static bool settle(struct connection *connection, const struct change *change, struct error *error)
+static bool settle(struct sql_connection *connection, const struct change *change,
+                   struct error *error)
 {
-    return change->nonce == NULL || change->written || settled_insert(connection, change, error);
+    return change->nonce == NULL || change->written
+           || request_nonce_insert(connection, change, error);
 }
 
-static bool apply_audited(struct connection *connection, void *context, struct error *error)
+static bool apply_audited(struct sql_connection *connection, void *context, struct error *error)
 {
     struct audited *audited = context;
 
@@ -180,8 +183,8 @@ static void read_row(const struct sql *sql, struct audit_row *row)
     row->changed = sql_text_copy(sql, 12);
 }
 
-bool audit_list(struct store *store, const struct audit_filter *filter, size_t limit,
-                struct audit_row **rows, size_t *count, struct error *error)
+bool audit_log_list(struct store *store, const struct audit_filter *filter, size_t limit,
+                    struct audit_row **rows, size_t *count, struct error *error)
 {
     struct audit_row *list = NULL;
     size_t length = 0;
@@ -200,11 +203,11 @@ bool audit_list(struct store *store, const struct audit_filter *filter, size_t l
     sql_bind_integer(&sql, 6, filter->until_ms);
     sql_bind_integer(&sql, 7, (int64_t)limit);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        list = rows_grow(list, length, sizeof *list);
+        list = sql_rows_grow(list, length, sizeof *list);
         read_row(&sql, &list[length++]);
     }
     if (step == SQL_FAILED) {
-        audit_rows_free(list, length);
+        audit_log_rows_free(list, length);
         return false;
     }
     *rows = list;
@@ -212,7 +215,7 @@ bool audit_list(struct store *store, const struct audit_filter *filter, size_t l
     return true;
 }
 
-void audit_rows_free(struct audit_row *rows, size_t count)
+void audit_log_rows_free(struct audit_row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         free(rows[i].arguments);

@@ -17,20 +17,20 @@ struct audit_row {
 };
 
 /* Before something has effects outside: what comes of it is added with the same change. */
-bool audit_announce(struct store *store, struct change *change, struct error *error);
+bool audit_log_announce(struct store *store, struct change *change, struct error *error);
 /* An outcome of its own: refusals and failures, and changes that were already there. */
-bool audit_add(struct store *store, const struct change *change, const char *outcome,
-               const char *detail, const char *subject, struct error *error);
+bool audit_log_add(struct store *store, const struct change *change, const char *outcome,
+                   const char *detail, const char *subject, struct error *error);
 
 struct audit_filter {
     const char *principal, *tool, *subject; /* NULL: any */
     int64_t before_id;                      /* 0: from the newest; else rows with a smaller id */
     int64_t since_ms, until_ms;             /* until is no part of it; 0: not stated */
 };
-/* Newest first, at most `limit`. *rows is a heap array; free with audit_rows_free. */
-bool audit_list(struct store *store, const struct audit_filter *filter, size_t limit,
-                struct audit_row **rows, size_t *count, struct error *error);
-void audit_rows_free(struct audit_row *rows, size_t count);
+/* Newest first, at most `limit`. *rows is a heap array; free with audit_log_rows_free. */
+bool audit_log_list(struct store *store, const struct audit_filter *filter, size_t limit,
+                    struct audit_row **rows, size_t *count, struct error *error);
+void audit_log_rows_free(struct audit_row *rows, size_t count);
 
 /* ---- What may happen too often for a row each ---- */
 
@@ -49,10 +49,11 @@ struct audit_event {
     const char *outcome, *detail, *subject;
 };
 /* By its kind, the first of a principal, tool, outcome and subject get rows of their own at once;
- * the others are counted and get one row together, which audit_flush writes. Memory and rows are
- * bounded whatever callers send: what is too varied is counted as "(several)". False: a row of its
- * own could not be written. Thread safe; only the own rows of AUDIT_REFUSED wait for the disk. */
-bool audit_count(struct store *store, const struct audit_event *event, struct error *error);
+ * the others are counted and get one row together, which audit_log_flush writes. Memory and rows
+ * are bounded whatever callers send: what is too varied is counted as "(several)". False: a row of
+ * its own could not be written. Thread safe; only the own rows of AUDIT_REFUSED wait for the disk.
+ */
+bool audit_log_count(struct store *store, const struct audit_event *event, struct error *error);
 /* Once a minute: writes what was counted since. What cannot be written stays counted. The store
  * does so by itself when it is closed. */
-bool audit_flush(struct store *store, struct error *error);
+bool audit_log_flush(struct store *store, struct error *error);

@@ -11,8 +11,8 @@ struct shortening {
 };
 
 /* The oldest rows, up to the first that is to be kept: *anchor becomes what stands for them too. */
-static bool gather(struct connection *connection, struct shortening *shortening,
-                   struct chain_anchor *anchor, struct error *error)
+static bool gather(struct sql_connection *connection, struct shortening *shortening,
+                   struct audit_chain_anchor *anchor, struct error *error)
 {
     enum sql_step step;
     SQL_AUTO sql = sql_begin(connection, "SELECT id, at_ms, digest FROM audit WHERE id > ?1 "
@@ -29,13 +29,13 @@ static bool gather(struct connection *connection, struct shortening *shortening,
         if (anchor->removed++ == 0)
             anchor->from_ms = at_ms;
         anchor->to_ms = at_ms;
-        sql_digest(&sql, 2, anchor->digest);
+        audit_chain_read_digest(&sql, 2, anchor->digest);
         shortening->taken++;
     }
     return step == SQL_DONE;
 }
 
-static bool delete_up_to(struct connection *connection, int64_t id, struct error *error)
+static bool delete_up_to(struct sql_connection *connection, int64_t id, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "DELETE FROM audit WHERE id <= ?1");
 
@@ -43,20 +43,20 @@ static bool delete_up_to(struct connection *connection, int64_t id, struct error
     return sql_run(&sql, error);
 }
 
-static bool apply_shorten(struct connection *connection, void *context, struct error *error)
+static bool apply_shorten(struct sql_connection *connection, void *context, struct error *error)
 {
     struct shortening *shortening = context;
-    struct chain_anchor anchor;
+    struct audit_chain_anchor anchor;
     bool found;
 
     shortening->taken = 0;
-    if (!chain_anchor_read(connection, shortening->keys, &anchor, &found, error)
+    if (!audit_chain_anchor_read(connection, shortening->keys, &anchor, &found, error)
         || !gather(connection, shortening, &anchor, error))
         return false;
     if (shortening->taken == 0)
         return true;
     anchor.at_ms = clock_utc_ms();
-    return chain_anchor_add(connection, shortening->keys, &anchor, error)
+    return audit_chain_anchor_add(connection, shortening->keys, &anchor, error)
            && delete_up_to(connection, anchor.last_id, error);
 }
 

@@ -19,7 +19,7 @@
 
 static const struct rule {
     int64_t whole;   /* so many get rows of their own */
-    unsigned rounds; /* so many calls of audit_flush make a window */
+    unsigned rounds; /* so many calls of audit_log_flush make a window */
     size_t counts;   /* of one principal */
     bool waits;      /* for the disk */
 } rules[] = {
@@ -266,7 +266,7 @@ static void later_free(void *context)
     free(later);
 }
 
-static bool apply_later(struct connection *connection, void *context, struct error *error)
+static bool apply_later(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct later *later = context;
     const struct change change = {
@@ -278,7 +278,7 @@ static bool apply_later(struct connection *connection, void *context, struct err
                                      later->detail, later->subject, 1 };
     int64_t id;
 
-    return audit_insert(connection, &later->store->audit_keys, &note, &id, error);
+    return audit_log_insert(connection, &later->store->audit_keys, &note, &id, error);
 }
 
 static bool add_later(struct store *store, const struct audit_event *event, struct error *error)
@@ -288,7 +288,7 @@ static bool add_later(struct store *store, const struct audit_event *event, stru
 
     *later = (struct later){
         .store = store,
-        .arguments = json_clip(change->arguments, CLIP_LIMIT),
+        .arguments = audit_log_clip(change->arguments, CLIP_LIMIT),
         .detail = memory_copy_text(or_empty(event->detail)),
         .subject = memory_copy_text(or_empty(event->subject)),
         .principal = memory_copy_text(or_empty(change->actor.principal)),
@@ -301,13 +301,13 @@ static bool add_later(struct store *store, const struct audit_event *event, stru
     return database_defer_take(store->main, apply_later, later, later_free, error);
 }
 
-bool audit_count(struct store *store, const struct audit_event *event, struct error *error)
+bool audit_log_count(struct store *store, const struct audit_event *event, struct error *error)
 {
     if (is_counted(store->tally, event))
         return true;
     if (rules[event->kind].waits && database_may_wait())
-        return audit_add(store, event->change, event->outcome, event->detail, event->subject,
-                         error);
+        return audit_log_add(store, event->change, event->outcome, event->detail, event->subject,
+                             error);
     return add_later(store, event, error);
 }
 
@@ -398,7 +398,7 @@ static void put_all_back(struct audit_tally *tally, struct count *due)
     pthread_mutex_unlock(&tally->lock);
 }
 
-static bool write_count(struct connection *connection, const struct audit_keys *keys,
+static bool write_count(struct sql_connection *connection, const struct audit_keys *keys,
                         const struct count *count, struct error *error)
 {
     const struct change change = {
@@ -418,7 +418,7 @@ static bool write_count(struct connection *connection, const struct audit_keys *
         &change,         "outcome", count->sort.outcome, text_string(&detail), count->sort.subject,
         count->unwritten
     };
-    return audit_insert(connection, keys, &note, &id, error);
+    return audit_log_insert(connection, keys, &note, &id, error);
 }
 
 struct flushing {
@@ -426,7 +426,7 @@ struct flushing {
     const struct count *due;
 };
 
-static bool apply_flush(struct connection *connection, void *context, struct error *error)
+static bool apply_flush(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct flushing *flushing = context;
 
@@ -448,7 +448,7 @@ static bool flush(struct store *store, bool closing, struct error *error)
     return written;
 }
 
-bool audit_flush(struct store *store, struct error *error)
+bool audit_log_flush(struct store *store, struct error *error)
 {
     return flush(store, false, error);
 }

@@ -22,7 +22,7 @@ struct upgrade {
 };
 
 /* A chain that has a key is past this: such a table would be somebody else's. */
-static bool find_waiting(struct connection *connection, bool *found, struct error *error)
+static bool find_waiting(struct sql_connection *connection, bool *found, struct error *error)
 {
     SQL_AUTO sql =
         sql_begin(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'audit_unchained' "
@@ -31,7 +31,7 @@ static bool find_waiting(struct connection *connection, bool *found, struct erro
     return sql_find(&sql, found, error);
 }
 
-static bool take_over(struct connection *connection, struct chain_head *head,
+static bool take_over(struct sql_connection *connection, struct audit_chain_head *head,
                       struct upgrade *upgrade, struct error *error)
 {
     enum sql_step step;
@@ -42,27 +42,27 @@ static bool take_over(struct connection *connection, struct chain_head *head,
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
         struct audit_link link;
 
-        chain_read(&sql, &link);
-        if (!chain_extend(connection, &no_keys, head, &link, error))
+        audit_chain_read(&sql, &link);
+        if (!audit_chain_extend(connection, &no_keys, head, &link, error))
             return false;
         upgrade->taken++;
     }
     return step == SQL_DONE;
 }
 
-static bool apply_batch(struct connection *connection, void *context, struct error *error)
+static bool apply_batch(struct sql_connection *connection, void *context, struct error *error)
 {
     struct upgrade *upgrade = context;
-    struct chain_head head;
+    struct audit_chain_head head;
 
     upgrade->taken = 0;
-    if (!chain_head_read(connection, &no_keys, &head, error)
+    if (!audit_chain_head_read(connection, &no_keys, &head, error)
         || !take_over(connection, &head, upgrade, error))
         return false;
-    return chain_head_write(connection, &no_keys, &head, error);
+    return audit_chain_head_write(connection, &no_keys, &head, error);
 }
 
-static bool count_all(struct connection *connection, int64_t *out, struct error *error)
+static bool count_all(struct sql_connection *connection, int64_t *out, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "SELECT count(*) FROM audit_unchained");
 
@@ -73,7 +73,7 @@ static bool count_all(struct connection *connection, int64_t *out, struct error 
 }
 
 /* And says so in the chain itself. */
-static bool apply_end(struct connection *connection, void *context, struct error *error)
+static bool apply_end(struct sql_connection *connection, void *context, struct error *error)
 {
     struct upgrade *upgrade = context;
     struct change change = { .actor = { .principal = AUDIT_SERVER }, .tool = "audit_chain" };
@@ -86,8 +86,8 @@ static bool apply_end(struct connection *connection, void *context, struct error
              "%lld rows are from before there was a chain: they are in it as they were found now",
              (long long)upgrade->total);
     const struct audit_note note = { &change, "outcome", "ok", detail, "", 1 };
-    return (upgrade->total == 0 || audit_insert(connection, &no_keys, &note, &id, error))
-           && connection_run(connection, "DROP TABLE audit_unchained", error);
+    return (upgrade->total == 0 || audit_log_insert(connection, &no_keys, &note, &id, error))
+           && sql_connection_run(connection, "DROP TABLE audit_unchained", error);
 }
 
 bool audit_upgrade(struct store *store, struct error *error)

@@ -90,11 +90,11 @@ static void check_row(struct walk *walk, const struct sql *sql)
     struct audit_link link;
     int64_t id;
 
-    chain_read(sql, &link);
-    sql_digest(sql, AUDIT_NUMBERS + AUDIT_TEXTS, stored);
+    audit_chain_read(sql, &link);
+    audit_chain_read_digest(sql, AUDIT_NUMBERS + AUDIT_TEXTS, stored);
     id = link.numbers[AUDIT_ID];
     note_key(walk, &link.texts[AUDIT_KEY_ID]);
-    if (!chain_digest(walk->keys, &link, walk->before, computed))
+    if (!audit_chain_digest(walk->keys, &link, walk->before, computed))
         note_locked(verdict, verdict->key_id);
     else if (memcmp(stored, computed, sizeof stored) != 0)
         note_wrong(verdict, id);
@@ -112,7 +112,7 @@ static void check_row(struct walk *walk, const struct sql *sql)
     memcpy(walk->before, stored, sizeof stored);
 }
 
-static bool check_rows(struct connection *connection, struct walk *walk, struct error *error)
+static bool check_rows(struct sql_connection *connection, struct walk *walk, struct error *error)
 {
     enum sql_step step;
     SQL_AUTO sql = sql_begin(connection, "SELECT " AUDIT_COLUMNS ", digest FROM audit ORDER BY id");
@@ -128,13 +128,13 @@ static bool check_rows(struct connection *connection, struct walk *walk, struct 
 
 /* ---- The two ends ---- */
 
-static bool begin(struct connection *connection, struct walk *walk, struct error *error)
+static bool begin(struct sql_connection *connection, struct walk *walk, struct error *error)
 {
     struct audit_verdict *verdict = walk->verdict;
-    struct chain_anchor anchor;
+    struct audit_chain_anchor anchor;
     bool found;
 
-    if (!chain_anchor_read(connection, walk->keys, &anchor, &found, error))
+    if (!audit_chain_anchor_read(connection, walk->keys, &anchor, &found, error))
         return false;
     if (!found)
         return true;
@@ -149,13 +149,13 @@ static bool begin(struct connection *connection, struct walk *walk, struct error
 }
 
 /* The anchor stands for rows before the first one that is left. */
-static void compare_beginning(const struct chain_head *head, struct audit_verdict *verdict)
+static void compare_beginning(const struct audit_chain_head *head, struct audit_verdict *verdict)
 {
     if (verdict->rows > 0 && verdict->first_id <= head->anchored_id)
         verdict->anchor_changed = true;
 }
 
-static void compare_end(const struct chain_head *head, const struct walk *walk)
+static void compare_end(const struct audit_chain_head *head, const struct walk *walk)
 {
     struct audit_verdict *verdict = walk->verdict;
     int64_t last = verdict->rows > 0 ? verdict->last_id : head->anchored_id;
@@ -168,7 +168,7 @@ static void compare_end(const struct chain_head *head, const struct walk *walk)
         text_copy(verdict->locked_key, sizeof verdict->locked_key, head->key_id);
 }
 
-static void compare_mark(const struct chain_head *head, const struct walk *walk)
+static void compare_mark(const struct audit_chain_head *head, const struct walk *walk)
 {
     struct audit_verdict *verdict = walk->verdict;
 
@@ -186,11 +186,12 @@ static bool is_whole(const struct audit_verdict *verdict)
 }
 
 /* All of it as it was at one moment, though rows are added meanwhile. */
-static bool check_snapshot(struct connection *connection, struct walk *walk, struct error *error)
+static bool check_snapshot(struct sql_connection *connection, struct walk *walk,
+                           struct error *error)
 {
-    struct chain_head head;
+    struct audit_chain_head head;
     bool done = begin(connection, walk, error) && check_rows(connection, walk, error)
-                && chain_head_read(connection, walk->keys, &head, error);
+                && audit_chain_head_read(connection, walk->keys, &head, error);
 
     if (!done)
         return false;
@@ -214,10 +215,10 @@ bool audit_verify(struct store *store, const struct audit_mark *mark, const atom
     bool done;
     READER_AUTO reader = database_reader(store->main);
 
-    if (!connection_run(reader.connection, "BEGIN", error))
+    if (!sql_connection_run(reader.connection, "BEGIN", error))
         return false;
     done = check_snapshot(reader.connection, &walk, error);
-    if (!connection_run(reader.connection, "COMMIT", done ? error : &ignored) || !done)
+    if (!sql_connection_run(reader.connection, "COMMIT", done ? error : &ignored) || !done)
         return false;
     verdict.whole = is_whole(&verdict);
     pthread_mutex_lock(&store->verdict_lock);
@@ -237,10 +238,10 @@ bool audit_last_verdict(struct store *store, struct audit_verdict *out)
 
 bool audit_newest(struct store *store, struct audit_mark *out, struct error *error)
 {
-    struct chain_head head;
+    struct audit_chain_head head;
     READER_AUTO reader = database_reader(store->main);
 
-    if (!chain_head_read(reader.connection, &store->audit_keys, &head, error))
+    if (!audit_chain_head_read(reader.connection, &store->audit_keys, &head, error))
         return false;
     out->id = head.id;
     digest_write(head.digest, out->digest);

@@ -43,7 +43,7 @@ struct deferred {
 
 struct database {
     char *path;
-    struct connection *writer;
+    struct sql_connection *writer;
     pthread_t thread;
     bool started;
     int wal_pages; /* the writer's own, as is the next */
@@ -59,7 +59,7 @@ struct database {
     size_t deferred_count;
     int64_t deferred_due_ns, committed_ns;
     bool stopping;
-    struct connection **readers; /* those that are free lie first */
+    struct sql_connection **readers; /* those that are free lie first */
     size_t reader_count, readers_free;
 };
 
@@ -70,20 +70,20 @@ struct batch {
     size_t deferred_count;
 };
 
-static bool execute(struct connection *connection, const char *statement, struct error *error)
+static bool execute(struct sql_connection *connection, const char *statement, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, statement);
 
     return sql_run(&sql, error);
 }
 
-static bool in_transaction(struct connection *connection)
+static bool in_transaction(struct sql_connection *connection)
 {
-    return sqlite3_get_autocommit(connection_handle(connection)) == 0;
+    return sqlite3_get_autocommit(sql_connection_handle(connection)) == 0;
 }
 
 /* Runs one closure so that it leaves everything or nothing. */
-static bool apply_whole(struct connection *writer, database_apply *apply, void *context,
+static bool apply_whole(struct sql_connection *writer, database_apply *apply, void *context,
                         struct error *error)
 {
     struct error ignored;
@@ -98,7 +98,7 @@ static bool apply_whole(struct connection *writer, database_apply *apply, void *
 }
 
 /* Some errors (a full disk) end the whole transaction: then *error is set and false returned. */
-static bool apply_all(struct connection *writer, struct batch *batch, struct error *error)
+static bool apply_all(struct sql_connection *writer, struct batch *batch, struct error *error)
 {
     struct error reason;
 
@@ -143,7 +143,7 @@ static bool is_guarded(struct database *database, struct error *error)
 
 static bool run_batch(struct database *database, struct batch *batch)
 {
-    struct connection *writer = database->writer;
+    struct sql_connection *writer = database->writer;
     struct error error = { 0 }, ignored;
     bool guarded = is_guarded(database, &error);
     bool ok = guarded && apply_all(writer, batch, &error);
@@ -170,8 +170,8 @@ static void checkpoint_if_due(struct database *database, bool idle)
         || !is_guarded(database, &ignored))
         return;
     database->wal_pages = 0;
-    sqlite3_wal_checkpoint_v2(connection_handle(database->writer), NULL, SQLITE_CHECKPOINT_PASSIVE,
-                              NULL, NULL);
+    sqlite3_wal_checkpoint_v2(sql_connection_handle(database->writer), NULL,
+                              SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 }
 
 static int note_wal(void *context, sqlite3 *db, const char *name, int pages)
@@ -376,7 +376,7 @@ bool database_defer_take(struct database *database, database_apply *apply, void 
                      "too many updates wait to be stored: try again in a second");
 }
 
-static bool apply_nothing(struct connection *connection, void *context, struct error *error)
+static bool apply_nothing(struct sql_connection *connection, void *context, struct error *error)
 {
     (void)connection;
     (void)context;
@@ -458,17 +458,17 @@ static bool open_connections(struct database *database, const struct migration_s
                              unsigned readers, struct error *error)
 {
     if (!create_file(database->path, error)
-        || !connection_open(database->path, CONNECTION_WRITER, &database->writer, error)
+        || !sql_connection_open(database->path, SQL_CONNECTION_WRITER, &database->writer, error)
         || !schema_prepare(database->writer, migrations, error))
         return false;
     database->readers = memory_zeroed(readers, sizeof *database->readers);
     while (database->reader_count < readers) {
-        if (!connection_open(database->path, CONNECTION_READER,
-                             &database->readers[database->reader_count], error))
+        if (!sql_connection_open(database->path, SQL_CONNECTION_READER,
+                                 &database->readers[database->reader_count], error))
             return false;
         database->readers_free = ++database->reader_count;
     }
-    sqlite3_wal_hook(connection_handle(database->writer), note_wal, database);
+    sqlite3_wal_hook(sql_connection_handle(database->writer), note_wal, database);
     return true;
 }
 
@@ -518,7 +518,7 @@ static void leave_alone(struct database *database)
 {
     int on = 1;
 
-    sqlite3_file_control(connection_handle(database->writer), "main", SQLITE_FCNTL_PERSIST_WAL,
+    sqlite3_file_control(sql_connection_handle(database->writer), "main", SQLITE_FCNTL_PERSIST_WAL,
                          &on);
 }
 
@@ -527,7 +527,7 @@ static void checkpoint_at_end(struct database *database)
     struct error ignored;
 
     if (is_guarded(database, &ignored))
-        sqlite3_wal_checkpoint_v2(connection_handle(database->writer), NULL,
+        sqlite3_wal_checkpoint_v2(sql_connection_handle(database->writer), NULL,
                                   SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     else
         leave_alone(database);
@@ -544,10 +544,10 @@ void database_close(struct database *database)
     if (database->started)
         pthread_join(database->thread, NULL);
     for (size_t i = 0; i < database->reader_count; i++)
-        connection_close(database->readers[i]);
+        sql_connection_close(database->readers[i]);
     if (database->started)
         checkpoint_at_end(database);
-    connection_close(database->writer);
+    sql_connection_close(database->writer);
     pthread_cond_destroy(&database->work);
     pthread_cond_destroy(&database->reader_free);
     pthread_mutex_destroy(&database->lock);

@@ -20,7 +20,7 @@ void database_guard(struct database *database, bool (*guard)(void *context, stru
 
 /* What one write does, on the writer's thread, inside a savepoint: false undoes all of it. It may
  * not write to the database through any other way than `connection`. */
-typedef bool database_apply(struct connection *connection, void *context, struct error *error);
+typedef bool database_apply(struct sql_connection *connection, void *context, struct error *error);
 
 /* Not on this thread, from now on (store.h). */
 void database_forbid_waiting(void);
@@ -41,7 +41,7 @@ bool database_flush(struct database *database, struct error *error);
  * thread at a time. */
 struct reader {
     struct database *database;
-    struct connection *connection;
+    struct sql_connection *connection;
 };
 #define READER_AUTO __attribute__((cleanup(database_reader_return))) struct reader
 struct reader database_reader(struct database *database);

@@ -17,49 +17,49 @@ struct touch {
     int64_t at_ms;
 };
 
-struct touches {
+struct deferred_timestamps {
     struct database *database;
     pthread_mutex_t lock;
     size_t count;
     struct touch *slots;
 };
 
-struct touches *touches_create(struct database *database)
+struct deferred_timestamps *deferred_timestamps_create(struct database *database)
 {
-    struct touches *touches = memory_zeroed(1, sizeof *touches);
+    struct deferred_timestamps *deferred = memory_zeroed(1, sizeof *deferred);
 
-    touches->database = database;
-    touches->slots = memory_zeroed(SLOTS, sizeof *touches->slots);
-    pthread_mutex_init(&touches->lock, NULL);
-    return touches;
+    deferred->database = database;
+    deferred->slots = memory_zeroed(SLOTS, sizeof *deferred->slots);
+    pthread_mutex_init(&deferred->lock, NULL);
+    return deferred;
 }
 
-void touches_destroy(struct touches *touches)
+void deferred_timestamps_destroy(struct deferred_timestamps *deferred)
 {
-    if (touches == NULL)
+    if (deferred == NULL)
         return;
-    pthread_mutex_destroy(&touches->lock);
-    free(touches->slots);
-    free(touches);
+    pthread_mutex_destroy(&deferred->lock);
+    free(deferred->slots);
+    free(deferred);
 }
 
 /* The table at once, and an empty one in its place. */
-static struct touch *take_all(struct touches *touches)
+static struct touch *take_all(struct deferred_timestamps *deferred)
 {
-    struct touch *taken = touches->slots;
+    struct touch *taken = deferred->slots;
 
-    touches->slots = memory_zeroed(SLOTS, sizeof *touches->slots);
-    touches->count = 0;
+    deferred->slots = memory_zeroed(SLOTS, sizeof *deferred->slots);
+    deferred->count = 0;
     return taken;
 }
 
-static bool apply_touches(struct connection *connection, void *context, struct error *error)
+static bool apply_touches(struct sql_connection *connection, void *context, struct error *error)
 {
-    struct touches *touches = context;
+    struct deferred_timestamps *deferred = context;
 
-    pthread_mutex_lock(&touches->lock);
-    FREE_AUTO struct touch *taken = take_all(touches);
-    pthread_mutex_unlock(&touches->lock);
+    pthread_mutex_lock(&deferred->lock);
+    FREE_AUTO struct touch *taken = take_all(deferred);
+    pthread_mutex_unlock(&deferred->lock);
     for (size_t i = 0; i < SLOTS; i++) {
         if (taken[i].statement == NULL)
             continue;
@@ -72,16 +72,17 @@ static bool apply_touches(struct connection *connection, void *context, struct e
     return true;
 }
 
-static size_t slot_of(const struct touches *touches, const char *statement, const char *id)
+static size_t slot_of(const struct deferred_timestamps *deferred, const char *statement,
+                      const char *id)
 {
     uint64_t hash = 14695981039346656037u ^ (uintptr_t)statement; /* FNV-1a */
 
     for (const char *c = id; *c != '\0'; c++)
         hash = (hash ^ (unsigned char)*c) * 1099511628211u;
     size_t slot = hash & (SLOTS - 1);
-    while (touches->slots[slot].statement != NULL
-           && (touches->slots[slot].statement != statement
-               || strcmp(touches->slots[slot].id, id) != 0))
+    while (deferred->slots[slot].statement != NULL
+           && (deferred->slots[slot].statement != statement
+               || strcmp(deferred->slots[slot].id, id) != 0))
         slot = (slot + 1) & (SLOTS - 1);
     return slot;
 }
@@ -91,21 +92,22 @@ static void keep(void *context)
     (void)context; /* the table stays ours */
 }
 
-void touches_note(struct touches *touches, const char *statement, const char *id, int64_t at_ms)
+void deferred_timestamps_note(struct deferred_timestamps *deferred, const char *statement,
+                              const char *id, int64_t at_ms)
 {
     struct error ignored;
     bool first = false;
 
-    pthread_mutex_lock(&touches->lock);
-    struct touch *touch = &touches->slots[slot_of(touches, statement, id)];
-    if (touch->statement == NULL && touches->count < LIMIT) {
-        first = touches->count++ == 0;
+    pthread_mutex_lock(&deferred->lock);
+    struct touch *touch = &deferred->slots[slot_of(deferred, statement, id)];
+    if (touch->statement == NULL && deferred->count < LIMIT) {
+        first = deferred->count++ == 0;
         touch->statement = statement;
         text_copy(touch->id, sizeof touch->id, id);
     }
     if (touch->statement != NULL && touch->at_ms < at_ms)
         touch->at_ms = at_ms;
-    pthread_mutex_unlock(&touches->lock);
+    pthread_mutex_unlock(&deferred->lock);
     if (first)
-        database_defer_take(touches->database, apply_touches, touches, keep, &ignored);
+        database_defer_take(deferred->database, apply_touches, deferred, keep, &ignored);
 }

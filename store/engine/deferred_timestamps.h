@@ -4,11 +4,12 @@
 
 #include "store/engine/database.h"
 
-struct touches;
+struct deferred_timestamps;
 
-struct touches *touches_create(struct database *database);
+struct deferred_timestamps *deferred_timestamps_create(struct database *database);
 /* After the database is closed. NULL is fine. */
-void touches_destroy(struct touches *touches);
+void deferred_timestamps_destroy(struct deferred_timestamps *deferred);
 /* Runs `statement` (a static string) with ?1 `id` and ?2 `at_ms` within a second or so; of several
  * notes for one row only the newest. Too many different rows at once: the rest is forgotten. */
-void touches_note(struct touches *touches, const char *statement, const char *id, int64_t at_ms);
+void deferred_timestamps_note(struct deferred_timestamps *deferred, const char *statement,
+                              const char *id, int64_t at_ms);

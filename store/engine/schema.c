@@ -8,7 +8,7 @@
 #define APPLICATION_ID 0x6f707362            /* "opsb" */
 #define CHECK_LIMIT_BYTES (64 * 1024 * 1024) /* larger files are not read whole at each start */
 
-static bool read_integer(struct connection *writer, const char *query, int64_t *out,
+static bool read_integer(struct sql_connection *writer, const char *query, int64_t *out,
                          struct error *error)
 {
     SQL_AUTO sql = sql_begin(writer, query);
@@ -20,7 +20,7 @@ static bool read_integer(struct connection *writer, const char *query, int64_t *
 }
 
 /* A new file has no tables; ours carries our mark. */
-static bool check_identity(struct connection *writer, int64_t *version, struct error *error)
+static bool check_identity(struct sql_connection *writer, int64_t *version, struct error *error)
 {
     int64_t mark, tables;
 
@@ -31,11 +31,11 @@ static bool check_identity(struct connection *writer, int64_t *version, struct e
     if (tables > 0 && mark != APPLICATION_ID)
         return error_set(error, ERROR_CONFLICT,
                          "%s is a database of another program: choose another data folder",
-                         connection_path(writer));
+                         sql_connection_path(writer));
     return true;
 }
 
-static bool check_whole(struct connection *writer, struct error *error)
+static bool check_whole(struct sql_connection *writer, struct error *error)
 {
     int64_t pages, page_bytes;
     char verdict[200];
@@ -52,11 +52,11 @@ static bool check_whole(struct connection *writer, struct error *error)
     if (strcmp(verdict, "ok") != 0)
         return error_set(error, ERROR_INTERNAL,
                          "database %s is corrupt (%s): restore the file from a backup",
-                         connection_path(writer), verdict);
+                         sql_connection_path(writer), verdict);
     return true;
 }
 
-static bool use_wal(struct connection *writer, struct error *error)
+static bool use_wal(struct sql_connection *writer, struct error *error)
 {
     char mode[16];
     SQL_AUTO sql = sql_begin(writer, "PRAGMA journal_mode = WAL");
@@ -69,11 +69,11 @@ static bool use_wal(struct connection *writer, struct error *error)
             error, ERROR_INTERNAL,
             "database %s cannot keep a write-ahead log (journal mode %s): put the data "
             "folder on a local disk",
-            connection_path(writer), mode);
+            sql_connection_path(writer), mode);
     return true;
 }
 
-static bool check_references(struct connection *writer, struct error *error)
+static bool check_references(struct sql_connection *writer, struct error *error)
 {
     char table[64];
     enum sql_step step;
@@ -87,7 +87,7 @@ static bool check_references(struct connection *writer, struct error *error)
                      table);
 }
 
-static bool migrate(struct connection *writer, const struct migration_set *migrations,
+static bool migrate(struct sql_connection *writer, const struct migration_set *migrations,
                     int64_t version, struct error *error)
 {
     for (int i = (int)version; i < migrations->count; i++) {
@@ -96,11 +96,11 @@ static bool migrate(struct connection *writer, const struct migration_set *migra
 
         text_addf(&script, "BEGIN IMMEDIATE; %s; PRAGMA user_version = %d;",
                   migrations->rows[i].sql, i + 1);
-        if (connection_run(writer, text_string(&script), error) && check_references(writer, error)
-            && connection_run(writer, "COMMIT", error))
+        if (sql_connection_run(writer, text_string(&script), error)
+            && check_references(writer, error) && sql_connection_run(writer, "COMMIT", error))
             continue;
-        if (sqlite3_get_autocommit(connection_handle(writer)) == 0)
-            connection_run(writer, "ROLLBACK", &ignored);
+        if (sqlite3_get_autocommit(sql_connection_handle(writer)) == 0)
+            sql_connection_run(writer, "ROLLBACK", &ignored);
         return error_set(error, error->kind, "migration %s: %s", migrations->rows[i].name,
                          error->message);
     }
@@ -110,17 +110,17 @@ static bool migrate(struct connection *writer, const struct migration_set *migra
 /* A table that others refer to is replaced by way of dropping it, which only works while references
  * are not enforced; each migration checks them at its end instead (sqlite.org/lang_altertable.html,
  * section 7). */
-static bool migrate_unchecked(struct connection *writer, const struct migration_set *migrations,
+static bool migrate_unchecked(struct sql_connection *writer, const struct migration_set *migrations,
                               int64_t version, struct error *error)
 {
     struct error ignored;
-    bool done = connection_run(writer, "PRAGMA foreign_keys = OFF", error)
+    bool done = sql_connection_run(writer, "PRAGMA foreign_keys = OFF", error)
                 && migrate(writer, migrations, version, error);
 
-    return connection_run(writer, "PRAGMA foreign_keys = ON", done ? error : &ignored) && done;
+    return sql_connection_run(writer, "PRAGMA foreign_keys = ON", done ? error : &ignored) && done;
 }
 
-bool schema_prepare(struct connection *writer, const struct migration_set *migrations,
+bool schema_prepare(struct sql_connection *writer, const struct migration_set *migrations,
                     struct error *error)
 {
     int64_t version;
@@ -132,12 +132,12 @@ bool schema_prepare(struct connection *writer, const struct migration_set *migra
         return error_set(error, ERROR_CONFLICT,
                          "database %s has version %lld, this opsbrain knows up to %d: run a newer "
                          "opsbrain or restore a backup",
-                         connection_path(writer), (long long)version, migrations->count);
+                         sql_connection_path(writer), (long long)version, migrations->count);
     if (migrations == &migrations_scrapes) /* its rows are long */
         text_add(&settings, "PRAGMA page_size = 8192; ");
     text_addf(&settings, "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = %d;",
               APPLICATION_ID);
-    if (version == 0 && !connection_run(writer, text_string(&settings), error))
+    if (version == 0 && !sql_connection_run(writer, text_string(&settings), error))
         return false;
     return use_wal(writer, error) && check_whole(writer, error)
            && migrate_unchecked(writer, migrations, version, error);

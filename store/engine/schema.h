@@ -6,5 +6,5 @@
 #include "store/engine/sql.h"
 
 /* On the writer's connection, before anything else. */
-bool schema_prepare(struct connection *writer, const struct migration_set *migrations,
+bool schema_prepare(struct sql_connection *writer, const struct migration_set *migrations,
                     struct error *error);

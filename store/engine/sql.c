@@ -17,7 +17,7 @@ struct kept {
     bool taken;
 };
 
-struct connection {
+struct sql_connection {
     sqlite3 *db;
     char *path;
     struct kept kept[KEPT_STATEMENTS]; /* open addressing by the text's address */
@@ -47,7 +47,7 @@ static bool disk_is_full(int code, int cause)
 }
 
 /* Says in one sentence what sqlite3 reported last, and what to do about it. Returns false. */
-static bool failed(struct connection *connection, struct error *error)
+static bool failed(struct sql_connection *connection, struct error *error)
 {
     int code = sqlite3_errcode(connection->db) & 0xff;
     int cause = code == SQLITE_IOERR ? system_cause(connection->db) : 0;
@@ -82,31 +82,31 @@ static bool failed(struct connection *connection, struct error *error)
                      sqlite3_errmsg(connection->db), sqlite3_extended_errcode(connection->db));
 }
 
-bool connection_open(const char *path, enum connection_kind kind, struct connection **out,
-                     struct error *error)
+bool sql_connection_open(const char *path, enum sql_connection_kind kind,
+                         struct sql_connection **out, struct error *error)
 {
     static const char reader[] = "PRAGMA query_only = ON; PRAGMA temp_store = MEMORY;";
     static const char writer[] = "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;"
                                  "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;";
-    struct connection *connection = memory_zeroed(1, sizeof *connection);
+    struct sql_connection *connection = memory_zeroed(1, sizeof *connection);
 
     connection->path = memory_copy_text(path);
     if (sqlite3_open_v2(path, &connection->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL)
             != SQLITE_OK
         || sqlite3_busy_timeout(connection->db, BUSY_TIMEOUT_MS) != SQLITE_OK) {
         failed(connection, error);
-        connection_close(connection);
+        sql_connection_close(connection);
         return false;
     }
-    if (!connection_run(connection, kind == CONNECTION_READER ? reader : writer, error)) {
-        connection_close(connection);
+    if (!sql_connection_run(connection, kind == SQL_CONNECTION_READER ? reader : writer, error)) {
+        sql_connection_close(connection);
         return false;
     }
     *out = connection;
     return true;
 }
 
-void connection_close(struct connection *connection)
+void sql_connection_close(struct sql_connection *connection)
 {
     if (connection == NULL)
         return;
@@ -117,24 +117,24 @@ void connection_close(struct connection *connection)
     free(connection);
 }
 
-const char *connection_path(const struct connection *connection)
+const char *sql_connection_path(const struct sql_connection *connection)
 {
     return connection->path;
 }
 
-sqlite3 *connection_handle(struct connection *connection)
+sqlite3 *sql_connection_handle(struct sql_connection *connection)
 {
     return connection->db;
 }
 
-bool connection_run(struct connection *connection, const char *script, struct error *error)
+bool sql_connection_run(struct sql_connection *connection, const char *script, struct error *error)
 {
     return sqlite3_exec(connection->db, script, NULL, NULL, NULL) == SQLITE_OK
            || failed(connection, error);
 }
 
 /* The slot of this text, or a free one; NULL when all are taken by others. */
-static struct kept *slot_of(struct connection *connection, const char *text)
+static struct kept *slot_of(struct sql_connection *connection, const char *text)
 {
     size_t start = ((uintptr_t)text >> 3) % KEPT_STATEMENTS;
 
@@ -147,7 +147,7 @@ static struct kept *slot_of(struct connection *connection, const char *text)
     return NULL;
 }
 
-static sqlite3_stmt *prepare(struct connection *connection, const char *text, unsigned flags)
+static sqlite3_stmt *prepare(struct sql_connection *connection, const char *text, unsigned flags)
 {
     sqlite3_stmt *statement = NULL;
 
@@ -155,7 +155,7 @@ static sqlite3_stmt *prepare(struct connection *connection, const char *text, un
     return statement; /* NULL: the first step says why */
 }
 
-struct sql sql_begin(struct connection *connection, const char *text)
+struct sql sql_begin(struct sql_connection *connection, const char *text)
 {
     struct kept *kept = slot_of(connection, text);
 
@@ -298,7 +298,7 @@ const void *sql_blob(const struct sql *sql, int column, size_t *length)
     return data;
 }
 
-void *rows_grow(void *rows, size_t count, size_t size)
+void *sql_rows_grow(void *rows, size_t count, size_t size)
 {
     if (count > 0 && (count & (count - 1)) != 0)
         return rows;

@@ -8,30 +8,30 @@
 #include "base/core/error.h"
 
 /* One thread at a time. */
-struct connection;
+struct sql_connection;
 
-enum connection_kind { CONNECTION_WRITER, CONNECTION_READER };
-/* Opens the file that must already exist. Free with connection_close. */
-bool connection_open(const char *path, enum connection_kind kind, struct connection **out,
-                     struct error *error);
-void connection_close(struct connection *connection); /* NULL is fine */
-const char *connection_path(const struct connection *connection);
-struct sqlite3 *connection_handle(struct connection *connection);
+enum sql_connection_kind { SQL_CONNECTION_WRITER, SQL_CONNECTION_READER };
+/* Opens the file that must already exist. Free with sql_connection_close. */
+bool sql_connection_open(const char *path, enum sql_connection_kind kind,
+                         struct sql_connection **out, struct error *error);
+void sql_connection_close(struct sql_connection *connection); /* NULL is fine */
+const char *sql_connection_path(const struct sql_connection *connection);
+struct sqlite3 *sql_connection_handle(struct sql_connection *connection);
 /* Runs a script of statements that return no rows. */
-bool connection_run(struct connection *connection, const char *script, struct error *error);
+bool sql_connection_run(struct sql_connection *connection, const char *script, struct error *error);
 
 /* One run of one statement: begin, bind, step, read, end. `end` is automatic: declare with
  * SQL_AUTO. What goes wrong before the first step is reported by it. `text` must be a static
  * string: statements are kept by its address. Bound memory must live until the end of the run. */
 struct sql {
-    struct connection *connection;
+    struct sql_connection *connection;
     struct sqlite3_stmt *statement;
     bool *taken; /* of the kept statement; NULL: the statement is our own */
     bool failed;
 };
 #define SQL_AUTO __attribute__((cleanup(sql_end))) struct sql
 
-struct sql sql_begin(struct connection *connection, const char *text);
+struct sql sql_begin(struct sql_connection *connection, const char *text);
 void sql_end(struct sql *sql);
 
 void sql_bind_text(struct sql *sql, int position, const char *text); /* NULL binds NULL */
@@ -59,4 +59,4 @@ char *sql_text_copy(const struct sql *sql, int column); /* heap */
 const void *sql_blob(const struct sql *sql, int column, size_t *length);
 
 /* Room for one more row behind `count` of them: the capacity doubles at powers of two. */
-void *rows_grow(void *rows, size_t count, size_t size);
+void *sql_rows_grow(void *rows, size_t count, size_t size);

@@ -13,7 +13,7 @@ struct beginning {
 };
 
 /* The cell is of the sweep this job works on, waits to be measured, and nobody is at it. */
-static bool check_cell(struct connection *connection, const struct beginning *beginning,
+static bool check_cell(struct sql_connection *connection, const struct beginning *beginning,
                        struct error *error)
 {
     static const char CHECK[] =
@@ -40,7 +40,7 @@ static bool check_cell(struct connection *connection, const struct beginning *be
                         (long long)beginning->cell_id);
 }
 
-static bool apply_begin(struct connection *connection, void *context, struct error *error)
+static bool apply_begin(struct sql_connection *connection, void *context, struct error *error)
 {
     struct beginning *beginning = context;
     SQL_AUTO sql = sql_begin(
@@ -48,7 +48,7 @@ static bool apply_begin(struct connection *connection, void *context, struct err
                     "SELECT ?1, 1 + (SELECT count(*) FROM attempts WHERE cell_id = ?1), ?2, ?3, "
                     "'running', ?4");
 
-    if (!claim_check(connection, beginning->claim, error)
+    if (!job_claim_check(connection, beginning->claim, error)
         || !check_cell(connection, beginning, error))
         return false;
     sql_bind_integer(&sql, 1, beginning->cell_id);
@@ -82,7 +82,7 @@ struct ending {
 };
 
 /* Ends the attempt if it runs under this claim, at a cell that is still pending. */
-static bool end_attempt(struct connection *connection, const struct ending *ending,
+static bool end_attempt(struct sql_connection *connection, const struct ending *ending,
                         struct error *error)
 {
     static const char END[] =
@@ -112,7 +112,7 @@ static bool end_attempt(struct connection *connection, const struct ending *endi
                         (long long)ending->attempt_id);
 }
 
-static bool end_cell(struct connection *connection, const struct ending *ending,
+static bool end_cell(struct sql_connection *connection, const struct ending *ending,
                      struct error *error)
 {
     SQL_AUTO sql =
@@ -125,8 +125,9 @@ static bool end_cell(struct connection *connection, const struct ending *ending,
     return sql_run(&sql, error);
 }
 
-static bool insert_histogram(struct connection *connection, int64_t attempt_id, enum metric metric,
-                             const struct histogram *histogram, struct error *error)
+static bool insert_histogram(struct sql_connection *connection, int64_t attempt_id,
+                             enum metric metric, const struct histogram *histogram,
+                             struct error *error)
 {
     FREE_AUTO void *data = NULL;
     size_t length;
@@ -140,7 +141,7 @@ static bool insert_histogram(struct connection *connection, int64_t attempt_id, 
     return sql_run(&sql, error);
 }
 
-static bool insert_histograms(struct connection *connection, const struct ending *ending,
+static bool insert_histograms(struct sql_connection *connection, const struct ending *ending,
                               struct error *error)
 {
     for (int i = 0; i < METRIC_COUNT; i++) {
@@ -153,7 +154,7 @@ static bool insert_histograms(struct connection *connection, const struct ending
     return true;
 }
 
-static bool insert_records(struct connection *connection, const struct ending *ending,
+static bool insert_records(struct sql_connection *connection, const struct ending *ending,
                            struct error *error)
 {
     const struct cell_result *result = ending->result;
@@ -169,7 +170,7 @@ static bool insert_records(struct connection *connection, const struct ending *e
     return sql_run(&sql, error);
 }
 
-static bool insert_series(struct connection *connection, const struct ending *ending,
+static bool insert_series(struct sql_connection *connection, const struct ending *ending,
                           struct error *error)
 {
     const struct cell_result *result = ending->result;
@@ -185,7 +186,7 @@ static bool insert_series(struct connection *connection, const struct ending *en
 }
 
 /* A run ends with its last pending cell. */
-static bool finish_runs(struct connection *connection, const char *job_id, int64_t now_ms,
+static bool finish_runs(struct sql_connection *connection, const char *job_id, int64_t now_ms,
                         struct error *error)
 {
     SQL_AUTO sql = sql_begin(
@@ -198,12 +199,12 @@ static bool finish_runs(struct connection *connection, const char *job_id, int64
     return sql_run(&sql, error);
 }
 
-static bool apply_accept(struct connection *connection, void *context, struct error *error)
+static bool apply_accept(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct ending *ending = context;
 
-    if (!claim_check(connection, ending->claim, error) || !end_attempt(connection, ending, error)
-        || !insert_histograms(connection, ending, error)
+    if (!job_claim_check(connection, ending->claim, error)
+        || !end_attempt(connection, ending, error) || !insert_histograms(connection, ending, error)
         || !insert_records(connection, ending, error) || !insert_series(connection, ending, error))
         return false;
     if (ending->result->state == CELL_PENDING)
@@ -239,11 +240,12 @@ bool attempt_accept(struct store *store, const struct claim *claim, int64_t atte
     return database_write(store->main, apply_accept, &ending, error);
 }
 
-static bool apply_interrupt(struct connection *connection, void *context, struct error *error)
+static bool apply_interrupt(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct ending *ending = context;
 
-    return claim_check(connection, ending->claim, error) && end_attempt(connection, ending, error);
+    return job_claim_check(connection, ending->claim, error)
+           && end_attempt(connection, ending, error);
 }
 
 bool attempt_interrupt(struct store *store, const struct claim *claim, int64_t attempt_id,
@@ -267,7 +269,7 @@ struct skipping {
     int64_t now_ms;
 };
 
-static bool apply_skip(struct connection *connection, void *context, struct error *error)
+static bool apply_skip(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct skipping *skipping = context;
     SQL_AUTO sql =
@@ -275,7 +277,7 @@ static bool apply_skip(struct connection *connection, void *context, struct erro
                               "(SELECT id FROM sweeps WHERE id = ?1 AND job_id = ?2) "
                               "AND state = 'pending'");
 
-    if (!claim_check(connection, skipping->claim, error))
+    if (!job_claim_check(connection, skipping->claim, error))
         return false;
     sql_bind_text(&sql, 1, skipping->sweep_id);
     sql_bind_text(&sql, 2, skipping->claim->job_id);
@@ -284,8 +286,8 @@ static bool apply_skip(struct connection *connection, void *context, struct erro
            && finish_runs(connection, skipping->claim->job_id, skipping->now_ms, error);
 }
 
-bool cells_skip(struct store *store, const struct claim *claim, const char *sweep_id,
-                const char *reason, int64_t now_ms, struct error *error)
+bool sweep_skip_cells(struct store *store, const struct claim *claim, const char *sweep_id,
+                      const char *reason, int64_t now_ms, struct error *error)
 {
     struct skipping skipping = { claim, sweep_id, reason, now_ms };
 
@@ -300,7 +302,7 @@ struct inferring {
     int64_t now_ms;
 };
 
-static bool infer_cell(struct connection *connection, const struct inferring *inferring,
+static bool infer_cell(struct sql_connection *connection, const struct inferring *inferring,
                        const struct cell_inference *inference, struct error *error)
 {
     SQL_AUTO sql =
@@ -315,11 +317,11 @@ static bool infer_cell(struct connection *connection, const struct inferring *in
     return sql_run(&sql, error);
 }
 
-static bool apply_infer(struct connection *connection, void *context, struct error *error)
+static bool apply_infer(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct inferring *inferring = context;
 
-    if (!claim_check(connection, inferring->claim, error))
+    if (!job_claim_check(connection, inferring->claim, error))
         return false;
     for (size_t i = 0; i < inferring->count; i++)
         if (!infer_cell(connection, inferring, &inferring->inferences[i], error))
@@ -327,9 +329,9 @@ static bool apply_infer(struct connection *connection, void *context, struct err
     return finish_runs(connection, inferring->claim->job_id, inferring->now_ms, error);
 }
 
-bool cells_infer(struct store *store, const struct claim *claim, const char *sweep_id,
-                 const struct cell_inference *inferences, size_t count, int64_t now_ms,
-                 struct error *error)
+bool sweep_infer_cells(struct store *store, const struct claim *claim, const char *sweep_id,
+                       const struct cell_inference *inferences, size_t count, int64_t now_ms,
+                       struct error *error)
 {
     struct inferring inferring = { claim, sweep_id, inferences, count, now_ms };
 

@@ -97,7 +97,7 @@ bool cell_list(struct store *store, const char *sweep_id, const char *run_id, st
     sql_bind_text(&sql, 1, sweep_id);
     sql_bind_text(&sql, 2, run_id);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = rows_grow(rows, length, sizeof *rows);
+        rows = sql_rows_grow(rows, length, sizeof *rows);
         if (!read_cell(&sql, &rows[length++], error)) {
             step = SQL_FAILED;
             break;
@@ -134,8 +134,8 @@ static void read_attempt(const struct sql *sql, struct attempt_row *row)
     sql_text(sql, 14, row->deployment, sizeof row->deployment);
 }
 
-bool attempt_list(struct store *store, const char *sweep_id, const char *state,
-                  struct attempt_row **out, size_t *count, struct error *error)
+bool cell_attempt_list(struct store *store, const char *sweep_id, const char *state,
+                       struct attempt_row **out, size_t *count, struct error *error)
 {
     static const char LIST[] =
         "SELECT a.id, a.cell_id, a.number, a.started_ms, a.finished_ms, a.fence, a.state, "
@@ -153,7 +153,7 @@ bool attempt_list(struct store *store, const char *sweep_id, const char *state,
     sql_bind_text(&sql, 1, sweep_id);
     sql_bind_text(&sql, 2, state);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = rows_grow(rows, length, sizeof *rows);
+        rows = sql_rows_grow(rows, length, sizeof *rows);
         read_attempt(&sql, &rows[length++]);
     }
     if (step == SQL_FAILED) {
@@ -165,8 +165,8 @@ bool attempt_list(struct store *store, const char *sweep_id, const char *state,
     return true;
 }
 
-bool histogram_find(struct store *store, int64_t attempt_id, enum metric metric,
-                    struct histogram **out, struct error *error)
+bool cell_histogram_find(struct store *store, int64_t attempt_id, enum metric metric,
+                         struct histogram **out, struct error *error)
 {
     bool found;
     size_t length;
@@ -185,8 +185,8 @@ bool histogram_find(struct store *store, int64_t attempt_id, enum metric metric,
     return histogram_decode(data, length, out, error);
 }
 
-bool records_find(struct store *store, int64_t attempt_id, void **out, size_t *length,
-                  int64_t *requests, struct error *error)
+bool cell_records_find(struct store *store, int64_t attempt_id, void **out, size_t *length,
+                       int64_t *requests, struct error *error)
 {
     bool found;
     READER_AUTO reader = database_reader(store->main);

@@ -51,7 +51,7 @@ struct creation {
 };
 
 /* The one of this name, if there is one. */
-static bool check_name(struct connection *connection, struct creation *creation,
+static bool check_name(struct sql_connection *connection, struct creation *creation,
                        struct error *error)
 {
     char digest[65];
@@ -72,7 +72,7 @@ static bool check_name(struct connection *connection, struct creation *creation,
                         creation->entry->name);
 }
 
-static bool insert(struct connection *connection, const struct creation *creation,
+static bool insert(struct sql_connection *connection, const struct creation *creation,
                    struct error *error)
 {
     const struct dataset_entry *entry = creation->entry;
@@ -92,7 +92,7 @@ static bool insert(struct connection *connection, const struct creation *creatio
     return sql_run(&sql, error);
 }
 
-static bool apply_create(struct connection *connection, void *context, struct error *error)
+static bool apply_create(struct sql_connection *connection, void *context, struct error *error)
 {
     struct creation *creation = context;
 
@@ -110,7 +110,7 @@ bool dataset_entry_create(struct store *store, const struct dataset_entry *entry
     struct creation creation = { .entry = entry,
                                  .data = data,
                                  .length = length,
-                                 .principal = change_principal(change),
+                                 .principal = store_change_principal(change),
                                  .now_ms = now_ms };
 
     if (!store_change(store, change, apply_create, &creation, entry->name, creation.detail, error))
@@ -156,7 +156,7 @@ bool dataset_entry_list(struct store *store, struct dataset_entry **out, size_t 
         sql_begin(reader.connection, "SELECT " COLUMNS "FROM datasets ORDER BY name LIMIT 1000");
 
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        entries = rows_grow(entries, length, sizeof *entries);
+        entries = sql_rows_grow(entries, length, sizeof *entries);
         read_row(&sql, &entries[length++]);
     }
     if (step == SQL_FAILED) {

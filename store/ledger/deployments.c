@@ -47,7 +47,7 @@ static void read_row(const struct sql *sql, struct deployment *row)
 }
 
 /* Retired ones too. */
-static bool find(struct connection *connection, const char *name, struct deployment *out,
+static bool find(struct sql_connection *connection, const char *name, struct deployment *out,
                  bool *found, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, FIND);
@@ -60,7 +60,7 @@ static bool find(struct connection *connection, const char *name, struct deploym
     return true;
 }
 
-static bool list(struct connection *connection, const char *after, size_t limit,
+static bool list(struct sql_connection *connection, const char *after, size_t limit,
                  struct deployment **out, size_t *count, struct error *error)
 {
     struct deployment *rows = NULL;
@@ -71,7 +71,7 @@ static bool list(struct connection *connection, const char *after, size_t limit,
     sql_bind_text(&sql, 1, after);
     sql_bind_integer(&sql, 2, (int64_t)limit);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = rows_grow(rows, length, sizeof *rows);
+        rows = sql_rows_grow(rows, length, sizeof *rows);
         read_row(&sql, &rows[length++]);
     }
     if (step == SQL_FAILED) {
@@ -84,7 +84,7 @@ static bool list(struct connection *connection, const char *after, size_t limit,
 }
 
 /* Says which there are, so that a typing error mends itself. */
-static bool not_found(struct connection *connection, const char *name, struct error *error)
+static bool not_found(struct sql_connection *connection, const char *name, struct error *error)
 {
     enum { SHOWN = 8 };
     struct deployment *rows;
@@ -105,8 +105,8 @@ static bool not_found(struct connection *connection, const char *name, struct er
                      text_string(&names));
 }
 
-static bool find_current(struct connection *connection, const char *name, struct deployment *out,
-                         struct error *error)
+static bool find_current(struct sql_connection *connection, const char *name,
+                         struct deployment *out, struct error *error)
 {
     bool found;
 
@@ -123,7 +123,7 @@ struct edit {
     struct text changed;
 };
 
-static bool insert_revision(struct connection *connection, const struct deployment *row,
+static bool insert_revision(struct sql_connection *connection, const struct deployment *row,
                             struct error *error)
 {
     SQL_AUTO sql =
@@ -152,7 +152,8 @@ static bool insert_revision(struct connection *connection, const struct deployme
     return sql_run(&sql, error);
 }
 
-static bool insert_name(struct connection *connection, struct deployment *row, struct error *error)
+static bool insert_name(struct sql_connection *connection, struct deployment *row,
+                        struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO deployments (name, revision, created_ms, "
                                          "owner) VALUES (?1, 1, ?2, ?3)");
@@ -168,7 +169,7 @@ static bool insert_name(struct connection *connection, struct deployment *row, s
 }
 
 /* The revision that is current from now on; a retired name is back. */
-static bool advance(struct connection *connection, const struct deployment *row,
+static bool advance(struct sql_connection *connection, const struct deployment *row,
                     struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "UPDATE deployments SET revision = ?2, owner = ?3, "
@@ -180,7 +181,7 @@ static bool advance(struct connection *connection, const struct deployment *row,
     return sql_run(&sql, error);
 }
 
-static bool bind_secret(struct connection *connection, const struct deployment *row,
+static bool bind_secret(struct sql_connection *connection, const struct deployment *row,
                         struct error *error)
 {
     struct secret_origin bound = { .created_ms = row->changed_ms };
@@ -193,7 +194,7 @@ static bool bind_secret(struct connection *connection, const struct deployment *
     return secret_origin_insert(connection, &bound, error);
 }
 
-static bool store_revision(struct connection *connection, struct edit *edit,
+static bool store_revision(struct sql_connection *connection, struct edit *edit,
                            const struct deployment *old, struct error *error)
 {
     struct deployment *row = &edit->row;
@@ -202,7 +203,7 @@ static bool store_revision(struct connection *connection, struct edit *edit,
     if (!insert_revision(connection, row, error) || !advance(connection, row, error)
         || !bind_secret(connection, row, error) || !find(connection, row->name, row, &found, error))
         return false;
-    changed_deployment(&edit->changed, old, row);
+    audit_changed_deployment(&edit->changed, old, row);
     return true;
 }
 
@@ -218,7 +219,7 @@ static bool check_owner(const struct edit *edit, const struct deployment *old, s
         old->name, old->owner, old->owner);
 }
 
-static bool apply_add(struct connection *connection, void *context, struct error *error)
+static bool apply_add(struct sql_connection *connection, void *context, struct error *error)
 {
     struct edit *edit = context;
     struct deployment *row = &edit->row;
@@ -243,11 +244,11 @@ static bool apply_add(struct connection *connection, void *context, struct error
         text_copy(row->owner, sizeof row->owner, old.owner);
     row->id = old.id;
     row->revision = old.revision + 1;
-    changed_text(&edit->changed, "state", "removed", "registered");
+    audit_changed_text(&edit->changed, "state", "removed", "registered");
     return store_revision(connection, edit, &old, error);
 }
 
-static bool apply_change(struct connection *connection, void *context, struct error *error)
+static bool apply_change(struct sql_connection *connection, void *context, struct error *error)
 {
     struct edit *edit = context;
     struct deployment *row = &edit->row;
@@ -267,7 +268,7 @@ static bool apply_change(struct connection *connection, void *context, struct er
     return store_revision(connection, edit, &old, error);
 }
 
-static bool apply_retire(struct connection *connection, void *context, struct error *error)
+static bool apply_retire(struct sql_connection *connection, void *context, struct error *error)
 {
     struct edit *edit = context;
     struct deployment old = { 0 };
@@ -277,7 +278,7 @@ static bool apply_retire(struct connection *connection, void *context, struct er
         return false;
     sql_bind_integer(&sql, 1, old.id);
     sql_bind_integer(&sql, 2, edit->now_ms);
-    changed_text(&edit->changed, "state", "registered", "removed");
+    audit_changed_text(&edit->changed, "state", "registered", "removed");
     return sql_run(&sql, error);
 }
 

@@ -6,17 +6,17 @@
 
 #define MIB 1048576.0
 
-void room_reserve(struct store *store, int64_t bytes, int64_t share)
+void disk_space_reserve(struct store *store, int64_t bytes, int64_t share)
 {
     store->reserve_bytes = bytes;
     store->reserve_share = share;
 }
 
-void room_read(const struct store *store, struct disk *out)
+void disk_space_read(const struct store *store, struct disk_space *out)
 {
     struct statvfs status;
 
-    *out = (struct disk){ .total_bytes = INT64_MAX, .free_bytes = INT64_MAX };
+    *out = (struct disk_space){ .total_bytes = INT64_MAX, .free_bytes = INT64_MAX };
     if (store->reserve_share == 0 || statvfs(store->folder, &status) != 0)
         return;
     out->total_bytes = (int64_t)(status.f_blocks * status.f_frsize);
@@ -26,13 +26,13 @@ void room_read(const struct store *store, struct disk *out)
         out->reserve_bytes = store->reserve_bytes;
 }
 
-bool room_check(const struct store *store, struct error *error)
+bool disk_space_check(const struct store *store, struct error *error)
 {
-    struct disk disk;
+    struct disk_space disk;
 
     if (store->reserve_bytes == 0)
         return true;
-    room_read(store, &disk);
+    disk_space_read(store, &disk);
     return disk.free_bytes > disk.reserve_bytes
            || error_set(error, ERROR_BUSY,
                         "the disk of the data folder is nearly full: %.1f MiB are free, and %.1f "

@@ -4,21 +4,21 @@
 
 #include "store/ledger/store.h"
 
-struct disk {
+struct disk_space {
     int64_t total_bytes, free_bytes;
     int64_t reserve_bytes; /* kept; 0: none */
 };
 
-#define ROOM_SHARE 10
+#define DISK_SPACE_SHARE 10
 
 /* Keeps `bytes` of the disk, but at most one of `share` parts of it. Before anything else is done
  * with the store. */
-void room_reserve(struct store *store, int64_t bytes, int64_t share);
+void disk_space_reserve(struct store *store, int64_t bytes, int64_t share);
 /* As it is now. What cannot be found out reads as a disk with room. */
-void room_read(const struct store *store, struct disk *out);
+void disk_space_read(const struct store *store, struct disk_space *out);
 /* Before something grows that nobody needs to finish or to clean up. BUSY: only the reserve is
  * left, or less. */
-bool room_check(const struct store *store, struct error *error);
+bool disk_space_check(const struct store *store, struct error *error);
 
 /* What a principal has brought or caused, the audit apart. */
 struct usage {

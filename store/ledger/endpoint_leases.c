@@ -14,7 +14,7 @@ static const char *one_name(const char *host)
     return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ? "127.0.0.1" : host;
 }
 
-bool endpoint_name(const char *url, char out[ENDPOINT_NAME_SIZE], struct error *error)
+bool endpoint_lease_name(const char *url, char out[ENDPOINT_NAME_SIZE], struct error *error)
 {
     char host[URL_HOST_SIZE];
     int port;
@@ -53,8 +53,8 @@ static void number_places(struct endpoint_lease *rows, size_t count)
     }
 }
 
-bool endpoint_list(struct store *store, struct endpoint_lease **out, size_t *count,
-                   struct error *error)
+bool endpoint_lease_list(struct store *store, struct endpoint_lease **out, size_t *count,
+                         struct error *error)
 {
     struct endpoint_lease *rows = NULL;
     size_t length = 0;
@@ -64,7 +64,7 @@ bool endpoint_list(struct store *store, struct endpoint_lease **out, size_t *cou
         sql_begin(reader.connection, "SELECT " COLUMNS IN_LINE "ORDER BY l.endpoint, " LINE_ORDER);
 
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = rows_grow(rows, length, sizeof *rows);
+        rows = sql_rows_grow(rows, length, sizeof *rows);
         read_row(&sql, &rows[length++]);
     }
     if (step == SQL_FAILED) {
@@ -78,7 +78,7 @@ bool endpoint_list(struct store *store, struct endpoint_lease **out, size_t *cou
 }
 
 /* The job's own row in a line: its endpoint and its place. */
-static bool find_own(struct connection *connection, const char *job_id, struct line_place *out,
+static bool find_own(struct sql_connection *connection, const char *job_id, struct line_place *out,
                      bool *found, struct error *error)
 {
     static const char OWN[] =
@@ -100,7 +100,8 @@ static bool find_own(struct connection *connection, const char *job_id, struct l
 }
 
 /* Who holds the endpoint; where nobody does, who is first in line. */
-static bool find_first(struct connection *connection, struct line_place *out, struct error *error)
+static bool find_first(struct sql_connection *connection, struct line_place *out,
+                       struct error *error)
 {
     bool found;
     SQL_AUTO sql = sql_begin(connection, "SELECT " COLUMNS IN_LINE
@@ -114,8 +115,8 @@ static bool find_first(struct connection *connection, struct line_place *out, st
     return true;
 }
 
-bool line_place_find(struct store *store, const char *job_id, struct line_place *out, bool *found,
-                     struct error *error)
+bool job_line_place(struct store *store, const char *job_id, struct line_place *out, bool *found,
+                    struct error *error)
 {
     struct line_place place = { 0 };
     READER_AUTO reader = database_reader(store->main);

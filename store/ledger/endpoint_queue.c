@@ -4,7 +4,7 @@
 #include "base/core/memory.h"
 #include "store/ledger/store_private.h"
 
-static bool next_turn(struct connection *connection, const char *job_id, const char *endpoint,
+static bool next_turn(struct sql_connection *connection, const char *job_id, const char *endpoint,
                       int64_t *turn, struct error *error)
 {
     static const char NEXT[] =
@@ -25,7 +25,7 @@ static bool next_turn(struct connection *connection, const char *job_id, const c
 
 /* A principal's jobs have one turn after another; whoever comes new begins with the holder's. So
  * all who wait get one turn before the first of them gets a second, and coming again wins none. */
-static bool stand_at(struct connection *connection, const char *job_id, const char *endpoint,
+static bool stand_at(struct sql_connection *connection, const char *job_id, const char *endpoint,
                      struct error *error)
 {
     int64_t turn;
@@ -41,7 +41,7 @@ static bool stand_at(struct connection *connection, const char *job_id, const ch
 }
 
 /* In the line of the next endpoint that it needs; *stands false: there is none. */
-static bool stand_in_next(struct connection *connection, const char *job_id, bool *stands,
+static bool stand_in_next(struct sql_connection *connection, const char *job_id, bool *stands,
                           struct error *error)
 {
     char endpoint[ENDPOINT_NAME_SIZE];
@@ -57,7 +57,7 @@ static bool stand_in_next(struct connection *connection, const char *job_id, boo
     return stand_at(connection, job_id, endpoint, error);
 }
 
-static bool need(struct connection *connection, const char *job_id, const char *url,
+static bool need(struct sql_connection *connection, const char *job_id, const char *url,
                  struct error *error)
 {
     char endpoint[ENDPOINT_NAME_SIZE];
@@ -65,14 +65,14 @@ static bool need(struct connection *connection, const char *job_id, const char *
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO endpoint_leases (endpoint, job_id) "
                                          "VALUES (?1, ?2) ON CONFLICT DO NOTHING");
 
-    if (!endpoint_name(url, endpoint, &ignored))
+    if (!endpoint_lease_name(url, endpoint, &ignored))
         return true;
     sql_bind_text(&sql, 1, endpoint);
     sql_bind_text(&sql, 2, job_id);
     return sql_run(&sql, error);
 }
 
-bool line_join(struct connection *connection, const char *job_id, struct error *error)
+bool endpoint_queue_join(struct sql_connection *connection, const char *job_id, struct error *error)
 {
     static const char URLS[] =
         "SELECT r.url FROM jobs j JOIN sweep_subjects s ON s.sweep_id = j.subject "
@@ -95,8 +95,8 @@ bool line_join(struct connection *connection, const char *job_id, struct error *
 /* The job's row in a line, where it waits in one. */
 #define ITS_ROW "job_id = ?1 AND turn IS NOT NULL AND granted_ms IS NULL "
 
-bool line_advance(struct connection *connection, const char *job_id, int64_t now_ms, bool *holds,
-                  struct error *error)
+bool endpoint_queue_advance(struct sql_connection *connection, const char *job_id, int64_t now_ms,
+                            bool *holds, struct error *error)
 {
     static const char SERVED[] =
         "INSERT INTO served_endpoints (endpoint, number, turn) SELECT endpoint, "
@@ -115,7 +115,7 @@ bool line_advance(struct connection *connection, const char *job_id, int64_t now
 }
 
 /* What its principal asked for later moves up by a turn. */
-static bool close_up(struct connection *connection, const char *job_id, struct error *error)
+static bool close_up(struct sql_connection *connection, const char *job_id, struct error *error)
 {
     static const char OTHERS[] =
         "UPDATE endpoint_leases SET turn = turn - 1 WHERE granted_ms IS NULL AND EXISTS "
@@ -131,14 +131,16 @@ static bool close_up(struct connection *connection, const char *job_id, struct e
            && job_execute(connection, LAST, job_id, 0, error);
 }
 
-bool line_leave(struct connection *connection, const char *job_id, struct error *error)
+bool endpoint_queue_leave(struct sql_connection *connection, const char *job_id,
+                          struct error *error)
 {
     static const char LEAVE[] = "DELETE FROM endpoint_leases WHERE job_id = ?1";
 
     return close_up(connection, job_id, error) && job_execute(connection, LEAVE, job_id, 0, error);
 }
 
-bool line_step_aside(struct connection *connection, const char *job_id, struct error *error)
+bool endpoint_queue_step_aside(struct sql_connection *connection, const char *job_id,
+                               struct error *error)
 {
     static const char ASIDE[] =
         "UPDATE endpoint_leases SET turn = NULL, granted_ms = NULL WHERE job_id = ?1 AND EXISTS "
@@ -147,7 +149,7 @@ bool line_step_aside(struct connection *connection, const char *job_id, struct e
     return job_execute(connection, ASIDE, job_id, 0, error);
 }
 
-static bool list_outside(struct connection *connection, char (**ids)[ID_SIZE], size_t *count,
+static bool list_outside(struct sql_connection *connection, char (**ids)[ID_SIZE], size_t *count,
                          struct error *error)
 {
     static const char OUTSIDE[] =
@@ -160,13 +162,13 @@ static bool list_outside(struct connection *connection, char (**ids)[ID_SIZE], s
     *ids = NULL;
     *count = 0;
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        *ids = rows_grow(*ids, *count, sizeof **ids);
+        *ids = sql_rows_grow(*ids, *count, sizeof **ids);
         sql_text(&sql, 0, (*ids)[(*count)++], ID_SIZE);
     }
     return step == SQL_DONE;
 }
 
-bool lines_restore(struct connection *connection, struct error *error)
+bool endpoint_queue_restore(struct sql_connection *connection, struct error *error)
 {
     FREE_AUTO char(*ids)[ID_SIZE] = NULL;
     size_t count;
@@ -174,7 +176,7 @@ bool lines_restore(struct connection *connection, struct error *error)
     if (!list_outside(connection, &ids, &count, error))
         return false;
     for (size_t i = 0; i < count; i++)
-        if (!line_join(connection, ids[i], error))
+        if (!endpoint_queue_join(connection, ids[i], error))
             return false;
     return true;
 }

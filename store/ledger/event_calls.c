@@ -15,7 +15,7 @@ struct opening {
 };
 
 /* The session may have ended meanwhile. */
-static bool apply_begin(struct connection *connection, void *context, struct error *error)
+static bool apply_begin(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct opening *opening = context;
     SQL_AUTO sql =
@@ -47,7 +47,7 @@ struct closing {
     int64_t now_ms;
 };
 
-static bool apply_end(struct connection *connection, void *context, struct error *error)
+static bool apply_end(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct closing *closing = context;
     SQL_AUTO sql = sql_begin(connection, "UPDATE event_calls SET ended_ms = ?2 WHERE stream = ?1");
@@ -119,7 +119,7 @@ bool event_call_job(struct store *store, const struct event_call *call, char job
 
 /* ---- Expiry ---- */
 
-static bool apply_expire(struct connection *connection, void *context, struct error *error)
+static bool apply_expire(struct sql_connection *connection, void *context, struct error *error)
 {
     const int64_t *now_ms = context;
     SQL_AUTO events = sql_begin(connection, "DELETE FROM events WHERE created_ms < ?1");

@@ -25,7 +25,8 @@ static void release(void *context)
     free(adding);
 }
 
-static bool insert(struct connection *connection, const struct adding *adding, struct error *error)
+static bool insert(struct sql_connection *connection, const struct adding *adding,
+                   struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO events (stream, sequence, created_ms, frame) "
                                          "VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING");
@@ -38,7 +39,7 @@ static bool insert(struct connection *connection, const struct adding *adding, s
 }
 
 /* By their count: the numbers may have gaps. */
-static bool apply_add(struct connection *connection, void *context, struct error *error)
+static bool apply_add(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct adding *adding = context;
     SQL_AUTO sql = sql_begin(connection, "DELETE FROM events WHERE stream = ?1 AND sequence <= "
@@ -83,7 +84,7 @@ bool event_list(struct store *store, const char *stream, int64_t after, size_t l
     sql_bind_integer(&sql, 2, after);
     sql_bind_integer(&sql, 3, (int64_t)limit);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = rows_grow(rows, length, sizeof *rows);
+        rows = sql_rows_grow(rows, length, sizeof *rows);
         rows[length++] = (struct event_row){ sql_integer(&sql, 0), sql_text_copy(&sql, 1) };
     }
     if (step == SQL_FAILED) {

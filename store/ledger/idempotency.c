@@ -4,7 +4,7 @@
 #include "store/ledger/jobs.h"
 #include "store/ledger/store_private.h"
 
-bool idempotency_read(struct connection *connection, const struct idempotency *idempotency,
+bool idempotency_read(struct sql_connection *connection, const struct idempotency *idempotency,
                       char subject[ID_SIZE], bool *found, struct error *error)
 {
     char digest[80];
@@ -28,7 +28,7 @@ bool idempotency_read(struct connection *connection, const struct idempotency *i
     return true;
 }
 
-bool idempotency_insert(struct connection *connection, const struct idempotency *idempotency,
+bool idempotency_insert(struct sql_connection *connection, const struct idempotency *idempotency,
                         const char *subject, int64_t now_ms, struct error *error)
 {
     SQL_AUTO sql =

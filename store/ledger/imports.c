@@ -45,7 +45,7 @@ static void read_row(const struct sql *sql, struct import_row *row)
     sql_text(sql, 6, row->principal, sizeof row->principal);
 }
 
-static bool read_import(struct connection *connection, const char *id, struct import_row *out,
+static bool read_import(struct sql_connection *connection, const char *id, struct import_row *out,
                         struct error *error)
 {
     bool found;
@@ -85,7 +85,7 @@ bool import_list(struct store *store, const char *deployment, int64_t before_ms,
     sql_bind_integer(&sql, 2, before_ms);
     sql_bind_integer(&sql, 3, (int64_t)limit);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = rows_grow(rows, length, sizeof *rows);
+        rows = sql_rows_grow(rows, length, sizeof *rows);
         read_row(&sql, &rows[length++]);
     }
     if (step == SQL_FAILED) {
@@ -131,7 +131,7 @@ struct creation {
 };
 
 /* The newest of this file and format, or of these stated facts too. */
-static bool find_earlier(struct connection *connection, const struct import_order *order,
+static bool find_earlier(struct sql_connection *connection, const struct import_order *order,
                          bool same_facts, char out[ID_SIZE], struct error *error)
 {
     bool found;
@@ -150,7 +150,7 @@ static bool find_earlier(struct connection *connection, const struct import_orde
     return true;
 }
 
-static bool insert_import(struct connection *connection, const struct creation *creation,
+static bool insert_import(struct sql_connection *connection, const struct creation *creation,
                           struct error *error)
 {
     const struct import_order *order = creation->order;
@@ -174,7 +174,7 @@ static bool insert_import(struct connection *connection, const struct creation *
     return sql_run(&sql, error);
 }
 
-static bool insert_cells(struct connection *connection, const struct creation *creation,
+static bool insert_cells(struct sql_connection *connection, const struct creation *creation,
                          struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO import_cells (import_id, position, document) "
@@ -190,7 +190,7 @@ static bool insert_cells(struct connection *connection, const struct creation *c
     return true;
 }
 
-static bool note_name(struct connection *connection, const struct creation *creation,
+static bool note_name(struct sql_connection *connection, const struct creation *creation,
                       struct error *error)
 {
     SQL_AUTO sql =
@@ -205,14 +205,14 @@ static bool note_name(struct connection *connection, const struct creation *crea
     return sql_run(&sql, error);
 }
 
-static bool insert_new(struct connection *connection, struct creation *creation,
+static bool insert_new(struct sql_connection *connection, struct creation *creation,
                        struct error *error)
 {
-    id_create("imp", creation->id);
+    random_id("imp", creation->id);
     return insert_import(connection, creation, error) && insert_cells(connection, creation, error);
 }
 
-static bool apply_create(struct connection *connection, void *context, struct error *error)
+static bool apply_create(struct sql_connection *connection, void *context, struct error *error)
 {
     struct creation *creation = context;
     const struct import_order *order = creation->order;
@@ -235,7 +235,7 @@ bool import_create(struct store *store, const struct import_order *order, int64_
                    struct error *error)
 {
     struct creation creation = { .order = order,
-                                 .principal = change_principal(change),
+                                 .principal = store_change_principal(change),
                                  .now_ms = now_ms };
 
     if (!store_change(store, change, apply_create, &creation, creation.id, creation.detail,

@@ -7,7 +7,8 @@
 #include "base/core/text.h"
 #include "store/ledger/store_private.h"
 
-bool claim_check(struct connection *connection, const struct claim *claim, struct error *error)
+bool job_claim_check(struct sql_connection *connection, const struct claim *claim,
+                     struct error *error)
 {
     bool found;
     SQL_AUTO sql = sql_begin(
@@ -53,7 +54,7 @@ static bool kind_wanted(const char *const *kinds, const char *kind)
     "(SELECT coalesce(max(number), 0) FROM served_endpoints WHERE endpoint IN "                    \
     "(SELECT endpoint FROM endpoint_leases WHERE job_id = jobs.id)) "
 
-static bool find_claimable(struct connection *connection, struct claiming *claiming,
+static bool find_claimable(struct sql_connection *connection, struct claiming *claiming,
                            struct error *error)
 {
     static const char CLAIMABLE[] =
@@ -77,7 +78,7 @@ static bool find_claimable(struct connection *connection, struct claiming *claim
     return step == SQL_DONE;
 }
 
-static bool take(struct connection *connection, const struct claiming *claiming,
+static bool take(struct sql_connection *connection, const struct claiming *claiming,
                  struct error *error)
 {
     SQL_AUTO sql =
@@ -93,7 +94,7 @@ static bool take(struct connection *connection, const struct claiming *claiming,
     return sql_run(&sql, error);
 }
 
-static bool note_served(struct connection *connection, const char *job_id, struct error *error)
+static bool note_served(struct sql_connection *connection, const char *job_id, struct error *error)
 {
     static const char SERVED[] =
         "INSERT INTO served_principals (principal, number) SELECT principal, "
@@ -105,7 +106,7 @@ static bool note_served(struct connection *connection, const char *job_id, struc
 
 /* Whoever has one endpoint of two goes on to the line for the other, and the next may be claimed
  * meanwhile. */
-static bool find_ready(struct connection *connection, struct claiming *claiming,
+static bool find_ready(struct sql_connection *connection, struct claiming *claiming,
                        struct error *error)
 {
     bool holds = false;
@@ -115,13 +116,13 @@ static bool find_ready(struct connection *connection, struct claiming *claiming,
             return false;
         if (!claiming->found)
             return true;
-        if (!line_advance(connection, claiming->job.id, claiming->now_ms, &holds, error))
+        if (!endpoint_queue_advance(connection, claiming->job.id, claiming->now_ms, &holds, error))
             return false;
     }
     return true;
 }
 
-static bool apply_claim(struct connection *connection, void *context, struct error *error)
+static bool apply_claim(struct sql_connection *connection, void *context, struct error *error)
 {
     static const char INTERRUPT[] =
         "UPDATE attempts SET state = 'interrupted', finished_ms = ?2, "
@@ -163,12 +164,13 @@ bool job_claim(struct store *store, const char *owner, const char *const *kinds,
     return true;
 }
 
-static bool apply_orphans(struct connection *connection, void *context, struct error *error)
+static bool apply_orphans(struct sql_connection *connection, void *context, struct error *error)
 {
     static const char RELEASE[] =
         "UPDATE jobs SET lease_until_ms = 0 WHERE state = 'running' AND owner <> ?1";
 
-    return job_execute(connection, RELEASE, context, 0, error) && lines_restore(connection, error);
+    return job_execute(connection, RELEASE, context, 0, error)
+           && endpoint_queue_restore(connection, error);
 }
 
 bool job_orphans_release(struct store *store, const char *owner, struct error *error)
@@ -185,8 +187,8 @@ struct beating {
     int64_t now_ms, lease_ms, asked_ns;
 };
 
-static bool beat_one(struct connection *connection, struct job_beat *beat, int64_t lease_until_ms,
-                     int64_t now_ms, struct error *error)
+static bool beat_one(struct sql_connection *connection, struct job_beat *beat,
+                     int64_t lease_until_ms, int64_t now_ms, struct error *error)
 {
     static const char BEAT[] =
         "UPDATE jobs SET lease_until_ms = ?3, progress = ?4, progress_total = ?5, message = ?6, "
@@ -211,7 +213,7 @@ static bool beat_one(struct connection *connection, struct job_beat *beat, int64
     return true;
 }
 
-static bool apply_beats(struct connection *connection, void *context, struct error *error)
+static bool apply_beats(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct beating *beating = context;
     /* A slow disk must not cost the lease: time spent in the queue does not count. */
@@ -239,7 +241,8 @@ struct ending {
     int64_t now_ms;
 };
 
-static bool end_job(struct connection *connection, const struct ending *ending, struct error *error)
+static bool end_job(struct sql_connection *connection, const struct ending *ending,
+                    struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "UPDATE jobs SET state = ?2, outcome = ?3, "
                                          "finished_ms = max(?4, started_ms), updated_ms = ?4, "
@@ -252,7 +255,7 @@ static bool end_job(struct connection *connection, const struct ending *ending, 
     return sql_run(&sql, error);
 }
 
-static bool apply_finish(struct connection *connection, void *context, struct error *error)
+static bool apply_finish(struct sql_connection *connection, void *context, struct error *error)
 {
     static const char INTERRUPT[] =
         "UPDATE attempts SET state = 'interrupted', finished_ms = ?2, reason = 'its job ended' "
@@ -260,9 +263,9 @@ static bool apply_finish(struct connection *connection, void *context, struct er
     const struct ending *ending = context;
     const char *id = ending->claim->job_id;
 
-    return claim_check(connection, ending->claim, error) && end_job(connection, ending, error)
+    return job_claim_check(connection, ending->claim, error) && end_job(connection, ending, error)
            && job_execute(connection, INTERRUPT, id, ending->now_ms, error)
-           && line_leave(connection, id, error)
+           && endpoint_queue_leave(connection, id, error)
            && job_end_sweep(connection, id, ending->state, ending->now_ms, error);
 }
 
@@ -270,13 +273,13 @@ bool job_finish(struct store *store, const struct claim *claim, enum job_state s
                 const char *outcome_json, int64_t now_ms, struct error *error)
 {
     struct job limits;
-    FREE_AUTO char *outcome = json_clip(outcome_json, sizeof limits.outcome);
+    FREE_AUTO char *outcome = audit_log_clip(outcome_json, sizeof limits.outcome);
     struct ending ending = { claim, state, outcome, now_ms };
 
     return database_write(store->main, apply_finish, &ending, error);
 }
 
-static bool apply_yield(struct connection *connection, void *context, struct error *error)
+static bool apply_yield(struct sql_connection *connection, void *context, struct error *error)
 {
     static const char INTERRUPT[] =
         "UPDATE attempts SET state = 'interrupted', finished_ms = ?2, "
@@ -286,10 +289,10 @@ static bool apply_yield(struct connection *connection, void *context, struct err
         "WHERE id = ?1";
     const struct claim *claim = context;
 
-    return claim_check(connection, claim, error)
+    return job_claim_check(connection, claim, error)
            && job_execute(connection, INTERRUPT, claim->job_id, clock_utc_ms(), error)
            && job_execute(connection, QUEUE, claim->job_id, clock_utc_ms(), error)
-           && line_step_aside(connection, claim->job_id, error);
+           && endpoint_queue_step_aside(connection, claim->job_id, error);
 }
 
 bool job_yield(struct store *store, const struct claim *claim, struct error *error)

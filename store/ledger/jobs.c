@@ -58,7 +58,8 @@ void job_read_row(const struct sql *sql, struct job *row)
     sql_text(sql, 15, row->outcome, sizeof row->outcome);
 }
 
-bool job_read(struct connection *connection, const char *id, struct job *out, struct error *error)
+bool job_read(struct sql_connection *connection, const char *id, struct job *out,
+              struct error *error)
 {
     bool found;
     SQL_AUTO sql = sql_begin(connection, "SELECT " JOB_COLUMNS "FROM jobs WHERE id = ?1");
@@ -101,7 +102,7 @@ bool job_list(struct store *store, const struct job_filter *filter, size_t limit
     sql_bind_integer(&sql, 5, filter->before_ms);
     sql_bind_integer(&sql, 6, (int64_t)limit);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = rows_grow(rows, length, sizeof *rows);
+        rows = sql_rows_grow(rows, length, sizeof *rows);
         job_read_row(&sql, &rows[length++]);
     }
     if (step == SQL_FAILED) {
@@ -113,7 +114,7 @@ bool job_list(struct store *store, const struct job_filter *filter, size_t limit
     return true;
 }
 
-static bool count_waiting(struct connection *connection, int64_t *out, struct error *error)
+static bool count_waiting(struct sql_connection *connection, int64_t *out, struct error *error)
 {
     bool found;
     SQL_AUTO sql = sql_begin(connection, "SELECT count(*) FROM jobs WHERE " JOB_WAITS);
@@ -146,7 +147,7 @@ bool job_counts(struct store *store, int64_t counts[JOB_CANCELLED + 1], struct e
     return true;
 }
 
-bool job_insert(struct connection *connection, const struct job *job, struct error *error)
+bool job_insert(struct sql_connection *connection, const struct job *job, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO jobs (id, kind, subject, state, principal, "
                                          "created_ms) VALUES (?1, ?2, ?3, 'queued', ?4, ?5)");
@@ -159,7 +160,7 @@ bool job_insert(struct connection *connection, const struct job *job, struct err
     return sql_run(&sql, error);
 }
 
-static bool apply_add(struct connection *connection, void *context, struct error *error)
+static bool apply_add(struct sql_connection *connection, void *context, struct error *error)
 {
     struct job *job = context;
 
@@ -171,7 +172,7 @@ bool job_add(struct store *store, const char *kind, const char *subject, const c
 {
     struct job job = { .created_ms = now_ms };
 
-    id_create("job", job.id);
+    random_id("job", job.id);
     text_copy(job.kind, sizeof job.kind, kind);
     text_copy(job.subject, sizeof job.subject, subject);
     text_copy(job.principal, sizeof job.principal, principal);
@@ -181,7 +182,7 @@ bool job_add(struct store *store, const char *kind, const char *subject, const c
     return true;
 }
 
-bool job_execute(struct connection *connection, const char *statement, const char *id,
+bool job_execute(struct sql_connection *connection, const char *statement, const char *id,
                  int64_t time_ms, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, statement);
@@ -192,7 +193,7 @@ bool job_execute(struct connection *connection, const char *statement, const cha
     return sql_run(&sql, error);
 }
 
-bool job_end_sweep(struct connection *connection, const char *job_id, enum job_state state,
+bool job_end_sweep(struct sql_connection *connection, const char *job_id, enum job_state state,
                    int64_t now_ms, struct error *error)
 {
     SQL_AUTO sql =
@@ -215,7 +216,7 @@ struct cancelling {
     struct text changed;
 };
 
-static bool apply_cancel(struct connection *connection, void *context, struct error *error)
+static bool apply_cancel(struct sql_connection *connection, void *context, struct error *error)
 {
     static const char CANCEL[] = "UPDATE jobs SET state = 'cancelled', cancel_requested_ms = ?2, "
                                  "finished_ms = max(?2, created_ms), updated_ms = ?2 "
@@ -235,12 +236,13 @@ static bool apply_cancel(struct connection *connection, void *context, struct er
                          "job %s has ended already (%s): it cannot be "
                          "cancelled",
                          id, state_names[job->state]);
-    changed_text(&cancelling->changed, "state", state_names[job->state],
-                 job->state == JOB_RUNNING ? "asked to stop" : "cancelled");
+    audit_changed_text(&cancelling->changed, "state", state_names[job->state],
+                       job->state == JOB_RUNNING ? "asked to stop" : "cancelled");
     if (job->state == JOB_RUNNING)
         return job_execute(connection, REQUEST, id, now_ms, error)
                && job_read(connection, id, job, error);
-    return job_execute(connection, CANCEL, id, now_ms, error) && line_leave(connection, id, error)
+    return job_execute(connection, CANCEL, id, now_ms, error)
+           && endpoint_queue_leave(connection, id, error)
            && job_end_sweep(connection, id, JOB_CANCELLED, now_ms, error)
            && job_read(connection, id, job, error);
 }

@@ -83,7 +83,7 @@ bool job_cancel(struct store *store, const char *id, int64_t now_ms, struct chan
 #define ENDPOINT_NAME_SIZE 264
 /* "127.0.0.1:8000": the host and port of a model server's URL, and where a job that measures there
  * stands in line. */
-bool endpoint_name(const char *url, char out[ENDPOINT_NAME_SIZE], struct error *error);
+bool endpoint_lease_name(const char *url, char out[ENDPOINT_NAME_SIZE], struct error *error);
 
 struct endpoint_lease {
     char endpoint[ENDPOINT_NAME_SIZE], job_id[ID_SIZE], principal[64], purpose[128];
@@ -91,8 +91,8 @@ struct endpoint_lease {
     size_t place;                 /* in line, from 1; 0: holds it */
 };
 /* By endpoint, in the order of their lines. free(*out). */
-bool endpoint_list(struct store *store, struct endpoint_lease **out, size_t *count,
-                   struct error *error);
+bool endpoint_lease_list(struct store *store, struct endpoint_lease **out, size_t *count,
+                         struct error *error);
 
 /* Where a queued job waits. */
 struct line_place {
@@ -101,8 +101,8 @@ struct line_place {
     struct endpoint_lease first; /* who holds the endpoint; where nobody does, who comes next */
 };
 /* *found false: it waits in no line. */
-bool line_place_find(struct store *store, const char *job_id, struct line_place *out, bool *found,
-                     struct error *error);
+bool job_line_place(struct store *store, const char *job_id, struct line_place *out, bool *found,
+                    struct error *error);
 
 /* Remembers and finds the answer of a call with an idempotency key. */
 bool idempotency_find(struct store *store, const char *principal, const char *tool, const char *key,

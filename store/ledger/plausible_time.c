@@ -11,7 +11,7 @@
 #define DAY_MS (24 * 60 * 60 * 1000LL)
 #define KEEP_EVERY_MS (10 * 60 * 1000LL)
 
-bool plausible_load(struct store *store, struct error *error)
+bool plausible_time_load(struct store *store, struct error *error)
 {
     struct timeline_memory *memory = &store->clock.memory;
     bool found;
@@ -27,7 +27,7 @@ bool plausible_load(struct store *store, struct error *error)
     return true;
 }
 
-static bool apply_memory(struct connection *connection, void *context, struct error *error)
+static bool apply_memory(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct timeline_memory *memory = context;
     SQL_AUTO sql =
@@ -93,13 +93,14 @@ struct timeline_verdict plausible_time(struct store *store, int64_t wall_ms, int
     return verdict;
 }
 
-struct timeline_verdict plausible_now(struct store *store)
+struct timeline_verdict plausible_time_now(struct store *store)
 {
     return plausible_time(store, clock_utc_ms(), clock_uptime_ms());
 }
 
-bool plausible_accept(struct store *store, int64_t wall_ms, int64_t uptime_ms,
-                      struct change *change, struct timeline_verdict *before, struct error *error)
+bool plausible_time_accept(struct store *store, int64_t wall_ms, int64_t uptime_ms,
+                           struct change *change, struct timeline_verdict *before,
+                           struct error *error)
 {
     struct timeline_verdict verdict = plausible_time(store, wall_ms, uptime_ms);
     struct timeline_memory memory = { .seen_ms = wall_ms };

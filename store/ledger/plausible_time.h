@@ -8,7 +8,8 @@
 /* Any thread. Says in the log where the clock is not believed, and when it is again. */
 struct timeline_verdict plausible_time(struct store *store, int64_t wall_ms, int64_t uptime_ms);
 /* By the clocks as they are now. */
-struct timeline_verdict plausible_now(struct store *store);
+struct timeline_verdict plausible_time_now(struct store *store);
 /* From now on the wall clock is believed; *before: how it was. */
-bool plausible_accept(struct store *store, int64_t wall_ms, int64_t uptime_ms,
-                      struct change *change, struct timeline_verdict *before, struct error *error);
+bool plausible_time_accept(struct store *store, int64_t wall_ms, int64_t uptime_ms,
+                           struct change *change, struct timeline_verdict *before,
+                           struct error *error);

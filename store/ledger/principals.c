@@ -46,7 +46,7 @@ struct adding {
     const uint8_t *digest;
 };
 
-static bool insert_principal(struct connection *connection, const struct api_key *key,
+static bool insert_principal(struct sql_connection *connection, const struct api_key *key,
                              struct error *error)
 {
     SQL_AUTO sql =
@@ -59,8 +59,8 @@ static bool insert_principal(struct connection *connection, const struct api_key
     return sql_run(&sql, error);
 }
 
-static bool read_role(struct connection *connection, const char *name, int64_t *id, enum role *role,
-                      bool *found, struct error *error)
+static bool read_role(struct sql_connection *connection, const char *name, int64_t *id,
+                      enum role *role, bool *found, struct error *error)
 {
     char text[16];
     SQL_AUTO sql = sql_begin(connection, "SELECT id, role FROM principals WHERE name = ?1");
@@ -82,8 +82,8 @@ static const char *article(enum role role)
 }
 
 /* A principal has one role: a key with another would change that of all its keys. */
-static bool find_principal(struct connection *connection, const struct api_key *key, int64_t *id,
-                           struct error *error)
+static bool find_principal(struct sql_connection *connection, const struct api_key *key,
+                           int64_t *id, struct error *error)
 {
     enum role role = key->role;
     bool found = false;
@@ -99,7 +99,7 @@ static bool find_principal(struct connection *connection, const struct api_key *
                         key->principal, role_names[key->role]);
 }
 
-static bool apply_add(struct connection *connection, void *context, struct error *error)
+static bool apply_add(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct adding *adding = context;
     const struct api_key *key = &adding->key;
@@ -123,16 +123,16 @@ static bool check_label(const char *label, struct error *error)
 {
     TEXT_AUTO shown = { 0 };
 
-    text_add_printable(&shown, label, strlen(label), KEY_LABEL_SIZE - 1);
+    text_add_printable(&shown, label, strlen(label), API_KEY_LABEL_SIZE - 1);
     return (strcmp(text_string(&shown), label) == 0 && strpbrk(label, "\n\t") == NULL)
            || error_set(error, ERROR_INVALID,
                         "the label \"%s\" must be %d printable characters at most",
-                        text_string(&shown), KEY_LABEL_SIZE - 1);
+                        text_string(&shown), API_KEY_LABEL_SIZE - 1);
 }
 
-bool key_add(struct store *store, const char *principal, enum role role, const char *label,
-             const uint8_t digest[DIGEST_BYTES], int64_t expires_ms, struct change *change,
-             struct api_key *out, struct error *error)
+bool api_key_add(struct store *store, const char *principal, enum role role, const char *label,
+                 const uint8_t digest[DIGEST_BYTES], int64_t expires_ms, struct change *change,
+                 struct api_key *out, struct error *error)
 {
     struct adding adding = {
         .key = { .role = role, .created_ms = clock_utc_ms(), .expires_ms = expires_ms },
@@ -149,7 +149,7 @@ bool key_add(struct store *store, const char *principal, enum role role, const c
         return false;
     text_copy(adding.key.label, sizeof adding.key.label, label);
     text_copy(adding.key.principal, sizeof adding.key.principal, principal);
-    id_create("key", adding.key.id);
+    random_id("key", adding.key.id);
     if (!store_change(store, change, apply_add, &adding, adding.key.id, principal, error))
         return false;
     *out = adding.key;
@@ -187,7 +187,8 @@ static void read_digest(const struct sql *sql, uint8_t out[DIGEST_BYTES])
         memcpy(out, bytes, DIGEST_BYTES);
 }
 
-bool key_load(struct store *store, struct recognized_key **out, size_t *count, struct error *error)
+bool api_key_load(struct store *store, struct recognized_key **out, size_t *count,
+                  struct error *error)
 {
     struct recognized_key *rows = NULL;
     size_t length = 0;
@@ -196,7 +197,7 @@ bool key_load(struct store *store, struct recognized_key **out, size_t *count, s
     SQL_AUTO sql = sql_begin(reader.connection, "SELECT " COLUMNS "ORDER BY k.digest");
 
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = rows_grow(rows, length, sizeof *rows);
+        rows = sql_rows_grow(rows, length, sizeof *rows);
         read_digest(&sql, rows[length].digest);
         read_key(&sql, &rows[length++].key);
     }
@@ -209,7 +210,7 @@ bool key_load(struct store *store, struct recognized_key **out, size_t *count, s
     return true;
 }
 
-bool key_check(const struct api_key *key, int64_t now_ms, struct error *error)
+bool api_key_check(const struct api_key *key, int64_t now_ms, struct error *error)
 {
     char when[CLOCK_TEXT_SIZE];
 
@@ -221,15 +222,15 @@ bool key_check(const struct api_key *key, int64_t now_ms, struct error *error)
                         clock_format_utc(key->expires_ms, when));
 }
 
-void key_note_use(struct store *store, const char *id, int64_t now_ms)
+void api_key_note_use(struct store *store, const char *id, int64_t now_ms)
 {
     static const char USED[] = "UPDATE api_keys SET last_used_ms = max(?2, "
                                "coalesce(last_used_ms, 0)) WHERE id = ?1";
 
-    touches_note(store->touches, USED, id, now_ms);
+    deferred_timestamps_note(store->deferred, USED, id, now_ms);
 }
 
-bool key_list(struct store *store, struct api_key **out, size_t *count, struct error *error)
+bool api_key_list(struct store *store, struct api_key **out, size_t *count, struct error *error)
 {
     struct api_key *rows = NULL;
     size_t length = 0;
@@ -238,7 +239,7 @@ bool key_list(struct store *store, struct api_key **out, size_t *count, struct e
     SQL_AUTO sql = sql_begin(reader.connection, "SELECT " COLUMNS "ORDER BY k.created_ms, k.rowid");
 
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = rows_grow(rows, length, sizeof *rows);
+        rows = sql_rows_grow(rows, length, sizeof *rows);
         read_key(&sql, &rows[length++]);
     }
     if (step == SQL_FAILED) {
@@ -255,7 +256,7 @@ struct revoking {
     int64_t now_ms, revoked;
 };
 
-static bool apply_revoke(struct connection *connection, void *context, struct error *error)
+static bool apply_revoke(struct sql_connection *connection, void *context, struct error *error)
 {
     struct revoking *revoking = context;
     SQL_AUTO sql =
@@ -275,8 +276,8 @@ static bool apply_revoke(struct connection *connection, void *context, struct er
                         revoking->name);
 }
 
-bool key_revoke(struct store *store, const char *id_or_principal, int64_t now_ms,
-                struct change *change, int64_t *revoked, struct error *error)
+bool api_key_revoke(struct store *store, const char *id_or_principal, int64_t now_ms,
+                    struct change *change, int64_t *revoked, struct error *error)
 {
     struct revoking revoking = { .name = id_or_principal, .now_ms = now_ms };
 
@@ -318,7 +319,7 @@ bool principal_list(struct store *store, struct principal_row **out, size_t *cou
 
     sql_bind_integer(&sql, 1, clock_utc_ms());
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = rows_grow(rows, length, sizeof *rows);
+        rows = sql_rows_grow(rows, length, sizeof *rows);
         read_principal(&sql, &rows[length++]);
     }
     if (step == SQL_FAILED) {
@@ -336,7 +337,7 @@ struct promotion {
     char detail[40];
 };
 
-static bool apply_role(struct connection *connection, void *context, struct error *error)
+static bool apply_role(struct sql_connection *connection, void *context, struct error *error)
 {
     struct promotion *promotion = context;
     bool found;

@@ -19,36 +19,37 @@ struct principal {
 /* Is there a principal of this name, with a key or `local`? */
 bool principal_exists(struct store *store, const char *name, bool *out, struct error *error);
 
-#define KEY_LABEL_SIZE 64
+#define API_KEY_LABEL_SIZE 64
 struct api_key {
     char id[ID_SIZE];
     char principal[64];
-    char label[KEY_LABEL_SIZE]; /* what it is for; "" unless somebody said */
-    enum role role;             /* of the principal */
+    char label[API_KEY_LABEL_SIZE]; /* what it is for; "" unless somebody said */
+    enum role role;                 /* of the principal */
     int64_t created_ms, expires_ms, revoked_ms, last_used_ms; /* 0: none */
 };
 
 /* Creates the principal where it is new, with this role, and a key for it; only the digest is
  * stored. CONFLICT: the principal has another role (principal_set_role). */
-bool key_add(struct store *store, const char *principal, enum role role, const char *label,
-             const uint8_t digest[DIGEST_BYTES], int64_t expires_ms, struct change *change,
-             struct api_key *out, struct error *error);
+bool api_key_add(struct store *store, const char *principal, enum role role, const char *label,
+                 const uint8_t digest[DIGEST_BYTES], int64_t expires_ms, struct change *change,
+                 struct api_key *out, struct error *error);
 /* All there are, with what they are recognized by, in order of digest: to be kept in memory.
  * free(*out). */
 struct recognized_key {
     uint8_t digest[DIGEST_BYTES];
     struct api_key key;
 };
-bool key_load(struct store *store, struct recognized_key **out, size_t *count, struct error *error);
+bool api_key_load(struct store *store, struct recognized_key **out, size_t *count,
+                  struct error *error);
 /* UNAUTHENTICATED if it expired at now_ms or was revoked. */
-bool key_check(const struct api_key *key, int64_t now_ms, struct error *error);
+bool api_key_check(const struct api_key *key, int64_t now_ms, struct error *error);
 /* Stored within a second or so; never waits. */
-void key_note_use(struct store *store, const char *id, int64_t now_ms);
-bool key_list(struct store *store, struct api_key **out, size_t *count,
-              struct error *error); /* free(*out) */
+void api_key_note_use(struct store *store, const char *id, int64_t now_ms);
+bool api_key_list(struct store *store, struct api_key **out, size_t *count,
+                  struct error *error); /* free(*out) */
 /* By key id, or every key of a principal by name; NOT_FOUND says so. *revoked: how many. */
-bool key_revoke(struct store *store, const char *id_or_principal, int64_t now_ms,
-                struct change *change, int64_t *revoked, struct error *error);
+bool api_key_revoke(struct store *store, const char *id_or_principal, int64_t now_ms,
+                    struct change *change, int64_t *revoked, struct error *error);
 
 /* Who has keys, or had. */
 struct principal_row {
@@ -91,15 +92,15 @@ bool session_load(struct store *store, int64_t since_ms, struct session_row **ro
 void session_rows_free(struct session_row *rows, size_t count);
 
 /* What a session follows, in no order. */
-struct subscription_row {
+struct session_subscription_row {
     char session[ID_SIZE];
     char *uri; /* heap */
 };
 /* One that is there already stays; nothing for a session that ended. */
-bool subscription_add(struct store *store, const char *session, const char *uri,
-                      struct error *error);
-bool subscription_remove(struct store *store, const char *session, const char *uri,
-                         struct error *error);
-bool subscription_load(struct store *store, struct subscription_row **rows, size_t *count,
-                       struct error *error);
-void subscription_rows_free(struct subscription_row *rows, size_t count);
+bool session_subscription_add(struct store *store, const char *session, const char *uri,
+                              struct error *error);
+bool session_subscription_remove(struct store *store, const char *session, const char *uri,
+                                 struct error *error);
+bool session_subscription_load(struct store *store, struct session_subscription_row **rows,
+                               size_t *count, struct error *error);
+void session_subscription_rows_free(struct session_subscription_row *rows, size_t count);

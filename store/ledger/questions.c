@@ -13,7 +13,7 @@ struct asking {
     int64_t now_ms;
 };
 
-static bool insert(struct connection *connection, const struct asking *asking, size_t i,
+static bool insert(struct sql_connection *connection, const struct asking *asking, size_t i,
                    struct error *error)
 {
     SQL_AUTO sql =
@@ -27,11 +27,11 @@ static bool insert(struct connection *connection, const struct asking *asking, s
     return sql_run(&sql, error);
 }
 
-static bool apply_add(struct connection *connection, void *context, struct error *error)
+static bool apply_add(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct asking *asking = context;
 
-    if (!claim_check(connection, asking->claim, error))
+    if (!job_claim_check(connection, asking->claim, error))
         return false;
     for (size_t i = 0; i < asking->count; i++)
         if (!insert(connection, asking, i, error))
@@ -74,7 +74,7 @@ struct answering {
     char detail[64];
 };
 
-static bool answer_one(struct connection *connection, struct answering *answering, size_t i,
+static bool answer_one(struct sql_connection *connection, struct answering *answering, size_t i,
                        struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "UPDATE job_questions SET answer = ?3, answered_ms = ?4 "
@@ -90,7 +90,7 @@ static bool answer_one(struct connection *connection, struct answering *answerin
     return true;
 }
 
-static bool apply_answer(struct connection *connection, void *context, struct error *error)
+static bool apply_answer(struct sql_connection *connection, void *context, struct error *error)
 {
     static const char UPDATED[] = "UPDATE jobs SET updated_ms = ?2 WHERE id = ?1";
     struct answering *answering = context;
@@ -161,7 +161,7 @@ bool question_list(struct store *store, const char *job_id, struct question_row 
 
     sql_bind_text(&sql, 1, job_id);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = rows_grow(rows, length, sizeof *rows);
+        rows = sql_rows_grow(rows, length, sizeof *rows);
         read_row(&sql, &rows[length++]);
     }
     if (step == SQL_FAILED) {

@@ -15,7 +15,7 @@ struct key_wanted {
     uint8_t *out;
 };
 
-static bool apply_key_insert(struct connection *connection, const struct key_wanted *wanted,
+static bool apply_key_insert(struct sql_connection *connection, const struct key_wanted *wanted,
                              struct error *error)
 {
     uint8_t fresh[DIGEST_BYTES];
@@ -29,7 +29,7 @@ static bool apply_key_insert(struct connection *connection, const struct key_wan
     return sql_run(&sql, error);
 }
 
-static bool apply_key(struct connection *connection, void *context, struct error *error)
+static bool apply_key(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct key_wanted *wanted = context;
     const void *key;
@@ -50,8 +50,8 @@ static bool apply_key(struct connection *connection, void *context, struct error
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): written through the context */
-bool server_key_load(struct store *store, const char *name, uint8_t out[DIGEST_BYTES],
-                     struct error *error)
+bool request_nonce_key_load(struct store *store, const char *name, uint8_t out[DIGEST_BYTES],
+                            struct error *error)
 {
     struct key_wanted wanted = { name, out };
 
@@ -60,7 +60,7 @@ bool server_key_load(struct store *store, const char *name, uint8_t out[DIGEST_B
 
 /* ---- What was done ---- */
 
-static bool check_fresh(struct connection *connection, const char *nonce, struct error *error)
+static bool check_fresh(struct sql_connection *connection, const char *nonce, struct error *error)
 {
     bool found;
     SQL_AUTO sql = sql_begin(connection, "SELECT 1 FROM settled_requests WHERE nonce = ?1");
@@ -71,7 +71,8 @@ static bool check_fresh(struct connection *connection, const char *nonce, struct
     return !found || error_set(error, ERROR_CONFLICT, "this request was carried out already");
 }
 
-bool settled_insert(struct connection *connection, const struct change *change, struct error *error)
+bool request_nonce_insert(struct sql_connection *connection, const struct change *change,
+                          struct error *error)
 {
     int64_t now_ms = clock_utc_ms();
 
@@ -86,8 +87,8 @@ bool settled_insert(struct connection *connection, const struct change *change, 
     return sql_run(&sql, error);
 }
 
-bool settled_find(struct store *store, const char *nonce, struct settled *out, bool *found,
-                  struct error *error)
+bool request_nonce_find(struct store *store, const char *nonce, struct request_nonce *out,
+                        bool *found, struct error *error)
 {
     READER_AUTO reader = database_reader(store->main);
     SQL_AUTO sql =
@@ -99,7 +100,7 @@ bool settled_find(struct store *store, const char *nonce, struct settled *out, b
         return false;
     if (!*found)
         return true;
-    *out = (struct settled){ .created_ms = sql_integer(&sql, 1) };
+    *out = (struct request_nonce){ .created_ms = sql_integer(&sql, 1) };
     sql_text(&sql, 0, out->request_id, sizeof out->request_id);
     if (sql_integer(&sql, 3) == 0)
         out->result = sql_text_copy(&sql, 2);
@@ -110,7 +111,7 @@ struct answering {
     const char *nonce, *result;
 };
 
-static bool apply_answer(struct connection *connection, void *context, struct error *error)
+static bool apply_answer(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct answering *answering = context;
     SQL_AUTO sql =
@@ -121,7 +122,8 @@ static bool apply_answer(struct connection *connection, void *context, struct er
     return sql_run(&sql, error);
 }
 
-bool settled_answer(struct store *store, const char *nonce, const char *result, struct error *error)
+bool request_nonce_answer(struct store *store, const char *nonce, const char *result,
+                          struct error *error)
 {
     struct answering answering = { nonce, result };
 

@@ -6,17 +6,17 @@
 #include "store/ledger/store.h"
 
 /* The key of that name; made, at random, where there is none. */
-bool server_key_load(struct store *store, const char *name, uint8_t out[DIGEST_BYTES],
-                     struct error *error);
+bool request_nonce_key_load(struct store *store, const char *name, uint8_t out[DIGEST_BYTES],
+                            struct error *error);
 
 /* A request that was carried out; its row is written with its effect, by struct change. */
-struct settled {
+struct request_nonce {
     char request_id[40];
     int64_t created_ms;
     char *result; /* heap; NULL: not known: it is being answered, or never was */
 };
 /* *found tells whether it was; then free out->result. */
-bool settled_find(struct store *store, const char *nonce, struct settled *out, bool *found,
-                  struct error *error);
-bool settled_answer(struct store *store, const char *nonce, const char *result,
-                    struct error *error);
+bool request_nonce_find(struct store *store, const char *nonce, struct request_nonce *out,
+                        bool *found, struct error *error);
+bool request_nonce_answer(struct store *store, const char *nonce, const char *result,
+                          struct error *error);

@@ -48,7 +48,7 @@ struct deletion {
     int64_t before_ms, deleted;
 };
 
-static bool apply_delete(struct connection *connection, void *context, struct error *error)
+static bool apply_delete(struct sql_connection *connection, void *context, struct error *error)
 {
     struct deletion *deletion = context;
     SQL_AUTO sql = sql_begin(connection, deletion->rule->statement);
@@ -73,7 +73,7 @@ static bool follow(struct database *database, const struct rule *rule, int64_t b
     return true;
 }
 
-static bool apply_vacuum(struct connection *connection, void *context, struct error *error)
+static bool apply_vacuum(struct sql_connection *connection, void *context, struct error *error)
 {
     bool *more = context;
     SQL_AUTO sql = sql_begin(connection, "PRAGMA freelist_count");
@@ -81,7 +81,7 @@ static bool apply_vacuum(struct connection *connection, void *context, struct er
     if (sql_step(&sql, error) != SQL_ROW)
         return false;
     *more = sql_integer(&sql, 0) > FREE_PAGES_KEPT;
-    return !*more || connection_run(connection, "PRAGMA incremental_vacuum(256)", error);
+    return !*more || sql_connection_run(connection, "PRAGMA incremental_vacuum(256)", error);
 }
 
 /* Gives a large free space back to the file system. */

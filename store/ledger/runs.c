@@ -89,7 +89,7 @@ bool run_list(struct store *store, const char *deployment, const char *sweep_id,
     sql_bind_integer(&sql, 3, before_ms);
     sql_bind_integer(&sql, 4, (int64_t)limit);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = rows_grow(rows, length, sizeof *rows);
+        rows = sql_rows_grow(rows, length, sizeof *rows);
         read_row(&sql, &rows[length++]);
     }
     if (step == SQL_FAILED) {
@@ -108,7 +108,7 @@ struct fingerprinting {
     char digest[DIGEST_TEXT_SIZE];
 };
 
-static bool insert_document(struct connection *connection, const struct fingerprinting *print,
+static bool insert_document(struct sql_connection *connection, const struct fingerprinting *print,
                             struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO fingerprints (digest, document) "
@@ -119,14 +119,15 @@ static bool insert_document(struct connection *connection, const struct fingerpr
     return sql_run(&sql, error);
 }
 
-static bool apply_fingerprint(struct connection *connection, void *context, struct error *error)
+static bool apply_fingerprint(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct fingerprinting *print = context;
     SQL_AUTO sql = sql_begin(connection, "UPDATE runs SET fingerprint = ?3 WHERE sweep_id = "
                                          "(SELECT id FROM sweeps WHERE id = ?1 AND job_id = ?2) "
                                          "AND deployment_id = ?4 AND fingerprint IS NULL");
 
-    if (!claim_check(connection, print->claim, error) || !insert_document(connection, print, error))
+    if (!job_claim_check(connection, print->claim, error)
+        || !insert_document(connection, print, error))
         return false;
     sql_bind_text(&sql, 1, print->sweep_id);
     sql_bind_text(&sql, 2, print->claim->job_id);

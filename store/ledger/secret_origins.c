@@ -31,7 +31,7 @@ static bool read_row(const struct sql *sql, struct secret_origin *row)
     return url_origin(url, row->origin, &ignored);
 }
 
-static bool list(struct connection *connection, const char *secret, struct secret_origin **out,
+static bool list(struct sql_connection *connection, const char *secret, struct secret_origin **out,
                  size_t *count, struct error *error)
 {
     struct secret_origin *rows = NULL;
@@ -43,7 +43,7 @@ static bool list(struct connection *connection, const char *secret, struct secre
 
     sql_bind_text(&sql, 1, secret);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = rows_grow(rows, length, sizeof *rows);
+        rows = sql_rows_grow(rows, length, sizeof *rows);
         if (read_row(&sql, &rows[length]) && !is_listed(rows, length, &rows[length]))
             length++;
     }
@@ -66,7 +66,7 @@ bool secret_origin_list(struct store *store, const char *secret, struct secret_o
 
 /* ---- Changes ---- */
 
-bool secret_origin_insert(struct connection *connection, const struct secret_origin *row,
+bool secret_origin_insert(struct sql_connection *connection, const struct secret_origin *row,
                           struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO secret_origins (secret, url, created_ms, "
@@ -80,12 +80,12 @@ bool secret_origin_insert(struct connection *connection, const struct secret_ori
     return sql_run(&sql, error);
 }
 
-static bool apply_insert(struct connection *connection, void *context, struct error *error)
+static bool apply_insert(struct sql_connection *connection, void *context, struct error *error)
 {
     return secret_origin_insert(connection, context, error);
 }
 
-static bool delete_url(struct connection *connection, const char *secret, const char *url,
+static bool delete_url(struct sql_connection *connection, const char *secret, const char *url,
                        struct error *error)
 {
     SQL_AUTO sql =
@@ -97,7 +97,7 @@ static bool delete_url(struct connection *connection, const char *secret, const 
 }
 
 /* The URLs of an origin may be several: those of an upgrade. */
-static bool apply_delete(struct connection *connection, void *context, struct error *error)
+static bool apply_delete(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct secret_origin *row = context;
     char url[URL_SIZE], origin[ORIGIN_SIZE];
@@ -137,7 +137,7 @@ static bool edit(struct store *store, const char *secret, const char *origin, bo
 
     text_copy(row.secret, sizeof row.secret, secret);
     text_copy(row.origin, sizeof row.origin, origin);
-    text_copy(row.created_by, sizeof row.created_by, change_principal(change));
+    text_copy(row.created_by, sizeof row.created_by, store_change_principal(change));
     if (!find(store, &row, &found, error))
         return false;
     *changed = found != bound;

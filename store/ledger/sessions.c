@@ -6,7 +6,7 @@
 #include "store/ledger/principals.h"
 #include "store/ledger/store_private.h"
 
-static bool apply_add(struct connection *connection, void *context, struct error *error)
+static bool apply_add(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct session_row *session = *(const struct session_row *const *)context;
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO sessions (id, principal, protocol_version, "
@@ -34,7 +34,7 @@ bool session_touch(struct store *store, const char *id, int64_t now_ms, struct e
         "UPDATE sessions SET last_seen_ms = max(?2, last_seen_ms) WHERE id = ?1";
 
     (void)error;
-    touches_note(store->touches, SEEN, id, now_ms);
+    deferred_timestamps_note(store->deferred, SEEN, id, now_ms);
     return true;
 }
 
@@ -43,7 +43,7 @@ bool session_hear(struct store *store, const char *id, int64_t sequence, struct 
     static const char HEARD[] = "UPDATE sessions SET heard = max(?2, heard) WHERE id = ?1";
 
     (void)error;
-    touches_note(store->touches, HEARD, id, sequence);
+    deferred_timestamps_note(store->deferred, HEARD, id, sequence);
     return true;
 }
 
@@ -52,7 +52,7 @@ struct leveling {
     int64_t level;
 };
 
-static bool apply_log_level(struct connection *connection, void *context, struct error *error)
+static bool apply_log_level(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct leveling *leveling = context;
     SQL_AUTO sql = sql_begin(connection, "UPDATE sessions SET log_level = ?2 WHERE id = ?1");
@@ -70,7 +70,7 @@ bool session_set_log_level(struct store *store, const char *id, int64_t level, s
 }
 
 /* The streams of a session are called <session>/<stream>. */
-static bool apply_remove(struct connection *connection, void *context, struct error *error)
+static bool apply_remove(struct sql_connection *connection, void *context, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "DELETE FROM sessions WHERE id = ?1");
     SQL_AUTO events = sql_begin(connection, "DELETE FROM events WHERE stream > ?1 || '/' "
@@ -89,7 +89,7 @@ bool session_remove(struct store *store, const char *id, struct error *error)
     return database_write(store->main, apply_remove, copy, error);
 }
 
-static bool apply_expire(struct connection *connection, void *context, struct error *error)
+static bool apply_expire(struct sql_connection *connection, void *context, struct error *error)
 {
     const int64_t *since_ms = context;
     SQL_AUTO sql = sql_begin(connection, "DELETE FROM sessions WHERE last_seen_ms < ?1");
@@ -131,7 +131,7 @@ bool session_load(struct store *store, int64_t since_ms, struct session_row **ro
                              "coalesce(log_level, -1) "
                              "FROM sessions ORDER BY created_ms");
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        list = rows_grow(list, length, sizeof *list);
+        list = sql_rows_grow(list, length, sizeof *list);
         read_row(&sql, &list[length++]);
     }
     if (step == SQL_FAILED) {
@@ -156,7 +156,7 @@ struct subscribing {
     const char *session, *uri;
 };
 
-static bool apply_to_subscription(struct connection *connection, const char *statement,
+static bool apply_to_subscription(struct sql_connection *connection, const char *statement,
                                   const struct subscribing *subscribing, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, statement);
@@ -166,7 +166,7 @@ static bool apply_to_subscription(struct connection *connection, const char *sta
     return sql_run(&sql, error);
 }
 
-static bool apply_subscribe(struct connection *connection, void *context, struct error *error)
+static bool apply_subscribe(struct sql_connection *connection, void *context, struct error *error)
 {
     static const char INSERT[] =
         "INSERT INTO subscriptions (session, uri) SELECT id, ?2 FROM sessions WHERE id = ?1 "
@@ -175,46 +175,46 @@ static bool apply_subscribe(struct connection *connection, void *context, struct
     return apply_to_subscription(connection, INSERT, context, error);
 }
 
-bool subscription_add(struct store *store, const char *session, const char *uri,
-                      struct error *error)
+bool session_subscription_add(struct store *store, const char *session, const char *uri,
+                              struct error *error)
 {
     struct subscribing subscribing = { session, uri };
 
     return database_write(store->main, apply_subscribe, &subscribing, error);
 }
 
-static bool apply_unsubscribe(struct connection *connection, void *context, struct error *error)
+static bool apply_unsubscribe(struct sql_connection *connection, void *context, struct error *error)
 {
     static const char DELETE[] = "DELETE FROM subscriptions WHERE session = ?1 AND uri = ?2";
 
     return apply_to_subscription(connection, DELETE, context, error);
 }
 
-bool subscription_remove(struct store *store, const char *session, const char *uri,
-                         struct error *error)
+bool session_subscription_remove(struct store *store, const char *session, const char *uri,
+                                 struct error *error)
 {
     struct subscribing subscribing = { session, uri };
 
     return database_write(store->main, apply_unsubscribe, &subscribing, error);
 }
 
-bool subscription_load(struct store *store, struct subscription_row **rows, size_t *count,
-                       struct error *error)
+bool session_subscription_load(struct store *store, struct session_subscription_row **rows,
+                               size_t *count, struct error *error)
 {
-    struct subscription_row *list = NULL;
+    struct session_subscription_row *list = NULL;
     size_t length = 0;
     enum sql_step step;
 
     READER_AUTO reader = database_reader(store->main);
     SQL_AUTO sql = sql_begin(reader.connection, "SELECT uri, session FROM subscriptions");
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        list = rows_grow(list, length, sizeof *list);
-        list[length] = (struct subscription_row){ .uri = sql_text_copy(&sql, 0) };
+        list = sql_rows_grow(list, length, sizeof *list);
+        list[length] = (struct session_subscription_row){ .uri = sql_text_copy(&sql, 0) };
         sql_text(&sql, 1, list[length].session, sizeof list[length].session);
         length++;
     }
     if (step == SQL_FAILED) {
-        subscription_rows_free(list, length);
+        session_subscription_rows_free(list, length);
         return false;
     }
     *rows = list;
@@ -222,7 +222,7 @@ bool subscription_load(struct store *store, struct subscription_row **rows, size
     return true;
 }
 
-void subscription_rows_free(struct subscription_row *rows, size_t count)
+void session_subscription_rows_free(struct session_subscription_row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         free(rows[i].uri);

@@ -27,7 +27,7 @@ static bool open_files(struct store *store, const char *folder, unsigned readers
            && database_open(text_string(&main), &migrations_main, readers, &store->main, error)
            && database_open(text_string(&scrapes), &migrations_scrapes, SCRAPE_READERS,
                             &store->scrapes, error)
-           && audit_upgrade(store, error) && plausible_load(store, error);
+           && audit_upgrade(store, error) && plausible_time_load(store, error);
 }
 
 static bool guard(void *context, struct error *error)
@@ -65,7 +65,7 @@ bool store_open(const char *folder, unsigned readers, struct store **out, struct
         return false;
     }
     watch_files(store, folder);
-    store->touches = touches_create(store->main);
+    store->deferred = deferred_timestamps_create(store->main);
     store->series = series_cache_create();
     store->tally = audit_tally_create();
     *out = store;
@@ -76,7 +76,7 @@ bool store_use_audit_key(struct store *store, const char *path, struct error *er
 {
     if (path[0] != '\0' && !audit_keys_read(path, &store->audit_keys, error))
         return false;
-    return audit_begin_key(store, error);
+    return audit_key_begin(store, error);
 }
 
 bool store_require(const char *folder, struct error *error)
@@ -113,7 +113,7 @@ void store_close(struct store *store)
     presence_finish(&store->presence);
     audit_tally_destroy(store->tally);
     pthread_mutex_destroy(&store->clock.lock);
-    touches_destroy(store->touches);
+    deferred_timestamps_destroy(store->deferred);
     series_cache_destroy(store->series);
     pthread_mutex_destroy(&store->verdict_lock);
     if (store->lock_file >= 0)
@@ -123,13 +123,13 @@ void store_close(struct store *store)
 }
 
 /* A real write that changes nothing: sqlite3 does not compare. */
-static bool rewrite_version(struct connection *connection, void *context, struct error *error)
+static bool rewrite_version(struct sql_connection *connection, void *context, struct error *error)
 {
     TEXT_AUTO script = { 0 };
 
     (void)context;
     text_addf(&script, "PRAGMA user_version = %d", migrations_main.count);
-    return connection_run(connection, text_string(&script), error);
+    return sql_connection_run(connection, text_string(&script), error);
 }
 
 static bool check_read(struct store *store, struct error *error)

@@ -50,7 +50,7 @@ struct change {
     const char *arguments; /* JSON without secrets, at most 4 KiB kept */
     const char *nonce; /* of a request in several rounds, which has its effect once; NULL: none */
     const struct text *changed; /* JSON: {"member": [before, after]}; NULL: not told */
-    int64_t intent;             /* set by audit_announce: the row that the outcome belongs to */
+    int64_t intent;             /* set by audit_log_announce: the row that the outcome belongs to */
     bool written;               /* set by the store once the outcome row is committed */
 };
 

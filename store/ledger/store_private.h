@@ -14,7 +14,7 @@
 #include "store/ledger/sweeps.h"
 
 struct audit_tally;
-struct touches;
+struct deferred_timestamps;
 struct series_cache;
 
 struct store_clock {
@@ -30,7 +30,7 @@ struct store {
     struct database *scrapes; /* scrapes.db */
     struct presence presence; /* of their files */
     struct store_clock clock;
-    struct touches *touches;
+    struct deferred_timestamps *deferred;
     struct series_cache *series;
     struct audit_tally *tally;
     struct audit_keys audit_keys; /* set before others use the store, never changed after */
@@ -42,7 +42,7 @@ struct store {
 };
 
 /* What the process before remembered of the clock. */
-bool plausible_load(struct store *store, struct error *error);
+bool plausible_time_load(struct store *store, struct error *error);
 
 /* Runs the closure and adds the audit row of `change` (NULL: none) with outcome 'ok', in one
  * transaction. `subject`, `detail` and `change->changed` are read after the closure has run, so it
@@ -55,11 +55,12 @@ bool store_change_told(struct store *store, struct change *change, database_appl
                        void *context, const char *subject, const char *detail, struct text *changed,
                        struct error *error);
 /* Add to such a text what differs; it is empty at first. */
-void changed_text(struct text *changed, const char *member, const char *before, const char *after);
-void changed_number(struct text *changed, const char *member, int64_t before, int64_t after);
+void audit_changed_text(struct text *changed, const char *member, const char *before,
+                        const char *after);
+void audit_changed_number(struct text *changed, const char *member, int64_t before, int64_t after);
 struct deployment;
-void changed_deployment(struct text *changed, const struct deployment *before,
-                        const struct deployment *after);
+void audit_changed_deployment(struct text *changed, const struct deployment *before,
+                              const struct deployment *after);
 
 /* A row of the audit on its way into it. Borrowed strings, NULL: empty. */
 struct audit_note {
@@ -68,61 +69,65 @@ struct audit_note {
     int64_t times; /* how many calls it stands for */
 };
 /* In the caller's transaction; *id: the row's. */
-bool audit_insert(struct connection *connection, const struct audit_keys *keys,
-                  const struct audit_note *note, int64_t *id, struct error *error);
+bool audit_log_insert(struct sql_connection *connection, const struct audit_keys *keys,
+                      const struct audit_note *note, int64_t *id, struct error *error);
 /* When the store is opened: the rows of before the chain become a part of it. */
 bool audit_upgrade(struct store *store, struct error *error);
 /* Where the key is the audit's first: the anchor gets it, as every row from now on. */
-bool audit_begin_key(struct store *store, struct error *error);
+bool audit_key_begin(struct store *store, struct error *error);
 /* Deletes rows from the old end, those that are older than `before_ms`, and leaves an anchor. */
 bool audit_shorten(struct store *store, int64_t before_ms, struct error *error);
 
 /* In the transaction of the change's effect. CONFLICT: that request was carried out already. */
-bool settled_insert(struct connection *connection, const struct change *change,
-                    struct error *error);
+bool request_nonce_insert(struct sql_connection *connection, const struct change *change,
+                          struct error *error);
 
 /* In the caller's transaction; one that is there already stays. */
-bool secret_origin_insert(struct connection *connection, const struct secret_origin *row,
+bool secret_origin_insert(struct sql_connection *connection, const struct secret_origin *row,
                           struct error *error);
 
 #define CLIP_LIMIT 4096
 /* JSON that is kept up to `limit` bytes with its NUL: what is longer becomes
  * {"truncated":true,"bytes":N,"start":"..."}. NULL becomes {}. Heap. */
-char *json_clip(const char *json, size_t limit);
+char *audit_log_clip(const char *json, size_t limit);
 
 /* CONFLICT unless the claim is the job's newest and the job runs. */
-bool claim_check(struct connection *connection, const struct claim *claim, struct error *error);
+bool job_claim_check(struct sql_connection *connection, const struct claim *claim,
+                     struct error *error);
 /* In the caller's transaction. */
-bool job_insert(struct connection *connection, const struct job *job, struct error *error);
+bool job_insert(struct sql_connection *connection, const struct job *job, struct error *error);
 /* Stands in line for the servers of the deployments that the job's sweep measures. */
-bool line_join(struct connection *connection, const char *job_id, struct error *error);
+bool endpoint_queue_join(struct sql_connection *connection, const char *job_id,
+                         struct error *error);
 /* Of a job that nobody holds up: grants it the endpoint that it stands in line for. *holds: it has
  * all it needs; else it stands in line for the next. */
-bool line_advance(struct connection *connection, const char *job_id, int64_t now_ms, bool *holds,
-                  struct error *error);
-bool line_leave(struct connection *connection, const char *job_id, struct error *error);
+bool endpoint_queue_advance(struct sql_connection *connection, const char *job_id, int64_t now_ms,
+                            bool *holds, struct error *error);
+bool endpoint_queue_leave(struct sql_connection *connection, const char *job_id,
+                          struct error *error);
 /* A job that waits for an answer holds nobody up meanwhile. */
-bool line_step_aside(struct connection *connection, const char *job_id, struct error *error);
+bool endpoint_queue_step_aside(struct sql_connection *connection, const char *job_id,
+                               struct error *error);
 /* For jobs of the time when jobs stood in line only once they ran. */
-bool lines_restore(struct connection *connection, struct error *error);
+bool endpoint_queue_restore(struct sql_connection *connection, struct error *error);
 /* BUSY if the principal has that many sweeps queued or running; 0: any. */
-bool sweep_check_room(struct connection *connection, const char *principal, int64_t limit,
-                      struct error *error);
+bool sweep_create_check_space(struct sql_connection *connection, const char *principal,
+                              int64_t limit, struct error *error);
 
 /* A caller's key, and what it was used for. Borrowed strings. */
 struct idempotency {
     const char *principal, *tool, *key, *arguments_digest;
 };
-bool idempotency_insert(struct connection *connection, const struct idempotency *idempotency,
+bool idempotency_insert(struct sql_connection *connection, const struct idempotency *idempotency,
                         const char *subject, int64_t now_ms, struct error *error);
 /* CONFLICT if the key was used with other arguments. */
-bool idempotency_read(struct connection *connection, const struct idempotency *idempotency,
+bool idempotency_read(struct sql_connection *connection, const struct idempotency *idempotency,
                       char subject[ID_SIZE], bool *found, struct error *error);
 
 /* Who does it; "local" where nobody is said. */
-const char *change_principal(const struct change *change);
+const char *store_change_principal(const struct change *change);
 /* NOT_FOUND names the id. */
-bool sweep_read(struct connection *connection, const char *id, struct sweep_row *out,
+bool sweep_read(struct sql_connection *connection, const char *id, struct sweep_row *out,
                 struct error *error);
 
 /* Conditions and columns of the table jobs. Who was asked to stop waits for nothing more. */
@@ -136,10 +141,11 @@ bool sweep_read(struct connection *connection, const char *id, struct sweep_row 
     "max(updated_ms, created_ms) "
 /* A row of JOB_COLUMNS. */
 void job_read_row(const struct sql *sql, struct job *row);
-bool job_read(struct connection *connection, const char *id, struct job *out, struct error *error);
+bool job_read(struct sql_connection *connection, const char *id, struct job *out,
+              struct error *error);
 /* Runs a statement whose parameters are a job's id and, where it is not 0, a time. */
-bool job_execute(struct connection *connection, const char *statement, const char *id,
+bool job_execute(struct sql_connection *connection, const char *statement, const char *id,
                  int64_t time_ms, struct error *error);
 /* Ends a sweep whose job failed or was cancelled without saying how the sweep ended. */
-bool job_end_sweep(struct connection *connection, const char *job_id, enum job_state state,
+bool job_end_sweep(struct sql_connection *connection, const char *job_id, enum job_state state,
                    int64_t now_ms, struct error *error);

@@ -28,7 +28,7 @@ struct creation {
     struct sweep_row row;
 };
 
-static bool insert_job(struct connection *connection, const struct creation *creation,
+static bool insert_job(struct sql_connection *connection, const struct creation *creation,
                        const char *job_id, struct error *error)
 {
     struct job job = { .created_ms = creation->now_ms };
@@ -40,7 +40,7 @@ static bool insert_job(struct connection *connection, const struct creation *cre
     return job_insert(connection, &job, error);
 }
 
-static bool insert_sweep(struct connection *connection, const struct creation *creation,
+static bool insert_sweep(struct sql_connection *connection, const struct creation *creation,
                          const char *job_id, struct error *error)
 {
     SQL_AUTO sql =
@@ -59,7 +59,7 @@ static bool insert_sweep(struct connection *connection, const struct creation *c
     return sql_run(&sql, error);
 }
 
-static bool insert_subjects(struct connection *connection, const struct creation *creation,
+static bool insert_subjects(struct sql_connection *connection, const struct creation *creation,
                             struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO sweep_subjects (sweep_id, position, "
@@ -86,7 +86,7 @@ static const char *corrected(const struct sweep_order *order, const struct run_m
     return NULL;
 }
 
-static bool insert_run(struct connection *connection, const struct creation *creation,
+static bool insert_run(struct sql_connection *connection, const struct creation *creation,
                        const struct run_made *run, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO runs (id, sweep_id, repetition, provenance, "
@@ -111,7 +111,7 @@ static size_t runs_wanted(const struct creation *creation)
 }
 
 /* The run of this repetition of its subject, made where it is new. */
-static bool run_of(struct connection *connection, struct creation *creation,
+static bool run_of(struct sql_connection *connection, struct creation *creation,
                    const struct cell_plan *cell, const char **id, struct error *error)
 {
     struct run_made *run = creation->runs;
@@ -128,11 +128,11 @@ static bool run_of(struct connection *connection, struct creation *creation,
     creation->run_count++;
     run->repetition = cell->repetition;
     run->subject = cell->subject;
-    id_create("run", run->id);
+    random_id("run", run->id);
     return insert_run(connection, creation, run, error);
 }
 
-static bool insert_cells(struct connection *connection, struct creation *creation,
+static bool insert_cells(struct sql_connection *connection, struct creation *creation,
                          struct error *error)
 {
     SQL_AUTO sql =
@@ -161,8 +161,8 @@ static bool insert_cells(struct connection *connection, struct creation *creatio
                         creation->run_count, runs_wanted(creation));
 }
 
-bool sweep_check_room(struct connection *connection, const char *principal, int64_t limit,
-                      struct error *error)
+bool sweep_create_check_space(struct sql_connection *connection, const char *principal,
+                              int64_t limit, struct error *error)
 {
     bool found;
     SQL_AUTO sql =
@@ -181,18 +181,20 @@ bool sweep_check_room(struct connection *connection, const char *principal, int6
         principal, (long long)sql_integer(&sql, 0), (long long)limit);
 }
 
-static bool insert_all(struct connection *connection, struct creation *creation,
+static bool insert_all(struct sql_connection *connection, struct creation *creation,
                        struct error *error)
 {
     char job_id[ID_SIZE];
 
-    id_create("swp", creation->sweep_id);
-    id_create("job", job_id);
-    if (!sweep_check_room(connection, creation->principal, creation->order->active_limit, error)
+    random_id("swp", creation->sweep_id);
+    random_id("job", job_id);
+    if (!sweep_create_check_space(connection, creation->principal, creation->order->active_limit,
+                                  error)
         || !insert_job(connection, creation, job_id, error)
         || !insert_sweep(connection, creation, job_id, error)
         || !insert_subjects(connection, creation, error)
-        || !insert_cells(connection, creation, error) || !line_join(connection, job_id, error))
+        || !insert_cells(connection, creation, error)
+        || !endpoint_queue_join(connection, job_id, error))
         return false;
     if (creation->idempotency.key != NULL
         && !idempotency_insert(connection, &creation->idempotency, creation->sweep_id,
@@ -201,7 +203,7 @@ static bool insert_all(struct connection *connection, struct creation *creation,
     return sweep_read(connection, creation->sweep_id, &creation->row, error);
 }
 
-static bool apply_create(struct connection *connection, void *context, struct error *error)
+static bool apply_create(struct sql_connection *connection, void *context, struct error *error)
 {
     struct creation *creation = context;
     bool used = false;
@@ -231,8 +233,8 @@ bool sweep_create(struct store *store, const struct sweep_order *order, int64_t 
 {
     struct creation creation = {
         .order = order,
-        .principal = change_principal(change),
-        .idempotency = { change_principal(change), change == NULL ? "" : change->tool,
+        .principal = store_change_principal(change),
+        .idempotency = { store_change_principal(change), change == NULL ? "" : change->tool,
                          order->idempotency_key, order->arguments_digest },
         .now_ms = now_ms,
         .subjects = { order->deployment, order->candidate },

@@ -48,7 +48,8 @@ static void read_row(const struct sql *sql, struct sweep_row *row)
     sql_text(sql, 9, row->principal, sizeof row->principal);
 }
 
-static bool read_subjects(struct connection *connection, struct sweep_row *row, struct error *error)
+static bool read_subjects(struct sql_connection *connection, struct sweep_row *row,
+                          struct error *error)
 {
     enum sql_step step;
     SQL_AUTO sql =
@@ -69,7 +70,7 @@ static bool read_subjects(struct connection *connection, struct sweep_row *row, 
     return step != SQL_FAILED;
 }
 
-bool sweep_read(struct connection *connection, const char *id, struct sweep_row *out,
+bool sweep_read(struct sql_connection *connection, const char *id, struct sweep_row *out,
                 struct error *error)
 {
     bool found;
@@ -120,7 +121,7 @@ bool sweep_list(struct store *store, const char *deployment, int64_t before_ms, 
     sql_bind_integer(&sql, 2, before_ms);
     sql_bind_integer(&sql, 3, (int64_t)limit);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = rows_grow(rows, length, sizeof *rows);
+        rows = sql_rows_grow(rows, length, sizeof *rows);
         read_row(&sql, &rows[length]);
         if (!read_subjects(reader.connection, &rows[length++], error)) {
             step = SQL_FAILED;
@@ -165,7 +166,7 @@ struct reopening {
     struct sweep_row row;
 };
 
-static bool run_for_sweep(struct connection *connection, const char *statement, const char *id,
+static bool run_for_sweep(struct sql_connection *connection, const char *statement, const char *id,
                           struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, statement);
@@ -174,7 +175,7 @@ static bool run_for_sweep(struct connection *connection, const char *statement, 
     return sql_run(&sql, error);
 }
 
-static bool check_idle(struct connection *connection, const struct sweep_row *row,
+static bool check_idle(struct sql_connection *connection, const struct sweep_row *row,
                        struct error *error)
 {
     bool found;
@@ -194,7 +195,7 @@ static bool check_idle(struct connection *connection, const struct sweep_row *ro
     "NULL) "
 
 /* A finished run stays as it is: what failed in it is measured anew by a run that corrects it. */
-static bool put_back_failed(struct connection *connection, const char *id, struct error *error)
+static bool put_back_failed(struct sql_connection *connection, const char *id, struct error *error)
 {
     static const char REJECT[] =
         "UPDATE attempts SET state = 'rejected', reason = 'measured again on request' WHERE id IN "
@@ -215,7 +216,7 @@ static bool put_back_failed(struct connection *connection, const char *id, struc
            && run_for_sweep(connection, PUT_BACK, id, error);
 }
 
-static bool check_pending(struct connection *connection, const struct reopening *reopening,
+static bool check_pending(struct sql_connection *connection, const struct reopening *reopening,
                           struct error *error)
 {
     SQL_AUTO sql =
@@ -239,14 +240,14 @@ static bool check_pending(struct connection *connection, const struct reopening 
         reopening->id, (long long)sql_integer(&sql, 1), reopening->id);
 }
 
-static bool attach_job(struct connection *connection, const struct reopening *reopening,
+static bool attach_job(struct sql_connection *connection, const struct reopening *reopening,
                        struct error *error)
 {
     struct job job = { .created_ms = reopening->now_ms };
     SQL_AUTO sql = sql_begin(connection, "UPDATE sweeps SET job_id = ?2, state = 'planned', "
                                          "reason = '', finished_ms = NULL WHERE id = ?1");
 
-    id_create("job", job.id);
+    random_id("job", job.id);
     text_copy(job.kind, sizeof job.kind, "sweep");
     text_copy(job.subject, sizeof job.subject, reopening->id);
     text_copy(job.principal, sizeof job.principal, reopening->principal);
@@ -254,10 +255,10 @@ static bool attach_job(struct connection *connection, const struct reopening *re
         return false;
     sql_bind_text(&sql, 1, reopening->id);
     sql_bind_text(&sql, 2, job.id);
-    return sql_run(&sql, error) && line_join(connection, job.id, error);
+    return sql_run(&sql, error) && endpoint_queue_join(connection, job.id, error);
 }
 
-static bool apply_reopen(struct connection *connection, void *context, struct error *error)
+static bool apply_reopen(struct sql_connection *connection, void *context, struct error *error)
 {
     struct reopening *reopening = context;
     struct sweep_row *row = &reopening->row;
@@ -265,7 +266,8 @@ static bool apply_reopen(struct connection *connection, void *context, struct er
     if (!sweep_read(connection, reopening->id, row, error))
         return false;
     if (!check_idle(connection, row, error)
-        || !sweep_check_room(connection, reopening->principal, reopening->active_limit, error))
+        || !sweep_create_check_space(connection, reopening->principal, reopening->active_limit,
+                                     error))
         return false;
     if (reopening->retry_failed && !put_back_failed(connection, reopening->id, error))
         return false;
@@ -280,7 +282,7 @@ bool sweep_reopen(struct store *store, const char *id, bool retry_failed, int64_
 {
     struct reopening reopening = {
         .id = id,
-        .principal = change_principal(change),
+        .principal = store_change_principal(change),
         .retry_failed = retry_failed,
         .active_limit = active_limit,
         .now_ms = now_ms,
@@ -294,90 +296,91 @@ bool sweep_reopen(struct store *store, const char *id, bool retry_failed, int64_
     return true;
 }
 
-struct turn {
+struct held_write {
     const struct claim *claim;
     const char *sweep_id, *workload_json, *state, *reason;
     int64_t deployment_id, now_ms;
 };
 
 /* The sweep must be the one that the claimed job works on. */
-static bool run_for_holder(struct sql *sql, const struct turn *turn, struct error *error)
+static bool run_for_holder(struct sql *sql, const struct held_write *held_write,
+                           struct error *error)
 {
-    sql_bind_text(sql, 1, turn->sweep_id);
-    sql_bind_text(sql, 2, turn->claim->job_id);
+    sql_bind_text(sql, 1, held_write->sweep_id);
+    sql_bind_text(sql, 2, held_write->claim->job_id);
     if (!sql_run(sql, error))
         return false;
     return sql_changes(sql) == 1
-           || error_set(error, ERROR_CONFLICT, "sweep %s is not the work of job %s", turn->sweep_id,
-                        turn->claim->job_id);
+           || error_set(error, ERROR_CONFLICT, "sweep %s is not the work of job %s",
+                        held_write->sweep_id, held_write->claim->job_id);
 }
 
-static bool apply_begin(struct connection *connection, void *context, struct error *error)
+static bool apply_begin(struct sql_connection *connection, void *context, struct error *error)
 {
-    const struct turn *turn = context;
+    const struct held_write *held_write = context;
     SQL_AUTO sql = sql_begin(connection, "UPDATE sweeps SET state = 'running', started_ms = "
                                          "coalesce(started_ms, ?3) WHERE id = ?1 AND job_id = ?2");
 
-    if (!claim_check(connection, turn->claim, error))
+    if (!job_claim_check(connection, held_write->claim, error))
         return false;
-    sql_bind_integer(&sql, 3, turn->now_ms);
-    return run_for_holder(&sql, turn, error);
+    sql_bind_integer(&sql, 3, held_write->now_ms);
+    return run_for_holder(&sql, held_write, error);
 }
 
 bool sweep_begin(struct store *store, const struct claim *claim, const char *sweep_id,
                  int64_t now_ms, struct error *error)
 {
-    struct turn turn = { .claim = claim, .sweep_id = sweep_id, .now_ms = now_ms };
+    struct held_write held_write = { .claim = claim, .sweep_id = sweep_id, .now_ms = now_ms };
 
-    return database_write(store->main, apply_begin, &turn, error);
+    return database_write(store->main, apply_begin, &held_write, error);
 }
 
-static bool apply_workload(struct connection *connection, void *context, struct error *error)
+static bool apply_workload(struct sql_connection *connection, void *context, struct error *error)
 {
-    const struct turn *turn = context;
+    const struct held_write *held_write = context;
     SQL_AUTO sql =
         sql_begin(connection, "UPDATE sweep_subjects SET workload = ?4 WHERE sweep_id = ?1 AND "
                               "deployment_id = ?3 AND EXISTS "
                               "(SELECT 1 FROM sweeps WHERE id = ?1 AND job_id = ?2)");
 
-    if (!claim_check(connection, turn->claim, error))
+    if (!job_claim_check(connection, held_write->claim, error))
         return false;
-    sql_bind_integer(&sql, 3, turn->deployment_id);
-    sql_bind_text(&sql, 4, turn->workload_json);
-    return run_for_holder(&sql, turn, error);
+    sql_bind_integer(&sql, 3, held_write->deployment_id);
+    sql_bind_text(&sql, 4, held_write->workload_json);
+    return run_for_holder(&sql, held_write, error);
 }
 
 bool sweep_workload_keep(struct store *store, const struct claim *claim, const char *sweep_id,
                          int64_t deployment_id, const char *workload_json, struct error *error)
 {
-    struct turn turn = { .claim = claim,
-                         .sweep_id = sweep_id,
-                         .deployment_id = deployment_id,
-                         .workload_json = workload_json };
+    struct held_write held_write = { .claim = claim,
+                                     .sweep_id = sweep_id,
+                                     .deployment_id = deployment_id,
+                                     .workload_json = workload_json };
 
-    return database_write(store->main, apply_workload, &turn, error);
+    return database_write(store->main, apply_workload, &held_write, error);
 }
 
-static bool apply_end(struct connection *connection, void *context, struct error *error)
+static bool apply_end(struct sql_connection *connection, void *context, struct error *error)
 {
-    const struct turn *turn = context;
+    const struct held_write *held_write = context;
     SQL_AUTO sql = sql_begin(connection, "UPDATE sweeps SET state = ?3, reason = ?4, "
                                          "finished_ms = ?5 WHERE id = ?1 AND job_id = ?2");
 
-    if (!claim_check(connection, turn->claim, error))
+    if (!job_claim_check(connection, held_write->claim, error))
         return false;
-    sql_bind_text(&sql, 3, turn->state);
-    sql_bind_text(&sql, 4, turn->reason == NULL ? "" : turn->reason);
-    sql_bind_integer(&sql, 5, turn->now_ms);
-    return run_for_holder(&sql, turn, error);
+    sql_bind_text(&sql, 3, held_write->state);
+    sql_bind_text(&sql, 4, held_write->reason == NULL ? "" : held_write->reason);
+    sql_bind_integer(&sql, 5, held_write->now_ms);
+    return run_for_holder(&sql, held_write, error);
 }
 
 bool sweep_end(struct store *store, const struct claim *claim, const char *sweep_id,
                const char *state, const char *reason, int64_t now_ms, struct error *error)
 {
-    struct turn turn = {
+    struct held_write held_write = {
         .claim = claim, .sweep_id = sweep_id, .state = state, .reason = reason, .now_ms = now_ms
     };
 
-    return database_write(store->main, apply_end, &turn, error);
+    return database_write(store->main, apply_end, &held_write, error);
 }

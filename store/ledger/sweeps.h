@@ -132,9 +132,9 @@ bool sweep_find_active(struct store *store, const char *deployment, char id[ID_S
  * sweep). */
 bool cell_list(struct store *store, const char *sweep_id, const char *run_id, struct cell_row **out,
                size_t *count, struct error *error);
-bool attempt_list(struct store *store, const char *sweep_id, const char *state,
-                  struct attempt_row **out, size_t *count,
-                  struct error *error); /* state NULL: all; free(*out) */
+bool cell_attempt_list(struct store *store, const char *sweep_id, const char *state,
+                       struct attempt_row **out, size_t *count,
+                       struct error *error); /* state NULL: all; free(*out) */
 bool run_find(struct store *store, const char *id, struct run_row *out, struct error *error);
 bool run_list(struct store *store, const char *deployment, const char *sweep_id, int64_t before_ms,
               size_t limit, struct run_row **out, size_t *count, struct error *error);
@@ -160,19 +160,20 @@ bool attempt_accept(struct store *store, const struct claim *claim, int64_t atte
                     const struct cell_result *result, int64_t now_ms, struct error *error);
 bool attempt_interrupt(struct store *store, const struct claim *claim, int64_t attempt_id,
                        const char *reason, int64_t now_ms, struct error *error);
-bool cells_skip(struct store *store, const struct claim *claim, const char *sweep_id,
-                const char *reason, int64_t now_ms, struct error *error); /* every pending cell */
+bool sweep_skip_cells(struct store *store, const struct claim *claim, const char *sweep_id,
+                      const char *reason, int64_t now_ms,
+                      struct error *error); /* every pending cell */
 /* Cells that an adaptive sweep need not measure, and why; all in one transaction. Those that are
  * not pending any more stay as they are. */
 struct cell_inference {
     int64_t cell_id;
     char reason[256];
 };
-bool cells_infer(struct store *store, const struct claim *claim, const char *sweep_id,
-                 const struct cell_inference *inferences, size_t count, int64_t now_ms,
-                 struct error *error);
-bool histogram_find(struct store *store, int64_t attempt_id, enum metric metric,
-                    struct histogram **out, struct error *error);
+bool sweep_infer_cells(struct store *store, const struct claim *claim, const char *sweep_id,
+                       const struct cell_inference *inferences, size_t count, int64_t now_ms,
+                       struct error *error);
+bool cell_histogram_find(struct store *store, int64_t attempt_id, enum metric metric,
+                         struct histogram **out, struct error *error);
 /* The raw records as stored (compressed); NOT_FOUND after retention. *out is heap memory. */
-bool records_find(struct store *store, int64_t attempt_id, void **out, size_t *length,
-                  int64_t *requests, struct error *error);
+bool cell_records_find(struct store *store, int64_t attempt_id, void **out, size_t *length,
+                       int64_t *requests, struct error *error);

@@ -30,8 +30,8 @@ int64_t block_span_ms(enum scrape_level level)
 
 /* ---- Points ---- */
 
-struct scrape_point point_of(int64_t at_ms, double value, bool counter, int64_t before_ms,
-                             double before)
+struct scrape_point block_point_of(int64_t at_ms, double value, bool counter, int64_t before_ms,
+                                   double before)
 {
     struct scrape_point point = { .at_ms = at_ms, .count = 1, .last = value };
 
@@ -44,7 +44,7 @@ struct scrape_point point_of(int64_t at_ms, double value, bool counter, int64_t 
     return point;
 }
 
-void point_merge(struct scrape_point *point, const struct scrape_point *later)
+void block_point_merge(struct scrape_point *point, const struct scrape_point *later)
 {
     if (later->count == 0)
         return;
@@ -77,13 +77,14 @@ static double value_of(const struct scrape_point *point, size_t offset)
     return value;
 }
 
-void points_take(const struct scrape_point *points, size_t count, size_t offset, double *out)
+void block_points_take(const struct scrape_point *points, size_t count, size_t offset, double *out)
 {
     for (size_t i = 0; i < count; i++)
         out[i] = value_of(&points[i], offset);
 }
 
-void points_put(const double *column, size_t count, size_t offset, struct scrape_point *points)
+void block_points_put(const double *column, size_t count, size_t offset,
+                      struct scrape_point *points)
 {
     for (size_t i = 0; i < count; i++)
         *member_of(&points[i], offset) = column[i];
@@ -102,10 +103,10 @@ static void pack_times(const struct block *block, struct text *out)
 
     for (size_t i = 0; i < block->count; i++)
         column[i] = (double)block->times[i].at_ms;
-    column_pack(out, column, block->count, &as_before);
+    column_codec_pack(out, column, block->count, &as_before);
     for (size_t i = 1; i < 3; i++) {
-        points_take(block->times, block->count, time_members[i], column);
-        column_pack(out, column, block->count, &as_before);
+        block_points_take(block->times, block->count, time_members[i], column);
+        column_codec_pack(out, column, block->count, &as_before);
     }
 }
 
@@ -113,14 +114,14 @@ static bool unpack_times(struct block *block, const uint8_t **in, const uint8_t 
 {
     FREE_AUTO double *column = memory_zeroed(block->count, sizeof *column);
 
-    if (!column_unpack(in, end, column, block->count, &as_before))
+    if (!column_codec_unpack(in, end, column, block->count, &as_before))
         return false;
     for (size_t i = 0; i < block->count; i++)
         block->times[i].at_ms = is_whole(column[i]) ? (int64_t)column[i] : 0;
     for (size_t i = 1; i < 3; i++) {
-        if (!column_unpack(in, end, column, block->count, &as_before))
+        if (!column_codec_unpack(in, end, column, block->count, &as_before))
             return false;
-        points_put(column, block->count, time_members[i], block->times);
+        block_points_put(column, block->count, time_members[i], block->times);
     }
     return true;
 }

@@ -25,11 +25,12 @@ void block_finish(struct block *block);
 int64_t block_place(const struct block *block, int64_t family);
 
 /* Adds what came later within the same step. */
-void point_merge(struct scrape_point *point, const struct scrape_point *later);
+void block_point_merge(struct scrape_point *point, const struct scrape_point *later);
 /* One scrape of a series, after the one before it (before_ms -1: there is none). */
-struct scrape_point point_of(int64_t at_ms, double value, bool counter, int64_t before_ms,
-                             double before);
+struct scrape_point block_point_of(int64_t at_ms, double value, bool counter, int64_t before_ms,
+                                   double before);
 
 /* A column of points, and back: the member (a double) that lies `offset` into each. */
-void points_take(const struct scrape_point *points, size_t count, size_t offset, double *out);
-void points_put(const double *column, size_t count, size_t offset, struct scrape_point *points);
+void block_points_take(const struct scrape_point *points, size_t count, size_t offset, double *out);
+void block_points_put(const double *column, size_t count, size_t offset,
+                      struct scrape_point *points);

@@ -8,7 +8,7 @@
 
 /* ---- Reading ---- */
 
-struct family_reader family_reader_begin(struct connection *connection, int64_t block_id,
+struct family_reader family_reader_begin(struct sql_connection *connection, int64_t block_id,
                                          const struct block *block, enum scrape_level level,
                                          int64_t family)
 {
@@ -40,12 +40,12 @@ static bool open_row(struct family_reader *reader, struct error *error)
     if (!found)
         return error_set(error, ERROR_INTERNAL, "stored metrics are damaged: a chunk is missing");
     const void *data = sql_blob(&sql, 0, &length);
-    return lane_reader_create(reader->block, reader->level, data, length, &reader->lanes, error);
+    return series_reader_create(reader->block, reader->level, data, length, &reader->lanes, error);
 }
 
 static void close_row(struct family_reader *reader)
 {
-    lane_reader_destroy(reader->lanes);
+    series_reader_destroy(reader->lanes);
     reader->lanes = NULL;
 }
 
@@ -55,7 +55,7 @@ bool family_reader_next(struct family_reader *reader, const struct lane **out, s
     while (*out == NULL && (reader->lanes != NULL || has_row(reader))) {
         if (reader->lanes == NULL && !open_row(reader, error))
             return false;
-        if (!lane_reader_next(reader->lanes, out, error))
+        if (!series_reader_next(reader->lanes, out, error))
             return false;
         if (*out == NULL)
             close_row(reader);
@@ -71,13 +71,13 @@ void family_reader_end(struct family_reader *reader)
 
 /* ---- Writing ---- */
 
-struct family_writer family_writer_begin(struct connection *connection, int64_t block_id,
+struct family_writer family_writer_begin(struct sql_connection *connection, int64_t block_id,
                                          struct block *block, enum scrape_level level)
 {
     return (struct family_writer){ .connection = connection,
                                    .block = block,
                                    .block_id = block_id,
-                                   .packer = lane_packer_create(block, level) };
+                                   .packer = series_packer_create(block, level) };
 }
 
 bool family_writer_flush(struct family_writer *writer, struct error *error)
@@ -86,13 +86,13 @@ bool family_writer_flush(struct family_writer *writer, struct error *error)
     TEXT_AUTO data = { 0 };
     SQL_AUTO sql = sql_begin(writer->connection, "INSERT INTO chunks (id, data) VALUES (?1, ?2)");
 
-    if (lane_packer_size(writer->packer) == 0)
+    if (series_packer_size(writer->packer) == 0)
         return true;
-    if (!lane_packer_take(writer->packer, &data, error))
+    if (!series_packer_take(writer->packer, &data, error))
         return false;
     sql_bind_integer(&sql, 1, writer->block_id * BLOCK_FAMILIES + (int64_t)block->family_count);
     sql_bind_blob(&sql, 2, data.data, data.length);
-    block->families = rows_grow(block->families, block->family_count, sizeof *block->families);
+    block->families = sql_rows_grow(block->families, block->family_count, sizeof *block->families);
     block->families[block->family_count++] = writer->family;
     return sql_run(&sql, error);
 }
@@ -100,17 +100,17 @@ bool family_writer_flush(struct family_writer *writer, struct error *error)
 bool family_writer_add(struct family_writer *writer, int64_t family, const struct lane *lane,
                        struct error *error)
 {
-    bool is_full = lane_packer_size(writer->packer) >= CHUNK_BYTES;
+    bool is_full = series_packer_size(writer->packer) >= CHUNK_BYTES;
 
     if ((is_full || family != writer->family) && !family_writer_flush(writer, error))
         return false;
     writer->family = family;
-    lane_packer_add(writer->packer, lane);
+    series_packer_add(writer->packer, lane);
     return true;
 }
 
 void family_writer_end(struct family_writer *writer)
 {
-    lane_packer_destroy(writer->packer);
+    series_packer_destroy(writer->packer);
     writer->packer = NULL;
 }

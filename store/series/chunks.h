@@ -4,18 +4,18 @@
 
 #include "store/series/series_codec.h"
 
-struct connection;
+struct sql_connection;
 
 /* One family's lanes, ascending by series. */
 struct family_reader {
-    struct connection *connection;
+    struct sql_connection *connection;
     const struct block *block;
     enum scrape_level level;
     int64_t block_id, family, place; /* place: of the next row */
-    struct lane_reader *lanes;
+    struct series_reader *lanes;
 };
 /* A block without the family has no lanes. Borrows `block`. */
-struct family_reader family_reader_begin(struct connection *connection, int64_t block_id,
+struct family_reader family_reader_begin(struct sql_connection *connection, int64_t block_id,
                                          const struct block *block, enum scrape_level level,
                                          int64_t family);
 /* *out NULL: there are no more; else borrowed until the next call. */
@@ -24,12 +24,12 @@ void family_reader_end(struct family_reader *reader);
 
 /* Adds families to a block, one after the other, by ascending id. */
 struct family_writer {
-    struct connection *connection;
+    struct sql_connection *connection;
     struct block *block; /* whose directory it fills */
     int64_t block_id, family;
-    struct lane_packer *packer;
+    struct series_packer *packer;
 };
-struct family_writer family_writer_begin(struct connection *connection, int64_t block_id,
+struct family_writer family_writer_begin(struct sql_connection *connection, int64_t block_id,
                                          struct block *block, enum scrape_level level);
 bool family_writer_add(struct family_writer *writer, int64_t family, const struct lane *lane,
                        struct error *error);

@@ -100,8 +100,8 @@ static uint8_t *pack_bits(uint8_t *to, const double *values, size_t count,
     return to;
 }
 
-void column_pack(struct text *out, const double *values, size_t count,
-                 const struct prediction *prediction)
+void column_codec_pack(struct text *out, const double *values, size_t count,
+                       const struct prediction *prediction)
 {
     enum mode mode = mode_for(values, count, prediction);
     uint8_t *to;
@@ -177,8 +177,8 @@ static bool unpack_bits(const uint8_t **in, const uint8_t *end, double *values, 
     return hits == 0;
 }
 
-bool column_unpack(const uint8_t **in, const uint8_t *end, double *values, size_t count,
-                   const struct prediction *prediction)
+bool column_codec_unpack(const uint8_t **in, const uint8_t *end, double *values, size_t count,
+                         const struct prediction *prediction)
 {
     if (*in >= end)
         return false;

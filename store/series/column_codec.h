@@ -16,8 +16,8 @@ struct prediction {
 };
 
 /* Appends the column to the bytes in `out`. Every double comes back bit by bit. */
-void column_pack(struct text *out, const double *values, size_t count,
-                 const struct prediction *prediction);
+void column_codec_pack(struct text *out, const double *values, size_t count,
+                       const struct prediction *prediction);
 /* Reads `count` values and moves *in behind them. False: damaged. */
-bool column_unpack(const uint8_t **in, const uint8_t *end, double *values, size_t count,
-                   const struct prediction *prediction);
+bool column_codec_unpack(const uint8_t **in, const uint8_t *end, double *values, size_t count,
+                         const struct prediction *prediction);

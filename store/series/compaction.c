@@ -9,24 +9,24 @@
 #define DAY_MS (24 * 60 * 60 * 1000LL)
 
 /* The last scrape stays: the next stretch counts growth from it. */
-static bool delete_scrapes(const struct stretch *stretch, struct error *error)
+static bool delete_scrapes(const struct rollup_window *window, struct error *error)
 {
-    SQL_AUTO sql = sql_begin(stretch->connection, "DELETE FROM samples WHERE deployment_id = ?1 "
-                                                  "AND at_ms < ?2");
+    SQL_AUTO sql = sql_begin(window->connection, "DELETE FROM samples WHERE deployment_id = ?1 "
+                                                 "AND at_ms < ?2");
 
-    sql_bind_integer(&sql, 1, stretch->deployment_id);
-    sql_bind_integer(&sql, 2, stretch->at_ms[stretch->count - 1]);
+    sql_bind_integer(&sql, 1, window->deployment_id);
+    sql_bind_integer(&sql, 2, window->at_ms[window->count - 1]);
     return sql_run(&sql, error);
 }
 
 /* A day further than needed, so that it is rarely written. */
-static bool note_seen(const struct stretch *stretch, struct error *error)
+static bool note_seen(const struct rollup_window *window, struct error *error)
 {
-    int64_t last_ms = stretch->at_ms[stretch->count - 1];
-    SQL_AUTO sql = sql_begin(stretch->connection, "UPDATE series SET seen_ms = ?2 WHERE id = ?1");
+    int64_t last_ms = window->at_ms[window->count - 1];
+    SQL_AUTO sql = sql_begin(window->connection, "UPDATE series SET seen_ms = ?2 WHERE id = ?1");
 
-    for (size_t i = 0; i < stretch->source_count; i++) {
-        const struct source *source = &stretch->sources[i];
+    for (size_t i = 0; i < window->source_count; i++) {
+        const struct source *source = &window->sources[i];
 
         if (!source->any || source->seen_ms >= last_ms)
             continue;
@@ -38,51 +38,52 @@ static bool note_seen(const struct stretch *stretch, struct error *error)
     return true;
 }
 
-static bool note_until(const struct stretch *stretch, struct error *error)
+static bool note_until(const struct rollup_window *window, struct error *error)
 {
-    SQL_AUTO sql = sql_begin(stretch->connection,
+    SQL_AUTO sql = sql_begin(window->connection,
                              "INSERT INTO compacted (deployment_id, until_ms) VALUES (?1, ?2) "
                              "ON CONFLICT (deployment_id) DO UPDATE SET until_ms = ?2");
 
-    sql_bind_integer(&sql, 1, stretch->deployment_id);
-    sql_bind_integer(&sql, 2, stretch->to_ms);
+    sql_bind_integer(&sql, 1, window->deployment_id);
+    sql_bind_integer(&sql, 2, window->to_ms);
     return sql_run(&sql, error);
 }
 
-static bool grow_all(struct stretch *stretch, struct growth growths[SCRAPE_LEVELS],
+static bool grow_all(struct rollup_window *window, struct rollup_writer growths[SCRAPE_LEVELS],
                      struct error *error)
 {
-    for (size_t first = 0, count; first < stretch->source_count; first += count) {
-        if (!stretch_load(stretch, first, &count, error))
+    for (size_t first = 0, count; first < window->source_count; first += count) {
+        if (!rollup_window_load(window, first, &count, error))
             return false;
         for (size_t i = first; i < first + count; i++)
             for (int level = 0; level < SCRAPE_LEVELS; level++)
-                if (!growth_add(&growths[level], &stretch->sources[i], error))
+                if (!rollup_writer_add(&growths[level], &window->sources[i], error))
                     return false;
     }
     return true;
 }
 
 /* Every level grows at once, so that the scrapes are read once. */
-static bool grow_levels(struct stretch *stretch, struct error *error)
+static bool grow_levels(struct rollup_window *window, struct error *error)
 {
-    struct growth growths[SCRAPE_LEVELS] = { 0 };
+    struct rollup_writer growths[SCRAPE_LEVELS] = { 0 };
     bool ok = true;
 
     for (int level = 0; ok && level < SCRAPE_LEVELS; level++)
-        ok = growth_begin(&growths[level], stretch, (enum scrape_level)level, error);
-    ok = ok && grow_all(stretch, growths, error);
+        ok = rollup_writer_begin(&growths[level], window, (enum scrape_level)level, error);
+    ok = ok && grow_all(window, growths, error);
     for (int level = 0; ok && level < SCRAPE_LEVELS; level++)
-        ok = growth_end(&growths[level], error);
+        ok = rollup_writer_end(&growths[level], error);
     for (int level = 0; level < SCRAPE_LEVELS; level++)
-        growth_finish(&growths[level]);
+        rollup_writer_finish(&growths[level]);
     return ok;
 }
 
-static bool pack_stretch(struct stretch *stretch, struct error *error)
+static bool pack_stretch(struct rollup_window *window, struct error *error)
 {
-    return stretch_read(stretch, error) && grow_levels(stretch, error) && note_seen(stretch, error)
-           && delete_scrapes(stretch, error) && note_until(stretch, error);
+    return rollup_window_read(window, error) && grow_levels(window, error)
+           && note_seen(window, error) && delete_scrapes(window, error)
+           && note_until(window, error);
 }
 
 struct request {
@@ -90,16 +91,17 @@ struct request {
     bool more;
 };
 
-static bool apply_stretch(struct connection *connection, void *context, struct error *error)
+static bool apply_stretch(struct sql_connection *connection, void *context, struct error *error)
 {
     struct request *request = context;
-    struct stretch stretch = { .connection = connection, .deployment_id = request->deployment_id };
-    bool ok = stretch_find(&stretch, request->now_ms, error);
+    struct rollup_window window = { .connection = connection,
+                                    .deployment_id = request->deployment_id };
+    bool ok = rollup_window_find(&window, request->now_ms, error);
 
-    request->more = stretch.count > 0;
-    if (ok && stretch.count > 0)
-        ok = pack_stretch(&stretch, error);
-    stretch_finish(&stretch);
+    request->more = window.count > 0;
+    if (ok && window.count > 0)
+        ok = pack_stretch(&window, error);
+    rollup_window_finish(&window);
     return ok;
 }
 
@@ -110,7 +112,7 @@ static bool list_deployments(struct store *store, int64_t **out, size_t *count, 
     SQL_AUTO sql = sql_begin(reader.connection, "SELECT DISTINCT deployment_id FROM samples");
 
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        *out = rows_grow(*out, *count, sizeof **out);
+        *out = sql_rows_grow(*out, *count, sizeof **out);
         (*out)[(*count)++] = sql_integer(&sql, 0);
     }
     return step == SQL_DONE;

@@ -18,15 +18,14 @@
 /* ---- Which stretch is next ---- */
 
 /* INT64_MAX: there is none. */
-static bool find_first(const struct stretch *stretch, int64_t *at_ms, struct error *error)
+static bool find_first(const struct rollup_window *window, int64_t *at_ms, struct error *error)
 {
-    SQL_AUTO sql =
-        sql_begin(stretch->connection,
-                  "SELECT coalesce(min(at_ms), ?2) FROM samples WHERE deployment_id = ?1 "
-                  "AND at_ms >= coalesce((SELECT until_ms FROM compacted "
-                  "WHERE deployment_id = ?1), 0)");
+    SQL_AUTO sql = sql_begin(
+        window->connection, "SELECT coalesce(min(at_ms), ?2) FROM samples WHERE deployment_id = ?1 "
+                            "AND at_ms >= coalesce((SELECT until_ms FROM compacted "
+                            "WHERE deployment_id = ?1), 0)");
 
-    sql_bind_integer(&sql, 1, stretch->deployment_id);
+    sql_bind_integer(&sql, 1, window->deployment_id);
     sql_bind_integer(&sql, 2, INT64_MAX);
     if (sql_step(&sql, error) != SQL_ROW)
         return false;
@@ -34,14 +33,14 @@ static bool find_first(const struct stretch *stretch, int64_t *at_ms, struct err
     return true;
 }
 
-static bool count_rows(const struct stretch *stretch, int64_t from_ms, int64_t to_ms, int64_t *out,
-                       struct error *error)
+static bool count_rows(const struct rollup_window *window, int64_t from_ms, int64_t to_ms,
+                       int64_t *out, struct error *error)
 {
-    SQL_AUTO sql = sql_begin(stretch->connection, "SELECT count(*) FROM samples WHERE "
-                                                  "deployment_id = ?1 AND at_ms >= ?2 "
-                                                  "AND at_ms < ?3");
+    SQL_AUTO sql = sql_begin(window->connection, "SELECT count(*) FROM samples WHERE "
+                                                 "deployment_id = ?1 AND at_ms >= ?2 "
+                                                 "AND at_ms < ?3");
 
-    sql_bind_integer(&sql, 1, stretch->deployment_id);
+    sql_bind_integer(&sql, 1, window->deployment_id);
     sql_bind_integer(&sql, 2, from_ms);
     sql_bind_integer(&sql, 3, to_ms);
     if (sql_step(&sql, error) != SQL_ROW)
@@ -50,85 +49,85 @@ static bool count_rows(const struct stretch *stretch, int64_t from_ms, int64_t t
     return true;
 }
 
-bool stretch_find(struct stretch *stretch, int64_t now_ms, struct error *error)
+bool rollup_window_find(struct rollup_window *window, int64_t now_ms, struct error *error)
 {
     int64_t first_ms, rows, length_ms = LONG_STRETCH_MS;
 
-    if (!find_first(stretch, &first_ms, error))
+    if (!find_first(window, &first_ms, error))
         return false;
     if (first_ms >= now_ms)
         return true;
-    stretch->from_ms = first_ms - first_ms % SHORT_STRETCH_MS;
-    if (!count_rows(stretch, stretch->from_ms, stretch->from_ms + SHORT_STRETCH_MS, &rows, error))
+    window->from_ms = first_ms - first_ms % SHORT_STRETCH_MS;
+    if (!count_rows(window, window->from_ms, window->from_ms + SHORT_STRETCH_MS, &rows, error))
         return false;
     if (rows > SHORT_FROM_ROWS)
         length_ms = SHORT_STRETCH_MS;
-    stretch->to_ms = first_ms - first_ms % length_ms + length_ms;
-    if (stretch->to_ms + GRACE_MS > now_ms)
+    window->to_ms = first_ms - first_ms % length_ms + length_ms;
+    if (window->to_ms + GRACE_MS > now_ms)
         return true;
-    if (!count_rows(stretch, stretch->from_ms, stretch->to_ms, &rows, error))
+    if (!count_rows(window, window->from_ms, window->to_ms, &rows, error))
         return false;
-    stretch->count = (size_t)rows;
+    window->count = (size_t)rows;
     return true;
 }
 
 /* ---- Its times and series ---- */
 
 /* *epoch -1: there is none. */
-static bool read_before_time(struct stretch *stretch, int64_t *epoch, struct error *error)
+static bool read_before_time(struct rollup_window *window, int64_t *epoch, struct error *error)
 {
     bool found;
     SQL_AUTO sql =
-        sql_begin(stretch->connection, "SELECT at_ms, epoch FROM samples WHERE deployment_id = ?1 "
-                                       "AND at_ms < ?2 ORDER BY at_ms DESC LIMIT 1");
+        sql_begin(window->connection, "SELECT at_ms, epoch FROM samples WHERE deployment_id = ?1 "
+                                      "AND at_ms < ?2 ORDER BY at_ms DESC LIMIT 1");
 
-    sql_bind_integer(&sql, 1, stretch->deployment_id);
-    sql_bind_integer(&sql, 2, stretch->from_ms);
+    sql_bind_integer(&sql, 1, window->deployment_id);
+    sql_bind_integer(&sql, 2, window->from_ms);
     if (!sql_find(&sql, &found, error))
         return false;
-    stretch->before_ms = found ? sql_integer(&sql, 0) : -1;
+    window->before_ms = found ? sql_integer(&sql, 0) : -1;
     *epoch = found ? sql_integer(&sql, 1) : -1;
     return true;
 }
 
-static bool read_times(struct stretch *stretch, struct error *error)
+static bool read_times(struct rollup_window *window, struct error *error)
 {
     size_t index = 0;
     int64_t epoch;
     enum sql_step step;
     SQL_AUTO sql =
-        sql_begin(stretch->connection, "SELECT at_ms, epoch FROM samples WHERE deployment_id = ?1 "
-                                       "AND at_ms >= ?2 AND at_ms < ?3 ORDER BY at_ms");
+        sql_begin(window->connection, "SELECT at_ms, epoch FROM samples WHERE deployment_id = ?1 "
+                                      "AND at_ms >= ?2 AND at_ms < ?3 ORDER BY at_ms");
 
-    if (!read_before_time(stretch, &epoch, error))
+    if (!read_before_time(window, &epoch, error))
         return false;
-    stretch->at_ms = memory_zeroed(stretch->count, sizeof *stretch->at_ms);
-    stretch->follows = memory_zeroed(stretch->count, sizeof *stretch->follows);
-    sql_bind_integer(&sql, 1, stretch->deployment_id);
-    sql_bind_integer(&sql, 2, stretch->from_ms);
-    sql_bind_integer(&sql, 3, stretch->to_ms);
-    while ((step = sql_step(&sql, error)) == SQL_ROW && index < stretch->count) {
-        stretch->follows[index] = epoch == sql_integer(&sql, 1);
-        stretch->at_ms[index++] = sql_integer(&sql, 0);
+    window->at_ms = memory_zeroed(window->count, sizeof *window->at_ms);
+    window->follows = memory_zeroed(window->count, sizeof *window->follows);
+    sql_bind_integer(&sql, 1, window->deployment_id);
+    sql_bind_integer(&sql, 2, window->from_ms);
+    sql_bind_integer(&sql, 3, window->to_ms);
+    while ((step = sql_step(&sql, error)) == SQL_ROW && index < window->count) {
+        window->follows[index] = epoch == sql_integer(&sql, 1);
+        window->at_ms[index++] = sql_integer(&sql, 0);
         epoch = sql_integer(&sql, 1);
     }
     return step != SQL_FAILED;
 }
 
-static bool read_sources(struct stretch *stretch, struct error *error)
+static bool read_sources(struct rollup_window *window, struct error *error)
 {
     enum sql_step step;
     char type[16];
     SQL_AUTO sql =
-        sql_begin(stretch->connection, "SELECT id, family, type, seen_ms FROM "
-                                       "series WHERE deployment_id = ?1 ORDER BY family, id");
+        sql_begin(window->connection, "SELECT id, family, type, seen_ms FROM "
+                                      "series WHERE deployment_id = ?1 ORDER BY family, id");
 
-    sql_bind_integer(&sql, 1, stretch->deployment_id);
+    sql_bind_integer(&sql, 1, window->deployment_id);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        stretch->sources =
-            rows_grow(stretch->sources, stretch->source_count, sizeof *stretch->sources);
+        window->sources =
+            sql_rows_grow(window->sources, window->source_count, sizeof *window->sources);
         sql_text(&sql, 2, type, sizeof type);
-        stretch->sources[stretch->source_count++] =
+        window->sources[window->source_count++] =
             (struct source){ .series = sql_integer(&sql, 0),
                              .family = sql_integer(&sql, 1),
                              .seen_ms = sql_integer(&sql, 3),
@@ -138,9 +137,9 @@ static bool read_sources(struct stretch *stretch, struct error *error)
     return step == SQL_DONE;
 }
 
-bool stretch_read(struct stretch *stretch, struct error *error)
+bool rollup_window_read(struct rollup_window *window, struct error *error)
 {
-    return read_times(stretch, error) && read_sources(stretch, error);
+    return read_times(window, error) && read_sources(window, error);
 }
 
 /* ---- Values of some of its series ---- */
@@ -158,19 +157,19 @@ static int by_series(const void *a, const void *b)
     return x->series < y->series ? -1 : x->series > y->series;
 }
 
-static void make_batch(struct stretch *stretch, size_t first, struct batch *out)
+static void make_batch(struct rollup_window *window, size_t first, struct batch *out)
 {
-    size_t most = stretch->count < VALUES_LOADED ? VALUES_LOADED / stretch->count : 1;
+    size_t most = window->count < VALUES_LOADED ? VALUES_LOADED / window->count : 1;
 
-    out->count = stretch->source_count - first < most ? stretch->source_count - first : most;
+    out->count = window->source_count - first < most ? window->source_count - first : most;
     out->sources = memory_zeroed(out->count, sizeof(struct source *));
-    free(stretch->values);
-    stretch->values = memory_zeroed(out->count * stretch->count, sizeof *stretch->values);
-    for (size_t i = 0; i < out->count * stretch->count; i++)
-        stretch->values[i] = NAN;
+    free(window->values);
+    window->values = memory_zeroed(out->count * window->count, sizeof *window->values);
+    for (size_t i = 0; i < out->count * window->count; i++)
+        window->values[i] = NAN;
     for (size_t i = 0; i < out->count; i++) {
-        out->sources[i] = &stretch->sources[first + i];
-        out->sources[i]->values = stretch->values + i * stretch->count;
+        out->sources[i] = &window->sources[first + i];
+        out->sources[i]->values = window->values + i * window->count;
     }
     qsort(out->sources, out->count, sizeof *out->sources, by_series);
 }
@@ -203,19 +202,20 @@ static bool take_scrape(struct batch *batch, const void *data, size_t length, in
 }
 
 /* From the scrape before the stretch on, where there is one. */
-static bool read_scrapes(const struct stretch *stretch, struct batch *batch, struct error *error)
+static bool read_scrapes(const struct rollup_window *window, struct batch *batch,
+                         struct error *error)
 {
-    int64_t index = stretch->before_ms < 0 ? 0 : -1;
+    int64_t index = window->before_ms < 0 ? 0 : -1;
     enum sql_step step;
     size_t length;
     SQL_AUTO sql =
-        sql_begin(stretch->connection, "SELECT data FROM samples WHERE deployment_id = ?1 "
-                                       "AND at_ms >= ?2 AND at_ms < ?3 ORDER BY at_ms");
+        sql_begin(window->connection, "SELECT data FROM samples WHERE deployment_id = ?1 "
+                                      "AND at_ms >= ?2 AND at_ms < ?3 ORDER BY at_ms");
 
-    sql_bind_integer(&sql, 1, stretch->deployment_id);
-    sql_bind_integer(&sql, 2, stretch->before_ms < 0 ? stretch->from_ms : stretch->before_ms);
-    sql_bind_integer(&sql, 3, stretch->to_ms);
-    while ((step = sql_step(&sql, error)) == SQL_ROW && index < (int64_t)stretch->count) {
+    sql_bind_integer(&sql, 1, window->deployment_id);
+    sql_bind_integer(&sql, 2, window->before_ms < 0 ? window->from_ms : window->before_ms);
+    sql_bind_integer(&sql, 3, window->to_ms);
+    while ((step = sql_step(&sql, error)) == SQL_ROW && index < (int64_t)window->count) {
         const void *data = sql_blob(&sql, 0, &length);
 
         if (!take_scrape(batch, data, length, index++, error))
@@ -224,22 +224,23 @@ static bool read_scrapes(const struct stretch *stretch, struct batch *batch, str
     return step != SQL_FAILED;
 }
 
-bool stretch_load(struct stretch *stretch, size_t first, size_t *count, struct error *error)
+bool rollup_window_load(struct rollup_window *window, size_t first, size_t *count,
+                        struct error *error)
 {
     struct batch batch;
     bool ok;
 
-    make_batch(stretch, first, &batch);
-    ok = read_scrapes(stretch, &batch, error);
+    make_batch(window, first, &batch);
+    ok = read_scrapes(window, &batch, error);
     *count = batch.count;
     free(batch.sources);
     return ok;
 }
 
-void stretch_finish(struct stretch *stretch)
+void rollup_window_finish(struct rollup_window *window)
 {
-    free(stretch->values);
-    free(stretch->sources);
-    free(stretch->follows);
-    free(stretch->at_ms);
+    free(window->values);
+    free(window->sources);
+    free(window->follows);
+    free(window->at_ms);
 }

@@ -7,7 +7,7 @@
 
 #include "base/core/error.h"
 
-struct connection;
+struct sql_connection;
 
 /* What is known of a series, and what it had in the stretch. */
 struct source {
@@ -18,8 +18,8 @@ struct source {
     double *values; /* one per scrape; NaN: absent. Where it is loaded */
 };
 
-struct stretch {
-    struct connection *connection;
+struct rollup_window {
+    struct sql_connection *connection;
     int64_t deployment_id, from_ms, to_ms;
     int64_t before_ms; /* of the scrape before; -1: there is none */
     int64_t *at_ms;
@@ -32,10 +32,11 @@ struct stretch {
 
 /* Whole hours that are over (ten minutes, where there are many scrapes), the oldest first. count 0:
  * nothing is due. */
-bool stretch_find(struct stretch *stretch, int64_t now_ms, struct error *error);
+bool rollup_window_find(struct rollup_window *window, int64_t now_ms, struct error *error);
 /* When was scraped in it, and which series there are. */
-bool stretch_read(struct stretch *stretch, struct error *error);
+bool rollup_window_read(struct rollup_window *window, struct error *error);
 /* The values of the sources from `first` on, as many as some megabytes hold: so many is *count.
  * Those loaded before lose theirs. */
-bool stretch_load(struct stretch *stretch, size_t first, size_t *count, struct error *error);
-void stretch_finish(struct stretch *stretch);
+bool rollup_window_load(struct rollup_window *window, size_t first, size_t *count,
+                        struct error *error);
+void rollup_window_finish(struct rollup_window *window);

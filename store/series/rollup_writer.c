@@ -7,33 +7,33 @@
 #include "base/core/memory.h"
 #include "store/engine/sql.h"
 
-static int64_t step_of(const struct growth *growth, size_t scrape)
+static int64_t step_of(const struct rollup_writer *growth, size_t scrape)
 {
-    int64_t at_ms = growth->stretch->at_ms[scrape];
+    int64_t at_ms = growth->window->at_ms[scrape];
 
     return at_ms - at_ms % scrape_level_ms(growth->level);
 }
 
 /* Full, and the stretch follows it; or beyond what one block may hold. */
-static bool is_closed(const struct growth *growth)
+static bool is_closed(const struct rollup_writer *growth)
 {
     const struct block *old = &growth->old;
     bool follows = old->count == 0 || old->times[old->count - 1].at_ms <= step_of(growth, 0);
 
     return (follows && old->count >= BLOCK_POINTS)
-           || old->count + growth->stretch->count > BLOCK_POINTS_LIMIT;
+           || old->count + growth->window->count > BLOCK_POINTS_LIMIT;
 }
 
 /* The row of the last block before the stretch's end: it grows, unless it is closed. */
-static bool take_old(struct growth *growth, const struct sql *sql, struct error *error)
+static bool take_old(struct rollup_writer *growth, const struct sql *sql, struct error *error)
 {
-    const struct stretch *stretch = growth->stretch;
+    const struct rollup_window *window = growth->window;
     int64_t span_ms = block_span_ms(growth->level);
     int64_t from_ms = sql_integer(sql, 1), to_ms = sql_integer(sql, 2);
     size_t length;
     const void *data = sql_blob(sql, 3, &length);
 
-    if (from_ms / span_ms != stretch->from_ms / span_ms)
+    if (from_ms / span_ms != window->from_ms / span_ms)
         return true;
     if (!block_unpack(data, length, &growth->old, error))
         return false;
@@ -42,25 +42,25 @@ static bool take_old(struct growth *growth, const struct sql *sql, struct error 
         return true;
     }
     growth->old_id = sql_integer(sql, 0);
-    growth->from_ms = from_ms < stretch->from_ms ? from_ms : stretch->from_ms;
-    growth->to_ms = to_ms > stretch->to_ms ? to_ms : stretch->to_ms;
+    growth->from_ms = from_ms < window->from_ms ? from_ms : window->from_ms;
+    growth->to_ms = to_ms > window->to_ms ? to_ms : window->to_ms;
     return true;
 }
 
-static bool find_old(struct growth *growth, struct error *error)
+static bool find_old(struct rollup_writer *growth, struct error *error)
 {
-    struct stretch *stretch = growth->stretch;
+    struct rollup_window *window = growth->window;
     bool found;
     SQL_AUTO sql =
-        sql_begin(stretch->connection, "SELECT id, from_ms, to_ms, data FROM blocks WHERE "
-                                       "deployment_id = ?1 AND level = ?2 AND from_ms < ?3 "
-                                       "ORDER BY from_ms DESC LIMIT 1");
+        sql_begin(window->connection, "SELECT id, from_ms, to_ms, data FROM blocks WHERE "
+                                      "deployment_id = ?1 AND level = ?2 AND from_ms < ?3 "
+                                      "ORDER BY from_ms DESC LIMIT 1");
 
-    growth->from_ms = stretch->from_ms;
-    growth->to_ms = stretch->to_ms;
-    sql_bind_integer(&sql, 1, stretch->deployment_id);
+    growth->from_ms = window->from_ms;
+    growth->to_ms = window->to_ms;
+    sql_bind_integer(&sql, 1, window->deployment_id);
     sql_bind_integer(&sql, 2, growth->level);
-    sql_bind_integer(&sql, 3, stretch->to_ms);
+    sql_bind_integer(&sql, 3, window->to_ms);
     return sql_find(&sql, &found, error) && (!found || take_old(growth, &sql, error));
 }
 
@@ -73,15 +73,15 @@ static size_t place_last(struct block *block, int64_t step_at_ms)
 }
 
 /* The old times and the new steps, in order. */
-static void merge_times(struct growth *growth)
+static void merge_times(struct rollup_writer *growth)
 {
-    const struct stretch *stretch = growth->stretch;
+    const struct rollup_window *window = growth->window;
     const struct block *old = &growth->old;
     struct block *block = &growth->block;
     size_t i = 0, j = 0;
 
-    while (i < old->count || j < stretch->count) {
-        if (j == stretch->count || (i < old->count && old->times[i].at_ms <= step_of(growth, j))) {
+    while (i < old->count || j < window->count) {
+        if (j == window->count || (i < old->count && old->times[i].at_ms <= step_of(growth, j))) {
             size_t place = place_last(block, old->times[i].at_ms);
 
             block->times[place] = old->times[i];
@@ -93,60 +93,61 @@ static void merge_times(struct growth *growth)
     }
 }
 
-static void grow_times(struct growth *growth)
+static void grow_times(struct rollup_writer *growth)
 {
-    const struct stretch *stretch = growth->stretch;
+    const struct rollup_window *window = growth->window;
     struct block *block = &growth->block;
-    int64_t before_ms = stretch->before_ms;
+    int64_t before_ms = window->before_ms;
 
-    block->times = memory_zeroed(growth->old.count + stretch->count, sizeof *block->times);
+    block->times = memory_zeroed(growth->old.count + window->count, sizeof *block->times);
     growth->old_places = memory_zeroed(growth->old.count, sizeof *growth->old_places);
-    growth->places = memory_zeroed(stretch->count, sizeof *growth->places);
+    growth->places = memory_zeroed(window->count, sizeof *growth->places);
     merge_times(growth);
-    for (size_t i = 0; i < stretch->count; i++) {
+    for (size_t i = 0; i < window->count; i++) {
         struct scrape_point *step = &block->times[growth->places[i]];
 
         step->count++;
-        if (stretch->follows[i])
-            step->covered_ms += (double)(stretch->at_ms[i] - before_ms);
-        before_ms = stretch->at_ms[i];
+        if (window->follows[i])
+            step->covered_ms += (double)(window->at_ms[i] - before_ms);
+        before_ms = window->at_ms[i];
     }
 }
 
-static void add_points(const struct growth *growth, const struct source *source, struct lane *lane)
+static void add_points(const struct rollup_writer *growth, const struct source *source,
+                       struct lane *lane)
 {
-    const struct stretch *stretch = growth->stretch;
-    int64_t before_ms = isnan(source->before) ? -1 : stretch->before_ms;
+    const struct rollup_window *window = growth->window;
+    int64_t before_ms = isnan(source->before) ? -1 : window->before_ms;
     double before = source->before;
 
-    for (size_t i = 0; source->any && i < stretch->count; i++) {
+    for (size_t i = 0; source->any && i < window->count; i++) {
         double value = source->values[i];
 
-        if (!stretch->follows[i])
+        if (!window->follows[i])
             before_ms = -1;
         if (!isnan(value)) {
             const struct scrape_point point =
-                point_of(stretch->at_ms[i], value, lane->counter, before_ms, before);
-            point_merge(&lane->points[growth->places[i]], &point);
+                block_point_of(window->at_ms[i], value, lane->counter, before_ms, before);
+            block_point_merge(&lane->points[growth->places[i]], &point);
         }
-        before_ms = isnan(value) ? -1 : stretch->at_ms[i];
+        before_ms = isnan(value) ? -1 : window->at_ms[i];
         before = value;
     }
 }
 
 /* ---- Family by family, series by series ---- */
 
-static bool begin_family(struct growth *growth, int64_t family, struct error *error)
+static bool begin_family(struct rollup_writer *growth, int64_t family, struct error *error)
 {
     family_reader_end(&growth->reader);
-    growth->reader = family_reader_begin(growth->stretch->connection, growth->old_id, &growth->old,
+    growth->reader = family_reader_begin(growth->window->connection, growth->old_id, &growth->old,
                                          growth->level, family);
     return family_reader_next(&growth->reader, &growth->before, error);
 }
 
 /* What the block has of the series so far; NULL: nothing. */
-static bool find_before(struct growth *growth, const struct source *source, const struct lane **out,
-                        struct error *error)
+static bool find_before(struct rollup_writer *growth, const struct source *source,
+                        const struct lane **out, struct error *error)
 {
     if (growth->reader.family != source->family && !begin_family(growth, source->family, error))
         return false;
@@ -158,7 +159,8 @@ static bool find_before(struct growth *growth, const struct source *source, cons
     return true;
 }
 
-bool growth_add(struct growth *growth, const struct source *source, struct error *error)
+bool rollup_writer_add(struct rollup_writer *growth, const struct source *source,
+                       struct error *error)
 {
     const struct block *block = &growth->block;
     struct lane lane = { source->series, source->counter, growth->points };
@@ -180,22 +182,22 @@ bool growth_add(struct growth *growth, const struct source *source, struct error
 
 /* ---- Its beginning and end ---- */
 
-static bool delete_old(const struct growth *growth, struct error *error)
+static bool delete_old(const struct rollup_writer *growth, struct error *error)
 {
-    SQL_AUTO sql = sql_begin(growth->stretch->connection, "DELETE FROM blocks WHERE id = ?1");
+    SQL_AUTO sql = sql_begin(growth->window->connection, "DELETE FROM blocks WHERE id = ?1");
 
     sql_bind_integer(&sql, 1, growth->old_id);
     return growth->old_id == 0 || sql_run(&sql, error);
 }
 
-static bool insert_block(struct growth *growth, struct error *error)
+static bool insert_block(struct rollup_writer *growth, struct error *error)
 {
-    const struct stretch *stretch = growth->stretch;
-    SQL_AUTO sql = sql_begin(stretch->connection,
+    const struct rollup_window *window = growth->window;
+    SQL_AUTO sql = sql_begin(window->connection,
                              "INSERT INTO blocks (deployment_id, level, from_ms, to_ms, data) "
                              "VALUES (?1, ?2, ?3, ?4, x'')");
 
-    sql_bind_integer(&sql, 1, stretch->deployment_id);
+    sql_bind_integer(&sql, 1, window->deployment_id);
     sql_bind_integer(&sql, 2, growth->level);
     sql_bind_integer(&sql, 3, growth->from_ms);
     sql_bind_integer(&sql, 4, growth->to_ms);
@@ -205,11 +207,11 @@ static bool insert_block(struct growth *growth, struct error *error)
     return true;
 }
 
-static bool fill_block(const struct growth *growth, struct error *error)
+static bool fill_block(const struct rollup_writer *growth, struct error *error)
 {
     TEXT_AUTO data = { 0 };
     SQL_AUTO sql =
-        sql_begin(growth->stretch->connection, "UPDATE blocks SET data = ?2 WHERE id = ?1");
+        sql_begin(growth->window->connection, "UPDATE blocks SET data = ?2 WHERE id = ?1");
 
     block_pack(&growth->block, &data);
     sql_bind_integer(&sql, 1, growth->id);
@@ -217,27 +219,27 @@ static bool fill_block(const struct growth *growth, struct error *error)
     return sql_run(&sql, error);
 }
 
-bool growth_begin(struct growth *growth, struct stretch *stretch, enum scrape_level level,
-                  struct error *error)
+bool rollup_writer_begin(struct rollup_writer *growth, struct rollup_window *window,
+                         enum scrape_level level, struct error *error)
 {
-    *growth = (struct growth){ .stretch = stretch, .level = level };
+    *growth = (struct rollup_writer){ .window = window, .level = level };
     if (!find_old(growth, error))
         return false;
     grow_times(growth);
     if (!insert_block(growth, error))
         return false;
     growth->points = memory_zeroed(growth->block.count, sizeof *growth->points);
-    growth->writer = family_writer_begin(stretch->connection, growth->id, &growth->block, level);
+    growth->writer = family_writer_begin(window->connection, growth->id, &growth->block, level);
     return true;
 }
 
-bool growth_end(struct growth *growth, struct error *error)
+bool rollup_writer_end(struct rollup_writer *growth, struct error *error)
 {
     return family_writer_flush(&growth->writer, error) && delete_old(growth, error)
            && fill_block(growth, error);
 }
 
-void growth_finish(struct growth *growth)
+void rollup_writer_finish(struct rollup_writer *growth)
 {
     family_reader_end(&growth->reader);
     family_writer_end(&growth->writer);

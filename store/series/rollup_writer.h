@@ -5,8 +5,8 @@
 #include "store/series/rollup_window.h"
 
 /* The block as it is, and as it becomes. */
-struct growth {
-    struct stretch *stretch;
+struct rollup_writer {
+    struct rollup_window *window;
     enum scrape_level level;
     int64_t old_id, id; /* old_id 0: the stretch begins a block */
     int64_t from_ms, to_ms;
@@ -21,9 +21,11 @@ struct growth {
 
 /* Begins a row that takes the place of the block before the stretch's end, or follows it where that
  * is full. A stretch that lies within a block, as after a clock was set back, is merged into it. */
-bool growth_begin(struct growth *growth, struct stretch *stretch, enum scrape_level level,
-                  struct error *error);
+bool rollup_writer_begin(struct rollup_writer *growth, struct rollup_window *window,
+                         enum scrape_level level, struct error *error);
 /* In the order of the stretch's sources: all of them, with their values. */
-bool growth_add(struct growth *growth, const struct source *source, struct error *error);
-bool growth_end(struct growth *growth, struct error *error);
-void growth_finish(struct growth *growth); /* of one that began or failed to, or of zeros */
+bool rollup_writer_add(struct rollup_writer *growth, const struct source *source,
+                       struct error *error);
+bool rollup_writer_end(struct rollup_writer *growth, struct error *error);
+void rollup_writer_finish(
+    struct rollup_writer *growth); /* of one that began or failed to, or of zeros */

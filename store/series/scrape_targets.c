@@ -13,7 +13,7 @@ struct targeting {
     struct text changed;
 };
 
-static bool read_name(struct connection *connection, struct targeting *targeting,
+static bool read_name(struct sql_connection *connection, struct targeting *targeting,
                       struct error *error)
 {
     bool found;
@@ -29,7 +29,7 @@ static bool read_name(struct connection *connection, struct targeting *targeting
     return true;
 }
 
-static bool note_change(struct connection *connection, struct targeting *targeting,
+static bool note_change(struct sql_connection *connection, struct targeting *targeting,
                         struct error *error)
 {
     bool found;
@@ -39,12 +39,12 @@ static bool note_change(struct connection *connection, struct targeting *targeti
     sql_bind_integer(&sql, 1, targeting->deployment_id);
     if (!sql_find(&sql, &found, error))
         return false;
-    changed_number(&targeting->changed, "interval_ms", found ? sql_integer(&sql, 0) : 0,
-                   targeting->interval_ms);
+    audit_changed_number(&targeting->changed, "interval_ms", found ? sql_integer(&sql, 0) : 0,
+                         targeting->interval_ms);
     return true;
 }
 
-static bool apply_target(struct connection *connection, void *context, struct error *error)
+static bool apply_target(struct sql_connection *connection, void *context, struct error *error)
 {
     struct targeting *targeting = context;
     SQL_AUTO sql =
@@ -80,7 +80,7 @@ bool scrape_target_list(struct store *store, struct scrape_target **out, size_t 
                              "WHERE d.retired_ms IS NULL ORDER BY t.deployment_id");
 
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        rows = rows_grow(rows, length, sizeof *rows);
+        rows = sql_rows_grow(rows, length, sizeof *rows);
         rows[length] = (struct scrape_target){
             .deployment_id = sql_integer(&sql, 0),
             .interval_ms = sql_integer(&sql, 1),
@@ -120,7 +120,7 @@ struct outcome {
     char error[256];
 };
 
-static bool apply_outcome(struct connection *connection, void *context, struct error *error)
+static bool apply_outcome(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct outcome *outcome = context;
     SQL_AUTO sql = sql_begin(connection, "UPDATE scrape_targets SET last_ms = ?2, last_error = ?3 "

@@ -22,7 +22,7 @@ struct scrape {
 };
 
 /* *id 0: there is none. Its type may have changed. */
-static bool series_find(struct connection *connection, int64_t deployment_id,
+static bool series_find(struct sql_connection *connection, int64_t deployment_id,
                         const struct scrape_value *value, int64_t *id, struct error *error)
 {
     bool found;
@@ -39,7 +39,7 @@ static bool series_find(struct connection *connection, int64_t deployment_id,
     return true;
 }
 
-static bool series_insert(struct connection *connection, int64_t deployment_id,
+static bool series_insert(struct sql_connection *connection, int64_t deployment_id,
                           const struct scrape_value *value, int64_t *id, struct error *error)
 {
     SQL_AUTO sql =
@@ -58,8 +58,8 @@ static bool series_insert(struct connection *connection, int64_t deployment_id,
     return true;
 }
 
-static bool read_number(struct connection *connection, const char *statement, int64_t deployment_id,
-                        int64_t *out, struct error *error)
+static bool read_number(struct sql_connection *connection, const char *statement,
+                        int64_t deployment_id, int64_t *out, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, statement);
 
@@ -72,7 +72,7 @@ static bool read_number(struct connection *connection, const char *statement, in
 
 /* Gives an id to a series that is not known here; 0: it is new and beyond the limit. *known: how
  * many the deployment has, or -1. */
-static bool give_id(struct connection *connection, int64_t deployment_id,
+static bool give_id(struct sql_connection *connection, int64_t deployment_id,
                     const struct scrape_value *value, int64_t *known, int64_t *id,
                     struct error *error)
 {
@@ -99,7 +99,8 @@ static void check_generation(struct scrape *scrape)
 }
 
 /* Gives ids to the series that have none, and leaves out what is beyond the limit. */
-static bool apply_series(struct connection *connection, struct scrape *scrape, struct error *error)
+static bool apply_series(struct sql_connection *connection, struct scrape *scrape,
+                         struct error *error)
 {
     size_t kept = 0;
     int64_t known = -1;
@@ -141,7 +142,7 @@ static size_t *number_of(struct scrape_left_out *left_out, const struct limit *l
 }
 
 /* These are kept beyond the limit, too. */
-static bool apply_left_out(struct connection *connection, struct scrape *scrape,
+static bool apply_left_out(struct sql_connection *connection, struct scrape *scrape,
                            struct error *error)
 {
     for (size_t i = 0; i < LIMITS; i++) {
@@ -197,8 +198,8 @@ bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
 
 /* A clock that was set back: what comes is rolled up from there on again, among what was before. Of
  * that only the last scrape is still here, to count growth from, and it is rolled up already. */
-static bool go_back(struct connection *connection, const struct scrape *scrape, int64_t until_ms,
-                    struct error *error)
+static bool go_back(struct sql_connection *connection, const struct scrape *scrape,
+                    int64_t until_ms, struct error *error)
 {
     SQL_AUTO forget =
         sql_begin(connection, "DELETE FROM samples WHERE deployment_id = ?1 AND at_ms < ?2");
@@ -213,7 +214,8 @@ static bool go_back(struct connection *connection, const struct scrape *scrape, 
 }
 
 /* Its epoch: one of its own begins where the clock was set back since the last scrape. */
-static bool begin_scrape(struct connection *connection, struct scrape *scrape, struct error *error)
+static bool begin_scrape(struct sql_connection *connection, struct scrape *scrape,
+                         struct error *error)
 {
     static const char LAST[] =
         "INSERT INTO compacted (deployment_id, until_ms, last_ms) VALUES (?1, 0, ?2) "
@@ -232,7 +234,7 @@ static bool begin_scrape(struct connection *connection, struct scrape *scrape, s
     return scrape->at_ms >= until_ms || go_back(connection, scrape, until_ms, error);
 }
 
-static bool apply_scrape(struct connection *connection, void *context, struct error *error)
+static bool apply_scrape(struct sql_connection *connection, void *context, struct error *error)
 {
     struct scrape *scrape = context;
     FREE_AUTO void *data = NULL;
@@ -291,7 +293,8 @@ bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
                              .left_out = left_out != NULL ? left_out : &own };
 
     size_t unknown = take_values(&scrape, values, count);
-    if (!room_check(store, error) || !database_write(store->scrapes, apply_scrape, &scrape, error))
+    if (!disk_space_check(store, error)
+        || !database_write(store->scrapes, apply_scrape, &scrape, error))
         return false;
     for (size_t i = 0; unknown > 0 && i < scrape.count; i++)
         series_cache_add(store->series, scrape.generation, deployment_id, kept[i]->name,
@@ -329,7 +332,7 @@ bool scrape_names(struct store *store, int64_t deployment_id, char (**out)[128],
 
     sql_bind_integer(&sql, 1, deployment_id);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        names = rows_grow(names, length, sizeof *names);
+        names = sql_rows_grow(names, length, sizeof *names);
         sql_text(&sql, 0, names[length++], sizeof *names);
     }
     if (step == SQL_FAILED) {

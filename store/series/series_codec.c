@@ -27,86 +27,88 @@ static size_t members_of(enum scrape_level level, bool counter, const size_t **o
 }
 
 /* Memory that the columns of one family are worked on in: four columns of `count`. */
-struct desk {
+struct workspace {
     size_t count;
     double *column, *base;
     double *before, *now; /* `last` of the lane before and of this one */
     bool has_before;
 };
 
-static void desk_begin(struct desk *desk, size_t count)
+static void desk_begin(struct workspace *workspace, size_t count)
 {
     double *columns = memory_zeroed(4 * count + 1, sizeof *columns);
 
-    *desk =
-        (struct desk){ count, columns, columns + count, columns + 2 * count, columns + 3 * count,
-                       false };
+    *workspace = (struct workspace){
+        count, columns, columns + count, columns + 2 * count, columns + 3 * count, false
+    };
 }
 
-static void desk_end(struct desk *desk)
+static void desk_end(struct workspace *workspace)
 {
-    free(desk->column);
+    free(workspace->column);
 }
 
-static void desk_next_lane(struct desk *desk)
+static void desk_next_lane(struct workspace *workspace)
 {
-    double *now = desk->now;
+    double *now = workspace->now;
 
-    desk->now = desk->before;
-    desk->before = now;
-    desk->has_before = true;
+    workspace->now = workspace->before;
+    workspace->before = now;
+    workspace->has_before = true;
 }
 
 /* Buckets of a histogram grow with their neighbours. */
-static void predict_by_neighbour(struct desk *desk)
+static void predict_by_neighbour(struct workspace *workspace)
 {
-    for (size_t i = 0; i < desk->count; i++)
-        desk->base[i] = desk->before[i] - (i == 0 ? 0 : desk->before[i - 1]);
+    for (size_t i = 0; i < workspace->count; i++)
+        workspace->base[i] = workspace->before[i] - (i == 0 ? 0 : workspace->before[i - 1]);
 }
 
 /* Of what comes after `last`; all of it is known by then. */
-static struct prediction predict_member(struct desk *desk, const struct block *block,
+static struct prediction predict_member(struct workspace *workspace, const struct block *block,
                                         const struct scrape_point *points, size_t offset)
 {
-    for (size_t i = 0; i < desk->count; i++) {
+    for (size_t i = 0; i < workspace->count; i++) {
         const struct scrape_point *point = &points[i];
         bool is_absent = point->count == 0;
 
         if (offset == OF(count))
-            desk->base[i] = block->times[i].count;
+            workspace->base[i] = block->times[i].count;
         else if (offset == OF(min) || offset == OF(max))
-            desk->base[i] = is_absent ? 0 : point->last;
+            workspace->base[i] = is_absent ? 0 : point->last;
         else if (offset == OF(sum))
-            desk->base[i] = is_absent ? 0 : point->last * point->count;
+            workspace->base[i] = is_absent ? 0 : point->last * point->count;
         else if (offset == OF(increase))
-            desk->base[i] = is_absent ? 0 : point->last - (i == 0 ? 0 : points[i - 1].last);
+            workspace->base[i] = is_absent ? 0 : point->last - (i == 0 ? 0 : points[i - 1].last);
         else
-            desk->base[i] = is_absent ? 0 : block->times[i].covered_ms;
+            workspace->base[i] = is_absent ? 0 : block->times[i].covered_ms;
     }
-    return (struct prediction){ desk->base, false };
+    return (struct prediction){ workspace->base, false };
 }
 
 /* `last` of absent points is told as that before them: no surprise. */
-static void take_last(struct desk *desk, const struct scrape_point *points)
+static void take_last(struct workspace *workspace, const struct scrape_point *points)
 {
-    for (size_t i = 0; i < desk->count; i++)
-        desk->now[i] = points[i].count > 0 ? points[i].last : i > 0 ? desk->now[i - 1] : 0;
+    for (size_t i = 0; i < workspace->count; i++)
+        workspace->now[i] = points[i].count > 0 ? points[i].last
+                            : i > 0             ? workspace->now[i - 1]
+                                                : 0;
 }
 
 /* By itself or by its neighbour, whichever is shorter; a byte says which. */
-static void pack_last(struct desk *desk, struct text *out)
+static void pack_last(struct workspace *workspace, struct text *out)
 {
-    const struct prediction alone = { NULL, true }, beside = { desk->base, true };
+    const struct prediction alone = { NULL, true }, beside = { workspace->base, true };
     size_t start = out->length, middle;
 
     text_add_char(out, 0);
-    column_pack(out, desk->now, desk->count, &alone);
-    if (!desk->has_before || out->length - start <= 2)
+    column_codec_pack(out, workspace->now, workspace->count, &alone);
+    if (!workspace->has_before || out->length - start <= 2)
         return;
     middle = out->length;
     text_add_char(out, 1);
-    predict_by_neighbour(desk);
-    column_pack(out, desk->now, desk->count, &beside);
+    predict_by_neighbour(workspace);
+    column_codec_pack(out, workspace->now, workspace->count, &beside);
     if (out->length - middle < middle - start) {
         memmove(out->data + start, out->data + middle, out->length - middle);
         out->length = start + (out->length - middle);
@@ -115,7 +117,7 @@ static void pack_last(struct desk *desk, struct text *out)
     }
 }
 
-static bool unpack_last(struct desk *desk, const uint8_t **in, const uint8_t *end)
+static bool unpack_last(struct workspace *workspace, const uint8_t **in, const uint8_t *end)
 {
     bool beside;
 
@@ -123,103 +125,104 @@ static bool unpack_last(struct desk *desk, const uint8_t **in, const uint8_t *en
         return false;
     beside = *(*in)++ != 0;
     if (beside)
-        predict_by_neighbour(desk);
-    return column_unpack(in, end, desk->now, desk->count,
-                         &(struct prediction){ beside ? desk->base : NULL, true });
+        predict_by_neighbour(workspace);
+    return column_codec_unpack(in, end, workspace->now, workspace->count,
+                               &(struct prediction){ beside ? workspace->base : NULL, true });
 }
 
 /* Absent points are 0 in every member but `last`. */
-static void settle_last(struct desk *desk, struct scrape_point *points)
+static void settle_last(struct workspace *workspace, struct scrape_point *points)
 {
-    points_put(desk->now, desk->count, OF(last), points);
+    block_points_put(workspace->now, workspace->count, OF(last), points);
 }
 
-static void pack_lane(struct desk *desk, const struct block *block, enum scrape_level level,
-                      const struct lane *lane, struct text *out)
+static void pack_lane(struct workspace *workspace, const struct block *block,
+                      enum scrape_level level, const struct lane *lane, struct text *out)
 {
     const size_t *members;
     size_t count = members_of(level, lane->counter, &members);
 
-    take_last(desk, lane->points);
-    settle_last(desk, lane->points);
+    take_last(workspace, lane->points);
+    settle_last(workspace, lane->points);
     for (size_t i = 0; i < count; i++) {
         if (members[i] == OF(last)) {
-            pack_last(desk, out);
+            pack_last(workspace, out);
             continue;
         }
-        struct prediction prediction = predict_member(desk, block, lane->points, members[i]);
-        points_take(lane->points, desk->count, members[i], desk->column);
-        column_pack(out, desk->column, desk->count, &prediction);
+        struct prediction prediction = predict_member(workspace, block, lane->points, members[i]);
+        block_points_take(lane->points, workspace->count, members[i], workspace->column);
+        column_codec_pack(out, workspace->column, workspace->count, &prediction);
     }
-    desk_next_lane(desk);
+    desk_next_lane(workspace);
 }
 
-static bool unpack_lane(struct desk *desk, const struct block *block, enum scrape_level level,
-                        struct lane *lane, const uint8_t **in, const uint8_t *end)
+static bool unpack_lane(struct workspace *workspace, const struct block *block,
+                        enum scrape_level level, struct lane *lane, const uint8_t **in,
+                        const uint8_t *end)
 {
     const size_t *members;
     size_t count = members_of(level, lane->counter, &members);
 
     for (size_t i = 0; i < count; i++) {
         if (members[i] == OF(last)) {
-            if (!unpack_last(desk, in, end))
+            if (!unpack_last(workspace, in, end))
                 return false;
-            settle_last(desk, lane->points);
+            settle_last(workspace, lane->points);
             continue;
         }
-        struct prediction prediction = predict_member(desk, block, lane->points, members[i]);
-        if (!column_unpack(in, end, desk->column, desk->count, &prediction))
+        struct prediction prediction = predict_member(workspace, block, lane->points, members[i]);
+        if (!column_codec_unpack(in, end, workspace->column, workspace->count, &prediction))
             return false;
-        points_put(desk->column, desk->count, members[i], lane->points);
+        block_points_put(workspace->column, workspace->count, members[i], lane->points);
     }
-    desk_next_lane(desk);
+    desk_next_lane(workspace);
     return true;
 }
 
 /* ---- Packing ---- */
 
-struct lane_packer {
+struct series_packer {
     const struct block *block;
     enum scrape_level level;
-    struct desk desk;
+    struct workspace workspace;
     struct text plain;
     size_t count;
     int64_t series; /* of the lane before */
 };
 
-struct lane_packer *lane_packer_create(const struct block *block, enum scrape_level level)
+struct series_packer *series_packer_create(const struct block *block, enum scrape_level level)
 {
-    struct lane_packer *packer = memory_zeroed(1, sizeof *packer);
+    struct series_packer *packer = memory_zeroed(1, sizeof *packer);
 
     packer->block = block;
     packer->level = level;
-    desk_begin(&packer->desk, block->count);
+    desk_begin(&packer->workspace, block->count);
     return packer;
 }
 
-void lane_packer_destroy(struct lane_packer *packer)
+void series_packer_destroy(struct series_packer *packer)
 {
     if (packer == NULL)
         return;
-    desk_end(&packer->desk);
+    desk_end(&packer->workspace);
     text_finish(&packer->plain);
     free(packer);
 }
 
-void lane_packer_add(struct lane_packer *packer, const struct lane *lane)
+void series_packer_add(struct series_packer *packer, const struct lane *lane)
 {
     varint_add(&packer->plain, (uint64_t)(lane->series - packer->series) << 1 | lane->counter);
-    pack_lane(&packer->desk, packer->block, packer->level, lane, &packer->plain);
+    pack_lane(&packer->workspace, packer->block, packer->level, lane, &packer->plain);
     packer->series = lane->series;
     packer->count++;
 }
 
-size_t lane_packer_size(const struct lane_packer *packer)
+size_t series_packer_size(const struct series_packer *packer)
 {
     return packer->plain.length;
 }
 
-bool lane_packer_take(struct lane_packer *packer, struct text *out, struct error *error)
+bool series_packer_take(struct series_packer *packer, struct text *out, struct error *error)
 {
     FREE_AUTO void *packed = NULL;
     TEXT_AUTO plain = { 0 };
@@ -232,7 +235,7 @@ bool lane_packer_take(struct lane_packer *packer, struct text *out, struct error
         return false;
     text_add_bytes(out, packed, length);
     text_clear(&packer->plain);
-    packer->desk.has_before = false;
+    packer->workspace.has_before = false;
     packer->series = 0;
     packer->count = 0;
     return true;
@@ -240,13 +243,13 @@ bool lane_packer_take(struct lane_packer *packer, struct text *out, struct error
 
 /* ---- Unpacking ---- */
 
-struct lane_reader {
+struct series_reader {
     const struct block *block;
     enum scrape_level level;
     void *plain;
     const uint8_t *in, *end;
     uint64_t left; /* lanes */
-    struct desk desk;
+    struct workspace workspace;
     struct lane lane;
 };
 
@@ -255,8 +258,8 @@ static bool is_damaged(size_t length, struct error *error)
     return error_set(error, ERROR_INTERNAL, "stored metrics are damaged (%zu bytes)", length);
 }
 
-bool lane_reader_create(const struct block *block, enum scrape_level level, const void *data,
-                        size_t length, struct lane_reader **out, struct error *error)
+bool series_reader_create(const struct block *block, enum scrape_level level, const void *data,
+                          size_t length, struct series_reader **out, struct error *error)
 {
     FREE_AUTO void *plain = NULL;
     uint64_t points = 0, count = 0;
@@ -268,22 +271,22 @@ bool lane_reader_create(const struct block *block, enum scrape_level level, cons
     if (!varint_get(&in, end, &points) || points > block->count || !varint_get(&in, end, &count)
         || count == 0 || count > SCRAPE_SERIES_LIMIT)
         return is_damaged(length, error);
-    struct lane_reader *reader = memory_zeroed(1, sizeof *reader);
-    *reader = (struct lane_reader){
+    struct series_reader *reader = memory_zeroed(1, sizeof *reader);
+    *reader = (struct series_reader){
         .block = block, .level = level, .plain = plain, .in = in, .end = end, .left = count
     };
     reader->lane.points = memory_zeroed(block->count, sizeof *reader->lane.points);
-    desk_begin(&reader->desk, points);
+    desk_begin(&reader->workspace, points);
     plain = NULL;
     *out = reader;
     return true;
 }
 
-void lane_reader_destroy(struct lane_reader *reader)
+void series_reader_destroy(struct series_reader *reader)
 {
     if (reader == NULL)
         return;
-    desk_end(&reader->desk);
+    desk_end(&reader->workspace);
     free(reader->lane.points);
     free(reader->plain);
     free(reader);
@@ -295,7 +298,7 @@ static void clear_points(const struct block *block, struct scrape_point *points)
         points[i] = (struct scrape_point){ .at_ms = block->times[i].at_ms };
 }
 
-static bool read_lane(struct lane_reader *reader)
+static bool read_lane(struct series_reader *reader)
 {
     struct lane *lane = &reader->lane;
     uint64_t step;
@@ -306,10 +309,11 @@ static bool read_lane(struct lane_reader *reader)
     lane->series += (int64_t)(step / 2);
     lane->counter = (step & 1) != 0;
     clear_points(reader->block, lane->points);
-    return unpack_lane(&reader->desk, reader->block, reader->level, lane, &reader->in, reader->end);
+    return unpack_lane(&reader->workspace, reader->block, reader->level, lane, &reader->in,
+                       reader->end);
 }
 
-bool lane_reader_next(struct lane_reader *reader, const struct lane **out, struct error *error)
+bool series_reader_next(struct series_reader *reader, const struct lane **out, struct error *error)
 {
     *out = NULL;
     if (reader->left == 0)

@@ -41,7 +41,7 @@ static bool choose_series(const struct selection *selection, const struct sql *s
     return selection->visitor->choose(selection->visitor->context, &series, &out->tag);
 }
 
-static bool select_series(struct connection *connection, struct selection *selection,
+static bool select_series(struct sql_connection *connection, struct selection *selection,
                           struct error *error)
 {
     enum sql_step step;
@@ -56,7 +56,7 @@ static bool select_series(struct connection *connection, struct selection *selec
         if (!choose_series(selection, &sql, &reading))
             continue;
         selection->readings =
-            rows_grow(selection->readings, selection->count, sizeof *selection->readings);
+            sql_rows_grow(selection->readings, selection->count, sizeof *selection->readings);
         selection->readings[selection->count++] = reading;
     }
     return step == SQL_DONE;
@@ -78,7 +78,7 @@ static void add_point(const struct selection *selection, struct reading *reading
     if (point->at_ms < range->from_ms || point->at_ms >= range->to_ms)
         return;
     if (reading->step.count > 0 && reading->step.at_ms == at_ms) {
-        point_merge(&reading->step, point);
+        block_point_merge(&reading->step, point);
         return;
     }
     tell_step(selection, reading);
@@ -98,7 +98,7 @@ static void add_scrape(const struct selection *selection, struct reading *readin
 {
     if (isfinite(value)) {
         const struct scrape_point point =
-            point_of(at_ms, value, reading->counter, reading->before_ms, reading->before);
+            block_point_of(at_ms, value, reading->counter, reading->before_ms, reading->before);
         add_point(selection, reading, &point);
     }
     reading->before_ms = isfinite(value) ? at_ms : -1;
@@ -160,8 +160,8 @@ static bool read_lanes(struct selection *selection, struct family_reader *reader
     return true;
 }
 
-static bool read_block(struct connection *connection, struct selection *selection, int64_t block_id,
-                       const struct block *block, struct error *error)
+static bool read_block(struct sql_connection *connection, struct selection *selection,
+                       int64_t block_id, const struct block *block, struct error *error)
 {
     struct family_reader reader =
         family_reader_begin(connection, block_id, block, selection->level, selection->family);
@@ -173,7 +173,7 @@ static bool read_block(struct connection *connection, struct selection *selectio
 
 /* From the last block on that has a scrape before the range, which growth needs: a block begins at
  * most BLOCK_EARLY_MS before its first scrape. */
-static bool read_blocks(struct connection *connection, struct selection *selection,
+static bool read_blocks(struct sql_connection *connection, struct selection *selection,
                         struct error *error)
 {
     const struct scrape_range *range = selection->range;
@@ -230,7 +230,7 @@ static bool add_samples(struct selection *selection, int64_t at_ms, bool packed,
     return true;
 }
 
-static bool read_scrapes(struct connection *connection, struct selection *selection,
+static bool read_scrapes(struct sql_connection *connection, struct selection *selection,
                          struct error *error)
 {
     size_t length;
@@ -257,7 +257,7 @@ static bool read_scrapes(struct connection *connection, struct selection *select
 
 /* ---- All of it ---- */
 
-static bool read_all(struct connection *connection, struct selection *selection,
+static bool read_all(struct sql_connection *connection, struct selection *selection,
                      struct error *error)
 {
     return select_series(connection, selection, error)
@@ -267,16 +267,16 @@ static bool read_all(struct connection *connection, struct selection *selection,
 }
 
 /* In one transaction: what is being rolled up is seen once. */
-static bool read_at_once(struct connection *connection, struct selection *selection,
+static bool read_at_once(struct sql_connection *connection, struct selection *selection,
                          struct error *error)
 {
     struct error ignored;
     bool ok;
 
-    if (!connection_run(connection, "BEGIN", error))
+    if (!sql_connection_run(connection, "BEGIN", error))
         return false;
     ok = read_all(connection, selection, error);
-    return connection_run(connection, "COMMIT", ok ? error : &ignored) && ok;
+    return sql_connection_run(connection, "COMMIT", ok ? error : &ignored) && ok;
 }
 
 bool scrape_visit(struct store *store, const struct scrape_range *range, enum scrape_level level,
@@ -297,7 +297,7 @@ bool scrape_visit(struct store *store, const struct scrape_range *range, enum sc
 /* ---- Which level ---- */
 
 /* When each level begins; INT64_MAX: it has nothing. */
-static bool read_beginnings(struct connection *connection, int64_t deployment_id,
+static bool read_beginnings(struct sql_connection *connection, int64_t deployment_id,
                             int64_t beginnings[SCRAPE_LEVELS], struct error *error)
 {
     enum sql_step step;

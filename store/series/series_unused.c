@@ -16,7 +16,7 @@ struct unused {
 };
 
 /* Those that no block tells: one that has a point of a series begins no later than that. */
-static bool find_without_block(struct connection *connection, struct unused *unused,
+static bool find_without_block(struct sql_connection *connection, struct unused *unused,
                                struct error *error)
 {
     enum sql_step step;
@@ -28,7 +28,7 @@ static bool find_without_block(struct connection *connection, struct unused *unu
     sql_bind_integer(&sql, 1, unused->deployment_id);
     sql_bind_integer(&sql, 2, INT64_MAX);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        unused->ids = rows_grow(unused->ids, unused->count, sizeof *unused->ids);
+        unused->ids = sql_rows_grow(unused->ids, unused->count, sizeof *unused->ids);
         unused->ids[unused->count++] = sql_integer(&sql, 0);
     }
     return step == SQL_DONE;
@@ -53,7 +53,7 @@ static bool strike_scrape(struct unused *unused, const void *data, size_t length
 }
 
 /* Those that a scrape has which is not rolled up yet are in use: mostly the newest has them all. */
-static bool strike_scraped(struct connection *connection, struct unused *unused,
+static bool strike_scraped(struct sql_connection *connection, struct unused *unused,
                            struct error *error)
 {
     enum sql_step step = SQL_DONE;
@@ -71,7 +71,7 @@ static bool strike_scraped(struct connection *connection, struct unused *unused,
     return step != SQL_FAILED;
 }
 
-static bool delete_series(struct connection *connection, const struct unused *unused,
+static bool delete_series(struct sql_connection *connection, const struct unused *unused,
                           struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "DELETE FROM series WHERE id = ?1");
@@ -84,7 +84,7 @@ static bool delete_series(struct connection *connection, const struct unused *un
     return true;
 }
 
-static bool apply_free(struct connection *connection, void *context, struct error *error)
+static bool apply_free(struct sql_connection *connection, void *context, struct error *error)
 {
     struct unused *unused = context;
 
@@ -103,7 +103,7 @@ static bool list_deployments(struct store *store, int64_t **out, size_t *count, 
     SQL_AUTO sql = sql_begin(reader.connection, "SELECT DISTINCT deployment_id FROM series");
 
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
-        *out = rows_grow(*out, *count, sizeof **out);
+        *out = sql_rows_grow(*out, *count, sizeof **out);
         (*out)[(*count)++] = sql_integer(&sql, 0);
     }
     return step == SQL_DONE;

@@ -53,7 +53,7 @@ static bool start(const struct settings *settings, struct services *services,
     };
 
     return store_open(settings->data, STORE_READERS, &services->store, error)
-           && jobs_create(services->store, no_kinds, 1, services, &services->jobs, error)
+           && job_pool_create(services->store, no_kinds, 1, services, &services->jobs, error)
            && server_create(&parts, server, error) && server_start(*server, error);
 }
 
@@ -79,7 +79,7 @@ int main(int argc, char **argv)
     log_info("echo listens on %s", server_address(server));
     sigwait(&ending, &number);
     server_stop(server, REQUESTS_MS);
-    jobs_destroy(services.jobs, REQUESTS_MS);
+    job_pool_destroy(services.jobs, REQUESTS_MS);
     server_destroy(server);
     store_close(services.store);
     return 0;

@@ -141,7 +141,7 @@ static double limit_of(const char *labels)
     return at == NULL ? NAN : strtod(at + 4, NULL);
 }
 
-static void make_plan(const struct page *page, struct plan *plans)
+static void make_plan(const struct metrics_page *page, struct plan *plans)
 {
     size_t first = 0;
 
@@ -188,7 +188,7 @@ static double normal(struct generator *random)
 }
 
 /* Observations around the histogram's own middle; `sum` and `count` are its other two series. */
-static void observe(struct page *page, const struct plan *plans, size_t sum, size_t count,
+static void observe(struct metrics_page *page, const struct plan *plans, size_t sum, size_t count,
                     size_t observations, struct generator *random)
 {
     const struct plan *plan = &plans[sum];
@@ -213,7 +213,7 @@ static void observe(struct page *page, const struct plan *plans, size_t sum, siz
 }
 
 /* One deployment through one interval. */
-static void advance(struct page *page, const struct plan *plans, double load,
+static void advance(struct metrics_page *page, const struct plan *plans, double load,
                     struct generator *random)
 {
     size_t requests = (size_t)fmax(0, load * INTERVAL_MS / 1000
@@ -260,7 +260,7 @@ static void advance(struct page *page, const struct plan *plans, double load,
 
 /* ---- Where it goes ---- */
 
-static void write_page(const struct page *page, struct text *out)
+static void write_page(const struct metrics_page *page, struct text *out)
 {
     text_clear(out);
     for (size_t i = 0; i < page->count; i++)
@@ -268,7 +268,8 @@ static void write_page(const struct page *page, struct text *out)
                   page->values[i].value);
 }
 
-static void write_openmetrics(const struct page *page, int deployment, int64_t at_ms, FILE *file)
+static void write_openmetrics(const struct metrics_page *page, int deployment, int64_t at_ms,
+                              FILE *file)
 {
     for (size_t i = 0; i < page->count; i++)
         fprintf(file, "%s{deployment=\"d%d\"%s%s} %.17g %.3f\n", page->values[i].name, deployment,
@@ -310,30 +311,30 @@ static void store(struct store *store, int64_t deployment_id, int64_t at_ms,
 {
     double start = cpu_s(), middle;
     struct error error;
-    struct page page;
+    struct metrics_page page;
 
-    page_read(text, 0, &page);
+    metrics_page_read(text, 0, &page);
     middle = cpu_s();
     if (!scrape_add(store, deployment_id, at_ms, page.values, page.count, NULL, &error))
         die("a scrape", &error);
     costs->samples += page.count;
-    page_finish(&page);
+    metrics_page_finish(&page);
     costs->read_s += middle - start;
     costs->add_s += cpu_s() - middle;
 }
 
-static void copy_page(const struct page *from, struct page *to)
+static void copy_page(const struct metrics_page *from, struct metrics_page *to)
 {
     *to = *from; /* names and labels are shared */
     to->values = memory_zeroed(from->count, sizeof *to->values);
     memcpy(to->values, from->values, from->count * sizeof *to->values);
 }
 
-static void run(struct store *kept, const struct page *page, const char *files, int deployments,
-                int64_t from_ms, int64_t end_ms, struct costs *costs)
+static void run(struct store *kept, const struct metrics_page *page, const char *files,
+                int deployments, int64_t from_ms, int64_t end_ms, struct costs *costs)
 {
     struct plan *plans = memory_zeroed(page->count, sizeof *plans);
-    struct page *pages = memory_zeroed((size_t)deployments, sizeof *pages);
+    struct metrics_page *pages = memory_zeroed((size_t)deployments, sizeof *pages);
     struct generator random;
     TEXT_AUTO text = { 0 };
     FILE *file = NULL;
@@ -425,7 +426,7 @@ int main(int argc, char **argv)
 {
     struct costs costs = { 0 };
     TEXT_AUTO text = { 0 };
-    struct page page;
+    struct metrics_page page;
     struct store *kept;
     struct error error;
 
@@ -437,7 +438,7 @@ int main(int argc, char **argv)
     if (!outbound_global_init(&error) || !store_open(argv[2], 2, &kept, &error))
         die("start", &error);
     get_page(argv[1], &text);
-    page_read(&text, 0, &page);
+    metrics_page_read(&text, 0, &page);
     run(kept, &page, argv[3], deployments, from_ms, end_ms, &costs);
     store_close(kept);
     printf("%zu series in a page, %zu samples\n", page.count, costs.samples);
@@ -447,6 +448,6 @@ int main(int argc, char **argv)
            costs.read_s / (double)costs.samples * 1e6, costs.add_s / (double)costs.samples * 1e6,
            costs.compact_s / (double)costs.samples * 1e6);
     print_sizes(argv[2], costs.samples);
-    page_finish(&page);
+    metrics_page_finish(&page);
     return 0;
 }

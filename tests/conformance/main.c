@@ -47,8 +47,8 @@ static bool start(struct process *process, struct error *error)
     if (!store_open(process->settings.data, 8, &services->store, error))
         return false;
     services->access = (struct access){ .store = services->store, .secrets_folder = "" };
-    return jobs_create(services->store, fixture_job_kinds, JOBS_AT_ONCE, services, &services->jobs,
-                       error)
+    return job_pool_create(services->store, fixture_job_kinds, JOBS_AT_ONCE, services,
+                           &services->jobs, error)
            && server_create(&parts, &process->server, error)
            && server_start(process->server, error);
 }
@@ -57,7 +57,7 @@ static void stop(struct process *process)
 {
     if (process->server != NULL)
         server_stop(process->server, 1000);
-    jobs_destroy(process->services.jobs, 1000);
+    job_pool_destroy(process->services.jobs, 1000);
     server_destroy(process->server);
     store_close(process->services.store);
 }

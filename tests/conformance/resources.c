@@ -20,7 +20,9 @@ static bool find_any(const struct services *services, const char *value, struct 
     return true;
 }
 
-static const struct instances anything = { .noun = "id", .list = list_none, .find = find_any };
+static const struct resource_instances anything = { .noun = "id",
+                                                    .list = list_none,
+                                                    .find = find_any };
 
 static bool read_text(struct call *call, const char *value, struct text *out, struct error *error)
 {

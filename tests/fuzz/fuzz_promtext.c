@@ -1,5 +1,5 @@
-/* prom_read: samples lie within the bytes, labels can be read, and samples can be written again.
- * metrics_map: what it makes of them are figures. */
+/* promtext_read: samples lie within the bytes, labels can be read, and samples can be written
+ * again. metrics_map: what it makes of them are figures. */
 #include <math.h>
 #include <string.h>
 
@@ -19,9 +19,9 @@ static bool is_within(const struct bounds *bounds, const char *bytes, size_t len
 }
 
 /* The one sample that was written. */
-static bool read_back(void *context, const struct prom_sample *sample)
+static bool read_back(void *context, const struct promtext_sample *sample)
 {
-    const struct prom_sample *written = context;
+    const struct promtext_sample *written = context;
 
     must(sample->name_length == written->name_length
          && memcmp(sample->name, written->name, written->name_length) == 0);
@@ -29,10 +29,10 @@ static bool read_back(void *context, const struct prom_sample *sample)
          && memcmp(sample->labels, written->labels, written->labels_length) == 0);
     must(sample->value == written->value || isnan(written->value));
     must(isnan(sample->value) == isnan(written->value));
-    return false; /* which prom_read tells: it was there */
+    return false; /* which promtext_read tells: it was there */
 }
 
-static void check_writing(const struct prom_sample *sample)
+static void check_writing(const struct promtext_sample *sample)
 {
     TEXT_AUTO name = { 0 };
     TEXT_AUTO labels = { 0 };
@@ -43,38 +43,38 @@ static void check_writing(const struct prom_sample *sample)
     text_add_bytes(&labels, sample->labels, sample->labels_length);
     if (memchr(labels.data == NULL ? "" : labels.data, '\0', labels.length) != NULL)
         return;
-    prom_family(&page, name.data, sample->type, "it is \\ and\nmore");
-    prom_value(&page, name.data, text_string(&labels), sample->value);
-    must(!prom_read(page.data, page.length, read_back, (void *)(uintptr_t)sample, &skipped));
+    promtext_family(&page, name.data, sample->type, "it is \\ and\nmore");
+    promtext_value(&page, name.data, text_string(&labels), sample->value);
+    must(!promtext_read(page.data, page.length, read_back, (void *)(uintptr_t)sample, &skipped));
 }
 
-static bool check(void *context, const struct prom_sample *sample)
+static bool check(void *context, const struct promtext_sample *sample)
 {
     const struct bounds *bounds = context;
     char value[16];
 
     must(sample->name_length > 0 && is_within(bounds, sample->name, sample->name_length));
     must(is_within(bounds, sample->labels, sample->labels_length));
-    must(sample->type <= PROM_SUMMARY);
-    if (prom_label(sample, "le", value, sizeof value))
+    must(sample->type <= PROMTEXT_SUMMARY);
+    if (promtext_label(sample, "le", value, sizeof value))
         must(strlen(value) < sizeof value);
-    must(!prom_label(sample, "model_name", value, 1) || value[0] == '\0');
+    must(!promtext_label(sample, "model_name", value, 1) || value[0] == '\0');
     check_writing(sample);
     return true;
 }
 
 static void check_map(const char *bytes, size_t length)
 {
-    struct metrics_snapshot snapshot;
+    struct engine_metrics_snapshot snapshot;
     struct scrape_value values[64];
     size_t count;
 
-    metrics_clear(&snapshot);
+    metrics_map_clear(&snapshot);
     metrics_map(bytes, length, &snapshot);
     must(memchr(snapshot.model, '\0', sizeof snapshot.model) != NULL);
     must(isnan(snapshot.kv_cache_use)
          || (snapshot.kv_cache_use >= 0 && snapshot.kv_cache_use <= 1));
-    count = metrics_values(&snapshot, values, sizeof values / sizeof *values);
+    count = engine_metrics_values(&snapshot, values, sizeof values / sizeof *values);
     for (size_t i = 0; i < count; i++)
         must(values[i].value >= 0 && isfinite(values[i].value));
 }
@@ -85,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct bounds bounds = { bytes, bytes + size };
     size_t skipped;
 
-    must(prom_read(bytes, size, check, &bounds, &skipped));
+    must(promtext_read(bytes, size, check, &bounds, &skipped));
     must(skipped <= size);
     check_map(bytes, size);
     return 0;

@@ -15,9 +15,9 @@ static void check_host(const char *host)
     must(host[0] != '\0' && strlen(host) <= 253);
     must(host[strspn(host, "abcdefghijklmnopqrstuvwxyz0123456789.-_:")] == '\0');
     if (inet_aton(host, &ipv4.sin_addr) != 0) /* as resolvers read it, with all its spellings */
-        must(!address_is_refused((const struct sockaddr *)&ipv4));
+        must(!outbound_address_is_refused((const struct sockaddr *)&ipv4));
     if (inet_pton(AF_INET6, host, &ipv6.sin6_addr) == 1)
-        must(!address_is_refused((const struct sockaddr *)&ipv6));
+        must(!outbound_address_is_refused((const struct sockaddr *)&ipv6));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

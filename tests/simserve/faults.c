@@ -92,7 +92,7 @@ static bool strikes(struct fault_rate rate, uint64_t seed, uint64_t number)
         return true;
     if (rate.probability <= 0)
         return false;
-    return (double)(seed_mix(seed, number) >> 11) * 0x1p-53 < rate.probability;
+    return (double)(random_mix(seed, number) >> 11) * 0x1p-53 < rate.probability;
 }
 
 uint64_t faults_draw(const struct fault_rate rates[FAULT_COUNT], uint64_t seed, uint64_t number)
@@ -100,7 +100,7 @@ uint64_t faults_draw(const struct fault_rate rates[FAULT_COUNT], uint64_t seed, 
     uint64_t mask = 0;
 
     for (unsigned fault = 0; fault < FAULT_COUNT; fault++)
-        if (strikes(rates[fault], seed_mix(seed, fault), number))
+        if (strikes(rates[fault], random_mix(seed, fault), number))
             mask |= FAULT_BIT(fault);
     return mask;
 }

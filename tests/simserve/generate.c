@@ -46,7 +46,7 @@ static struct sequence *begin(struct connection *connection, bool chat)
     sequence->finish_reason = "length";
     sequence->word = server->requests;
     name_request(sequence);
-    generator_init(&sequence->random, seed_mix((uint64_t)server->config.seed, server->requests));
+    generator_init(&sequence->random, random_mix((uint64_t)server->config.seed, server->requests));
     return sequence;
 }
 
@@ -110,7 +110,7 @@ static bool take_prompt(struct sequence *sequence, struct body *body, struct err
     if (body->tokens.count == 0)
         return error_set(error, ERROR_INVALID, "The prompt cannot be empty");
     for (const char *salt = body->cache_salt; *salt; salt++)
-        sequence->salt = seed_mix(sequence->salt, (uint64_t)*salt);
+        sequence->salt = random_mix(sequence->salt, (uint64_t)*salt);
     sequence->prompt = body->tokens;
     body->tokens = (struct tokens){ 0 };
     sequence->record.prompt_tokens = (int64_t)sequence->prompt.count;

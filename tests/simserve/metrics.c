@@ -98,17 +98,17 @@ struct writer {
     char labels[CONFIG_TEXT_SIZE + 64];
 };
 
-static void write_one(struct writer *writer, const char *name, enum prom_type type,
+static void write_one(struct writer *writer, const char *name, enum promtext_type type,
                       const char *help, double value)
 {
-    prom_family(writer->out, name, type, help);
-    prom_value(writer->out, name, writer->labels, value);
+    promtext_family(writer->out, name, type, help);
+    promtext_value(writer->out, name, writer->labels, value);
 }
 
 static void write_counter(struct writer *writer, const char *name, const char *help, uint64_t value)
 {
     if (value > 0 || !writer->lazy)
-        write_one(writer, name, PROM_COUNTER, help, (double)value);
+        write_one(writer, name, PROMTEXT_COUNTER, help, (double)value);
 }
 
 /* One more sample of the last family, with one label more. */
@@ -118,7 +118,7 @@ static void write_labelled(struct writer *writer, const char *name, const char *
     char labels[sizeof writer->labels + 64];
 
     snprintf(labels, sizeof labels, "%s,%s=\"%s\"", writer->labels, label, text);
-    prom_value(writer->out, name, labels, value);
+    promtext_value(writer->out, name, labels, value);
 }
 
 static void write_finished(struct writer *writer, const char *reason, uint64_t value)
@@ -136,7 +136,7 @@ static void write_histogram(struct writer *writer, const char *name, const char 
 
     if (histogram->count == 0 && writer->lazy)
         return;
-    prom_family(writer->out, name, PROM_HISTOGRAM, help);
+    promtext_family(writer->out, name, PROMTEXT_HISTOGRAM, help);
     snprintf(sample, sizeof sample, "%s_bucket", name);
     for (size_t i = 0; i == 0 || isfinite(limits[i - 1]); i++) {
         total += histogram->buckets[i];
@@ -144,18 +144,18 @@ static void write_histogram(struct writer *writer, const char *name, const char 
         write_labelled(writer, sample, "le", limit, (double)total);
     }
     snprintf(sample, sizeof sample, "%s_count", name);
-    prom_value(writer->out, sample, writer->labels, (double)histogram->count);
+    promtext_value(writer->out, sample, writer->labels, (double)histogram->count);
     snprintf(sample, sizeof sample, "%s_sum", name);
-    prom_value(writer->out, sample, writer->labels, histogram->sum);
+    promtext_value(writer->out, sample, writer->labels, histogram->sum);
 }
 
 static void write_state(struct writer *writer, const struct server *server)
 {
-    write_one(writer, "vllm:num_requests_running", PROM_GAUGE,
+    write_one(writer, "vllm:num_requests_running", PROMTEXT_GAUGE,
               "Number of requests in model execution batches.", server->model.running_count);
-    write_one(writer, "vllm:num_requests_waiting", PROM_GAUGE,
+    write_one(writer, "vllm:num_requests_waiting", PROMTEXT_GAUGE,
               "Number of requests waiting to be processed.", server->model.waiting_count);
-    write_one(writer, "vllm:kv_cache_usage_perc", PROM_GAUGE,
+    write_one(writer, "vllm:kv_cache_usage_perc", PROMTEXT_GAUGE,
               "KV-cache usage. 1 means 100 percent usage.", model_kv_usage(server));
 }
 
@@ -172,8 +172,8 @@ static void write_counters(struct writer *writer, const struct metrics *metrics)
                   metrics->prompt_tokens);
     write_counter(writer, "vllm:generation_tokens_total", "Number of generation tokens processed.",
                   metrics->generation_tokens);
-    prom_family(writer->out, "vllm:request_success_total", PROM_COUNTER,
-                "Count of successfully processed requests.");
+    promtext_family(writer->out, "vllm:request_success_total", PROMTEXT_COUNTER,
+                    "Count of successfully processed requests.");
     write_finished(writer, "stop", metrics->finished_stop);
     write_finished(writer, "length", metrics->finished_length);
     write_finished(writer, "abort", metrics->finished_abort);
@@ -192,7 +192,8 @@ static void write_speculation(struct writer *writer, const struct metrics *metri
                   metrics->draft_tokens);
     write_counter(writer, "vllm:spec_decode_num_accepted_tokens_total",
                   "Number of accepted tokens.", metrics->accepted_tokens);
-    prom_family(writer->out, by_position, PROM_COUNTER, "Accepted tokens per draft position.");
+    promtext_family(writer->out, by_position, PROMTEXT_COUNTER,
+                    "Accepted tokens per draft position.");
     for (int64_t i = 0; i < positions && i < METRICS_POSITIONS; i++) {
         snprintf(position, sizeof position, "%d", (int)i);
         write_labelled(writer, by_position, "position", position, (double)metrics->accepted_at[i]);
@@ -203,13 +204,13 @@ static void write_cache_info(struct writer *writer, const struct config *config)
 {
     TEXT_AUTO labels = { 0 };
 
-    prom_family(writer->out, "vllm:cache_config_info", PROM_GAUGE,
-                "Information of the LLMEngine CacheConfig");
+    promtext_family(writer->out, "vllm:cache_config_info", PROMTEXT_GAUGE,
+                    "Information of the LLMEngine CacheConfig");
     text_addf(&labels,
               "block_size=\"%d\",cache_dtype=\"auto\",enable_prefix_caching=\"%s\",engine=\"0\","
               "gpu_memory_utilization=\"0.9\",num_gpu_blocks=\"%lld\"",
               BLOCK_TOKENS, config->prefix_cache ? "True" : "False", (long long)config->kv_blocks);
-    prom_value(writer->out, "vllm:cache_config_info", labels.data, 1);
+    promtext_value(writer->out, "vllm:cache_config_info", labels.data, 1);
 }
 
 void metrics_write(const struct server *server, struct text *out)
@@ -233,7 +234,7 @@ void metrics_write(const struct server *server, struct text *out)
                     "Histogram of time spent in WAITING phase for request.", &metrics->queue,
                     request_limits);
     write_cache_info(&writer, &server->config);
-    prom_family(out, "process_start_time_seconds", PROM_GAUGE,
-                "Start time of the process since unix epoch in seconds.");
-    prom_value(out, "process_start_time_seconds", NULL, (double)server->started_ms / 1000);
+    promtext_family(out, "process_start_time_seconds", PROMTEXT_GAUGE,
+                    "Start time of the process since unix epoch in seconds.");
+    promtext_value(out, "process_start_time_seconds", NULL, (double)server->started_ms / 1000);
 }

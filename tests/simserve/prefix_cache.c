@@ -48,7 +48,7 @@ static uint64_t block_key(uint64_t parent, const uint32_t *ids)
     uint64_t key = parent;
 
     for (size_t i = 0; i < BLOCK_TOKENS; i += 2)
-        key = seed_mix(key, (uint64_t)ids[i] << 32 | ids[i + 1]);
+        key = random_mix(key, (uint64_t)ids[i] << 32 | ids[i + 1]);
     return key ? key : 1;
 }
 
@@ -77,7 +77,7 @@ size_t prefix_cache_use(struct prefix_cache *cache, uint64_t salt, const uint32_
     size_t usable = count > 0 ? (count - 1) / BLOCK_TOKENS : 0;
     size_t hits = 0;
     bool chain = true;
-    uint64_t key = seed_mix(cache->epoch, salt);
+    uint64_t key = random_mix(cache->epoch, salt);
 
     for (size_t block = 0; block < count / BLOCK_TOKENS; block++) {
         key = block_key(key, ids + block * BLOCK_TOKENS);

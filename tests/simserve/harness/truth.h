@@ -49,7 +49,7 @@ struct truth_send {
 };
 
 /* When each request was sent, by its index; at_ns 0 where it does not count. */
-static inline struct truth_send *truth_sends(const struct records *records, size_t *count)
+static inline struct truth_send *truth_sends(const struct request_records *records, size_t *count)
 {
     struct truth_send *sends;
 
@@ -124,10 +124,10 @@ static inline bool truth_read(const char *url, const struct cell_result *result,
                                         .accept = "*/*",
                                         .response_limit_bytes = 1024UL * 1024 * 1024 };
     struct outbound_response response = { 0 };
-    struct records records = { 0 };
+    struct request_records records = { 0 };
     bool done;
 
-    done = records_unpack(result->records, result->records_length, &records, error)
+    done = request_records_unpack(result->records, result->records_length, &records, error)
            && outbound_perform(&request, &response, error);
     if (done) {
         int64_t end_ns = records.origin_ns + (int64_t)(result->measurement.window_s * 1e9);
@@ -148,6 +148,6 @@ static inline bool truth_read(const char *url, const struct cell_result *result,
         free(sends);
     }
     outbound_response_finish(&response);
-    records_finish(&records);
+    request_records_finish(&records);
     return done;
 }

@@ -9,11 +9,11 @@
 
 #include "fleet/metrics_map.h"
 
-static struct metrics_snapshot told(double tokens)
+static struct engine_metrics_snapshot told(double tokens)
 {
-    struct metrics_snapshot snapshot;
+    struct engine_metrics_snapshot snapshot;
 
-    metrics_clear(&snapshot);
+    metrics_map_clear(&snapshot);
     snapshot.generation_tokens_total = tokens;
     return snapshot;
 }
@@ -24,7 +24,7 @@ static struct census take(const double tokens[], size_t count)
     struct census census = { 0 };
 
     for (size_t i = 0; !census_is_over(&census); i++) {
-        const struct metrics_snapshot snapshot = told(tokens[i % count]);
+        const struct engine_metrics_snapshot snapshot = told(tokens[i % count]);
 
         census_note(&census, &snapshot);
     }
@@ -37,7 +37,7 @@ static struct census take(const double tokens[], size_t count)
 /* What they generated; -1: not known. */
 static double generated(const struct census *first, const struct census *last)
 {
-    struct metrics_snapshot growth;
+    struct engine_metrics_snapshot growth;
 
     if (!census_growth(first, last, &growth))
         return -1;
@@ -88,7 +88,7 @@ static void all_counters_tell_them_apart(void **state)
     (void)state;
     for (int when = 0; when < 2; when++)
         for (int i = 0; !census_is_over(&censuses[when]); i++) {
-            struct metrics_snapshot snapshot = told(tokens[when][(i + when) % 2]);
+            struct engine_metrics_snapshot snapshot = told(tokens[when][(i + when) % 2]);
 
             snapshot.prefill_sum_s = seconds[when][(i + when) % 2];
             census_note(&censuses[when], &snapshot);
@@ -103,12 +103,12 @@ static void a_census_in_which_one_went_on_is_not_whole(void **state)
 
     (void)state;
     for (int i = 0; i < 6; i++) {
-        const struct metrics_snapshot snapshot = told(i % 2 == 0 ? 100 : 200);
+        const struct engine_metrics_snapshot snapshot = told(i % 2 == 0 ? 100 : 200);
 
         census_note(&census, &snapshot);
     }
     for (int i = 0; !census_is_over(&census); i++) {
-        const struct metrics_snapshot snapshot = told(i % 2 == 0 ? 124 : 200);
+        const struct engine_metrics_snapshot snapshot = told(i % 2 == 0 ? 124 : 200);
 
         census_note(&census, &snapshot);
     }
@@ -122,7 +122,7 @@ static void those_at_work_are_not_counted(void **state)
 
     (void)state;
     for (int i = 0; !census_is_over(&moving); i++) {
-        const struct metrics_snapshot snapshot = told(200 + i);
+        const struct engine_metrics_snapshot snapshot = told(200 + i);
 
         census_note(&moving, &snapshot);
     }

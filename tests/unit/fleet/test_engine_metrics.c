@@ -17,11 +17,11 @@
 #define NEAR(a, b) assert_float_equal((a), (b), 1e-9)
 
 /* After `seconds` with 10 requests a second of 100 tokens in and 20 out. */
-static struct metrics_snapshot busy_for(double seconds)
+static struct engine_metrics_snapshot busy_for(double seconds)
 {
-    struct metrics_snapshot m;
+    struct engine_metrics_snapshot m;
 
-    metrics_clear(&m);
+    metrics_map_clear(&m);
     m.at_ns = (int64_t)(seconds * 1e9);
     m.requests_total = 10 * seconds;
     m.prompt_tokens_total = 1000 * seconds;
@@ -39,8 +39,8 @@ static struct metrics_snapshot busy_for(double seconds)
 
 static void derives_rates_and_means_of_the_interval_alone(void **state)
 {
-    const struct metrics_snapshot first = busy_for(100), last = busy_for(104);
-    json_auto_t *between = metrics_between(&first, &last);
+    const struct engine_metrics_snapshot first = busy_for(100), last = busy_for(104);
+    json_auto_t *between = engine_metrics_between(&first, &last);
 
     (void)state;
     assert_false(json_get_boolean(between, "restarted", true));
@@ -59,12 +59,12 @@ static void derives_rates_and_means_of_the_interval_alone(void **state)
 
 static void says_nothing_of_an_interval_without_requests(void **state)
 {
-    struct metrics_snapshot first = busy_for(100), last = busy_for(100);
+    struct engine_metrics_snapshot first = busy_for(100), last = busy_for(100);
     json_auto_t *between = NULL;
 
     (void)state;
     last.at_ns += 1000000000;
-    between = metrics_between(&first, &last);
+    between = engine_metrics_between(&first, &last);
     NEAR(json_get_number(between, "requests_per_s", -1), 0);
     assert_null(json_object_get(between, "mean_ttft_ms"));
     assert_null(json_object_get(between, "prefix_hit_rate"));
@@ -72,22 +72,23 @@ static void says_nothing_of_an_interval_without_requests(void **state)
 
 static void tells_a_restart_instead_of_rates(void **state)
 {
-    struct metrics_snapshot first = busy_for(100), fallen = busy_for(3), replaced = busy_for(200);
+    struct engine_metrics_snapshot first = busy_for(100), fallen = busy_for(3),
+                                   replaced = busy_for(200);
     json_auto_t *by_counter = NULL, *by_start = NULL;
 
     (void)state;
     fallen.at_ns = first.at_ns + 1;
-    by_counter = metrics_between(&first, &fallen);
+    by_counter = engine_metrics_between(&first, &fallen);
     assert_true(json_get_boolean(by_counter, "restarted", false));
     assert_null(json_object_get(by_counter, "requests_per_s"));
     replaced.process_start_s += 60;
-    by_start = metrics_between(&first, &replaced);
+    by_start = engine_metrics_between(&first, &replaced);
     assert_true(json_get_boolean(by_start, "restarted", false));
 }
 
 static void a_counter_that_appears_grew_from_nothing(void **state)
 {
-    struct metrics_snapshot first = busy_for(100), last = busy_for(104);
+    struct engine_metrics_snapshot first = busy_for(100), last = busy_for(104);
     json_auto_t *between = NULL;
 
     (void)state;
@@ -95,7 +96,7 @@ static void a_counter_that_appears_grew_from_nothing(void **state)
     first.prefix_queries_total = NAN;
     last.generation_tokens_total = NAN;
     first.generation_tokens_total = 0;
-    between = metrics_between(&first, &last);
+    between = engine_metrics_between(&first, &last);
     assert_false(json_get_boolean(between, "restarted", true));
     NEAR(json_get_number(between, "requests", 0), 1040);
     NEAR(json_get_number(between, "mean_ttft_ms", 0), 50);
@@ -105,21 +106,21 @@ static void a_counter_that_appears_grew_from_nothing(void **state)
 
 static void one_that_is_gone_tells_of_another_process(void **state)
 {
-    const struct metrics_snapshot all = busy_for(100), more = busy_for(104);
-    struct metrics_snapshot fewer = all;
+    const struct engine_metrics_snapshot all = busy_for(100), more = busy_for(104);
+    struct engine_metrics_snapshot fewer = all;
 
     (void)state;
     fewer.requests_total = NAN;
-    assert_true(metrics_has_restarted(&all, &fewer));
-    assert_false(metrics_has_restarted(&fewer, &more));
+    assert_true(engine_metrics_has_restarted(&all, &fewer));
+    assert_false(engine_metrics_has_restarted(&fewer, &more));
 }
 
 static void keeps_what_is_told_under_our_names(void **state)
 {
-    const struct metrics_snapshot m = busy_for(1);
+    const struct engine_metrics_snapshot m = busy_for(1);
     struct scrape_value values[64];
-    size_t count = metrics_values(&m, values, 64);
-    json_auto_t *json = metrics_to_json(&m);
+    size_t count = engine_metrics_values(&m, values, 64);
+    json_auto_t *json = engine_metrics_to_json(&m);
 
     (void)state;
     assert_int_equal(count, 11);
@@ -127,13 +128,13 @@ static void keeps_what_is_told_under_our_names(void **state)
     assert_string_equal(values[0].type, "counter");
     assert_string_equal(values[0].labels, "");
     NEAR(values[0].value, 1000);
-    assert_int_equal(metrics_values(&m, values, 3), 3);
+    assert_int_equal(engine_metrics_values(&m, values, 3), 3);
     assert_int_equal(json_object_size(json), 12);
     NEAR(json_get_number(json, "generation_tokens_total", 0), 200);
     assert_null(json_object_get(json, "kv_cache_use"));
 }
 
-static bool scrape(const struct canned_answer *answers, struct metrics_snapshot *out,
+static bool scrape(const struct canned_answer *answers, struct engine_metrics_snapshot *out,
                    struct error *error)
 {
     struct endpoint endpoint = { 0 };
@@ -142,7 +143,7 @@ static bool scrape(const struct canned_answer *answers, struct metrics_snapshot 
 
     canned_start(&server, answers);
     snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", server.port);
-    ok = metrics_scrape(&endpoint, out, error);
+    ok = engine_metrics_scrape(&endpoint, out, error);
     canned_stop(&server);
     return ok;
 }
@@ -156,7 +157,7 @@ static void scrapes_a_server(void **state)
         { "/metrics", .type = "text/plain", .body = "node_load1 4\n" }, { NULL }
     };
     static const struct canned_answer missing[] = { { NULL } };
-    struct metrics_snapshot m;
+    struct engine_metrics_snapshot m;
     struct error error;
 
     (void)state;
@@ -181,18 +182,18 @@ static void agrees_with_what_a_client_was_given(void **state)
                                  .chat = true,
                                  .total_timeout_ms = 10000 };
     struct endpoint endpoint = { .model = "simserve/toy" };
-    struct metrics_snapshot first, last;
+    struct engine_metrics_snapshot first, last;
     struct query_result result;
     json_auto_t *between = NULL;
     struct error error;
 
     (void)state;
     snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", server.port);
-    assert_true(metrics_scrape(&endpoint, &first, &error));
+    assert_true(engine_metrics_scrape(&endpoint, &first, &error));
     assert_true(query_run(&endpoint, &query, &result, &error));
-    assert_true(metrics_scrape(&endpoint, &last, &error));
+    assert_true(engine_metrics_scrape(&endpoint, &last, &error));
     simserve_stop(&server);
-    between = metrics_between(&first, &last);
+    between = engine_metrics_between(&first, &last);
     assert_false(json_get_boolean(between, "restarted", true));
     NEAR(json_get_number(between, "requests", 0), 1);
     NEAR(json_get_number(between, "output_tokens", 0), 25);

@@ -9,11 +9,11 @@
 
 #include "fleet/metrics_map.h"
 
-static struct metrics_snapshot map(const char *text)
+static struct engine_metrics_snapshot map(const char *text)
 {
-    struct metrics_snapshot out;
+    struct engine_metrics_snapshot out;
 
-    metrics_clear(&out);
+    metrics_map_clear(&out);
     metrics_map(text, strlen(text), &out);
     return out;
 }
@@ -22,7 +22,7 @@ static struct metrics_snapshot map(const char *text)
 
 static void sums_vllms_replicas_and_takes_the_mean_of_their_caches(void **state)
 {
-    const struct metrics_snapshot m =
+    const struct engine_metrics_snapshot m =
         map("# TYPE vllm:num_requests_running gauge\n"
             "vllm:num_requests_running{engine=\"0\",model_name=\"m\"} 3.0\n"
             "vllm:num_requests_running{engine=\"1\",model_name=\"m\"} 4.0\n"
@@ -87,16 +87,16 @@ static void sums_vllms_replicas_and_takes_the_mean_of_their_caches(void **state)
 
 static void takes_old_and_new_names_of_vllm_but_never_both(void **state)
 {
-    const struct metrics_snapshot old = map("vllm:gpu_cache_usage_perc 0.5\n"
-                                            "vllm:gpu_prefix_cache_queries_total 10\n"
-                                            "vllm:gpu_prefix_cache_hits_total 4\n"
-                                            "vllm:time_per_output_token_seconds_sum 2\n"
-                                            "vllm:time_per_output_token_seconds_count 100\n"
-                                            "vllm:spec_decode_draft_acceptance_rate 0.7\n");
-    const struct metrics_snapshot both = map("vllm:time_per_output_token_seconds_sum 2\n"
-                                             "vllm:time_per_output_token_seconds_count 100\n"
-                                             "vllm:inter_token_latency_seconds_sum 3\n"
-                                             "vllm:inter_token_latency_seconds_count 150\n");
+    const struct engine_metrics_snapshot old = map("vllm:gpu_cache_usage_perc 0.5\n"
+                                                   "vllm:gpu_prefix_cache_queries_total 10\n"
+                                                   "vllm:gpu_prefix_cache_hits_total 4\n"
+                                                   "vllm:time_per_output_token_seconds_sum 2\n"
+                                                   "vllm:time_per_output_token_seconds_count 100\n"
+                                                   "vllm:spec_decode_draft_acceptance_rate 0.7\n");
+    const struct engine_metrics_snapshot both = map("vllm:time_per_output_token_seconds_sum 2\n"
+                                                    "vllm:time_per_output_token_seconds_count 100\n"
+                                                    "vllm:inter_token_latency_seconds_sum 3\n"
+                                                    "vllm:inter_token_latency_seconds_count 150\n");
 
     (void)state;
     NEAR(old.kv_cache_use, 0.5);
@@ -111,7 +111,7 @@ static void takes_old_and_new_names_of_vllm_but_never_both(void **state)
 
 static void counts_the_ranks_of_one_sglang_replica_once(void **state)
 {
-    const struct metrics_snapshot m =
+    const struct engine_metrics_snapshot m =
         map("sglang:num_running_reqs{model_name=\"m\",tp_rank=\"0\",pp_rank=\"0\"} 5\n"
             "sglang:num_running_reqs{model_name=\"m\",tp_rank=\"1\",pp_rank=\"0\"} 5\n"
             "sglang:num_running_reqs{model_name=\"m\",tp_rank=\"0\",dp_rank=\"1\"} 2\n"
@@ -138,7 +138,7 @@ static void counts_the_ranks_of_one_sglang_replica_once(void **state)
 
 static void says_nothing_of_a_prefix_cache_without_hits_told(void **state)
 {
-    const struct metrics_snapshot m = map("sglang:prompt_tokens_total 800\n");
+    const struct engine_metrics_snapshot m = map("sglang:prompt_tokens_total 800\n");
 
     (void)state;
     NEAR(m.prompt_tokens_total, 800);
@@ -147,14 +147,14 @@ static void says_nothing_of_a_prefix_cache_without_hits_told(void **state)
 
 static void reads_llama_cpp_with_its_infinities(void **state)
 {
-    const struct metrics_snapshot m = map("llamacpp:prompt_tokens_total 120\n"
-                                          "llamacpp:prompt_seconds_total 0.5\n"
-                                          "llamacpp:tokens_predicted_total 400\n"
-                                          "llamacpp:tokens_predicted_seconds_total 8\n"
-                                          "llamacpp:prompt_tokens_seconds inf\n"
-                                          "llamacpp:kv_cache_usage_ratio inf\n"
-                                          "llamacpp:requests_processing 2\n"
-                                          "llamacpp:requests_deferred 1\n");
+    const struct engine_metrics_snapshot m = map("llamacpp:prompt_tokens_total 120\n"
+                                                 "llamacpp:prompt_seconds_total 0.5\n"
+                                                 "llamacpp:tokens_predicted_total 400\n"
+                                                 "llamacpp:tokens_predicted_seconds_total 8\n"
+                                                 "llamacpp:prompt_tokens_seconds inf\n"
+                                                 "llamacpp:kv_cache_usage_ratio inf\n"
+                                                 "llamacpp:requests_processing 2\n"
+                                                 "llamacpp:requests_deferred 1\n");
 
     (void)state;
     NEAR(m.prompt_tokens_total, 120);
@@ -171,11 +171,12 @@ static void reads_llama_cpp_with_its_infinities(void **state)
 /* Its prompt tokens are without those of the cache, which usage counts among them. */
 static void prompt_tokens_of_llama_cpp_include_the_cached_ones(void **state)
 {
-    const struct metrics_snapshot m = map("llamacpp:prompt_tokens_total 694\n"
-                                          "llamacpp:prompt_tokens_cached_total 692\n"
-                                          "llamacpp:spec_decode_num_drafts_total 10\n"
-                                          "llamacpp:spec_decode_num_draft_tokens_total 30\n"
-                                          "llamacpp:spec_decode_num_accepted_tokens_total 20\n");
+    const struct engine_metrics_snapshot m =
+        map("llamacpp:prompt_tokens_total 694\n"
+            "llamacpp:prompt_tokens_cached_total 692\n"
+            "llamacpp:spec_decode_num_drafts_total 10\n"
+            "llamacpp:spec_decode_num_draft_tokens_total 30\n"
+            "llamacpp:spec_decode_num_accepted_tokens_total 20\n");
 
     (void)state;
     NEAR(m.prompt_tokens_total, 1386);
@@ -187,16 +188,17 @@ static void prompt_tokens_of_llama_cpp_include_the_cached_ones(void **state)
 
 static void reads_tgi(void **state)
 {
-    const struct metrics_snapshot m = map("tgi_batch_current_size 6\n"
-                                          "tgi_queue_size 3\n"
-                                          "tgi_request_success{method=\"generate\"} 4\n"
-                                          "tgi_request_success{method=\"generate_stream\"} 5\n"
-                                          "tgi_request_input_length_sum 900\n"
-                                          "tgi_request_generated_tokens_sum 1800\n"
-                                          "tgi_request_duration_sum 36\n"
-                                          "tgi_request_duration_count 9\n"
-                                          "tgi_request_queue_duration_sum 0.9\n"
-                                          "tgi_request_queue_duration_count 9\n");
+    const struct engine_metrics_snapshot m =
+        map("tgi_batch_current_size 6\n"
+            "tgi_queue_size 3\n"
+            "tgi_request_success{method=\"generate\"} 4\n"
+            "tgi_request_success{method=\"generate_stream\"} 5\n"
+            "tgi_request_input_length_sum 900\n"
+            "tgi_request_generated_tokens_sum 1800\n"
+            "tgi_request_duration_sum 36\n"
+            "tgi_request_duration_count 9\n"
+            "tgi_request_queue_duration_sum 0.9\n"
+            "tgi_request_queue_duration_count 9\n");
 
     (void)state;
     NEAR(m.requests_running, 6);
@@ -210,12 +212,13 @@ static void reads_tgi(void **state)
 
 static void reads_jetstream_whose_cache_is_in_percent(void **state)
 {
-    const struct metrics_snapshot m = map("jetstream_prefill_backlog_size{id=\"a\"} 2\n"
-                                          "jetstream_time_to_first_token_sum{id=\"a\"} 4\n"
-                                          "jetstream_time_to_first_token_count{id=\"a\"} 8\n"
-                                          "jetstream_request_success_count_total{id=\"a\"} 8\n"
-                                          "jetstream_request_output_length_sum{id=\"a\"} 640\n"
-                                          "kv_cache_utilization_perc{id=\"a\"} 42\n");
+    const struct engine_metrics_snapshot m =
+        map("jetstream_prefill_backlog_size{id=\"a\"} 2\n"
+            "jetstream_time_to_first_token_sum{id=\"a\"} 4\n"
+            "jetstream_time_to_first_token_count{id=\"a\"} 8\n"
+            "jetstream_request_success_count_total{id=\"a\"} 8\n"
+            "jetstream_request_output_length_sum{id=\"a\"} 640\n"
+            "kv_cache_utilization_perc{id=\"a\"} 42\n");
 
     (void)state;
     NEAR(m.requests_waiting, 2);
@@ -227,9 +230,10 @@ static void reads_jetstream_whose_cache_is_in_percent(void **state)
 
 static void takes_counters_with_and_without_their_ending_but_never_both(void **state)
 {
-    const struct metrics_snapshot bare = map("vllm:prompt_tokens{model_name=\"m\"} 5\n"
-                                             "tgi_request_success_total 3\n");
-    const struct metrics_snapshot both = map("vllm:prompt_tokens 5\nvllm:prompt_tokens_total 6\n");
+    const struct engine_metrics_snapshot bare = map("vllm:prompt_tokens{model_name=\"m\"} 5\n"
+                                                    "tgi_request_success_total 3\n");
+    const struct engine_metrics_snapshot both =
+        map("vllm:prompt_tokens 5\nvllm:prompt_tokens_total 6\n");
 
     (void)state;
     NEAR(bare.prompt_tokens_total, 5);
@@ -239,9 +243,9 @@ static void takes_counters_with_and_without_their_ending_but_never_both(void **s
 
 static void reads_sglangs_speculation_from_its_gauges(void **state)
 {
-    const struct metrics_snapshot m = map("sglang:spec_accept_length{tp_rank=\"0\"} 2.5\n"
-                                          "sglang:spec_accept_rate{tp_rank=\"0\"} 0.5\n"
-                                          "sglang:num_retracted_requests_total 3\n");
+    const struct engine_metrics_snapshot m = map("sglang:spec_accept_length{tp_rank=\"0\"} 2.5\n"
+                                                 "sglang:spec_accept_rate{tp_rank=\"0\"} 0.5\n"
+                                                 "sglang:num_retracted_requests_total 3\n");
 
     (void)state;
     NEAR(m.acceptance_length, 2.5);
@@ -252,11 +256,12 @@ static void reads_sglangs_speculation_from_its_gauges(void **state)
 
 static void reads_an_exporter_of_ollama(void **state)
 {
-    const struct metrics_snapshot m = map("ollama_requests_total{model=\"gemma\"} 4\n"
-                                          "ollama_tokens_processed_total{model=\"gemma\"} 80\n"
-                                          "ollama_tokens_generated_total{model=\"gemma\"} 64\n"
-                                          "ollama_response_seconds_sum{model=\"gemma\"} 8\n"
-                                          "ollama_response_seconds_count{model=\"gemma\"} 4\n");
+    const struct engine_metrics_snapshot m =
+        map("ollama_requests_total{model=\"gemma\"} 4\n"
+            "ollama_tokens_processed_total{model=\"gemma\"} 80\n"
+            "ollama_tokens_generated_total{model=\"gemma\"} 64\n"
+            "ollama_response_seconds_sum{model=\"gemma\"} 8\n"
+            "ollama_response_seconds_count{model=\"gemma\"} 4\n");
 
     (void)state;
     NEAR(m.requests_total, 4);
@@ -268,7 +273,7 @@ static void reads_an_exporter_of_ollama(void **state)
 
 static void says_nothing_where_replicas_add_up_to_no_number(void **state)
 {
-    const struct metrics_snapshot m =
+    const struct engine_metrics_snapshot m =
         map("vllm:num_requests_running{engine=\"0\"} 1.7e308\n"
             "vllm:num_requests_running{engine=\"1\"} 1.7e308\n"
             "vllm:kv_cache_usage_perc{engine=\"0\"} 1.7e308\n"
@@ -287,10 +292,10 @@ static void knows_nothing_of_other_exposition_texts(void **state)
     static const char text[] =
         "node_cpu_seconds_total{cpu=\"0\"} 5\nvllm:num_requests_running NaN\n"
         "vllm:num_requests_runningx 5\nvllm:num_requests_waiting -1\n";
-    struct metrics_snapshot m;
+    struct engine_metrics_snapshot m;
 
     (void)state;
-    metrics_clear(&m);
+    metrics_map_clear(&m);
     assert_int_equal(metrics_map(text, strlen(text), &m), 0);
     assert_true(isnan(m.requests_running));
     assert_true(isnan(m.requests_waiting));

@@ -11,19 +11,19 @@
 #include "fleet/metrics_map.h"
 #include "fleet/metrics_page.h"
 
-static struct page read_page(const char *text)
+static struct metrics_page read_page(const char *text)
 {
     TEXT_AUTO body = { 0 };
-    struct page page;
+    struct metrics_page page;
 
     text_add(&body, text);
-    page_read(&body, 1, &page);
+    metrics_page_read(&body, 1, &page);
     return page;
 }
 
 static void keeps_every_series_as_the_server_writes_it(void **state)
 {
-    struct page page =
+    struct metrics_page page =
         read_page("# TYPE a gauge\na{x=\"1\",y=\"2\"} 7\na 8\nnot a sample\nb -0.5\n");
 
     (void)state;
@@ -33,7 +33,7 @@ static void keeps_every_series_as_the_server_writes_it(void **state)
     assert_true(page.values[0].value == 7);
     assert_string_equal(page.values[1].labels, "");
     assert_string_equal(page.values[2].name, "b");
-    page_finish(&page);
+    metrics_page_finish(&page);
 }
 
 static void knows_what_only_grows(void **state)
@@ -55,23 +55,23 @@ static void knows_what_only_grows(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct page page = read_page(rows[i].text);
+        struct metrics_page page = read_page(rows[i].text);
 
         assert_int_equal(page.count, 1);
         if (strcmp(page.values[0].type, rows[i].type) != 0)
             fail_msg("%s is a %s", rows[i].text, page.values[0].type);
-        page_finish(&page);
+        metrics_page_finish(&page);
     }
 }
 
 static void leaves_out_what_is_no_number(void **state)
 {
-    struct page page = read_page("a NaN\nb +Inf\nc -Inf\nd 1\n");
+    struct metrics_page page = read_page("a NaN\nb +Inf\nc -Inf\nd 1\n");
 
     (void)state;
     assert_int_equal(page.count, 1);
     assert_string_equal(page.values[0].name, "d");
-    page_finish(&page);
+    metrics_page_finish(&page);
 }
 
 static void reads_so_many_series_and_no_more(void **state)
@@ -79,14 +79,14 @@ static void reads_so_many_series_and_no_more(void **state)
     TEXT_AUTO text = { 0 };
 
     (void)state;
-    for (int i = 0; i < PAGE_SERIES_LIMIT + 100; i++)
+    for (int i = 0; i < METRICS_PAGE_SERIES_LIMIT + 100; i++)
         text_addf(&text, "a%d 1\n", i);
-    struct page page = read_page(text.data);
-    assert_int_equal(page.count, PAGE_SERIES_LIMIT);
+    struct metrics_page page = read_page(text.data);
+    assert_int_equal(page.count, METRICS_PAGE_SERIES_LIMIT);
     assert_int_equal(page.left_out, 100);
-    assert_string_equal(page.values[PAGE_SERIES_LIMIT - 1].name, "a1999");
+    assert_string_equal(page.values[METRICS_PAGE_SERIES_LIMIT - 1].name, "a1999");
     page.values[page.count++] = page.values[0]; /* the room that was asked for */
-    page_finish(&page);
+    metrics_page_finish(&page);
 }
 
 static void tells_what_is_left_out_and_by_which_limit(void **state)
@@ -94,9 +94,9 @@ static void tells_what_is_left_out_and_by_which_limit(void **state)
     TEXT_AUTO told = { 0 };
 
     (void)state;
-    left_out_tell(&(struct scrape_left_out){ 0 }, &told);
+    metrics_page_tell_left_out(&(struct scrape_left_out){ 0 }, &told);
     assert_int_equal(told.length, 0);
-    left_out_tell(&(struct scrape_left_out){ 7, 0, 2, false }, &told);
+    metrics_page_tell_left_out(&(struct scrape_left_out){ 7, 0, 2, false }, &told);
     assert_string_equal(text_string(&told),
                         "9 series of a scrape are not stored: 7 beyond the first 2000 of its page, "
                         "2 with a name longer than 127 or labels longer than 511 bytes");
@@ -108,22 +108,22 @@ static void histograms_are_those_whose_sums_become_our_figures(void **state)
 
     (void)state;
     for (size_t i = 0; i < 4; i++) {
-        const char *const *families = histogram_families(figures[i]);
+        const char *const *families = engine_histogram_families(figures[i]);
 
         assert_non_null(families[0]);
         for (size_t j = 0; families[j] != NULL; j++) {
             struct scrape_value values[4];
-            struct metrics_snapshot snapshot;
+            struct engine_metrics_snapshot snapshot;
             TEXT_AUTO text = { 0 };
 
             text_addf(&text, "%s_count 3\n", families[j]);
-            metrics_clear(&snapshot);
+            metrics_map_clear(&snapshot);
             assert_int_equal(metrics_map(text.data, text.length, &snapshot), 1);
-            assert_int_equal(metrics_values(&snapshot, values, 4), 1);
+            assert_int_equal(engine_metrics_values(&snapshot, values, 4), 1);
             assert_string_equal(values[0].name, figures[i]);
         }
     }
-    assert_null(histogram_families("speed")[0]);
+    assert_null(engine_histogram_families("speed")[0]);
 }
 
 int main(void)

@@ -8,26 +8,26 @@
 
 #include "fleet/metrics_map.h"
 
-static void add(struct witness_log *log, int64_t at_ms)
+static void add(struct monitor_log *log, int64_t at_ms)
 {
-    struct metrics_snapshot snapshot;
+    struct engine_metrics_snapshot snapshot;
 
-    metrics_clear(&snapshot);
+    metrics_map_clear(&snapshot);
     snapshot.at_ms = at_ms;
-    witness_log_add(log, &snapshot);
+    monitor_log_add(log, &snapshot);
 }
 
 /* Scrapes so often over 15 s, but for `missing_ms` from 3 s on. */
 static double gap_s(int64_t every_ms, int64_t missing_ms)
 {
-    struct witness_log log = { 0 };
+    struct monitor_log log = { 0 };
     double gap_s;
 
     for (int64_t at_ms = every_ms; at_ms < 15000; at_ms += every_ms)
         if (at_ms <= 3000 || at_ms >= 3000 + missing_ms)
             add(&log, 100000 + at_ms);
-    gap_s = witness_log_gap_s(&log, 100000, 115000);
-    witness_log_finish(&log);
+    gap_s = monitor_log_gap_s(&log, 100000, 115000);
+    monitor_log_finish(&log);
     return gap_s;
 }
 

@@ -14,10 +14,10 @@
 static struct reconciliation held(double requests, double input, double output)
 {
     const struct sent sent = { .requests = 100, .input_tokens = 100000, .output_tokens = 1600 };
-    struct metrics_snapshot first, last;
+    struct engine_metrics_snapshot first, last;
     struct reconciliation counts;
 
-    metrics_clear(&first);
+    metrics_map_clear(&first);
     first.requests_total = first.prompt_tokens_total = first.generation_tokens_total = 50;
     last = first;
     last.requests_total += 100 + requests;
@@ -87,12 +87,12 @@ static void a_counter_that_appears_inside_began_at_nothing(void **state)
                                 "vllm:request_success_total{finished_reason=\"stop\"} 70\n"
                                 "vllm:request_success_total{finished_reason=\"length\"} 34\n";
     const struct sent sent = { .requests = 100, .input_tokens = 100000, .output_tokens = 1600 };
-    struct metrics_snapshot first, last;
+    struct engine_metrics_snapshot first, last;
     struct reconciliation counts;
 
     (void)state;
-    metrics_clear(&first);
-    metrics_clear(&last);
+    metrics_map_clear(&first);
+    metrics_map_clear(&last);
     metrics_map(before, sizeof before - 1, &first);
     metrics_map(after, sizeof after - 1, &last);
     reconcile(&first, &last, &sent, &counts);
@@ -108,12 +108,12 @@ static void a_label_set_that_appears_inside_counts_whole(void **state)
                       after[] = "vllm:request_success_total{finished_reason=\"stop\"} 1060\n"
                                 "vllm:request_success_total{finished_reason=\"length\"} 42\n";
     const struct sent sent = { .requests = 100 };
-    struct metrics_snapshot first, last;
+    struct engine_metrics_snapshot first, last;
     struct reconciliation counts;
 
     (void)state;
-    metrics_clear(&first);
-    metrics_clear(&last);
+    metrics_map_clear(&first);
+    metrics_map_clear(&last);
     metrics_map(before, sizeof before - 1, &first);
     metrics_map(after, sizeof after - 1, &last);
     reconcile(&first, &last, &sent, &counts);

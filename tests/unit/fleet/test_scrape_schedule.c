@@ -9,63 +9,63 @@
 
 static void takes_each_when_it_is_due_without_drift(void **state)
 {
-    struct schedule schedule = { 0 };
+    struct scrape_schedule schedule = { 0 };
     struct due due;
 
     (void)state;
-    schedule_set(&schedule, 1, "a", 100, 1000);
-    assert_int_equal(schedule_next(&schedule), 1000);
-    assert_false(schedule_take(&schedule, 999, &due));
-    assert_true(schedule_take(&schedule, 1007, &due)); /* a little late */
+    scrape_schedule_set(&schedule, 1, "a", 100, 1000);
+    assert_int_equal(scrape_schedule_next(&schedule), 1000);
+    assert_false(scrape_schedule_take(&schedule, 999, &due));
+    assert_true(scrape_schedule_take(&schedule, 1007, &due)); /* a little late */
     assert_int_equal(due.deployment_id, 1);
     assert_string_equal(due.name, "a");
-    assert_int_equal(schedule_next(&schedule), INT64_MAX); /* busy */
-    schedule_done(&schedule, 1);
-    assert_int_equal(schedule_next(&schedule), 1100);
-    assert_true(schedule_take(&schedule, 1345, &due)); /* two missed: not made up for */
-    schedule_done(&schedule, 1);
-    assert_int_equal(schedule_next(&schedule), 1400);
-    schedule_finish(&schedule);
+    assert_int_equal(scrape_schedule_next(&schedule), INT64_MAX); /* busy */
+    scrape_schedule_done(&schedule, 1);
+    assert_int_equal(scrape_schedule_next(&schedule), 1100);
+    assert_true(scrape_schedule_take(&schedule, 1345, &due)); /* two missed: not made up for */
+    scrape_schedule_done(&schedule, 1);
+    assert_int_equal(scrape_schedule_next(&schedule), 1400);
+    scrape_schedule_finish(&schedule);
 }
 
 static void never_takes_one_that_is_busy(void **state)
 {
-    struct schedule schedule = { 0 };
+    struct scrape_schedule schedule = { 0 };
     struct due due;
 
     (void)state;
-    schedule_set(&schedule, 1, "slow", 100, 0);
-    schedule_set(&schedule, 2, "quick", 100, 0);
-    assert_true(schedule_take(&schedule, 0, &due));
+    scrape_schedule_set(&schedule, 1, "slow", 100, 0);
+    scrape_schedule_set(&schedule, 2, "quick", 100, 0);
+    assert_true(scrape_schedule_take(&schedule, 0, &due));
     assert_int_equal(due.deployment_id, 1);
-    assert_true(schedule_take(&schedule, 0, &due));
+    assert_true(scrape_schedule_take(&schedule, 0, &due));
     assert_int_equal(due.deployment_id, 2);
-    schedule_done(&schedule, 2);
-    assert_true(schedule_take(&schedule, 500, &due));
+    scrape_schedule_done(&schedule, 2);
+    assert_true(scrape_schedule_take(&schedule, 500, &due));
     assert_int_equal(due.deployment_id, 2);
-    assert_false(schedule_take(&schedule, 500, &due));
-    schedule_finish(&schedule);
+    assert_false(scrape_schedule_take(&schedule, 500, &due));
+    scrape_schedule_finish(&schedule);
 }
 
 static void keeps_the_times_of_what_stays_and_forgets_the_rest(void **state)
 {
-    struct schedule schedule = { 0 };
+    struct scrape_schedule schedule = { 0 };
     struct due due;
 
     (void)state;
-    schedule_set(&schedule, 1, "a", 100, 0);
-    schedule_set(&schedule, 2, "b", 100, 0);
-    while (schedule_take(&schedule, 0, &due))
-        schedule_done(&schedule, due.deployment_id);
-    schedule_begin(&schedule);
-    schedule_set(&schedule, 2, "renamed", 100, 50);
-    schedule_end(&schedule);
+    scrape_schedule_set(&schedule, 1, "a", 100, 0);
+    scrape_schedule_set(&schedule, 2, "b", 100, 0);
+    while (scrape_schedule_take(&schedule, 0, &due))
+        scrape_schedule_done(&schedule, due.deployment_id);
+    scrape_schedule_begin(&schedule);
+    scrape_schedule_set(&schedule, 2, "renamed", 100, 50);
+    scrape_schedule_end(&schedule);
     assert_int_equal(schedule.count, 1);
-    assert_int_equal(schedule_next(&schedule), 100);
-    schedule_set(&schedule, 2, "b", 30, 60); /* another interval: at once */
-    assert_int_equal(schedule_next(&schedule), 60);
-    schedule_done(&schedule, 7); /* gone meanwhile */
-    schedule_finish(&schedule);
+    assert_int_equal(scrape_schedule_next(&schedule), 100);
+    scrape_schedule_set(&schedule, 2, "b", 30, 60); /* another interval: at once */
+    assert_int_equal(scrape_schedule_next(&schedule), 60);
+    scrape_schedule_done(&schedule, 7); /* gone meanwhile */
+    scrape_schedule_finish(&schedule);
 }
 
 int main(void)

@@ -62,7 +62,7 @@ static void write_origins(const struct fixture *f, const char *lines)
 static bool resolves(struct fixture *f)
 {
     memset(&f->endpoint, 0, sizeof f->endpoint);
-    return endpoint_resolve(&f->access, &f->deployment, &f->endpoint, &f->error);
+    return secret_access_endpoint(&f->access, &f->deployment, &f->endpoint, &f->error);
 }
 
 static void assert_unsent(struct fixture *f, enum error_kind kind, const char *because)

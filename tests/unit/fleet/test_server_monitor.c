@@ -26,9 +26,9 @@ static const char *const slow[] = { "--ttft-ms", "5", "--step-ms", "20", NULL };
 struct scene {
     struct simserve server;
     struct endpoint endpoint;
-    struct witness *witness;
+    struct server_monitor *witness;
     struct cell_result result;
-    struct testimony said;
+    struct cross_check said;
     json_t *json;
 };
 
@@ -55,7 +55,7 @@ static void begin_on(struct scene *scene, int port, int64_t instances)
     scene->result = (struct cell_result){ .state = CELL_MEASURED };
     scene->result.measurement.success_rate = 1;
     scene->result.measurement.window_start_ms = clock_utc_ms();
-    scene->witness = witness_begin(&scene->endpoint, instances, &watch);
+    scene->witness = server_monitor_begin(&scene->endpoint, instances, &watch);
 }
 
 static struct scene begin(const char *const *flags)
@@ -93,7 +93,7 @@ static void end(struct scene *scene)
     struct measurement *measurement = &scene->result.measurement;
 
     measurement->window_s = (double)(clock_utc_ms() - measurement->window_start_ms) / 1000;
-    witness_end(scene->witness, &scene->result, &scene->said);
+    server_monitor_end(scene->witness, &scene->result, &scene->said);
     scene->json = json_loads(scene->said.json, 0, NULL);
     assert_non_null(scene->json);
 }
@@ -101,7 +101,7 @@ static void end(struct scene *scene)
 static void leave(struct scene *scene)
 {
     json_decref(scene->json);
-    testimony_finish(&scene->said);
+    cross_check_finish(&scene->said);
     if (scene->server.pid != 0)
         simserve_stop(&scene->server);
 }
@@ -118,7 +118,7 @@ static const json_t *count_of(const struct scene *scene, const char *name)
 
 static void assert_clean(const struct scene *scene)
 {
-    if (scene->said.verdict != TESTIMONY_NOTHING || strcmp(text_of(scene, "state"), "full") != 0)
+    if (scene->said.verdict != CROSS_CHECK_NOTHING || strcmp(text_of(scene, "state"), "full") != 0)
         fail_msg("%s", scene->said.json);
     assert_false(json_get_boolean(scene->json, "contaminated", true));
     assert_false(json_get_boolean(scene->json, "restarted", true));
@@ -152,7 +152,7 @@ static void one_request_of_somebody_else_is_seen(void **state)
         ask(&scene, true, 4);
     ask(&scene, false, 4);
     end(&scene);
-    assert_int_equal(scene.said.verdict, TESTIMONY_CONTAMINATED);
+    assert_int_equal(scene.said.verdict, CROSS_CHECK_CONTAMINATED);
     assert_non_null(strstr(scene.said.reason, "1 request"));
     assert_true(json_get_boolean(scene.json, "contaminated", false));
     NEAR(json_get_number(count_of(&scene, "requests"), "foreign", -1), 1);
@@ -178,7 +178,7 @@ static void counters_that_appear_inside_count_from_nothing(void **state)
     ask(&scene, true, 4);
     ask(&scene, false, 4);
     end(&scene);
-    assert_int_equal(scene.said.verdict, TESTIMONY_CONTAMINATED);
+    assert_int_equal(scene.said.verdict, CROSS_CHECK_CONTAMINATED);
     NEAR(json_get_number(count_of(&scene, "requests"), "foreign", -1), 1);
     leave(&scene);
 }
@@ -205,7 +205,7 @@ static void what_failed_explains_so_much_more_and_no_further(void **state)
     scene.result.sent.more_input_tokens = 100;
     scene.result.sent.more_output_tokens = 4;
     end(&scene);
-    assert_int_equal(scene.said.verdict, TESTIMONY_CONTAMINATED);
+    assert_int_equal(scene.said.verdict, CROSS_CHECK_CONTAMINATED);
     leave(&scene);
 }
 
@@ -234,7 +234,7 @@ static void more_at_once_than_ours_is_seen_though_the_counts_may_be_ours(void **
     for (int i = 0; i < 8; i++)
         pthread_join(others[i], NULL);
     end(&scene);
-    if (scene.said.verdict != TESTIMONY_CONTAMINATED)
+    if (scene.said.verdict != CROSS_CHECK_CONTAMINATED)
         fail_msg("%s", scene.said.json);
     assert_non_null(strstr(scene.said.reason, "never more than 1 were ours"));
     leave(&scene);
@@ -307,7 +307,7 @@ static void a_restart_is_told_as_one(void **state)
     scene.server = simserve_start((const char *[]){ "--listen", address, NULL });
     ask(&scene, true, 4);
     end(&scene);
-    assert_int_equal(scene.said.verdict, TESTIMONY_RESTARTED);
+    assert_int_equal(scene.said.verdict, CROSS_CHECK_RESTARTED);
     assert_true(json_get_boolean(scene.json, "restarted", false));
     assert_string_equal(text_of(&scene, "state"), "partial");
     assert_null(json_object_get(scene.json, "counts"));
@@ -330,7 +330,7 @@ static void another_model_is_told_by_its_name_or_its_context(void **state)
         ask(&scene, true, 4);
         set(&scene, changes[i]);
         end(&scene);
-        assert_int_equal(scene.said.verdict, TESTIMONY_OTHER_MODEL);
+        assert_int_equal(scene.said.verdict, CROSS_CHECK_OTHER_MODEL);
         assert_non_null(strstr(scene.said.reason, i == 0 ? "other/toy" : "(context 99)"));
         leave(&scene);
     }
@@ -349,7 +349,7 @@ static void a_server_without_metrics_is_no_witness_and_says_why(void **state)
     begin_on(&scene, server.port, 0);
     scene.result.sent.requests = 7;
     end(&scene);
-    assert_int_equal(scene.said.verdict, TESTIMONY_NOTHING);
+    assert_int_equal(scene.said.verdict, CROSS_CHECK_NOTHING);
     assert_string_equal(text_of(&scene, "state"), "absent");
     assert_non_null(strstr(text_of(&scene, "why"), "not_found"));
     assert_string_equal(scene.said.served, "llama3");
@@ -370,7 +370,7 @@ static void lists_of_many_models_may_come_in_any_order(void **state)
     canned_start(&server, answers);
     begin_on(&scene, server.port, 0);
     end(&scene);
-    assert_int_equal(scene.said.verdict, TESTIMONY_NOTHING);
+    assert_int_equal(scene.said.verdict, CROSS_CHECK_NOTHING);
     assert_string_equal(scene.said.served, "simserve/toy (not listed)");
     leave(&scene);
     canned_stop(&server);
@@ -437,7 +437,7 @@ static void foreign_work_behind_a_balancer_is_seen(void **state)
         ask(&pool.scene, true, 4);
     ask(&pool.scene, false, 4);
     end(&pool.scene);
-    assert_int_equal(pool.scene.said.verdict, TESTIMONY_CONTAMINATED);
+    assert_int_equal(pool.scene.said.verdict, CROSS_CHECK_CONTAMINATED);
     NEAR(json_get_number(count_of(&pool.scene, "requests"), "foreign", -1), 1);
     leave_pool(&pool);
 }
@@ -476,7 +476,7 @@ static void an_instance_that_is_another_behind_a_balancer_is_told_as_partial(voi
     for (int i = 0; i < 4; i++)
         ask(&pool.scene, true, 4);
     end(&pool.scene);
-    assert_int_equal(pool.scene.said.verdict, TESTIMONY_NOTHING);
+    assert_int_equal(pool.scene.said.verdict, CROSS_CHECK_NOTHING);
     assert_string_equal(text_of(&pool.scene, "state"), "partial");
     assert_non_null(strstr(text_of(&pool.scene, "why"), "several instances answer in turns"));
     assert_null(json_object_get(pool.scene.json, "counts"));
@@ -492,7 +492,7 @@ static void where_there_may_be_several_instances_foreign_work_is_not_told(void *
     ask(&scene, true, 4);
     ask(&scene, false, 4);
     end(&scene);
-    assert_int_equal(scene.said.verdict, TESTIMONY_NOTHING);
+    assert_int_equal(scene.said.verdict, CROSS_CHECK_NOTHING);
     assert_string_equal(text_of(&scene, "state"), "partial");
     leave(&scene);
 }
@@ -507,7 +507,7 @@ static void counters_of_a_part_of_the_instances_are_partial(void **state)
     scene.result.sent.requests += 4; /* went to another instance */
     scene.result.sent.output_tokens += 16;
     end(&scene);
-    assert_int_equal(scene.said.verdict, TESTIMONY_NOTHING);
+    assert_int_equal(scene.said.verdict, CROSS_CHECK_NOTHING);
     assert_string_equal(text_of(&scene, "state"), "partial");
     assert_non_null(strstr(text_of(&scene, "why"), "far fewer"));
     leave(&scene);
@@ -521,10 +521,10 @@ static void an_interrupted_attempt_ends_at_once_and_tells_nothing(void **state)
     (void)state;
     snprintf(scene.endpoint.url, sizeof scene.endpoint.url, "http://127.0.0.1:%d",
              scene.server.port);
-    scene.witness = witness_begin(&scene.endpoint, 0, &watch);
-    witness_end(scene.witness, NULL, &scene.said);
+    scene.witness = server_monitor_begin(&scene.endpoint, 0, &watch);
+    server_monitor_end(scene.witness, NULL, &scene.said);
     assert_null(scene.said.json);
-    assert_int_equal(scene.said.verdict, TESTIMONY_NOTHING);
+    assert_int_equal(scene.said.verdict, CROSS_CHECK_NOTHING);
     leave(&scene);
 }
 

@@ -14,30 +14,30 @@ static void puts_characters_together_wherever_they_were_cut(void **state)
 
     (void)state;
     for (size_t step = 1; step < sizeof text; step++) {
-        struct whole_text whole = { 0 };
+        struct utf8_stream whole = { 0 };
         TEXT_AUTO out = { 0 };
 
         for (size_t at = 0; at < sizeof text - 1; at += step) {
             size_t left = sizeof text - 1 - at;
 
-            whole_text_add(&whole, text + at, left < step ? left : step, &out, 1000);
+            utf8_stream_add(&whole, text + at, left < step ? left : step, &out, 1000);
             assert_true(text_is_utf8(text_string(&out), out.length));
         }
-        whole_text_end(&whole, &out, 1000);
+        utf8_stream_end(&whole, &out, 1000);
         assert_string_equal(text_string(&out), text);
     }
 }
 
 static void replaces_what_cannot_be_shown(void **state)
 {
-    struct whole_text whole = { 0 };
+    struct utf8_stream whole = { 0 };
     TEXT_AUTO out = { 0 };
 
     (void)state;
-    whole_text_add(&whole, "a\xff\0b\xed\xa0\x80", 7, &out, 1000); /* stray, NUL, a surrogate */
-    whole_text_add(&whole, "\xe2\x82", 2, &out, 1000);
-    whole_text_add(&whole, "c\xc3", 2, &out, 1000);
-    whole_text_end(&whole, &out, 1000);
+    utf8_stream_add(&whole, "a\xff\0b\xed\xa0\x80", 7, &out, 1000); /* stray, NUL, a surrogate */
+    utf8_stream_add(&whole, "\xe2\x82", 2, &out, 1000);
+    utf8_stream_add(&whole, "c\xc3", 2, &out, 1000);
+    utf8_stream_end(&whole, &out, 1000);
     assert_string_equal(text_string(&out),
                         "a\xef\xbf\xbd\xef\xbf\xbd"
                         "b\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
@@ -46,11 +46,11 @@ static void replaces_what_cannot_be_shown(void **state)
 
 static void stops_at_the_limit_between_characters(void **state)
 {
-    struct whole_text whole = { 0 };
+    struct utf8_stream whole = { 0 };
     TEXT_AUTO out = { 0 };
 
     (void)state;
-    whole_text_add(&whole, "abc\xe2\x82\xac", 6, &out, 5);
+    utf8_stream_add(&whole, "abc\xe2\x82\xac", 6, &out, 5);
     assert_string_equal(text_string(&out), "abc");
 }
 

@@ -164,7 +164,7 @@ static void lists_everything_there_is_once(void **state)
     assert_int_equal(pages, 1);
     assert_int_equal(json_array_size(uris), 9);
     for (size_t i = 0; resources[i] != NULL; i++) {
-        const struct instances *of = resources[i]->instances;
+        const struct resource_instances *of = resources[i]->instances;
 
         resource_uri(resources[i],
                      of == &deployment_instances ? "demo"

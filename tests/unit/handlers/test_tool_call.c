@@ -44,11 +44,11 @@ static void announces_what_has_effects_outside(void **state)
 
     world_register(world, "demo");
     world_do(world, "model_query", "{\"prompt\":\"hello\",\"max_tokens\":4}");
-    assert_true(audit_list(world->services.store, &filter, 10, &rows, &count, &world->error));
+    assert_true(audit_log_list(world->services.store, &filter, 10, &rows, &count, &world->error));
     assert_int_equal(count, 1);
     assert_string_equal(rows[0].phase, "outcome");
     assert_in_range(rows[0].began_ms, 1, rows[0].at_ms);
-    audit_rows_free(rows, count);
+    audit_log_rows_free(rows, count);
 }
 
 /* Neither value is anywhere in the row, nor in the sentence. */
@@ -68,13 +68,13 @@ static void keeps_credentials_out_of_the_audit(void **state)
     assert_null(world_call(world, "deployment_register", text_string(&arguments)));
     assert_null(strstr(world->error.message, token));
     assert_null(strstr(world->error.message, "pass-word"));
-    assert_true(audit_list(world->services.store, &filter, 1, &rows, &count, &world->error));
+    assert_true(audit_log_list(world->services.store, &filter, 1, &rows, &count, &world->error));
     assert_int_equal(count, 1);
     assert_null(strstr(rows[0].arguments, token));
     assert_null(strstr(rows[0].arguments, "pass-word"));
     assert_null(strstr(rows[0].detail, "pass-word"));
     assert_non_null(strstr(rows[0].arguments, "(hidden: not a secret's name)"));
-    audit_rows_free(rows, count);
+    audit_log_rows_free(rows, count);
 }
 
 static void keeps_of_unknown_arguments_only_that_they_were_there(void **state)
@@ -86,9 +86,9 @@ static void keeps_of_unknown_arguments_only_that_they_were_there(void **state)
 
     world_refused(world, "job_list", "{\"password\":\"123456\"}", ERROR_INVALID,
                   "job_list takes no argument \"password\"");
-    assert_true(audit_list(world->services.store, &filter, 1, &rows, &count, &world->error));
+    assert_true(audit_log_list(world->services.store, &filter, 1, &rows, &count, &world->error));
     assert_string_equal(rows[0].arguments, "{\"unknown arguments\":1}");
-    audit_rows_free(rows, count);
+    audit_log_rows_free(rows, count);
 }
 
 static bool break_down(struct call *call, struct answer *answer, struct error *error)
@@ -138,9 +138,9 @@ static void tells_of_its_own_faults_only_the_requests_id(void **state)
     assert_int_equal(world->error.kind, ERROR_INTERNAL);
     assert_string_equal(world->error.message,
                         "internal error, see request req_77 in the server's log");
-    assert_true(audit_list(world->services.store, &filter, 1, &rows, &count, &world->error));
+    assert_true(audit_log_list(world->services.store, &filter, 1, &rows, &count, &world->error));
     assert_string_equal(rows[0].outcome, "internal");
-    audit_rows_free(rows, count);
+    audit_log_rows_free(rows, count);
 }
 
 static void lets_no_answer_out_that_does_not_conform(void **state)
@@ -169,10 +169,10 @@ static void names_the_nearest_tool_for_an_unknown_one(void **state)
     assert_false(tool_missing(&call, "deployment_lst", &world->error));
     assert_string_equal(world->error.message,
                         "no tool is called \"deployment_lst\": did you mean \"deployment_list\"?");
-    assert_true(audit_list(world->services.store, &filter, 10, &rows, &count, &world->error));
+    assert_true(audit_log_list(world->services.store, &filter, 10, &rows, &count, &world->error));
     assert_int_equal(count, 2);
     assert_string_equal(rows[0].outcome, "not_found");
-    audit_rows_free(rows, count);
+    audit_log_rows_free(rows, count);
 }
 
 int main(void)

@@ -107,9 +107,9 @@ static void publishes_the_members_that_answers_always_have(void **state)
 
 static void checks_records_that_are_told_elsewhere(void **state)
 {
-    static const struct field referring[] = {
-        { "rows", VALUE_LIST, .help = "Rows.", .fields = row_fields, .told_in = "sample" }, { 0 }
-    };
+    static const struct field referring[] = { { "rows", VALUE_LIST, .help = "Rows.",
+                                                .fields = row_fields, .described_in = "sample" },
+                                              { 0 } };
     const struct tool other = { .name = "other", .fields = referring };
     json_auto_t *wrong = parse("{\"rows\":[{}]}");
     struct error error;

@@ -71,7 +71,7 @@ static void explains_every_argument_and_every_member_of_an_answer(void **state)
 static bool tells(const struct field *fields, const struct field *record)
 {
     for (; fields->name != NULL; fields++)
-        if (fields->told_in == NULL && fields->fields != NULL
+        if (fields->described_in == NULL && fields->fields != NULL
             && (fields->fields == record || tells(fields->fields, record)))
             return true;
     return false;
@@ -81,12 +81,13 @@ static bool tells(const struct field *fields, const struct field *record)
 static void check_references(const struct tool *tool, const struct field *fields)
 {
     for (const struct field *field = fields; field->name != NULL; field++) {
-        const struct tool *teller = field->told_in == NULL ? NULL : tool_find(field->told_in);
+        const struct tool *teller =
+            field->described_in == NULL ? NULL : tool_find(field->described_in);
 
-        if (field->told_in != NULL
+        if (field->described_in != NULL
             && !tells(teller == NULL ? fields : teller->fields, field->fields))
-            fail_msg("%s: %s is not told in %s", tool->name, field->name, field->told_in);
-        if (field->told_in == NULL && field->fields != NULL)
+            fail_msg("%s: %s is not told in %s", tool->name, field->name, field->described_in);
+        if (field->described_in == NULL && field->fields != NULL)
             check_references(tool, field->fields);
     }
 }

@@ -79,38 +79,38 @@ static const struct job_kind kinds[] = {
     { "asking", run_asking }, { "chatty", run_chatty }, { "quick", run_quick }, { 0 }
 };
 
-static struct jobs *start(struct ledger *ledger, struct services *services)
+static struct job_pool *start(struct ledger *ledger, struct services *services)
 {
-    struct jobs *jobs;
+    struct job_pool *jobs;
 
-    assert_ok(ledger, jobs_create(ledger->store, kinds, 1, services, &jobs, &ledger->error));
-    jobs_kick(jobs);
+    assert_ok(ledger, job_pool_create(ledger->store, kinds, 1, services, &jobs, &ledger->error));
+    job_pool_kick(jobs);
     return jobs;
 }
 
-static struct job await(struct ledger *ledger, struct jobs *jobs, const char *id,
+static struct job await(struct ledger *ledger, struct job_pool *jobs, const char *id,
                         enum job_state wanted)
 {
     int64_t until_ns = clock_monotonic_ns() + PATIENCE_MS * 1000000LL;
     struct job job;
 
-    assert_ok(ledger, jobs_show(jobs, id, &job, &ledger->error));
+    assert_ok(ledger, job_pool_show(jobs, id, &job, &ledger->error));
     while (job.state != wanted) {
         if (clock_monotonic_ns() > until_ns)
             fail_msg("job is %s, \"%s\"", job_state_name(job.state), job.message);
-        assert_ok(ledger, jobs_wait(jobs, id, &job, 1000, NULL, NULL, &job, &ledger->error));
+        assert_ok(ledger, job_pool_wait(jobs, id, &job, 1000, NULL, NULL, &job, &ledger->error));
     }
     return job;
 }
 
 /* How many of the answers were asked for. */
-static size_t answer(struct ledger *ledger, struct jobs *jobs, const char *id, const char *json)
+static size_t answer(struct ledger *ledger, struct job_pool *jobs, const char *id, const char *json)
 {
     struct change change = ledger_change("alice", "tasks/update");
     json_auto_t *answers = json_loads(json, 0, NULL);
     size_t taken = 99;
 
-    assert_ok(ledger, jobs_answer(jobs, id, answers, &change, &taken, &ledger->error));
+    assert_ok(ledger, job_pool_answer(jobs, id, answers, &change, &taken, &ledger->error));
     assert_true(change.written);
     return taken;
 }
@@ -140,7 +140,7 @@ static void await_open(struct ledger *ledger, const char *id, size_t open)
 }
 
 /* Until the questions were written and the job is back in the queue. */
-static struct job await_questions(struct ledger *ledger, struct jobs *jobs, const char *id,
+static struct job await_questions(struct ledger *ledger, struct job_pool *jobs, const char *id,
                                   size_t open)
 {
     struct job job = await(ledger, jobs, id, JOB_WAITING);
@@ -155,10 +155,10 @@ static void goes_on_when_all_it_asked_is_answered(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
-    struct jobs *jobs = start(ledger, &services);
+    struct job_pool *jobs = start(ledger, &services);
     struct job job = queue(ledger, "asking");
 
-    jobs_kick(jobs);
+    job_pool_kick(jobs);
     job = await_questions(ledger, jobs, job.id, 2);
     assert_string_equal(job.message, "waiting for an answer");
     assert_int_equal(answer(ledger, jobs, job.id, "{\"left\":{\"name\":\"L\"}}"), 1);
@@ -172,35 +172,36 @@ static void goes_on_when_all_it_asked_is_answered(void **state)
     assert_string_equal(job.outcome, OUTCOME);
     assert_int_equal(services.runs, 3);
     assert_true(job.updated_ms >= job.started_ms);
-    jobs_destroy(jobs, 1000);
+    job_pool_destroy(jobs, 1000);
 }
 
 static void passes_over_answers_nobody_asked_for_or_given_before(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
-    struct jobs *jobs = start(ledger, &services);
+    struct job_pool *jobs = start(ledger, &services);
     struct job job = queue(ledger, "asking");
     json_auto_t *answers = json_object();
     struct change change = ledger_change("alice", "tasks/update");
     size_t taken;
 
-    jobs_kick(jobs);
+    job_pool_kick(jobs);
     await_questions(ledger, jobs, job.id, 2);
     assert_int_equal(answer(ledger, jobs, job.id, "{\"up\":{},\"left\":{\"name\":\"L\"}}"), 1);
     assert_int_equal(answer(ledger, jobs, job.id, "{\"left\":{\"name\":\"other\"}}"), 0);
     assert_int_equal(answer(ledger, jobs, job.id, "{}"), 0);
     assert_int_equal(answer(ledger, jobs, job.id, "{\"right\":{\"name\":\"R\"}}"), 1);
-    assert_refused(ledger, jobs_answer(jobs, "job_none", answers, &change, &taken, &ledger->error),
+    assert_refused(ledger,
+                   job_pool_answer(jobs, "job_none", answers, &change, &taken, &ledger->error),
                    ERROR_NOT_FOUND, "job_none");
-    jobs_destroy(jobs, 1000);
+    job_pool_destroy(jobs, 1000);
 }
 
 static void an_answer_is_in_the_audit_and_not_too_long(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
-    struct jobs *jobs = start(ledger, &services);
+    struct job_pool *jobs = start(ledger, &services);
     struct job job = queue(ledger, "asking");
     struct audit_filter filter = { .tool = "tasks/update" };
     char *words = calloc(1, QUESTION_ANSWER_LIMIT_BYTES + 1);
@@ -211,17 +212,17 @@ static void an_answer_is_in_the_audit_and_not_too_long(void **state)
     memset(words, 'x', QUESTION_ANSWER_LIMIT_BYTES);
     answers = json_pack("{s:{s:s}}", "left", "name", words);
     free(words);
-    jobs_kick(jobs);
+    job_pool_kick(jobs);
     await_questions(ledger, jobs, job.id, 2);
-    assert_refused(ledger, jobs_answer(jobs, job.id, answers, NULL, &taken, &ledger->error),
+    assert_refused(ledger, job_pool_answer(jobs, job.id, answers, NULL, &taken, &ledger->error),
                    ERROR_INVALID, "\"left\" is 65547 bytes long");
     answer(ledger, jobs, job.id, "{\"left\":{},\"else\":{}}");
-    assert_ok(ledger, audit_list(ledger->store, &filter, 9, &rows, &count, &ledger->error));
+    assert_ok(ledger, audit_log_list(ledger->store, &filter, 9, &rows, &count, &ledger->error));
     assert_int_equal(count, 1);
     assert_string_equal(rows[0].subject, job.id);
     assert_string_equal(rows[0].detail, "1 of 2 answers were asked for");
-    audit_rows_free(rows, count);
-    jobs_destroy(jobs, 1000);
+    audit_log_rows_free(rows, count);
+    job_pool_destroy(jobs, 1000);
 }
 
 static void waits_without_a_thread_however_many_wait(void **state)
@@ -229,38 +230,38 @@ static void waits_without_a_thread_however_many_wait(void **state)
     enum { COUNT = 40 };
     struct ledger *ledger = *state;
     struct services services = { 0 };
-    struct jobs *jobs = start(ledger, &services);
+    struct job_pool *jobs = start(ledger, &services);
     struct job waiting[COUNT], quick;
     int64_t counts[JOB_CANCELLED + 1];
 
     for (int i = 0; i < COUNT; i++)
         waiting[i] = queue(ledger, "asking");
-    jobs_kick(jobs);
+    job_pool_kick(jobs);
     for (int i = 0; i < COUNT; i++)
         await_questions(ledger, jobs, waiting[i].id, 2);
-    assert_int_equal(jobs_running(jobs), 0);
+    assert_int_equal(job_pool_running(jobs), 0);
     assert_ok(ledger, job_counts(ledger->store, counts, &ledger->error));
     assert_int_equal(counts[JOB_WAITING], COUNT);
     assert_int_equal(counts[JOB_QUEUED], 0);
     quick = queue(ledger, "quick");
-    jobs_kick(jobs);
+    job_pool_kick(jobs);
     await(ledger, jobs, quick.id, JOB_COMPLETED);
-    jobs_destroy(jobs, 1000);
+    job_pool_destroy(jobs, 1000);
 }
 
 static void a_restart_finds_the_questions_and_the_answers_that_came_meanwhile(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
-    struct jobs *jobs = start(ledger, &services);
+    struct job_pool *jobs = start(ledger, &services);
     struct job job = queue(ledger, "asking");
     const struct answer_text late = { "right", "{\"name\":\"R\"}" };
     size_t taken;
 
-    jobs_kick(jobs);
+    job_pool_kick(jobs);
     await_questions(ledger, jobs, job.id, 2);
     answer(ledger, jobs, job.id, "{\"left\":{\"name\":\"L\"}}");
-    jobs_destroy(jobs, 1000);
+    job_pool_destroy(jobs, 1000);
     ledger_reopen(ledger);
     assert_ok(ledger, question_answer(ledger->store, job.id, &late, 1, clock_utc_ms(), NULL, &taken,
                                       &ledger->error));
@@ -270,7 +271,7 @@ static void a_restart_finds_the_questions_and_the_answers_that_came_meanwhile(vo
     answer(ledger, jobs, job.id, "{\"sure\":{\"yes\":true}}");
     job = await(ledger, jobs, job.id, JOB_COMPLETED);
     assert_string_equal(job.outcome, OUTCOME);
-    jobs_destroy(jobs, 1000);
+    job_pool_destroy(jobs, 1000);
 }
 
 /* The process died after it wrote the questions and before the job was back in the queue. */
@@ -283,7 +284,7 @@ static void who_takes_over_a_dead_process_asks_again(void **state)
     struct job job = queue(ledger, "asking"), claimed;
     struct question_row *rows;
     struct claim claim = { 0 };
-    struct jobs *jobs;
+    struct job_pool *jobs;
     size_t count;
     bool found;
 
@@ -299,24 +300,24 @@ static void who_takes_over_a_dead_process_asks_again(void **state)
     question_rows_free(rows, count);
     assert_refused(ledger, question_add(ledger->store, &claim, &left, 1, 5, &ledger->error),
                    ERROR_CONFLICT, "taken over");
-    jobs_destroy(jobs, 1000);
+    job_pool_destroy(jobs, 1000);
 }
 
 static void is_cancelled_while_it_waits(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
-    struct jobs *jobs = start(ledger, &services);
+    struct job_pool *jobs = start(ledger, &services);
     struct job job = queue(ledger, "asking");
 
-    jobs_kick(jobs);
+    job_pool_kick(jobs);
     await_questions(ledger, jobs, job.id, 2);
-    assert_ok(ledger, jobs_cancel(jobs, job.id, NULL, &job, &ledger->error));
+    assert_ok(ledger, job_pool_cancel(jobs, job.id, NULL, &job, &ledger->error));
     assert_int_equal(job.state, JOB_CANCELLED);
     answer(ledger, jobs, job.id, "{\"left\":{},\"right\":{}}");
     assert_int_equal(await(ledger, jobs, job.id, JOB_CANCELLED).state, JOB_CANCELLED);
     assert_int_equal(services.runs, 1);
-    jobs_destroy(jobs, 1000);
+    job_pool_destroy(jobs, 1000);
 }
 
 /* Asked to stop between asking and being back in the queue: it must not wait there. */
@@ -328,7 +329,7 @@ static void who_was_asked_to_stop_waits_for_nothing(void **state)
     struct services services = { 0 };
     struct job job = queue(ledger, "asking"), claimed;
     struct claim claim = { 0 };
-    struct jobs *jobs;
+    struct job_pool *jobs;
     bool found;
 
     assert_ok(ledger, job_claim(ledger->store, "me", asking, clock_utc_ms(), 10000, &claimed,
@@ -340,33 +341,33 @@ static void who_was_asked_to_stop_waits_for_nothing(void **state)
     assert_ok(ledger, job_yield(ledger->store, &claim, &ledger->error));
     jobs = start(ledger, &services);
     await(ledger, jobs, job.id, JOB_CANCELLED);
-    jobs_destroy(jobs, 1000);
+    job_pool_destroy(jobs, 1000);
 }
 
 static void a_question_too_long_fails_the_job(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
-    struct jobs *jobs = start(ledger, &services);
+    struct job_pool *jobs = start(ledger, &services);
     struct job job = queue(ledger, "chatty");
 
-    jobs_kick(jobs);
+    job_pool_kick(jobs);
     job = await(ledger, jobs, job.id, JOB_FAILED);
     assert_non_null(strstr(job.outcome, "it may be 16384 at most"));
-    jobs_destroy(jobs, 1000);
+    job_pool_destroy(jobs, 1000);
 }
 
 static void lists_by_the_state_that_is_shown(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
-    struct jobs *jobs = start(ledger, &services);
+    struct job_pool *jobs = start(ledger, &services);
     struct job job = queue(ledger, "asking"), *rows;
     struct job_filter filter = { .state = JOB_WAITING };
     size_t count;
 
     queue(ledger, "unknown");
-    jobs_kick(jobs);
+    job_pool_kick(jobs);
     await_questions(ledger, jobs, job.id, 2);
     assert_ok(ledger, job_list(ledger->store, &filter, 9, &rows, &count, &ledger->error));
     assert_int_equal(count, 1);
@@ -377,7 +378,7 @@ static void lists_by_the_state_that_is_shown(void **state)
     assert_int_equal(count, 1);
     assert_string_equal(rows[0].kind, "unknown");
     free(rows);
-    jobs_destroy(jobs, 1000);
+    job_pool_destroy(jobs, 1000);
 }
 
 static void questions_go_with_their_job(void **state)
@@ -385,15 +386,15 @@ static void questions_go_with_their_job(void **state)
     const struct retention retention = { .jobs_days = 1 };
     struct ledger *ledger = *state;
     struct services services = { 0 };
-    struct jobs *jobs = start(ledger, &services);
+    struct job_pool *jobs = start(ledger, &services);
     struct job job = queue(ledger, "asking");
     struct question_row *rows;
     size_t count;
 
-    jobs_kick(jobs);
+    job_pool_kick(jobs);
     await_questions(ledger, jobs, job.id, 2);
-    assert_ok(ledger, jobs_cancel(jobs, job.id, NULL, &job, &ledger->error));
-    jobs_destroy(jobs, 1000);
+    assert_ok(ledger, job_pool_cancel(jobs, job.id, NULL, &job, &ledger->error));
+    job_pool_destroy(jobs, 1000);
     assert_ok(ledger, store_retain(ledger->store, &retention,
                                    clock_utc_ms() + 3 * 24 * 3600 * 1000LL, &ledger->error));
     assert_ok(ledger, question_list(ledger->store, job.id, &rows, &count, &ledger->error));

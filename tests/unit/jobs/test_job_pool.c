@@ -99,26 +99,27 @@ static struct job queue_sweep(struct ledger *ledger, const struct deployment *de
     return job;
 }
 
-static struct jobs *start(struct ledger *ledger, unsigned threads, struct services *services)
+static struct job_pool *start(struct ledger *ledger, unsigned threads, struct services *services)
 {
-    struct jobs *jobs;
+    struct job_pool *jobs;
 
-    assert_ok(ledger, jobs_create(ledger->store, kinds, threads, services, &jobs, &ledger->error));
+    assert_ok(ledger,
+              job_pool_create(ledger->store, kinds, threads, services, &jobs, &ledger->error));
     return jobs;
 }
 
 /* Waits until the job is in this state and its message begins so. */
-static struct job await(struct ledger *ledger, struct jobs *jobs, const char *id,
+static struct job await(struct ledger *ledger, struct job_pool *jobs, const char *id,
                         enum job_state wanted, const char *message)
 {
     int64_t until_ns = clock_monotonic_ns() + PATIENCE_MS * 1000000LL;
     struct job job;
 
-    assert_ok(ledger, jobs_show(jobs, id, &job, &ledger->error));
+    assert_ok(ledger, job_pool_show(jobs, id, &job, &ledger->error));
     while (job.state != wanted || strncmp(job.message, message, strlen(message)) != 0) {
         if (clock_monotonic_ns() > until_ns)
             fail_msg("job is %s, \"%s\"", job_state_name(job.state), job.message);
-        assert_ok(ledger, jobs_wait(jobs, id, &job, 1000, NULL, NULL, &job, &ledger->error));
+        assert_ok(ledger, job_pool_wait(jobs, id, &job, 1000, NULL, NULL, &job, &ledger->error));
     }
     return job;
 }
@@ -127,82 +128,82 @@ static void runs_a_queued_job_to_its_end(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
-    struct jobs *jobs = start(ledger, 2, &services);
+    struct job_pool *jobs = start(ledger, 2, &services);
     struct job job = queue(ledger, "quick");
 
-    jobs_kick(jobs);
+    job_pool_kick(jobs);
     job = await(ledger, jobs, job.id, JOB_COMPLETED, "done");
     assert_string_equal(job.outcome, "{\"answer\":42}");
     assert_true(job.progress == 2 && job.progress_total == 2);
     assert_true(job.finished_ms >= job.started_ms && job.started_ms >= job.created_ms);
-    jobs_destroy(jobs, 1000);
+    job_pool_destroy(jobs, 1000);
 }
 
 static void finds_jobs_that_nobody_announced(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
-    struct jobs *jobs = start(ledger, 1, &services);
+    struct job_pool *jobs = start(ledger, 1, &services);
     struct job job = queue(ledger, "quick");
 
     await(ledger, jobs, job.id, JOB_COMPLETED, "");
-    jobs_destroy(jobs, 1000);
+    job_pool_destroy(jobs, 1000);
 }
 
 static void tells_why_a_job_failed_but_not_our_own_faults(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
-    struct jobs *jobs = start(ledger, 1, &services);
+    struct job_pool *jobs = start(ledger, 1, &services);
     struct job failing = queue(ledger, "failing"), broken = queue(ledger, "broken");
 
-    jobs_kick(jobs);
+    job_pool_kick(jobs);
     failing = await(ledger, jobs, failing.id, JOB_FAILED, "");
     assert_string_equal(failing.outcome,
                         "{\"error\":\"the server is down\",\"kind\":\"upstream\"}");
     broken = await(ledger, jobs, broken.id, JOB_FAILED, "");
     assert_null(strstr(broken.outcome, "secret place"));
-    jobs_destroy(jobs, 1000);
+    job_pool_destroy(jobs, 1000);
 }
 
 static void cancels_queued_and_running_jobs(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
-    struct jobs *jobs = start(ledger, 1, &services);
+    struct job_pool *jobs = start(ledger, 1, &services);
     struct change change = ledger_change("bob", "job_cancel");
     struct job running = queue(ledger, "patient"), queued, out;
 
-    jobs_kick(jobs);
+    job_pool_kick(jobs);
     await(ledger, jobs, running.id, JOB_RUNNING, "patient");
-    assert_int_equal(jobs_running(jobs), 1);
+    assert_int_equal(job_pool_running(jobs), 1);
     queued = queue(ledger, "patient");
-    assert_ok(ledger, jobs_cancel(jobs, queued.id, &change, &out, &ledger->error));
+    assert_ok(ledger, job_pool_cancel(jobs, queued.id, &change, &out, &ledger->error));
     assert_int_equal(out.state, JOB_CANCELLED);
-    assert_ok(ledger, jobs_cancel(jobs, running.id, &change, &out, &ledger->error));
+    assert_ok(ledger, job_pool_cancel(jobs, running.id, &change, &out, &ledger->error));
     await(ledger, jobs, running.id, JOB_CANCELLED, "");
-    assert_refused(ledger, jobs_cancel(jobs, running.id, &change, &out, &ledger->error),
+    assert_refused(ledger, job_pool_cancel(jobs, running.id, &change, &out, &ledger->error),
                    ERROR_CONFLICT, "ended already");
-    jobs_destroy(jobs, 1000);
+    job_pool_destroy(jobs, 1000);
 }
 
 static void gives_running_jobs_back_and_takes_them_up_again(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
-    struct jobs *jobs = start(ledger, 2, &services);
+    struct job_pool *jobs = start(ledger, 2, &services);
     struct job job = queue(ledger, "patient");
 
-    jobs_kick(jobs);
+    job_pool_kick(jobs);
     await(ledger, jobs, job.id, JOB_RUNNING, "patient");
-    jobs_destroy(jobs, PATIENCE_MS);
+    job_pool_destroy(jobs, PATIENCE_MS);
     assert_ok(ledger, job_find(ledger->store, job.id, &job, &ledger->error));
     assert_int_equal(job.state, JOB_QUEUED);
     services.go = true;
     jobs = start(ledger, 2, &services);
     job = await(ledger, jobs, job.id, JOB_COMPLETED, "");
     assert_true(job.fence >= 2); /* more: idle runners saw it given back before they stopped */
-    jobs_destroy(jobs, 1000);
+    job_pool_destroy(jobs, 1000);
 }
 
 static void takes_up_at_once_what_a_dead_process_left(void **state)
@@ -215,23 +216,23 @@ static void takes_up_at_once_what_a_dead_process_left(void **state)
 
     assert_ok(ledger, job_claim(ledger->store, "dead", names, clock_utc_ms(), 3600000, &job, &found,
                                 &ledger->error));
-    struct jobs *jobs = start(ledger, 1, &services);
+    struct job_pool *jobs = start(ledger, 1, &services);
     job = await(ledger, jobs, job.id, JOB_COMPLETED, "");
     assert_int_equal(job.fence, 2);
-    jobs_destroy(jobs, 1000);
+    job_pool_destroy(jobs, 1000);
 }
 
 static void a_run_that_lost_its_claim_is_told_and_writes_nothing(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
-    struct jobs *jobs = start(ledger, 1, &services);
+    struct job_pool *jobs = start(ledger, 1, &services);
     struct job job = queue(ledger, "patient"), other;
     const char *const names[] = { "patient", NULL };
     int64_t until_ns = clock_monotonic_ns() + PATIENCE_MS * 1000000LL;
     bool found;
 
-    jobs_kick(jobs);
+    job_pool_kick(jobs);
     await(ledger, jobs, job.id, JOB_RUNNING, "patient");
     /* Somebody whose clock is an hour ahead. */
     assert_ok(ledger, job_claim(ledger->store, "thief", names, clock_utc_ms() + 3600000, 7200000,
@@ -240,7 +241,7 @@ static void a_run_that_lost_its_claim_is_told_and_writes_nothing(void **state)
     while (services.running > 0 && clock_monotonic_ns() < until_ns)
         usleep(10000);
     assert_int_equal(services.running, 0);
-    jobs_destroy(jobs, PATIENCE_MS);
+    job_pool_destroy(jobs, PATIENCE_MS);
     assert_ok(ledger, job_find(ledger->store, job.id, &job, &ledger->error));
     assert_int_equal(job.state, JOB_RUNNING);
     assert_string_equal(job.owner, "thief");
@@ -251,18 +252,18 @@ static void jobs_at_one_endpoint_run_one_after_another(void **state)
     struct ledger *ledger = *state;
     struct services services = { 0 };
     struct deployment demo = ledger_deployment(ledger, "demo");
-    struct jobs *jobs = start(ledger, 3, &services);
+    struct job_pool *jobs = start(ledger, 3, &services);
     struct job first = queue_sweep(ledger, &demo), second, third;
 
-    jobs_kick(jobs);
+    job_pool_kick(jobs);
     await(ledger, jobs, first.id, JOB_RUNNING, "holding");
     second = queue_sweep(ledger, &demo);
-    jobs_kick(jobs);
+    job_pool_kick(jobs);
     second = await(ledger, jobs, second.id, JOB_QUEUED, "waiting for endpoint 127.0.0.1:8000: ");
     assert_non_null(strstr(second.message, "held by alice for swp_"));
     assert_non_null(strstr(second.message, "; 1st in line"));
     third = queue_sweep(ledger, &demo);
-    jobs_kick(jobs);
+    job_pool_kick(jobs);
     third = await(ledger, jobs, third.id, JOB_QUEUED, "waiting for endpoint");
     assert_non_null(strstr(third.message, "; 2nd in line"));
     services.go = true;
@@ -271,7 +272,7 @@ static void jobs_at_one_endpoint_run_one_after_another(void **state)
     await(ledger, jobs, third.id, JOB_COMPLETED, "");
     assert_int_equal(services.peak, 1);
     assert_int_equal(services.ended, 3);
-    jobs_destroy(jobs, 1000);
+    job_pool_destroy(jobs, 1000);
 }
 
 static void those_in_line_take_no_worker(void **state)
@@ -279,26 +280,26 @@ static void those_in_line_take_no_worker(void **state)
     struct ledger *ledger = *state;
     struct services services = { 0 };
     struct deployment demo = ledger_deployment(ledger, "demo");
-    struct jobs *jobs = start(ledger, 2, &services);
+    struct job_pool *jobs = start(ledger, 2, &services);
     struct job first = queue_sweep(ledger, &demo), last, other, one_too_many;
 
-    jobs_kick(jobs);
+    job_pool_kick(jobs);
     await(ledger, jobs, first.id, JOB_RUNNING, "holding");
     for (int i = 0; i < 30; i++)
         last = queue_sweep(ledger, &demo);
     other = queue(ledger, "patient");
     one_too_many = queue(ledger, "patient");
-    jobs_kick(jobs);
+    job_pool_kick(jobs);
     await(ledger, jobs, other.id, JOB_RUNNING, "patient");
-    assert_int_equal(jobs_running(jobs), 2);
+    assert_int_equal(job_pool_running(jobs), 2);
     await(ledger, jobs, last.id, JOB_QUEUED, "waiting for endpoint");
-    assert_ok(ledger, jobs_show(jobs, one_too_many.id, &one_too_many, &ledger->error));
+    assert_ok(ledger, job_pool_show(jobs, one_too_many.id, &one_too_many, &ledger->error));
     assert_int_equal(one_too_many.state, JOB_QUEUED);
     services.go = true;
     await(ledger, jobs, one_too_many.id, JOB_COMPLETED, "");
     await(ledger, jobs, last.id, JOB_COMPLETED, "");
     assert_int_equal(services.ended, 31);
-    jobs_destroy(jobs, PATIENCE_MS);
+    job_pool_destroy(jobs, PATIENCE_MS);
 }
 
 static void waiting_in_line_ends_with_a_cancel(void **state)
@@ -306,23 +307,23 @@ static void waiting_in_line_ends_with_a_cancel(void **state)
     struct ledger *ledger = *state;
     struct services services = { 0 };
     struct deployment demo = ledger_deployment(ledger, "demo");
-    struct jobs *jobs = start(ledger, 2, &services);
+    struct job_pool *jobs = start(ledger, 2, &services);
     struct job first = queue_sweep(ledger, &demo), second, third, out;
 
-    jobs_kick(jobs);
+    job_pool_kick(jobs);
     await(ledger, jobs, first.id, JOB_RUNNING, "holding");
     second = queue_sweep(ledger, &demo);
     third = queue_sweep(ledger, &demo);
     third = await(ledger, jobs, third.id, JOB_QUEUED, "waiting for");
     assert_non_null(strstr(third.message, "; 2nd in line"));
-    assert_ok(ledger, jobs_cancel(jobs, second.id, NULL, &out, &ledger->error));
+    assert_ok(ledger, job_pool_cancel(jobs, second.id, NULL, &out, &ledger->error));
     assert_int_equal(out.state, JOB_CANCELLED);
-    assert_ok(ledger,
-              jobs_wait(jobs, third.id, &third, PATIENCE_MS, NULL, NULL, &third, &ledger->error));
+    assert_ok(ledger, job_pool_wait(jobs, third.id, &third, PATIENCE_MS, NULL, NULL, &third,
+                                    &ledger->error));
     assert_non_null(strstr(third.message, "; 1st in line"));
     services.go = true;
     await(ledger, jobs, third.id, JOB_COMPLETED, "");
-    jobs_destroy(jobs, PATIENCE_MS);
+    job_pool_destroy(jobs, PATIENCE_MS);
 }
 
 static void lists_jobs_as_they_are_now(void **state)
@@ -331,20 +332,20 @@ static void lists_jobs_as_they_are_now(void **state)
     struct services services = { 0 };
     struct job_filter all = { .state = -1 };
     struct deployment demo = ledger_deployment(ledger, "demo");
-    struct jobs *jobs = start(ledger, 1, &services);
+    struct job_pool *jobs = start(ledger, 1, &services);
     struct job first = queue_sweep(ledger, &demo), *rows;
     size_t count;
 
-    jobs_kick(jobs);
+    job_pool_kick(jobs);
     await(ledger, jobs, first.id, JOB_RUNNING, "holding");
     queue_sweep(ledger, &demo);
-    assert_ok(ledger, jobs_list(jobs, &all, 9, &rows, &count, &ledger->error));
+    assert_ok(ledger, job_pool_list(jobs, &all, 9, &rows, &count, &ledger->error));
     assert_int_equal(count, 2);
     assert_non_null(strstr(rows[0].message, "; 1st in line"));
     assert_string_equal(rows[1].message, "holding");
     free(rows);
     services.go = true;
-    jobs_destroy(jobs, PATIENCE_MS);
+    job_pool_destroy(jobs, PATIENCE_MS);
 }
 
 static bool yes(void *context)
@@ -357,19 +358,20 @@ static void waiting_ends_in_time_or_when_it_is_cancelled(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
-    struct jobs *jobs = start(ledger, 1, &services);
+    struct job_pool *jobs = start(ledger, 1, &services);
     struct job job = queue(ledger, "unknown"), out;
     int64_t begun_ns = clock_monotonic_ns();
     int asked = 0;
 
-    assert_ok(ledger, jobs_wait(jobs, job.id, &job, 100, NULL, NULL, &out, &ledger->error));
+    assert_ok(ledger, job_pool_wait(jobs, job.id, &job, 100, NULL, NULL, &out, &ledger->error));
     assert_in_range((clock_monotonic_ns() - begun_ns) / 1000000, 100, 5000);
     assert_int_equal(out.state, JOB_QUEUED);
-    assert_ok(ledger, jobs_wait(jobs, job.id, &job, 60000, yes, &asked, &out, &ledger->error));
+    assert_ok(ledger, job_pool_wait(jobs, job.id, &job, 60000, yes, &asked, &out, &ledger->error));
     assert_in_range((clock_monotonic_ns() - begun_ns) / 1000000, 100, 10000);
-    assert_refused(ledger, jobs_wait(jobs, "job_x", &job, 1000, NULL, NULL, &out, &ledger->error),
+    assert_refused(ledger,
+                   job_pool_wait(jobs, "job_x", &job, 1000, NULL, NULL, &out, &ledger->error),
                    ERROR_NOT_FOUND, "job_x");
-    jobs_destroy(jobs, 1000);
+    job_pool_destroy(jobs, 1000);
 }
 
 static void note(void *context, const char *job_id)
@@ -384,14 +386,14 @@ static void the_listener_hears_of_every_move(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
-    struct jobs *jobs = start(ledger, 1, &services);
+    struct job_pool *jobs = start(ledger, 1, &services);
     struct job job;
 
-    jobs_listen(jobs, note, &services);
+    job_pool_listen(jobs, note, &services);
     job = queue(ledger, "quick");
-    jobs_kick(jobs);
+    job_pool_kick(jobs);
     await(ledger, jobs, job.id, JOB_COMPLETED, "");
-    jobs_destroy(jobs, 1000);
+    job_pool_destroy(jobs, 1000);
     assert_int_equal(services.moved, 4); /* claimed, twice progress, ended */
 }
 
@@ -400,16 +402,16 @@ static void many_jobs_run_once_each(void **state)
     enum { COUNT = 40 };
     struct ledger *ledger = *state;
     struct services services = { 0 };
-    struct jobs *jobs = start(ledger, 4, &services);
+    struct job_pool *jobs = start(ledger, 4, &services);
     struct job queued[COUNT];
 
     for (int i = 0; i < COUNT; i++) {
         queued[i] = queue(ledger, "quick");
-        jobs_kick(jobs);
+        job_pool_kick(jobs);
     }
     for (int i = 0; i < COUNT; i++)
         assert_int_equal(await(ledger, jobs, queued[i].id, JOB_COMPLETED, "").fence, 1);
-    jobs_destroy(jobs, 1000);
+    job_pool_destroy(jobs, 1000);
 }
 
 int main(void)

@@ -176,9 +176,9 @@ static inline bool served_try(struct served *served, struct error *error)
                                         .instructions = "Try echo." };
 
     return store_open(served->folder, 4, &served->services.store, error)
-           && jobs_create(served->services.store,
-                          served->kinds != NULL ? served->kinds : served_kinds, 1,
-                          &served->services, &served->services.jobs, error)
+           && job_pool_create(served->services.store,
+                              served->kinds != NULL ? served->kinds : served_kinds, 1,
+                              &served->services, &served->services.jobs, error)
            && server_create(&parts, &served->server, error) && server_start(served->server, error);
 }
 
@@ -199,7 +199,7 @@ static inline void served_start(struct served *served, ...)
 static inline void served_stop(struct served *served)
 {
     server_destroy(served->server);
-    jobs_destroy(served->services.jobs, 1000);
+    job_pool_destroy(served->services.jobs, 1000);
     store_close(served->services.store);
     served->server = NULL;
     served->services = (struct services){ 0 };

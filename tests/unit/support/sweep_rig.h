@@ -26,10 +26,10 @@ struct rig {
     struct simserve server;
     atomic_int port;       /* of the server, as the sweep sees it */
     struct simserve other; /* of the deployment of that name */
-    struct jobs *jobs;
+    struct job_pool *jobs;
     char bearer[64];
     bool down;
-    struct testimony says[16];
+    struct cross_check says[16];
     size_t says_count, said;
     int64_t context_tokens;
     atomic_int attempts; /* begun so far, in this process's life of the sweep; of these */
@@ -85,12 +85,12 @@ static inline void *witness_begin(void *context, const struct deployment *deploy
 
 /* What the test made it say of the next attempts; then that all is well. */
 static inline void witness_end(void *context, void *witness, const struct cell_result *result,
-                               struct testimony *out)
+                               struct cross_check *out)
 {
     struct rig *rig = context;
 
     assert_ptr_equal(context, witness);
-    *out = (struct testimony){ 0 };
+    *out = (struct cross_check){ 0 };
     if (result == NULL)
         return;
     if (rig->said < rig->says_count)
@@ -112,7 +112,7 @@ static inline void start_jobs(struct rig *rig)
     static const struct job_kind kinds[] = { { "sweep", run_sweep }, { 0 } };
 
     assert_ok(rig->ledger,
-              jobs_create(rig->ledger->store, kinds, 2, rig, &rig->jobs, &rig->ledger->error));
+              job_pool_create(rig->ledger->store, kinds, 2, rig, &rig->jobs, &rig->ledger->error));
 }
 
 /* A sweep by the plan, queued; candidate NULL: of one deployment. */
@@ -146,7 +146,7 @@ static inline struct sweep_row start_sweep_over(struct rig *rig,
               sweep_create(ledger->store, &order, clock_utc_ms(), &change, &row, &ledger->error));
     free(written);
     free(cells);
-    jobs_kick(rig->jobs);
+    job_pool_kick(rig->jobs);
     return row;
 }
 
@@ -181,12 +181,12 @@ static inline struct job await(struct rig *rig, const char *id, enum job_state s
     int64_t until_ns = clock_monotonic_ns() + PATIENCE_MS * 1000000LL;
     struct job job;
 
-    assert_ok(rig->ledger, jobs_show(rig->jobs, id, &job, &rig->ledger->error));
+    assert_ok(rig->ledger, job_pool_show(rig->jobs, id, &job, &rig->ledger->error));
     while (job.state != state || strstr(job.message, words) == NULL) {
         if (clock_monotonic_ns() > until_ns || job.state > JOB_RUNNING)
             fail_msg("job is %s: %s %s", job_state_name(job.state), job.message, job.outcome);
         assert_ok(rig->ledger,
-                  jobs_wait(rig->jobs, id, &job, 100, NULL, NULL, &job, &rig->ledger->error));
+                  job_pool_wait(rig->jobs, id, &job, 100, NULL, NULL, &job, &rig->ledger->error));
     }
     return job;
 }
@@ -221,7 +221,7 @@ static inline void set_up(struct rig *rig, void **state, const char *const *flag
 
 static inline void tear_down(struct rig *rig)
 {
-    jobs_destroy(rig->jobs, PATIENCE_MS);
+    job_pool_destroy(rig->jobs, PATIENCE_MS);
     if (rig->server.pid != 0)
         simserve_stop(&rig->server);
     if (rig->other.pid != 0)

@@ -97,14 +97,14 @@ static inline void world_set_up_with(void **state, const char *const *flags,
     folder_create(world->secrets);
     assert_true(outbound_global_init(&world->error));
     *services = (struct services){ .sweep_shards = 1, .version = "0.0.test", .host = "here" };
-    services->planned = planned_create();
+    services->planned = reviewed_plans_create();
     if (!store_open(world->folder, 4, &services->store, &world->error))
         fail_msg("%s", world->error.message);
     services->access =
         (struct access){ .store = services->store, .secrets_folder = world->secrets };
     services->health = health_memory_create();
     if (!catalog_create(&services->catalog, &world->error)
-        || !jobs_create(services->store, kinds, 1, services, &services->jobs, &world->error)
+        || !job_pool_create(services->store, kinds, 1, services, &services->jobs, &world->error)
         || !scraper_create(&services->access, &services->scraper, &world->error))
         fail_msg("%s", world->error.message);
     world->simserve = simserve_start(flags);
@@ -131,10 +131,10 @@ static inline int world_tear_down(void **state)
 
     health_memory_destroy(world->services.health);
     scraper_destroy(world->services.scraper);
-    jobs_destroy(world->services.jobs, 20000);
+    job_pool_destroy(world->services.jobs, 20000);
     store_close(world->services.store);
     catalog_destroy(world->services.catalog);
-    planned_destroy(world->services.planned);
+    reviewed_plans_destroy(world->services.planned);
     simserve_stop(&world->simserve);
     folder_remove(world->folder);
     folder_remove(world->secrets);
@@ -214,12 +214,12 @@ static inline void world_refused(struct world *world, const char *name, const ch
     if (error.kind != kind || strstr(error.message, words) == NULL)
         fail_msg("%s, not %s with \"%s\": %s", error_kind_name(error.kind), error_kind_name(kind),
                  words, error.message);
-    assert_true(audit_list(world->services.store, &filter, 1, &rows, &count, &world->error));
+    assert_true(audit_log_list(world->services.store, &filter, 1, &rows, &count, &world->error));
     assert_int_equal(count, 1);
     assert_string_equal(rows[0].outcome, error_kind_name(kind));
     assert_string_equal(rows[0].principal, world->principal);
     assert_string_equal(rows[0].detail, error.message);
-    audit_rows_free(rows, count);
+    audit_log_rows_free(rows, count);
 }
 
 /* The newest audit row of a tool says so. */
@@ -230,13 +230,13 @@ static inline void world_audited(struct world *world, const char *tool, const ch
     struct audit_row *rows;
     size_t count;
 
-    assert_true(audit_list(world->services.store, &filter, 1, &rows, &count, &world->error));
+    assert_true(audit_log_list(world->services.store, &filter, 1, &rows, &count, &world->error));
     assert_int_equal(count, 1);
     assert_string_equal(rows[0].phase, "outcome");
     assert_string_equal(rows[0].outcome, outcome);
     assert_string_equal(rows[0].subject, subject);
     assert_string_equal(rows[0].client, "test/1");
-    audit_rows_free(rows, count);
+    audit_log_rows_free(rows, count);
 }
 
 static inline size_t world_audit_count(struct world *world)
@@ -245,8 +245,8 @@ static inline size_t world_audit_count(struct world *world)
     struct audit_row *rows;
     size_t count;
 
-    assert_true(audit_list(world->services.store, &filter, 1000, &rows, &count, &world->error));
-    audit_rows_free(rows, count);
+    assert_true(audit_log_list(world->services.store, &filter, 1000, &rows, &count, &world->error));
+    audit_log_rows_free(rows, count);
     return count;
 }
 

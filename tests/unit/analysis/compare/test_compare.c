@@ -687,11 +687,11 @@ static struct evidence_cell *disturb(struct trial *trial, size_t run, size_t cel
 static void expect_disturbance_told(const struct trial *trial)
 {
     const struct compare_input input = input_of(trial);
-    json_auto_t *json = comparison_json(&input, &trial->comparison, false);
+    json_auto_t *json = compare_answer_json(&input, &trial->comparison, false);
     const json_t *cell = json_array_get(json_object_get(json, "disturbed"), 0);
     TEXT_AUTO text = { 0 };
 
-    comparison_describe(&input, &trial->comparison, &text);
+    compare_answer_describe(&input, &trial->comparison, &text);
     assert_non_null(strstr(text_string(&text), "over 7 cells, those in which every pair counts"));
     assert_non_null(strstr(text_string(&text), "- 1 users, context 128: the server worked for "
                                                "others meanwhile, imp_2: 4 of 5 pairs count\n"));

@@ -11,15 +11,15 @@
 static void sorts_cells_into_their_places(void **state)
 {
     struct cells cells = { 0 };
-    struct grid grid;
-    struct point point;
+    struct cell_grid grid;
+    struct grid_point point;
 
     (void)state;
     cell_measured(&cells, 8, 512, 800, 1000);
     cell_measured(&cells, 1, 512, 100, 1000);
     cell_measured(&cells, 8, 4, 900, 900);
     cell_add(&cells, 8, 512, 100, 2, CELL_FAILED);
-    grid_init(&grid, cells.rows, cells.count);
+    cell_grid_init(&grid, cells.rows, cells.count);
     assert_int_equal(grid.loads.count, 2);
     assert_int_equal(grid.loads.values[0], 1);
     assert_int_equal(grid.contexts.count, 2);
@@ -27,30 +27,30 @@ static void sorts_cells_into_their_places(void **state)
     assert_int_equal(grid.outputs.count, 1);
     assert_int_equal(grid.repetitions.count, 2);
 
-    point = grid_point(&grid, 0, 1, 1);
+    point = cell_grid_point(&grid, 0, 1, 1);
     assert_int_equal(point.load, 8);
     assert_int_equal(point.context_tokens, 512);
     assert_int_equal(point.count, 2);
     assert_ptr_equal(point.cells[0], &cells.rows[0]);
     assert_ptr_equal(point.cells[1], &cells.rows[3]);
-    assert_int_equal(point_state(&point), CELL_MEASURED);
+    assert_int_equal(grid_point_state(&point), CELL_MEASURED);
 
-    point = grid_point(&grid, 0, 0, 0); /* not in the plan */
+    point = cell_grid_point(&grid, 0, 0, 0); /* not in the plan */
     assert_null(point.cells[0]);
-    assert_int_equal(point_state(&point), CELL_PENDING);
-    assert_string_equal(point_word(&point), "-");
-    grid_finish(&grid);
+    assert_int_equal(grid_point_state(&point), CELL_PENDING);
+    assert_string_equal(grid_point_word(&point), "-");
+    cell_grid_finish(&grid);
 }
 
 static void an_empty_sweep_is_an_empty_grid(void **state)
 {
-    struct grid grid;
+    struct cell_grid grid;
 
     (void)state;
-    grid_init(&grid, NULL, 0);
+    cell_grid_init(&grid, NULL, 0);
     assert_int_equal(grid.loads.count, 0);
     assert_int_equal(grid.outputs.count, 0);
-    grid_finish(&grid);
+    cell_grid_finish(&grid);
 }
 
 static void says_what_became_of_a_point(void **state)
@@ -69,37 +69,37 @@ static void says_what_became_of_a_point(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct cells cells = { 0 };
-        struct grid grid;
-        struct point point;
+        struct cell_grid grid;
+        struct grid_point point;
 
         cell_add(&cells, 1, 1, 1, 0, rows[i].first);
         cell_add(&cells, 1, 1, 1, 1, rows[i].second);
-        grid_init(&grid, cells.rows, cells.count);
-        point = grid_point(&grid, 0, 0, 0);
-        assert_int_equal(point_state(&point), rows[i].together);
-        assert_string_equal(point_word(&point), rows[i].word);
-        grid_finish(&grid);
+        cell_grid_init(&grid, cells.rows, cells.count);
+        point = cell_grid_point(&grid, 0, 0, 0);
+        assert_int_equal(grid_point_state(&point), rows[i].together);
+        assert_string_equal(grid_point_word(&point), rows[i].word);
+        cell_grid_finish(&grid);
     }
 }
 
 static void a_point_that_lost_requests_is_not_sound(void **state)
 {
     struct cells cells = { 0 };
-    struct grid grid;
-    struct point point;
+    struct cell_grid grid;
+    struct grid_point point;
 
     (void)state;
     cell_measured(&cells, 1, 4, 100, 100)->measurement.success_rate = 0.991;
     cell_measured(&cells, 1, 4, 100, 100)->measurement.success_rate = 0.989;
     cells.rows[1].repetition = 1;
-    grid_init(&grid, cells.rows, 1);
-    point = grid_point(&grid, 0, 0, 0);
-    assert_true(point_is_sound(&point));
-    grid_finish(&grid);
-    grid_init(&grid, cells.rows, 2);
-    point = grid_point(&grid, 0, 0, 0);
-    assert_false(point_is_sound(&point));
-    grid_finish(&grid);
+    cell_grid_init(&grid, cells.rows, 1);
+    point = cell_grid_point(&grid, 0, 0, 0);
+    assert_true(grid_point_is_sound(&point));
+    cell_grid_finish(&grid);
+    cell_grid_init(&grid, cells.rows, 2);
+    point = cell_grid_point(&grid, 0, 0, 0);
+    assert_false(grid_point_is_sound(&point));
+    cell_grid_finish(&grid);
 }
 
 static void names_the_class_that_failed_most(void **state)
@@ -107,10 +107,10 @@ static void names_the_class_that_failed_most(void **state)
     struct cell_row cell = { 0 };
 
     (void)state;
-    assert_int_equal(cell_failure(&cell), FAILURE_NONE);
+    assert_int_equal(cell_grid_failure(&cell), FAILURE_NONE);
     cell.measurement.failures[FAILURE_RESET] = 3;
     cell.measurement.failures[FAILURE_OVERLOADED_503] = 9;
-    assert_int_equal(cell_failure(&cell), FAILURE_OVERLOADED_503);
+    assert_int_equal(cell_grid_failure(&cell), FAILURE_OVERLOADED_503);
 }
 
 int main(void)

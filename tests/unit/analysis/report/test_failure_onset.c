@@ -11,8 +11,8 @@
 static void tells_the_smallest_load_that_fails_and_how(void **state)
 {
     struct cells cells = { 0 };
-    struct first_failure f;
-    struct grid grid;
+    struct failure_onset f;
+    struct cell_grid grid;
 
     (void)state;
     cell_measured(&cells, 1, 4, 50, 100);
@@ -20,8 +20,8 @@ static void tells_the_smallest_load_that_fails_and_how(void **state)
     cell_failed(&cells, 16, 4, FAILURE_RESET, "reset");
     cell_add(&cells, 32, 4, 100, 0, CELL_SKIPPED);
     cell_add(&cells, 64, 4, 100, 0, CELL_PENDING);
-    grid_init(&grid, cells.rows, cells.count);
-    f = failure_first(&grid, 0, 0);
+    cell_grid_init(&grid, cells.rows, cells.count);
+    f = failure_onset_find(&grid, 0, 0);
     assert_true(f.found);
     assert_int_equal(f.point.load, 8);
     assert_int_equal(f.failure, FAILURE_OVERLOADED_503);
@@ -29,70 +29,70 @@ static void tells_the_smallest_load_that_fails_and_how(void **state)
     assert_int_equal(f.attempted, 50);
     assert_string_equal(f.message, "queue is full");
     assert_int_equal(f.further, 2);
-    grid_finish(&grid);
+    cell_grid_finish(&grid);
 }
 
 static void tells_losses_of_a_measured_cell(void **state)
 {
     struct cells cells = { 0 };
-    struct first_failure f;
-    struct grid grid;
+    struct failure_onset f;
+    struct cell_grid grid;
 
     (void)state;
     cell_measured(&cells, 1, 4, 50, 100)->measurement.failures[FAILURE_IDLE_TIMEOUT] = 2;
-    grid_init(&grid, cells.rows, cells.count);
-    f = failure_first(&grid, 0, 0);
+    cell_grid_init(&grid, cells.rows, cells.count);
+    f = failure_onset_find(&grid, 0, 0);
     assert_true(f.found);
     assert_int_equal(f.cell->state, CELL_MEASURED);
     assert_int_equal(f.failure, FAILURE_IDLE_TIMEOUT);
     assert_int_equal(f.failed, 2);
-    grid_finish(&grid);
+    cell_grid_finish(&grid);
 }
 
 static void calls_an_infeasible_cell_too_long_and_not_failed(void **state)
 {
     struct cells cells = { 0 };
-    struct first_failure f;
-    struct grid grid;
+    struct failure_onset f;
+    struct cell_grid grid;
 
     (void)state;
     strcpy(cell_add(&cells, 1, 16384, 100, 0, CELL_INFEASIBLE)->reason,
            "16384 + 100 tokens are more than the model's context of 8192");
-    grid_init(&grid, cells.rows, cells.count);
-    f = failure_first(&grid, 0, 0);
+    cell_grid_init(&grid, cells.rows, cells.count);
+    f = failure_onset_find(&grid, 0, 0);
     assert_int_equal(f.failure, FAILURE_TOO_LONG);
     assert_int_equal(f.attempted, 0);
     assert_non_null(strstr(f.message, "8192"));
-    grid_finish(&grid);
+    cell_grid_finish(&grid);
 }
 
 static void prefers_the_repetition_that_fared_worst(void **state)
 {
     struct cells cells = { 0 };
-    struct first_failure f;
-    struct grid grid;
+    struct failure_onset f;
+    struct cell_grid grid;
 
     (void)state;
     cell_measured(&cells, 1, 4, 50, 100)->measurement.failures[FAILURE_RESET] = 1;
     cell_failed(&cells, 1, 4, FAILURE_AUTH, "token expired")->repetition = 1;
-    grid_init(&grid, cells.rows, cells.count);
-    f = failure_first(&grid, 0, 0);
+    cell_grid_init(&grid, cells.rows, cells.count);
+    f = failure_onset_find(&grid, 0, 0);
     assert_int_equal(f.cell->state, CELL_FAILED);
     assert_int_equal(f.failure, FAILURE_AUTH);
-    grid_finish(&grid);
+    cell_grid_finish(&grid);
 }
 
 static void tells_nothing_where_all_went_well(void **state)
 {
     struct cells cells = { 0 };
-    struct grid grid;
+    struct cell_grid grid;
 
     (void)state;
     cell_measured(&cells, 1, 4, 50, 100);
     cell_add(&cells, 2, 4, 100, 0, CELL_PENDING);
-    grid_init(&grid, cells.rows, cells.count);
-    assert_false(failure_first(&grid, 0, 0).found);
-    grid_finish(&grid);
+    cell_grid_init(&grid, cells.rows, cells.count);
+    assert_false(failure_onset_find(&grid, 0, 0).found);
+    cell_grid_finish(&grid);
 }
 
 int main(void)

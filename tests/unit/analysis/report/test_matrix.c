@@ -11,11 +11,11 @@
 static struct text written(const struct cells *cells, enum quantity_id quantity)
 {
     struct text text = { 0 };
-    struct grid grid;
+    struct cell_grid grid;
 
-    grid_init(&grid, cells->rows, cells->count);
+    cell_grid_init(&grid, cells->rows, cells->count);
     matrix_write(&grid, 0, quantity, &text);
-    grid_finish(&grid);
+    cell_grid_finish(&grid);
     return text;
 }
 
@@ -101,15 +101,15 @@ static void the_json_has_null_where_there_is_no_figure(void **state)
     struct cells cells = { 0 };
     json_auto_t *matrix = NULL, *states = NULL;
     const json_t *row;
-    struct grid grid;
+    struct cell_grid grid;
 
     (void)state;
     cell_measured(&cells, 1, 4, 50, 100)->measurement.latency[METRIC_E2E].p99_censored = true;
     cell_failed(&cells, 8, 4, FAILURE_RESET, "");
-    grid_init(&grid, cells.rows, cells.count);
+    cell_grid_init(&grid, cells.rows, cells.count);
     matrix = matrix_to_json(&grid, 0, QUANTITY_E2E_P99);
     states = matrix_states(&grid, 0);
-    grid_finish(&grid);
+    cell_grid_finish(&grid);
     row = json_array_get(json_object_get(matrix, "mean"), 0);
     assert_float_equal(json_number_value(json_array_get(row, 0)), 200, 1e-9);
     assert_true(json_is_null(json_array_get(row, 1)));

@@ -8,9 +8,9 @@
 #include "analysis/report/point_warnings.h"
 #include "tests/unit/support/cells.h"
 
-static const struct warning *find(const char *name)
+static const struct point_warning *find(const char *name)
 {
-    for (size_t i = 0; i < warning_count; i++)
+    for (size_t i = 0; i < point_warning_count; i++)
         if (strcmp(warnings[i].name, name) == 0)
             return &warnings[i];
     fail_msg("there is no warning %s", name);
@@ -21,15 +21,15 @@ static const struct warning *find(const char *name)
 static struct text holding(const struct cells *cells)
 {
     struct text names = { 0 };
-    struct grid grid;
-    struct point point;
+    struct cell_grid grid;
+    struct grid_point point;
 
-    grid_init(&grid, cells->rows, cells->count);
-    point = grid_point(&grid, 0, 0, 0);
-    for (size_t i = 0; i < warning_count; i++)
-        if (warning_holds(&warnings[i], &point))
+    cell_grid_init(&grid, cells->rows, cells->count);
+    point = cell_grid_point(&grid, 0, 0, 0);
+    for (size_t i = 0; i < point_warning_count; i++)
+        if (point_warning_holds(&warnings[i], &point))
             text_addf(&names, "%s ", warnings[i].name);
-    grid_finish(&grid);
+    cell_grid_finish(&grid);
     return names;
 }
 

@@ -9,24 +9,24 @@
 #include "tests/unit/support/cells.h"
 
 /* The figure of the first point, over all cells given. */
-static struct figure of(const struct cells *cells, enum quantity_id quantity)
+static struct repetition_stats of(const struct cells *cells, enum quantity_id quantity)
 {
-    struct grid grid;
-    struct point point;
-    struct figure figure;
+    struct cell_grid grid;
+    struct grid_point point;
+    struct repetition_stats figure;
 
-    grid_init(&grid, cells->rows, cells->count);
-    point = grid_point(&grid, 0, 0, 0);
-    figure = figure_of(&point, quantity);
-    grid_finish(&grid);
+    cell_grid_init(&grid, cells->rows, cells->count);
+    point = cell_grid_point(&grid, 0, 0, 0);
+    figure = repetition_stats_of(&point, quantity);
+    cell_grid_finish(&grid);
     return figure;
 }
 
-static void assert_written(const struct figure *figure, const char *wanted)
+static void assert_written(const struct repetition_stats *figure, const char *wanted)
 {
     TEXT_AUTO text = { 0 };
 
-    figure_write(figure, &text);
+    repetition_stats_write(figure, &text);
     assert_string_equal(text_string(&text), wanted);
 }
 
@@ -34,7 +34,7 @@ static void shows_repetitions_with_mean_and_confidence_interval(void **state)
 {
     static const double values[] = { 100, 110, 120 };
     struct cells cells = { 0 };
-    struct figure figure;
+    struct repetition_stats figure;
 
     (void)state;
     for (int64_t i = 0; i < 3; i++)
@@ -52,7 +52,7 @@ static void shows_repetitions_with_mean_and_confidence_interval(void **state)
 static void shows_no_spread_for_one_repetition(void **state)
 {
     struct cells cells = { 0 };
-    struct figure figure;
+    struct repetition_stats figure;
 
     (void)state;
     cell_measured(&cells, 1, 4, 1234.4, 100);
@@ -64,7 +64,7 @@ static void shows_no_spread_for_one_repetition(void **state)
 static void never_takes_the_speed_of_a_failed_repetition(void **state)
 {
     struct cells cells = { 0 };
-    struct figure figure;
+    struct repetition_stats figure;
 
     (void)state;
     cell_measured(&cells, 1, 4, 30.9, 100);
@@ -81,7 +81,7 @@ static void never_takes_the_speed_of_a_failed_repetition(void **state)
 static void says_that_a_cut_off_latency_is_a_lower_bound(void **state)
 {
     struct cells cells = { 0 };
-    struct figure figure;
+    struct repetition_stats figure;
 
     (void)state;
     cell_measured(&cells, 1, 4, 50, 30000)->measurement.latency[METRIC_E2E].p99_censored = true;
@@ -95,7 +95,7 @@ static void says_that_a_cut_off_latency_is_a_lower_bound(void **state)
 static void says_that_a_tail_of_few_requests_is_weak(void **state)
 {
     struct cells cells = { 0 };
-    struct figure figure;
+    struct repetition_stats figure;
 
     (void)state;
     cell_measured(&cells, 1, 4, 50, 200)->measurement.latency[METRIC_E2E].count = 99;
@@ -125,14 +125,14 @@ static void writes_three_significant_digits(void **state)
     char out[NUMBER_SIZE];
 
     (void)state;
-    assert_string_equal(number_format(0, out), "0.00");
-    assert_string_equal(number_format(9.994, out), "9.99");
-    assert_string_equal(number_format(9.996, out), "10.0");
-    assert_string_equal(number_format(99.94, out), "99.9");
-    assert_string_equal(number_format(99.96, out), "100");
-    assert_string_equal(number_format(123456.7, out), "123457");
-    assert_string_equal(number_format(NAN, out), "-");
-    assert_string_equal(number_format(1e300, out), "-");
+    assert_string_equal(repetition_stats_number(0, out), "0.00");
+    assert_string_equal(repetition_stats_number(9.994, out), "9.99");
+    assert_string_equal(repetition_stats_number(9.996, out), "10.0");
+    assert_string_equal(repetition_stats_number(99.94, out), "99.9");
+    assert_string_equal(repetition_stats_number(99.96, out), "100");
+    assert_string_equal(repetition_stats_number(123456.7, out), "123457");
+    assert_string_equal(repetition_stats_number(NAN, out), "-");
+    assert_string_equal(repetition_stats_number(1e300, out), "-");
 }
 
 int main(void)

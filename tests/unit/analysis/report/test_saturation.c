@@ -10,12 +10,12 @@
 
 static struct saturation of_first_context(const struct cells *cells)
 {
-    struct grid grid;
+    struct cell_grid grid;
     struct saturation out;
 
-    grid_init(&grid, cells->rows, cells->count);
+    cell_grid_init(&grid, cells->rows, cells->count);
     out = saturation_find(&grid, 0, 0);
-    grid_finish(&grid);
+    cell_grid_finish(&grid);
     return out;
 }
 
@@ -164,7 +164,7 @@ static void leaves_out_points_that_lost_requests(void **state)
 {
     struct cells cells = { 0 };
     struct saturation s;
-    struct grid grid;
+    struct cell_grid grid;
     struct peak peak;
 
     (void)state;
@@ -177,17 +177,17 @@ static void leaves_out_points_that_lost_requests(void **state)
     assert_true(s.verdict.low == 2);
     assert_int_equal(s.at.load, 4);
     assert_int_equal(s.doubled_load, 0);
-    grid_init(&grid, cells.rows, cells.count);
+    cell_grid_init(&grid, cells.rows, cells.count);
     peak = peak_find(&grid, 0);
     assert_true(peak.found);
     assert_int_equal(peak.point.load, 4);
-    grid_finish(&grid);
+    cell_grid_finish(&grid);
 }
 
 static void finds_the_peak_over_all_contexts(void **state)
 {
     struct cells cells = { 0 };
-    struct grid grid;
+    struct cell_grid grid;
     struct peak peak;
 
     (void)state;
@@ -195,24 +195,24 @@ static void finds_the_peak_over_all_contexts(void **state)
     cell_measured(&cells, 8, 4, 300, 100);
     cell_measured(&cells, 1, 512, 40, 100);
     cell_measured(&cells, 8, 512, 310, 100);
-    grid_init(&grid, cells.rows, cells.count);
+    cell_grid_init(&grid, cells.rows, cells.count);
     peak = peak_find(&grid, 0);
     assert_int_equal(peak.point.load, 8);
     assert_int_equal(peak.point.context_tokens, 512);
     assert_float_equal(peak.output_tokens_per_s, 310, 1e-9);
-    grid_finish(&grid);
+    cell_grid_finish(&grid);
 }
 
 static void there_is_no_peak_where_nothing_was_measured(void **state)
 {
     struct cells cells = { 0 };
-    struct grid grid;
+    struct cell_grid grid;
 
     (void)state;
     cell_failed(&cells, 8, 512, FAILURE_RESET, "");
-    grid_init(&grid, cells.rows, cells.count);
+    cell_grid_init(&grid, cells.rows, cells.count);
     assert_false(peak_find(&grid, 0).found);
-    grid_finish(&grid);
+    cell_grid_finish(&grid);
 }
 
 int main(void)

@@ -15,15 +15,15 @@ static struct text said(const struct cells *cells)
     struct text text = { 0 };
     json_t *sentences;
     const json_t *sentence;
-    struct grid grid;
+    struct cell_grid grid;
     size_t i;
 
-    grid_init(&grid, cells->rows, cells->count);
+    cell_grid_init(&grid, cells->rows, cells->count);
     sentences = takeaways_find(&grid);
     json_array_foreach(sentences, i, sentence)
         text_addf(&text, "%s\n", json_string_value(sentence));
     json_decref(sentences);
-    grid_finish(&grid);
+    cell_grid_finish(&grid);
     return text;
 }
 

@@ -22,7 +22,7 @@ static void ids_are_a_prefix_and_26_base32_letters(void **state)
 
     (void)state;
     for (int i = 0; i < 1000; i++) {
-        id_create("swp", id);
+        random_id("swp", id);
         assert_memory_equal(id, "swp_", 4);
         assert_int_equal(strlen(id), 30);
         assert_int_equal(strspn(id + 4, "0123456789abcdefghjkmnpqrstvwxyz"), 26);
@@ -36,7 +36,7 @@ static void ids_do_not_repeat(void **state)
 
     (void)state;
     for (size_t i = 0; i < 10000; i++)
-        id_create("run", ids[i]);
+        random_id("run", ids[i]);
     qsort(ids, 10000, sizeof ids[0], compare_ids);
     for (size_t i = 1; i < 10000; i++)
         assert_string_not_equal(ids[i - 1], ids[i]);
@@ -140,11 +140,11 @@ static void uniform_numbers_fill_the_unit_interval(void **state)
 static void mixed_seeds_differ_for_every_value_and_order(void **state)
 {
     (void)state;
-    assert_true(seed_mix(1, 2) == seed_mix(1, 2));
-    assert_true(seed_mix(1, 2) != seed_mix(2, 1));
-    assert_true(seed_mix(0, 0) != seed_mix(0, 1));
-    assert_true(seed_mix(0, 0) != 0);
-    assert_true(seed_mix(seed_mix(9, 1), 2) != seed_mix(seed_mix(9, 2), 1));
+    assert_true(random_mix(1, 2) == random_mix(1, 2));
+    assert_true(random_mix(1, 2) != random_mix(2, 1));
+    assert_true(random_mix(0, 0) != random_mix(0, 1));
+    assert_true(random_mix(0, 0) != 0);
+    assert_true(random_mix(random_mix(9, 1), 2) != random_mix(random_mix(9, 2), 1));
 }
 
 int main(void)

@@ -13,7 +13,7 @@
 #include "base/formats/promtext.h"
 
 /* What was read, one line per sample: name{labels} type value. */
-static bool note(void *context, const struct prom_sample *sample)
+static bool note(void *context, const struct promtext_sample *sample)
 {
     static const char types[] = { 'u', 'c', 'g', 'h', 's' };
     struct text *out = context;
@@ -29,7 +29,7 @@ static void assert_read(const char *string, const char *expected, size_t expecte
     TEXT_AUTO out = { 0 };
     size_t skipped = 99;
 
-    assert_true(prom_read(string, strlen(string), note, &out, &skipped));
+    assert_true(promtext_read(string, strlen(string), note, &out, &skipped));
     assert_string_equal(text_string(&out), expected);
     assert_int_equal(skipped, expected_skipped);
 }
@@ -144,12 +144,12 @@ static void zero_bytes_do_no_harm(void **state)
     size_t skipped;
 
     (void)state;
-    assert_true(prom_read("a 1\0\nb\0 2\nc 3", 13, note, &out, &skipped));
+    assert_true(promtext_read("a 1\0\nb\0 2\nc 3", 13, note, &out, &skipped));
     assert_string_equal(out.data, "c{} u 3\n");
     assert_int_equal(skipped, 2);
 }
 
-static bool stop_at_second(void *context, const struct prom_sample *sample)
+static bool stop_at_second(void *context, const struct promtext_sample *sample)
 {
     (void)sample;
     return ++*(int *)context < 2;
@@ -160,43 +160,43 @@ static void stops_when_told(void **state)
     int count = 0;
 
     (void)state;
-    assert_false(prom_read("a 1\nb 2\nc 3\n", 12, stop_at_second, &count, NULL));
+    assert_false(promtext_read("a 1\nb 2\nc 3\n", 12, stop_at_second, &count, NULL));
     assert_int_equal(count, 2);
 }
 
-static struct prom_sample with_labels(const char *labels)
+static struct promtext_sample with_labels(const char *labels)
 {
-    return (struct prom_sample){ .labels = labels, .labels_length = strlen(labels) };
+    return (struct promtext_sample){ .labels = labels, .labels_length = strlen(labels) };
 }
 
 static void finds_and_unescapes_labels(void **state)
 {
-    struct prom_sample sample =
+    struct promtext_sample sample =
         with_labels("model_name=\"a\\\"b\\\\n\\nc\",le=\"+Inf\" , e = \"\", n=\"x,le=\\\"1\\\"\"");
     char value[32];
 
     (void)state;
-    assert_true(prom_label(&sample, "model_name", value, sizeof value));
+    assert_true(promtext_label(&sample, "model_name", value, sizeof value));
     assert_string_equal(value, "a\"b\\n\nc");
-    assert_true(prom_label(&sample, "le", value, sizeof value));
+    assert_true(promtext_label(&sample, "le", value, sizeof value));
     assert_string_equal(value, "+Inf");
-    assert_true(prom_label(&sample, "e", value, sizeof value));
+    assert_true(promtext_label(&sample, "e", value, sizeof value));
     assert_string_equal(value, "");
-    assert_true(prom_label(&sample, "n", value, sizeof value));
+    assert_true(promtext_label(&sample, "n", value, sizeof value));
     assert_string_equal(value, "x,le=\"1\"");
-    assert_false(prom_label(&sample, "l", value, sizeof value));
-    assert_false(prom_label(&sample, "model", value, sizeof value));
+    assert_false(promtext_label(&sample, "l", value, sizeof value));
+    assert_false(promtext_label(&sample, "model", value, sizeof value));
 }
 
 static void a_label_too_long_for_its_place_is_not_cut(void **state)
 {
-    struct prom_sample sample = with_labels("a=\"1234\"");
+    struct promtext_sample sample = with_labels("a=\"1234\"");
     char value[5] = "";
 
     (void)state;
-    assert_true(prom_label(&sample, "a", value, 5));
+    assert_true(promtext_label(&sample, "a", value, 5));
     assert_string_equal(value, "1234");
-    assert_false(prom_label(&sample, "a", value, 4));
+    assert_false(promtext_label(&sample, "a", value, 4));
 }
 
 static void reads_back_what_it_writes(void **state)
@@ -205,25 +205,25 @@ static void reads_back_what_it_writes(void **state)
     static const char labels[] = "name=\"q\\\"b\\\\n\\nl{},=\"";
     TEXT_AUTO out = { 0 };
     TEXT_AUTO noted = { 0 };
-    struct prom_sample sample;
+    struct promtext_sample sample;
     char value[64];
 
     (void)state;
-    prom_family(&out, "opsbrain_calls_total", PROM_COUNTER, "calls\nby \\ tool");
-    prom_value(&out, "opsbrain_calls_total", labels, 12);
-    prom_value(&out, "opsbrain_calls_total", NULL, 0.1);
-    prom_value(&out, "opsbrain_calls_total", "", NAN);
-    prom_value(&out, "opsbrain_calls_total", NULL, INFINITY);
-    prom_value(&out, "opsbrain_calls_total", NULL, -INFINITY);
+    promtext_family(&out, "opsbrain_calls_total", PROMTEXT_COUNTER, "calls\nby \\ tool");
+    promtext_value(&out, "opsbrain_calls_total", labels, 12);
+    promtext_value(&out, "opsbrain_calls_total", NULL, 0.1);
+    promtext_value(&out, "opsbrain_calls_total", "", NAN);
+    promtext_value(&out, "opsbrain_calls_total", NULL, INFINITY);
+    promtext_value(&out, "opsbrain_calls_total", NULL, -INFINITY);
     assert_memory_equal(out.data,
                         "# HELP opsbrain_calls_total calls\\nby \\\\ tool\n"
                         "# TYPE opsbrain_calls_total counter\n",
                         81);
     assert_non_null(strstr(out.data, "} 12\nopsbrain_calls_total 0.1\nopsbrain_calls_total NaN\n"
                                      "opsbrain_calls_total +Inf\nopsbrain_calls_total -Inf\n"));
-    assert_true(prom_read(out.data, out.length, note, &noted, NULL));
+    assert_true(promtext_read(out.data, out.length, note, &noted, NULL));
     sample = with_labels(labels);
-    assert_true(prom_label(&sample, "name", value, sizeof value));
+    assert_true(promtext_label(&sample, "name", value, sizeof value));
     assert_string_equal(value, foreign);
 }
 
@@ -235,7 +235,7 @@ static void written_numbers_keep_their_value(void **state)
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         TEXT_AUTO out = { 0 };
 
-        prom_value(&out, "x", NULL, values[i]);
+        promtext_value(&out, "x", NULL, values[i]);
         assert_true(strtod(out.data + 2, NULL) == values[i]);
     }
 }

@@ -368,7 +368,7 @@ static void reference(const char *bytes, size_t length, struct text *out)
         text_add(out, "broken\n");
         return;
     }
-    completion_event_clear(&event);
+    completion_scan_clear(&event);
     event.error = (error != NULL && !json_is_null(error) && !json_is_false(error))
                   || (json_is_string(json_object_get(json, "object"))
                       && strcmp(json_string_value(json_object_get(json, "object")), "error") == 0);

@@ -196,7 +196,7 @@ static void summarizes_a_histogram_of_nanoseconds_in_milliseconds(void **state)
     (void)state;
     for (uint64_t i = 1; i <= 1000; i++)
         histogram_record(histogram, i * 1000000);
-    latency_summarize(histogram, &summary);
+    latency_summary_of(histogram, &summary);
     assert_int_equal(summary.count, 1000);
     assert_true(fabs(summary.mean_ms - 500.5) < 1e-6);
     assert_true(fabs(summary.p50_ms - 500) < 500 * 0.005);
@@ -216,7 +216,7 @@ static void marks_percentiles_that_a_timeout_cut_off(void **state)
         histogram_record(histogram, 1000000);
     for (int i = 0; i < 10; i++)
         histogram_record_censored(histogram, 60000000000);
-    latency_summarize(histogram, &measurement.latency[METRIC_TTFT]);
+    latency_summary_of(histogram, &measurement.latency[METRIC_TTFT]);
     json_auto_t *json = measurement_to_json(&measurement);
     const json_t *ttft = json_object_get(json_object_get(json, "latency"), "ttft");
     assert_int_equal(json_get_integer(ttft, "censored", 0), 10);
@@ -231,7 +231,7 @@ static void an_empty_histogram_has_nothing_to_say(void **state)
     struct latency_summary summary;
 
     (void)state;
-    latency_summarize(histogram, &summary);
+    latency_summary_of(histogram, &summary);
     assert_int_equal(summary.count, 0);
     assert_true(isnan(summary.mean_ms) && isnan(summary.p50_ms) && isnan(summary.max_ms));
     histogram_destroy(histogram);

@@ -20,80 +20,80 @@ static struct measurement served(void)
     return m;
 }
 
-static struct limits read_limits(const char *text)
+static struct slo read_limits(const char *text)
 {
     json_t *json = json_loads(text, 0, NULL);
-    struct limits limits;
+    struct slo limits;
 
-    limits_from_plan(json, &limits);
+    slo_from_plan(json, &limits);
     json_decref(json);
     return limits;
 }
 
 static void the_limit_that_is_farthest_gone_tells(void **state)
 {
-    const struct limits limits =
+    const struct slo limits =
         read_limits("{\"limit_ttft_ms\":160,\"limit_tpot_ms\":40.0,\"limit_e2e_ms\":10000}");
     struct measurement m = served();
-    struct strain strain = limits_strain(&limits, &m);
+    struct slo_nearest strain = slo_find_nearest(&limits, &m);
 
     (void)state;
-    assert_true(limits_are_stated(&limits));
+    assert_true(slo_are_stated(&limits));
     assert_string_equal(strain.name, "TPOT");
     assert_true(strain.ratio == 0.75 && strain.value == 30 && strain.limit == 40);
     m.latency[METRIC_E2E].p99_ms = 20000;
-    strain = limits_strain(&limits, &m);
+    strain = slo_find_nearest(&limits, &m);
     assert_string_equal(strain.name, "E2E");
     assert_true(strain.ratio == 2);
 }
 
 static void the_percentile_may_be_chosen(void **state)
 {
-    const struct limits limits = read_limits("{\"limit_ttft_ms\":50,\"limit_percentile\":\"p50\"}");
+    const struct slo limits = read_limits("{\"limit_ttft_ms\":50,\"limit_percentile\":\"p50\"}");
     const struct measurement m = served();
 
     (void)state;
-    assert_true(limits_strain(&limits, &m).ratio == 0.8);
+    assert_true(slo_find_nearest(&limits, &m).ratio == 0.8);
 }
 
 static void a_percentile_cut_off_by_a_timeout_meets_nothing(void **state)
 {
-    const struct limits limits = read_limits("{\"limit_ttft_ms\":1000}");
+    const struct slo limits = read_limits("{\"limit_ttft_ms\":1000}");
     struct measurement m = served();
 
     (void)state;
     m.latency[METRIC_TTFT].p99_censored = true;
-    assert_true(isinf(limits_strain(&limits, &m).ratio));
+    assert_true(isinf(slo_find_nearest(&limits, &m).ratio));
     m = served();
     m.latency[METRIC_TTFT] = (struct latency_summary){ .p99_ms = NAN };
-    assert_true(isinf(limits_strain(&limits, &m).ratio));
+    assert_true(isinf(slo_find_nearest(&limits, &m).ratio));
 }
 
 static void one_in_a_hundred_may_fail_unless_the_plan_says_otherwise(void **state)
 {
-    struct limits limits = read_limits("{\"limit_ttft_ms\":1000}");
+    struct slo limits = read_limits("{\"limit_ttft_ms\":1000}");
     struct measurement m = served();
 
     (void)state;
     m.succeeded = 990;
     m.success_rate = 0.99;
-    assert_true(limits_strain(&limits, &m).ratio < 1);
+    assert_true(slo_find_nearest(&limits, &m).ratio < 1);
     limits = read_limits("{\"limit_error_rate\":0.005}");
-    assert_true(limits_are_stated(&limits));
-    assert_true(isinf(limits_strain(&limits, &m).ratio));
-    assert_string_equal(limits_strain(&limits, &m).name, "error rate");
+    assert_true(slo_are_stated(&limits));
+    assert_true(isinf(slo_find_nearest(&limits, &m).ratio));
+    assert_string_equal(slo_find_nearest(&limits, &m).name, "error rate");
     limits.error_rate = 1;
     m.succeeded = 0;
     m.success_rate = 0;
-    assert_true(isinf(limits_strain(&limits, &m).ratio));
+    assert_true(isinf(slo_find_nearest(&limits, &m).ratio));
 }
 
 static void plans_of_old_state_no_limits(void **state)
 {
-    const struct limits limits = read_limits("{\"goodput_ttft_ms\":100}");
+    const struct slo limits = read_limits("{\"goodput_ttft_ms\":100}");
 
     (void)state;
-    assert_false(limits_are_stated(&limits));
+    assert_false(slo_are_stated(&limits));
     assert_int_equal(limits.percentile, 99);
 }
 

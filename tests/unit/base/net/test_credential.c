@@ -52,12 +52,12 @@ static void knows_the_shapes_of_issuers_anywhere_in_a_text(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof held / sizeof *held; i++)
-        if (!text_has_credential(held[i]))
+        if (!credential_is_in(held[i]))
             fail_msg("nothing found in %s", held[i]);
     for (size_t i = 0; i < sizeof free_of_it / sizeof *free_of_it; i++)
-        if (text_has_credential(free_of_it[i]))
+        if (credential_is_in(free_of_it[i]))
             fail_msg("found one in %s", free_of_it[i]);
-    assert_false(text_has_credential(NULL));
+    assert_false(credential_is_in(NULL));
 }
 
 static void tells_where_it_is(void **state)

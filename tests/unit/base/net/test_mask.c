@@ -142,9 +142,9 @@ static void hides_weak_ones_in_failures_alone(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof weak / sizeof *weak; i++)
-        assert_true(secret_is_weak(weak[i]));
-    assert_false(secret_is_weak("hunter2hunter"));
-    assert_false(secret_is_weak(SECRET));
+        assert_true(mask_is_weak(weak[i]));
+    assert_false(mask_is_weak("hunter2hunter"));
+    assert_false(mask_is_weak(SECRET));
     assert_becomes_of("EMPTY", MASK_ANSWER, "EMPTY", "EMPTY");
     assert_becomes_of("EMPTY", MASK_FAILURE, "bad key EMPTY.", "bad key (hidden).");
     assert_becomes_of("EMPTY", MASK_FAILURE, "the list is empty, not EMPTYISH",

@@ -19,9 +19,9 @@ static bool refused(const char *address)
     struct sockaddr_in6 ipv6 = { .sin6_family = AF_INET6 };
 
     if (inet_pton(AF_INET, address, &ipv4.sin_addr) == 1)
-        return address_is_refused((struct sockaddr *)&ipv4);
+        return outbound_address_is_refused((struct sockaddr *)&ipv4);
     assert_int_equal(inet_pton(AF_INET6, address, &ipv6.sin6_addr), 1);
-    return address_is_refused((struct sockaddr *)&ipv6);
+    return outbound_address_is_refused((struct sockaddr *)&ipv6);
 }
 
 static void refuses_metadata_and_what_is_no_host(void **state)
@@ -67,7 +67,7 @@ static void refuses_metadata_and_what_is_no_host(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (!refused(bad[i]))
             fail_msg("%s is not refused", bad[i]);
-    assert_true(address_is_refused((struct sockaddr *)&local));
+    assert_true(outbound_address_is_refused((struct sockaddr *)&local));
 }
 
 static void takes_private_loopback_and_public_addresses(void **state)

@@ -27,13 +27,13 @@ static bool always(void *context)
 
 static void the_responder_streams_answers_on_a_kept_connection(void **state)
 {
-    struct responder *responder;
+    struct loopback_server *responder;
     struct error error;
     TEXT_AUTO url = { 0 }, body = { 0 };
     int port;
 
     (void)state;
-    assert_true(responder_create(&responder, &port, &error));
+    assert_true(loopback_server_create(&responder, &port, &error));
     text_addf(&url, "http://127.0.0.1:%d/v1/completions", port);
     for (int i = 0; i < 40000; i++)
         text_add_char(&body, ' ');
@@ -53,7 +53,7 @@ static void the_responder_streams_answers_on_a_kept_connection(void **state)
         assert_non_null(strstr(response.body.data, "data: [DONE]"));
         outbound_response_finish(&response);
     }
-    responder_destroy(responder);
+    loopback_server_destroy(responder);
 }
 
 static void finds_a_ceiling_once(void **state)

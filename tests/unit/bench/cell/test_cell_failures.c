@@ -402,7 +402,7 @@ static void what_a_server_closes_after_so_many_answers_is_not_sent_on(void **sta
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         const char *const flags[] = { "--close-after-requests", after[i], NULL };
-        struct reuse reuse = { 0 };
+        struct connection_reuse reuse = { 0 };
         struct trial trial;
 
         set_up(&trial, flags);

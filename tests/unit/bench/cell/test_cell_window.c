@@ -34,14 +34,15 @@ static int by_due(const void *a, const void *b)
     return (left->due_us > right->due_us) - (left->due_us < right->due_us);
 }
 
-/* What the load phase sent, in the order of the schedule. Free with records_finish. */
-static struct records sent_records(const struct trial *trial)
+/* What the load phase sent, in the order of the schedule. Free with request_records_finish. */
+static struct request_records sent_records(const struct trial *trial)
 {
-    struct records records;
+    struct request_records records;
     struct error error;
     size_t kept = 0;
 
-    if (!records_unpack(trial->result.records, trial->result.records_length, &records, &error))
+    if (!request_records_unpack(trial->result.records, trial->result.records_length, &records,
+                                &error))
         fail_msg("%s", error.message);
     for (size_t i = 0; i < records.count; i++)
         if (records.rows[i].phase != RECORD_PROBE)
@@ -173,7 +174,7 @@ static void a_queue_in_front_of_us_counts_like_one_in_the_server(void **state)
 static void threads_share_one_schedule(void **state)
 {
     struct trial trial;
-    struct records records;
+    struct request_records records;
 
     (void)state;
     set_up_open(&trial, ARRIVAL_CONSTANT, 400, NULL);
@@ -187,7 +188,7 @@ static void threads_share_one_schedule(void **state)
     for (size_t i = 1; i < records.count; i++)
         if (records.rows[i].phase == RECORD_WINDOW) /* later ones are not all sent */
             assert_in_range(records.rows[i].due_us - records.rows[i - 1].due_us, 2499, 2501);
-    records_finish(&records);
+    request_records_finish(&records);
     tear_down(&trial);
 }
 
@@ -195,7 +196,7 @@ static void threads_share_one_schedule(void **state)
 static void what_is_sent_keeps_the_schedules_randomness(void **state)
 {
     struct trial trial;
-    struct records records;
+    struct request_records records;
     double sum = 0, squares = 0, gaps;
 
     (void)state;
@@ -212,7 +213,7 @@ static void what_is_sent_keeps_the_schedules_randomness(void **state)
     }
     assert_true(fabs(sum / gaps / 2500 - 1) < 0.25);
     assert_true(fabs(squares * gaps / (sum * sum) - 2) < 0.6);
-    records_finish(&records);
+    request_records_finish(&records);
     tear_down(&trial);
 }
 
@@ -360,7 +361,7 @@ static void users_who_think_are_not_in_flight(void **state)
 static void users_start_over_the_ramp(void **state)
 {
     struct trial trial;
-    struct records records;
+    struct request_records records;
 
     (void)state;
     set_up(&trial, NULL);
@@ -372,7 +373,7 @@ static void users_start_over_the_ramp(void **state)
     assert_in_range(records.count, 8, 40);
     for (size_t i = 1; i < 8; i++)
         assert_in_range(records.rows[i].due_us - records.rows[i - 1].due_us, 25000, 75000);
-    records_finish(&records);
+    request_records_finish(&records);
     tear_down(&trial);
 }
 

@@ -9,7 +9,7 @@
 
 static void comes_back_as_it_was(void **state)
 {
-    struct records records = { .origin_ns = 123456789012345 }, again = { 0 };
+    struct request_records records = { .origin_ns = 123456789012345 }, again = { 0 };
     struct error error = { 0 };
     void *packed;
     size_t length;
@@ -29,31 +29,31 @@ static void comes_back_as_it_was(void **state)
         record.chunks = record.output_tokens = i % 100;
         record.failure = (uint8_t)(i % 20);
         record.phase = RECORD_WINDOW;
-        records_add(&records, &record);
+        request_records_add(&records, &record);
     }
-    assert_true(records_pack(&records, &packed, &length, &error));
+    assert_true(request_records_pack(&records, &packed, &length, &error));
     assert_true(length < 1000 * sizeof *records.rows / 2);
-    assert_true(records_unpack(packed, length, &again, &error));
+    assert_true(request_records_unpack(packed, length, &again, &error));
     assert_int_equal(again.count, 1000);
     assert_true(again.origin_ns == records.origin_ns);
     assert_memory_equal(again.rows, records.rows, 1000 * sizeof *records.rows);
-    records_finish(&again);
-    assert_false(records_unpack(packed, length - 1, &again, &error));
-    assert_false(records_unpack("x", 1, &again, &error));
+    request_records_finish(&again);
+    assert_false(request_records_unpack(packed, length - 1, &again, &error));
+    assert_false(request_records_unpack("x", 1, &again, &error));
     free(packed);
-    records_finish(&records);
+    request_records_finish(&records);
 }
 
 static void keeps_no_more_than_its_limit(void **state)
 {
-    struct records records = { 0 };
+    struct request_records records = { 0 };
     const struct record record = { 0 };
 
     (void)state;
-    for (int i = 0; i < RECORDS_LIMIT + 10; i++)
-        records_add(&records, &record);
-    assert_int_equal(records.count, RECORDS_LIMIT);
-    records_finish(&records);
+    for (int i = 0; i < REQUEST_RECORDS_LIMIT + 10; i++)
+        request_records_add(&records, &record);
+    assert_int_equal(records.count, REQUEST_RECORDS_LIMIT);
+    request_records_finish(&records);
 }
 
 int main(void)

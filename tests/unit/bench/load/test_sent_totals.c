@@ -23,14 +23,14 @@ static struct request answered(int64_t prompt_tokens, int64_t completion_tokens)
 static void sums_what_was_answered_whole(void **state)
 {
     const struct request request = answered(100, 16);
-    struct sent_sums sums = { 0 }, other = { 0 };
+    struct sent_totals_sums sums = { 0 }, other = { 0 };
     struct sent sent;
 
     (void)state;
     for (int i = 0; i < 3; i++)
-        sent_add(i < 2 ? &sums : &other, &request);
-    sent_merge(&sums, &other);
-    sent = sent_total(&sums, 100);
+        sent_totals_add(i < 2 ? &sums : &other, &request);
+    sent_totals_merge(&sums, &other);
+    sent = sent_totals_total(&sums, 100);
     assert_int_equal(sent.requests, 3);
     assert_int_equal(sent.input_tokens, 300);
     assert_int_equal(sent.output_tokens, 48);
@@ -43,16 +43,16 @@ static void what_was_cut_may_have_been_counted_whole(void **state)
 {
     const struct request whole = answered(100, 16);
     struct request cut = answered(-1, -1), told = answered(90, 7);
-    struct sent_sums sums = { 0 };
+    struct sent_totals_sums sums = { 0 };
     struct sent sent;
 
     (void)state;
     cut.failure = FAILURE_CANCELLED;
     told.failure = FAILURE_SHORT_OUTPUT;
-    sent_add(&sums, &cut);
-    sent_add(&sums, &whole);
-    sent_add(&sums, &told);
-    sent = sent_total(&sums, 64);
+    sent_totals_add(&sums, &cut);
+    sent_totals_add(&sums, &whole);
+    sent_totals_add(&sums, &told);
+    sent = sent_totals_total(&sums, 64);
     assert_int_equal(sent.requests, 1);
     assert_int_equal(sent.more_requests, 2);
     assert_int_equal(sent.more_input_tokens, 190);
@@ -64,37 +64,37 @@ static void what_was_cut_may_have_been_as_long_as_the_longest(void **state)
 {
     const struct request longest = answered(100, 64);
     struct request cut = answered(-1, -1);
-    struct sent_sums sums = { 0 };
+    struct sent_totals_sums sums = { 0 };
 
     (void)state;
     cut.failure = FAILURE_CANCELLED;
-    sent_add(&sums, &cut);
-    sent_add(&sums, &longest);
-    assert_int_equal(sent_total(&sums, 64).more_output_tokens, 64);
+    sent_totals_add(&sums, &cut);
+    sent_totals_add(&sums, &longest);
+    assert_int_equal(sent_totals_total(&sums, 64).more_output_tokens, 64);
 }
 
 static void what_was_never_sent_is_not_counted(void **state)
 {
     struct request unsent = answered(-1, -1);
-    struct sent_sums sums = { 0 };
+    struct sent_totals_sums sums = { 0 };
 
     (void)state;
     unsent.sends = 0;
     unsent.failure = FAILURE_CONNECT_REFUSED;
-    sent_add(&sums, &unsent);
-    assert_int_equal(sent_total(&sums, 64).more_requests, 0);
+    sent_totals_add(&sums, &unsent);
+    assert_int_equal(sent_totals_total(&sums, 64).more_requests, 0);
 }
 
 static void what_was_sent_twice_may_count_twice(void **state)
 {
     struct request again = answered(100, 16);
-    struct sent_sums sums = { 0 };
+    struct sent_totals_sums sums = { 0 };
     struct sent sent;
 
     (void)state;
     again.sends = 2;
-    sent_add(&sums, &again);
-    sent = sent_total(&sums, 100);
+    sent_totals_add(&sums, &again);
+    sent = sent_totals_total(&sums, 100);
     assert_int_equal(sent.requests, 1);
     assert_int_equal(sent.more_requests, 1);
     assert_int_equal(sent.more_input_tokens, 100);
@@ -104,12 +104,12 @@ static void what_was_sent_twice_may_count_twice(void **state)
 static void answers_without_usage_leave_a_range(void **state)
 {
     const struct request silent = answered(-1, -1);
-    struct sent_sums sums = { 0 };
+    struct sent_totals_sums sums = { 0 };
     struct sent sent;
 
     (void)state;
-    sent_add(&sums, &silent);
-    sent = sent_total(&sums, 100);
+    sent_totals_add(&sums, &silent);
+    sent = sent_totals_total(&sums, 100);
     assert_int_equal(sent.requests, 1);
     assert_true(sent.input_untold);
     assert_int_equal(sent.output_tokens, 10);

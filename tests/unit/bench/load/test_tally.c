@@ -53,7 +53,7 @@ static void users_held_all_through_the_window_are_counted_apart(void **state)
     assert_int_equal(tally.attempted, 1);
     assert_int_equal(tally.held, 2);
     tally_merge(&total, &tally);
-    summary_fill(&total, 30, 16, &measurement);
+    cell_summary_fill(&total, 30, 16, &measurement);
     assert_int_equal(measurement.held, 2);
     tally_finish(&tally);
     tally_finish(&total);
@@ -110,7 +110,7 @@ static void long_windows_of_many_users_do_not_overflow(void **state)
     for (int i = 0; i < 10000; i++)
         tally_sent(&tally, 50 * S);
     tally_close(&tally, 101 * S + 7 * 86400 * S);
-    summary_fill(&tally, 7 * 86400.0, 16, &measurement);
+    cell_summary_fill(&tally, 7 * 86400.0, 16, &measurement);
     assert_true(measurement.concurrency_actual == 10000);
     tally_finish(&tally);
 }
@@ -129,7 +129,7 @@ static void answer_with_repeated_usage(struct tally *tally, int64_t first_ns)
 
     for (int i = 0; i < 8; i++) {
         request.bytes_ns = request.end_ns = first_ns + i * S;
-        answer_take(tally, &request, &chunk);
+        stream_events_take(tally, &request, &chunk);
     }
     tally_request(tally, &request, request.end_ns);
 }

@@ -12,44 +12,44 @@
 
 static void gives_them_in_order(void **state)
 {
-    struct deadlines deadlines = { 0 };
-    struct deadline members[MEMBERS] = { 0 };
+    struct timer_heap deadlines = { 0 };
+    struct timer members[MEMBERS] = { 0 };
     struct generator generator;
     int64_t last = 0, taken = 0;
 
     (void)state;
     generator_init(&generator, 1);
     for (size_t i = 0; i < MEMBERS; i++)
-        deadlines_set(&deadlines, &members[i], (int64_t)generator_below(&generator, 1000));
+        timer_heap_set(&deadlines, &members[i], (int64_t)generator_below(&generator, 1000));
     for (size_t i = 0; i < MEMBERS; i += 2) /* moved both ways */
-        deadlines_set(&deadlines, &members[i], (int64_t)generator_below(&generator, 1000));
+        timer_heap_set(&deadlines, &members[i], (int64_t)generator_below(&generator, 1000));
     for (size_t i = 0; i < MEMBERS; i += 3)
-        deadlines_unset(&deadlines, &members[i]);
-    for (struct deadline *next; (next = deadlines_take(&deadlines, 1000)) != NULL; taken++) {
+        timer_heap_unset(&deadlines, &members[i]);
+    for (struct timer *next; (next = timer_heap_take(&deadlines, 1000)) != NULL; taken++) {
         assert_true(next->at_ns >= last);
         assert_int_not_equal((next - members) % 3, 0);
         last = next->at_ns;
     }
     assert_int_equal(taken, MEMBERS - MEMBERS / 3);
-    assert_true(deadlines_next_ns(&deadlines) == DEADLINE_NEVER);
-    deadlines_finish(&deadlines);
+    assert_true(timer_heap_next_ns(&deadlines) == TIMER_NEVER);
+    timer_heap_finish(&deadlines);
 }
 
 static void gives_only_what_is_due(void **state)
 {
-    struct deadlines deadlines = { 0 };
-    struct deadline early = { 0 }, late = { 0 };
+    struct timer_heap deadlines = { 0 };
+    struct timer early = { 0 }, late = { 0 };
 
     (void)state;
-    deadlines_set(&deadlines, &late, 20);
-    deadlines_set(&deadlines, &early, 10);
-    assert_null(deadlines_take(&deadlines, 9));
-    assert_ptr_equal(deadlines_take(&deadlines, 10), &early);
-    assert_null(deadlines_take(&deadlines, 19));
-    deadlines_unset(&deadlines, &early); /* it is not set: fine */
-    deadlines_unset(&deadlines, &late);
-    assert_null(deadlines_take(&deadlines, 100));
-    deadlines_finish(&deadlines);
+    timer_heap_set(&deadlines, &late, 20);
+    timer_heap_set(&deadlines, &early, 10);
+    assert_null(timer_heap_take(&deadlines, 9));
+    assert_ptr_equal(timer_heap_take(&deadlines, 10), &early);
+    assert_null(timer_heap_take(&deadlines, 19));
+    timer_heap_unset(&deadlines, &early); /* it is not set: fine */
+    timer_heap_unset(&deadlines, &late);
+    assert_null(timer_heap_take(&deadlines, 100));
+    timer_heap_finish(&deadlines);
 }
 
 int main(void)

@@ -20,10 +20,10 @@ struct trial {
     struct script_server server;
     struct endpoint endpoint;
     struct workload workload;
-    struct reach reach;
-    struct reuse reuse;
+    struct target_address target;
+    struct connection_reuse reuse;
     struct load load;
-    struct loop loop;
+    struct load_loop loop;
     struct transfer *transfer;
     struct text told; /* "<200 type>", then the body */
     unsigned sends;
@@ -69,13 +69,13 @@ static void set_up(struct trial *trial, const struct script_step *steps, bool by
     snprintf(trial->endpoint.url, sizeof trial->endpoint.url, "http://127.0.0.1:%d/base",
              trial->server.port);
     snprintf(trial->endpoint.bearer, sizeof trial->endpoint.bearer, "a-secret");
-    assert_true(reach_resolve(&trial->endpoint, &trial->reach, &error));
+    assert_true(target_address_resolve(&trial->endpoint, &trial->target, &error));
     trial->load = (struct load){ .endpoint = &trial->endpoint,
                                  .workload = &trial->workload,
-                                 .reach = &trial->reach,
+                                 .target = &trial->target,
                                  .reuse = &trial->reuse,
                                  .only_libcurl = by_libcurl };
-    assert_true(loop_init(&trial->loop, 4, note_late, trial, &error));
+    assert_true(load_loop_init(&trial->loop, 4, note_late, trial, &error));
     assert_true(
         transfer_create(&trial->load, &trial->loop, &listener, trial, &trial->transfer, &error));
     memset(trial->transfer->request_id, 'f', REQUEST_ID_DIGITS);
@@ -84,15 +84,15 @@ static void set_up(struct trial *trial, const struct script_step *steps, bool by
 static void tear_down(struct trial *trial)
 {
     transfer_destroy(trial->transfer);
-    loop_finish(&trial->loop);
-    reach_finish(&trial->reach);
+    load_loop_finish(&trial->loop);
+    target_address_finish(&trial->target);
     text_finish(&trial->told);
     script_stop(&trial->server);
 }
 
 static void turn(struct trial *trial)
 {
-    loop_turn(&trial->loop, clock_monotonic_ns() + 10000000);
+    load_loop_turn(&trial->loop, clock_monotonic_ns() + 10000000);
 }
 
 static void wait_for_end(struct trial *trial)
@@ -109,18 +109,18 @@ static void wait_for_end(struct trial *trial)
     transfer_end(ended);
 }
 
-static void begin(struct trial *trial, struct prompt *prompt, bool is_fresh)
+static void begin(struct trial *trial, struct bench_prompt *prompt, bool is_fresh)
 {
     text_clear(&trial->told);
     trial->sends = 0;
-    prompt_rewind(prompt);
+    prompt_source_rewind(prompt);
     transfer_begin(trial->transfer, prompt, is_fresh);
 }
 
 static void exchange(struct trial *trial, bool is_fresh)
 {
-    struct prompt prompt = { .parts = { { "{\"a\":", 5 }, { "1", 1 }, { "}", 1 }, { "", 0 } },
-                             .length = 7 };
+    struct bench_prompt prompt = { .parts = { { "{\"a\":", 5 }, { "1", 1 }, { "}", 1 }, { "", 0 } },
+                                   .length = 7 };
 
     begin(trial, &prompt, is_fresh);
     wait_for_end(trial);
@@ -433,8 +433,8 @@ static void bytes_that_nobody_asked_for_cost_the_connection(void **state)
 static void an_exchange_can_be_cut(void **state)
 {
     static const struct script_step steps[] = { { CHUNKED "4\r\nfour\r\n" }, { WHOLE }, { NULL } };
-    struct prompt prompt = { .parts = { { "{}", 2 }, { "", 0 }, { "", 0 }, { "", 0 } },
-                             .length = 2 };
+    struct bench_prompt prompt = { .parts = { { "{}", 2 }, { "", 0 }, { "", 0 }, { "", 0 } },
+                                   .length = 2 };
 
     (void)state;
     for (int by_libcurl = 0; by_libcurl < 2; by_libcurl++) {
@@ -476,11 +476,11 @@ static void a_long_prompt_arrives_whole(void **state)
     static const struct script_step steps[] = { { WHOLE, .is_slow = true }, { NULL } };
     size_t length = 8 * 1024 * 1024;
     char *bytes = malloc(length);
-    struct prompt prompt = { .parts = { { bytes, length / 2 },
-                                        { bytes + length / 2, length / 2 },
-                                        { "", 0 },
-                                        { "", 0 } },
-                             .length = length };
+    struct bench_prompt prompt = { .parts = { { bytes, length / 2 },
+                                              { bytes + length / 2, length / 2 },
+                                              { "", 0 },
+                                              { "", 0 } },
+                                   .length = length };
 
     (void)state;
     for (size_t i = 0; i < length; i++)
@@ -509,8 +509,8 @@ static void an_early_answer_counts(void **state)
     };
     size_t length = 8 * 1024 * 1024;
     char *bytes = calloc(1, length);
-    struct prompt prompt = { .parts = { { bytes, length }, { "", 0 }, { "", 0 }, { "", 0 } },
-                             .length = length };
+    struct bench_prompt prompt = { .parts = { { bytes, length }, { "", 0 }, { "", 0 }, { "", 0 } },
+                                   .length = length };
     struct trial trial;
 
     (void)state;
@@ -550,11 +550,11 @@ static void the_next_address_is_tried(void **state)
 
     (void)state;
     set_up(&trial, steps, false);
-    trial.reach.addresses[1] = trial.reach.addresses[0];
-    memcpy(&first, &trial.reach.addresses[0], sizeof first);
+    trial.target.addresses[1] = trial.target.addresses[0];
+    memcpy(&first, &trial.target.addresses[0], sizeof first);
     first.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
-    memcpy(&trial.reach.addresses[0], &first, sizeof first);
-    trial.reach.count = 2;
+    memcpy(&trial.target.addresses[0], &first, sizeof first);
+    trial.target.count = 2;
     for (int i = 0; i < 2; i++) {
         exchange(&trial, true);
         assert_string_equal(trial.told.data, "<200 text/event-stream>four");

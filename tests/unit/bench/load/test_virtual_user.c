@@ -26,13 +26,13 @@
 struct trial {
     struct endpoint endpoint;
     struct workload workload;
-    struct prompts *prompts;
-    struct reach reach;
-    struct reuse reuse;
+    struct prompt_source *prompts;
+    struct target_address target;
+    struct connection_reuse reuse;
     struct load load;
-    struct loop loop;
+    struct load_loop loop;
     struct tally tally;
-    struct connection user;
+    struct virtual_user user;
 };
 
 static void note_late(void *context, int64_t late_ns)
@@ -56,19 +56,19 @@ static void set_up(struct trial *trial, const struct simserve *server, enum benc
                    bool by_libcurl, int64_t timeout_ns)
 {
     static const struct plan plan = { .seed = 1 };
-    struct prompts_order order = { .workload = &trial->workload,
-                                   .plan = &plan,
-                                   .model = "simserve/toy",
-                                   .input_tokens = 16,
-                                   .output_tokens = OUTPUT_TOKENS };
+    struct prompt_source_order order = { .workload = &trial->workload,
+                                         .plan = &plan,
+                                         .model = "simserve/toy",
+                                         .input_tokens = 16,
+                                         .output_tokens = OUTPUT_TOKENS };
     struct error error;
 
     *trial = (struct trial){ 0 };
     snprintf(trial->endpoint.url, sizeof trial->endpoint.url, "http://127.0.0.1:%d", server->port);
     make_workload(&trial->workload, api);
-    assert_true(reach_resolve(&trial->endpoint, &trial->reach, &error));
+    assert_true(target_address_resolve(&trial->endpoint, &trial->target, &error));
     random_bytes(&order.nonce, sizeof order.nonce);
-    assert_true(prompts_create(&order, &trial->prompts, &error));
+    assert_true(prompt_source_create(&order, &trial->prompts, &error));
     trial->load = (struct load){ .endpoint = &trial->endpoint,
                                  .prompts = trial->prompts,
                                  .workload = &trial->workload,
@@ -76,24 +76,24 @@ static void set_up(struct trial *trial, const struct simserve *server, enum benc
                                  .ttft_timeout_ns = timeout_ns,
                                  .idle_timeout_ns = timeout_ns,
                                  .request_timeout_ns = 10 * timeout_ns,
-                                 .reach = &trial->reach,
+                                 .target = &trial->target,
                                  .reuse = &trial->reuse,
                                  .only_libcurl = by_libcurl,
                                  .window_end_ns = INT64_MAX };
     random_bytes(&trial->load.nonce, sizeof trial->load.nonce);
     tally_init(&trial->tally, &trial->load);
-    assert_true(loop_init(&trial->loop, 1, note_late, trial, &error));
+    assert_true(load_loop_init(&trial->loop, 1, note_late, trial, &error));
     assert_true(
-        connection_init(&trial->user, &trial->load, &trial->tally, &trial->loop, NULL, &error));
+        virtual_user_init(&trial->user, &trial->load, &trial->tally, &trial->loop, NULL, &error));
 }
 
 static void tear_down(struct trial *trial)
 {
-    connection_finish(&trial->user);
-    loop_finish(&trial->loop);
+    virtual_user_finish(&trial->user);
+    load_loop_finish(&trial->loop);
     tally_finish(&trial->tally);
-    prompts_destroy(trial->prompts);
-    reach_finish(&trial->reach);
+    prompt_source_destroy(trial->prompts);
+    target_address_finish(&trial->target);
 }
 
 /* What a shard does for one request: until it ends, or runs into a timeout. */
@@ -102,11 +102,11 @@ static enum failure wait_for_end(struct trial *trial)
     enum failure which;
 
     while (transfer_take_ended(&trial->loop) == NULL) {
-        int64_t due_ns = connection_deadline_ns(&trial->user, &which);
+        int64_t due_ns = virtual_user_deadline_ns(&trial->user, &which);
 
         if (due_ns <= clock_monotonic_ns())
             return which;
-        loop_turn(&trial->loop, due_ns);
+        load_loop_turn(&trial->loop, due_ns);
     }
     return FAILURE_NONE;
 }
@@ -115,12 +115,12 @@ static void request(struct trial *trial, uint64_t index)
 {
     enum failure cut;
 
-    connection_begin(&trial->user, index, false, clock_monotonic_ns());
+    virtual_user_begin(&trial->user, index, false, clock_monotonic_ns());
     do {
         cut = wait_for_end(trial);
         transfer_end(trial->user.transfer);
-    } while (cut == FAILURE_NONE && connection_retry(&trial->user));
-    connection_end(&trial->user, cut);
+    } while (cut == FAILURE_NONE && virtual_user_retry(&trial->user));
+    virtual_user_end(&trial->user, cut);
 }
 
 /* All of a request that is no time, nor chance (when the server closes a connection that it may
@@ -242,19 +242,19 @@ static void reaches_only_servers_of_the_list(void **state)
 {
     struct endpoint endpoint = { .url = "http://127.0.0.1:9" };
     struct server_list *list;
-    struct reach reach;
+    struct target_address target;
     struct error error;
 
     (void)state;
     assert_true(server_list_create("10.0.0.0/8", &list, &error));
     endpoint.servers = list;
-    assert_false(reach_resolve(&endpoint, &reach, &error));
+    assert_false(target_address_resolve(&endpoint, &target, &error));
     assert_non_null(strstr(error.message, "not among those that the setting allowed_servers"));
     server_list_destroy(list);
     assert_true(server_list_create("10.0.0.0/8, 127.0.0.1", &list, &error));
     endpoint.servers = list;
-    assert_true(reach_resolve(&endpoint, &reach, &error));
-    reach_finish(&reach);
+    assert_true(target_address_resolve(&endpoint, &target, &error));
+    target_address_finish(&target);
     server_list_destroy(list);
 }
 

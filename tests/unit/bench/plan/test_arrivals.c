@@ -16,18 +16,18 @@ struct gaps {
 
 static struct gaps gaps_of(const struct arrivals *arrivals)
 {
-    struct arrival_hand hand;
+    struct arrivals_share arrivals_share;
     double sum = 0, squares = 0, mean;
     int64_t before_ns = 0;
 
-    hand_begin(&hand, arrivals, 0, 1);
-    for (int i = 0; i < DRAWN; i++, hand_step(&hand)) {
-        double gap = (double)(hand_due_ns(&hand) - before_ns) / 1e9;
+    arrivals_share_begin(&arrivals_share, arrivals, 0, 1);
+    for (int i = 0; i < DRAWN; i++, arrivals_share_step(&arrivals_share)) {
+        double gap = (double)(arrivals_share_due_ns(&arrivals_share) - before_ns) / 1e9;
 
         assert_true(gap >= 0);
         sum += gap;
         squares += gap * gap;
-        before_ns = hand_due_ns(&hand);
+        before_ns = arrivals_share_due_ns(&arrivals_share);
     }
     mean = sum / DRAWN;
     return (struct gaps){ mean, squares / DRAWN / (mean * mean) - 1 };
@@ -60,14 +60,14 @@ static void gaps_have_the_mean_and_the_variance_asked_for(void **state)
 static void poisson_gaps_are_exponential(void **state)
 {
     const struct arrivals arrivals = { ARRIVAL_POISSON, 10, 1, 0, 11 };
-    struct arrival_hand hand;
+    struct arrivals_share arrivals_share;
     int64_t before_ns = 0, longer = 0;
 
     (void)state;
-    hand_begin(&hand, &arrivals, 0, 1);
-    for (int i = 0; i < DRAWN; i++, hand_step(&hand)) {
-        longer += hand_due_ns(&hand) - before_ns > 100000000;
-        before_ns = hand_due_ns(&hand);
+    arrivals_share_begin(&arrivals_share, &arrivals, 0, 1);
+    for (int i = 0; i < DRAWN; i++, arrivals_share_step(&arrivals_share)) {
+        longer += arrivals_share_due_ns(&arrivals_share) - before_ns > 100000000;
+        before_ns = arrivals_share_due_ns(&arrivals_share);
     }
     assert_true(fabs((double)longer / DRAWN - exp(-1)) < 0.005);
 }
@@ -75,25 +75,26 @@ static void poisson_gaps_are_exponential(void **state)
 static void hands_of_all_threads_together_are_the_one_schedule(void **state)
 {
     const struct arrivals arrivals = { ARRIVAL_GAMMA, 100, 0.5, 3, 12 };
-    struct arrival_hand whole, hands[3];
+    struct arrivals_share whole, hands[3];
 
     (void)state;
-    hand_begin(&whole, &arrivals, 0, 1);
+    arrivals_share_begin(&whole, &arrivals, 0, 1);
     for (size_t i = 0; i < 3; i++)
-        hand_begin(&hands[i], &arrivals, i, 3);
-    for (size_t i = 0; i < 3000; i++, hand_step(&whole)) {
-        assert_int_equal(hand_due_ns(&whole), hand_due_ns(&hands[i % 3]));
-        hand_step(&hands[i % 3]);
+        arrivals_share_begin(&hands[i], &arrivals, i, 3);
+    for (size_t i = 0; i < 3000; i++, arrivals_share_step(&whole)) {
+        assert_int_equal(arrivals_share_due_ns(&whole), arrivals_share_due_ns(&hands[i % 3]));
+        arrivals_share_step(&hands[i % 3]);
     }
 }
 
 static int64_t due_by(const struct arrivals *arrivals, double at_s)
 {
-    struct arrival_hand hand;
+    struct arrivals_share arrivals_share;
     int64_t count = 0;
 
-    for (hand_begin(&hand, arrivals, 0, 1); hand_due_ns(&hand) <= (int64_t)(at_s * 1e9);
-         hand_step(&hand))
+    for (arrivals_share_begin(&arrivals_share, arrivals, 0, 1);
+         arrivals_share_due_ns(&arrivals_share) <= (int64_t)(at_s * 1e9);
+         arrivals_share_step(&arrivals_share))
         count++;
     return count;
 }
@@ -111,15 +112,15 @@ static void the_rate_grows_over_the_ramp(void **state)
 static void the_seed_makes_the_schedule(void **state)
 {
     struct arrivals arrivals = { ARRIVAL_POISSON, 100, 1, 0, 14 };
-    struct arrival_hand first, again, other;
+    struct arrivals_share first, again, other;
 
     (void)state;
-    hand_begin(&first, &arrivals, 0, 1);
-    hand_begin(&again, &arrivals, 0, 1);
-    assert_int_equal(hand_due_ns(&first), hand_due_ns(&again));
+    arrivals_share_begin(&first, &arrivals, 0, 1);
+    arrivals_share_begin(&again, &arrivals, 0, 1);
+    assert_int_equal(arrivals_share_due_ns(&first), arrivals_share_due_ns(&again));
     arrivals.seed = 15;
-    hand_begin(&other, &arrivals, 0, 1);
-    assert_int_not_equal(hand_due_ns(&first), hand_due_ns(&other));
+    arrivals_share_begin(&other, &arrivals, 0, 1);
+    assert_int_not_equal(arrivals_share_due_ns(&first), arrivals_share_due_ns(&other));
 }
 
 int main(void)

@@ -175,13 +175,13 @@ static void limits_are_of_answers_that_have_them(void **state)
     must_read("{\"concurrency\":[1],\"input_tokens\":[4]}", &plan);
     assert_int_equal(plan.search, SEARCH_FULL);
     assert_int_equal(plan.limits.percentile, 99);
-    assert_false(limits_are_stated(&plan.limits));
+    assert_false(slo_are_stated(&plan.limits));
     must_read("{\"concurrency\":[1],\"input_tokens\":[4],\"output_tokens\":[1],\"search\":"
               "\"adaptive\",\"limit_percentile\":\"p50\",\"limit_ttft_ms\":5}",
               &plan);
     assert_int_equal(plan.search, SEARCH_ADAPTIVE);
     assert_int_equal(plan.limits.percentile, 50);
-    assert_true(limits_are_stated(&plan.limits));
+    assert_true(slo_are_stated(&plan.limits));
     must_refuse("{\"concurrency\":[1],\"input_tokens\":[4],\"search\":\"some\"}",
                 "'search' is 'some': it must be full, adaptive or climb");
     must_refuse("{\"concurrency\":[1],\"input_tokens\":[4],\"limit_percentile\":\"p999\"}",

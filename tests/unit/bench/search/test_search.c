@@ -56,7 +56,7 @@ static void draw(const struct model *model, struct curve *curve)
             tokens *= pow(model->declines_from / loads[i], 0.3);
         *level = (struct search_level){ loads[i], LEVEL_SOUND, tokens * noisy(model, &seed), NAN };
         if (model->limit_s > 0)
-            level->strain = e2e_s * noisy(model, &seed) / model->limit_s;
+            level->slo_ratio = e2e_s * noisy(model, &seed) / model->limit_s;
         if (model->loses_from > 0 && loads[i] >= model->loses_from)
             *level = (struct search_level){ loads[i], LEVEL_LOST, 0,
                                             model->limit_s > 0 ? INFINITY : NAN };
@@ -76,7 +76,7 @@ static struct search_step whole(const struct curve *curve)
                 || curve->levels[i].tokens_per_s > curve->levels[out.peak].tokens_per_s))
             out.peak = i;
     for (size_t i = 0; i < curve->count; i++) {
-        if (curve->levels[i].strain <= 1)
+        if (curve->levels[i].slo_ratio <= 1)
             out.limit = i;
         if (out.peak != SEARCH_NONE && out.saturation == SEARCH_NONE
             && curve->levels[i].state == LEVEL_SOUND
@@ -391,7 +391,7 @@ static void an_unlucky_smallest_load_does_not_hide_the_limit(void **state)
 
     (void)state;
     draw(&model, &curve);
-    curve.levels[0].strain = 3;
+    curve.levels[0].slo_ratio = 3;
     check_same(&curve, NULL, &found);
     assert_int_equal(curve.levels[found.step.limit].load, 128);
 }
@@ -404,8 +404,8 @@ static void a_limit_missed_by_a_hair_is_looked_behind(void **state)
 
     (void)state;
     draw(&model, &curve);
-    curve.levels[17].strain = 1.01; /* 128 users */
-    curve.levels[18].strain = 0.99; /* 160 */
+    curve.levels[17].slo_ratio = 1.01; /* 128 users */
+    curve.levels[18].slo_ratio = 0.99; /* 160 */
     check_same(&curve, NULL, &found);
     assert_int_equal(curve.levels[found.step.limit].load, 160);
 }

@@ -15,13 +15,13 @@ struct trial {
 };
 
 /* The witness says this of a cell that was measured. */
-static void judge(struct trial *trial, enum testimony_verdict verdict, const char *served)
+static void judge(struct trial *trial, enum cross_check_verdict verdict, const char *served)
 {
-    struct testimony said = { .verdict = verdict, .reason = "because" };
+    struct cross_check said = { .verdict = verdict, .reason = "because" };
 
     text_copy(said.served, sizeof said.served, served);
     trial->result = (struct cell_result){ .state = CELL_MEASURED, .measurement.attempted = 9 };
-    judge_attempt(&trial->work, &trial->subject, &said, &trial->result);
+    attempt_outcome_attempt(&trial->work, &trial->subject, &said, &trial->result);
 }
 
 static void what_nothing_speaks_against_stays_as_it_is(void **state)
@@ -29,7 +29,7 @@ static void what_nothing_speaks_against_stays_as_it_is(void **state)
     struct trial trial = { 0 };
 
     (void)state;
-    judge(&trial, TESTIMONY_NOTHING, "toy");
+    judge(&trial, CROSS_CHECK_NOTHING, "toy");
     assert_int_equal(trial.result.state, CELL_MEASURED);
     assert_false(trial.result.measurement.contaminated);
     assert_string_equal(trial.work.stopped, "");
@@ -41,11 +41,11 @@ static void contaminated_three_times_is_marked(void **state)
 
     (void)state;
     for (int i = 0; i < 2; i++) {
-        judge(&trial, TESTIMONY_CONTAMINATED, "toy");
+        judge(&trial, CROSS_CHECK_CONTAMINATED, "toy");
         assert_int_equal(trial.result.state, CELL_PENDING);
         assert_string_equal(trial.result.reason, "because");
     }
-    judge(&trial, TESTIMONY_CONTAMINATED, "toy");
+    judge(&trial, CROSS_CHECK_CONTAMINATED, "toy");
     assert_int_equal(trial.result.state, CELL_MEASURED);
     assert_true(trial.result.measurement.contaminated);
     assert_int_equal(trial.result.measurement.attempted, 9);
@@ -57,10 +57,10 @@ static void restarted_three_times_has_failed_and_has_no_figures(void **state)
 
     (void)state;
     for (int i = 0; i < 2; i++) {
-        judge(&trial, TESTIMONY_RESTARTED, "toy");
+        judge(&trial, CROSS_CHECK_RESTARTED, "toy");
         assert_int_equal(trial.result.state, CELL_PENDING);
     }
-    judge(&trial, TESTIMONY_RESTARTED, "toy");
+    judge(&trial, CROSS_CHECK_RESTARTED, "toy");
     assert_int_equal(trial.result.state, CELL_FAILED);
     assert_string_equal(trial.result.reason, "3 attempts: because");
     assert_int_equal(trial.result.measurement.attempted, 0);
@@ -69,11 +69,11 @@ static void restarted_three_times_has_failed_and_has_no_figures(void **state)
 /* Others may be why it failed: it is told as what it is, a failure. */
 static void a_failure_is_not_repeated_for_foreign_work(void **state)
 {
-    const struct testimony said = { .verdict = TESTIMONY_CONTAMINATED };
+    const struct cross_check said = { .verdict = CROSS_CHECK_CONTAMINATED };
     struct trial trial = { .result.state = CELL_FAILED };
 
     (void)state;
-    judge_attempt(&trial.work, &trial.subject, &said, &trial.result);
+    attempt_outcome_attempt(&trial.work, &trial.subject, &said, &trial.result);
     assert_int_equal(trial.result.state, CELL_FAILED);
 }
 
@@ -82,27 +82,27 @@ static void another_model_stops_the_sweep(void **state)
     struct trial within = { 0 }, between = { 0 };
 
     (void)state;
-    judge(&within, TESTIMONY_OTHER_MODEL, "other");
+    judge(&within, CROSS_CHECK_OTHER_MODEL, "other");
     assert_int_equal(within.result.state, CELL_PENDING);
     assert_non_null(strstr(within.work.stopped, "because: start a new sweep"));
-    judge(&between, TESTIMONY_NOTHING, "toy");
-    judge(&between, TESTIMONY_NOTHING, ""); /* it did not say */
+    judge(&between, CROSS_CHECK_NOTHING, "toy");
+    judge(&between, CROSS_CHECK_NOTHING, ""); /* it did not say */
     assert_int_equal(between.result.state, CELL_MEASURED);
-    judge(&between, TESTIMONY_NOTHING, "toy (context 8)");
+    judge(&between, CROSS_CHECK_NOTHING, "toy (context 8)");
     assert_int_equal(between.result.state, CELL_PENDING);
     assert_non_null(strstr(between.work.stopped, "toy, then toy (context 8)"));
 }
 
 static void uneven_twice_is_marked(void **state)
 {
-    const struct testimony said = { 0 };
+    const struct cross_check said = { 0 };
     struct trial trial = { 0 };
 
     (void)state;
     for (int i = 0; i < 2; i++) {
         trial.result = (struct cell_result){ .state = CELL_MEASURED, .measurement.uneven = true };
         text_copy(trial.result.reason, sizeof trial.result.reason, "a stall");
-        judge_evenness(&trial.work, &said, &trial.result);
+        attempt_outcome_evenness(&trial.work, &said, &trial.result);
         assert_int_equal(trial.result.state, i == 0 ? CELL_PENDING : CELL_MEASURED);
         assert_true(trial.result.measurement.uneven);
         assert_string_equal(trial.result.reason, "a stall");
@@ -111,11 +111,11 @@ static void uneven_twice_is_marked(void **state)
 
 static void metrics_that_fail_in_the_middle_make_it_uneven(void **state)
 {
-    const struct testimony said = { .gap_s = 5.5 };
+    const struct cross_check said = { .gap_s = 5.5 };
     struct trial trial = { .result.state = CELL_MEASURED };
 
     (void)state;
-    judge_evenness(&trial.work, &said, &trial.result);
+    attempt_outcome_evenness(&trial.work, &said, &trial.result);
     assert_int_equal(trial.result.state, CELL_PENDING);
     assert_string_equal(trial.result.reason,
                         "the server did not tell its metrics for 5.5 s in the middle");
@@ -123,11 +123,11 @@ static void metrics_that_fail_in_the_middle_make_it_uneven(void **state)
 
 static void an_even_cell_stays_as_it_is(void **state)
 {
-    const struct testimony said = { 0 };
+    const struct cross_check said = { 0 };
     struct trial trial = { .result.state = CELL_MEASURED };
 
     (void)state;
-    judge_evenness(&trial.work, &said, &trial.result);
+    attempt_outcome_evenness(&trial.work, &said, &trial.result);
     assert_int_equal(trial.result.state, CELL_MEASURED);
     assert_false(trial.result.measurement.uneven);
 }

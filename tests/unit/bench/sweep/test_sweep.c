@@ -179,11 +179,11 @@ static void a_prompt_over_the_context_is_infeasible_not_failed(void **state)
     tear_down(&rig);
 }
 
-static void says(struct rig *rig, enum testimony_verdict verdict, const char *reason)
+static void says(struct rig *rig, enum cross_check_verdict verdict, const char *reason)
 {
-    struct testimony *next = &rig->says[rig->says_count++];
+    struct cross_check *next = &rig->says[rig->says_count++];
 
-    *next = (struct testimony){ .verdict = verdict };
+    *next = (struct cross_check){ .verdict = verdict };
     snprintf(next->reason, sizeof next->reason, "%s", reason);
     snprintf(next->served, sizeof next->served, "toy");
 }
@@ -198,9 +198,9 @@ static void what_the_witness_rejects_is_measured_again_or_left(void **state)
     size_t count;
 
     set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
-    says(&rig, TESTIMONY_CONTAMINATED, "busy");
-    says(&rig, TESTIMONY_NOTHING, "");
-    says(&rig, TESTIMONY_OTHER_MODEL, "other");
+    says(&rig, CROSS_CHECK_CONTAMINATED, "busy");
+    says(&rig, CROSS_CHECK_NOTHING, "");
+    says(&rig, CROSS_CHECK_OTHER_MODEL, "other");
     row = start_sweep(&rig, "{\"concurrency\":[1,2,3],\"input_tokens\":[4]," QUICK "}");
     job = await(&rig, row.job_id, JOB_FAILED, "");
     assert_non_null(strstr(job.outcome, "other: start a new sweep"));
@@ -213,8 +213,8 @@ static void what_the_witness_rejects_is_measured_again_or_left(void **state)
     assert_int_equal(cells[1].attempts, 1);
     assert_int_equal(cells[2].attempts, 0);
     cell_rows_free(cells, count);
-    assert_ok(rig.ledger, attempt_list(rig.ledger->store, row.id, "rejected", &attempts, &count,
-                                       &rig.ledger->error));
+    assert_ok(rig.ledger, cell_attempt_list(rig.ledger->store, row.id, "rejected", &attempts,
+                                            &count, &rig.ledger->error));
     assert_int_equal(count, 2);
     assert_string_equal(attempts[0].reason, "busy");
     assert_string_equal(attempts[1].reason, "other");
@@ -250,7 +250,7 @@ static void an_adaptive_search_measures_what_tells_and_infers_the_rest(void **st
                             "\"p50\",\"limit_ttft_ms\":52,\"output_tokens\":[8],\"window_s\":1,"
                             "\"warmup_limit_s\":0.4,\"requests\":64}");
     await(&rig, row.job_id, JOB_RUNNING, "cell 3, 0 of 16 inferred");
-    jobs_destroy(rig.jobs, PATIENCE_MS);
+    job_pool_destroy(rig.jobs, PATIENCE_MS);
     start_jobs(&rig);
     job = await(&rig, row.job_id, JOB_COMPLETED, "");
     cells = list_cells(&rig, &row, &count);

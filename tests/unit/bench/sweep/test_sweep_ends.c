@@ -80,13 +80,13 @@ static void a_cancel_is_heard_within_the_cell(void **state)
                             "\"window_s\":600,\"warmup_limit_s\":0}");
     await(&rig, row.job_id, JOB_RUNNING, "measuring");
     asked_ns = clock_monotonic_ns();
-    assert_ok(rig.ledger, jobs_cancel(rig.jobs, row.job_id, NULL, &job, &rig.ledger->error));
+    assert_ok(rig.ledger, job_pool_cancel(rig.jobs, row.job_id, NULL, &job, &rig.ledger->error));
     await(&rig, row.job_id, JOB_CANCELLED, "");
     assert_true(clock_monotonic_ns() - asked_ns < 1000000000);
     find_sweep(&rig, &row);
     assert_string_equal(row.state, "cancelled");
-    assert_ok(rig.ledger, attempt_list(rig.ledger->store, row.id, "interrupted", &attempts, &count,
-                                       &rig.ledger->error));
+    assert_ok(rig.ledger, cell_attempt_list(rig.ledger->store, row.id, "interrupted", &attempts,
+                                            &count, &rig.ledger->error));
     assert_int_equal(count, 1);
     assert_string_equal(attempts[0].reason, "cancelled");
     free(attempts);
@@ -149,7 +149,7 @@ static void goes_on_after_a_shutdown_where_it_was(void **state)
     hold(&rig, 2);
     row = start_sweep(&rig, "{\"concurrency\":[1,2,3],\"input_tokens\":[4]," QUICK "}");
     await(&rig, row.job_id, JOB_RUNNING, "cell 2 of 3");
-    jobs_destroy(rig.jobs, PATIENCE_MS);
+    job_pool_destroy(rig.jobs, PATIENCE_MS);
     find_sweep(&rig, &row);
     assert_string_equal(row.state, "running");
     workload = strdup(row.subjects[0].workload);
@@ -184,7 +184,7 @@ static void does_not_go_on_with_another_model(void **state)
     hold(&rig, 1);
     row = start_sweep(&rig, "{\"concurrency\":[1],\"input_tokens\":[4]," QUICK "}");
     await(&rig, row.job_id, JOB_RUNNING, "cell 1 of 1");
-    jobs_destroy(rig.jobs, PATIENCE_MS);
+    job_pool_destroy(rig.jobs, PATIENCE_MS);
     rig.context_tokens = 8192;
     start_jobs(&rig);
     job = await(&rig, row.job_id, JOB_FAILED, "");

@@ -36,7 +36,7 @@ static void takes_turns_at_two_deployments_also_after_a_shutdown(void **state)
     row = start_sweep_over(
         &rig, &a, &b, "{\"concurrency\":[1],\"input_tokens\":[4],\"repetitions\":2," QUICK "}");
     await(&rig, row.job_id, JOB_RUNNING, "cell 2 of 4: 1 user x 4 tokens on other");
-    jobs_destroy(rig.jobs, PATIENCE_MS);
+    job_pool_destroy(rig.jobs, PATIENCE_MS);
     start_jobs(&rig);
     await(&rig, row.job_id, JOB_COMPLETED, "");
     cells = list_cells(&rig, &row, &count);

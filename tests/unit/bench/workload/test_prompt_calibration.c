@@ -26,7 +26,7 @@ static void learn(int port, enum bench_api api, struct workload *out)
     struct error error = { 0 };
 
     snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", port);
-    if (!learn_workload(&asker, api, "", out, &error))
+    if (!prompt_calibration_workload(&asker, api, "", out, &error))
         fail_msg("%s", error.message);
 }
 
@@ -38,7 +38,7 @@ static void must_not_learn(int port, enum bench_api api, const char *because)
     struct error error = { 0 };
 
     snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", port);
-    assert_false(learn_workload(&asker, api, "", &workload, &error));
+    assert_false(prompt_calibration_workload(&asker, api, "", &workload, &error));
     if (strstr(error.message, because) == NULL)
         fail_msg("'%s' does not say '%s'", error.message, because);
 }
@@ -311,7 +311,7 @@ static void where_a_temperature_of_0_is_refused_the_plans_is_used(void **state)
     canned_start(&server, answers);
     must_not_learn(server.port, BENCH_CHAT, "plan another \"temperature\" than 0");
     snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", server.port);
-    if (!learn_workload(&asker, BENCH_CHAT, "\"temperature\":0.7", &workload, &error))
+    if (!prompt_calibration_workload(&asker, BENCH_CHAT, "\"temperature\":0.7", &workload, &error))
         fail_msg("%s", error.message);
     canned_stop(&server);
 }
@@ -358,7 +358,7 @@ static void a_stream_of_nothing_but_comments_ends(void **state)
     (void)state;
     canned_start(&server, answers);
     snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", server.port);
-    assert_false(learn_workload(&asker, BENCH_CHAT, "", &workload, &error));
+    assert_false(prompt_calibration_workload(&asker, BENCH_CHAT, "", &workload, &error));
     canned_stop(&server);
     assert_non_null(strstr(error.message, "went silent but for comments after 1 events"));
 }
@@ -393,9 +393,9 @@ static bool may_sweep(const struct canned_answer *answers, bool natural_output, 
 
     canned_start(&server, answers);
     snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", server.port);
-    if (!learn_workload(&asker, BENCH_CHAT, "", &workload, error))
+    if (!prompt_calibration_workload(&asker, BENCH_CHAT, "", &workload, error))
         fail_msg("%s", error->message);
-    may = learn_sampling(&asker, &plan, &workload, error);
+    may = prompt_calibration_sampling(&asker, &plan, &workload, error);
     canned_stop(&server);
     return may;
 }
@@ -483,7 +483,7 @@ static void a_refusal_of_something_else_is_not_taken_for_a_missing_api(void **st
     (void)state;
     canned_start(&server, answers);
     snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", server.port);
-    assert_false(learn_workload(&asker, BENCH_CHAT, "", &workload, &error));
+    assert_false(prompt_calibration_workload(&asker, BENCH_CHAT, "", &workload, &error));
     canned_stop(&server);
     assert_non_null(strstr(error.message, "Unsupported parameter"));
     assert_null(strstr(error.message, "other API"));
@@ -545,7 +545,7 @@ static void a_wait_that_the_server_asks_for_ends_with_the_job(void **state)
     (void)state;
     script_start(&server, steps);
     snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", server.port);
-    assert_false(learn_workload(&asker, BENCH_CHAT, "", &workload, &error));
+    assert_false(prompt_calibration_workload(&asker, BENCH_CHAT, "", &workload, &error));
     script_stop(&server);
     assert_int_equal(error.kind, ERROR_CANCELLED);
 }

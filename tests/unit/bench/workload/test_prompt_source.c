@@ -24,25 +24,26 @@ static struct workload make_workload(enum prompt_form form)
     return workload;
 }
 
-static struct prompts *make_planned(const struct workload *workload, const struct plan *plan,
-                                    int64_t tokens, uint64_t nonce)
+static struct prompt_source *make_planned(const struct workload *workload, const struct plan *plan,
+                                          int64_t tokens, uint64_t nonce)
 {
-    const struct prompts_order order = { .workload = workload,
-                                         .plan = plan,
-                                         .model = "a \"model\"",
-                                         .input_tokens = tokens,
-                                         .output_tokens = 7,
-                                         .context_tokens = 2000,
-                                         .nonce = nonce };
-    struct prompts *prompts;
+    const struct prompt_source_order order = { .workload = workload,
+                                               .plan = plan,
+                                               .model = "a \"model\"",
+                                               .input_tokens = tokens,
+                                               .output_tokens = 7,
+                                               .context_tokens = 2000,
+                                               .nonce = nonce };
+    struct prompt_source *prompts;
     struct error error;
 
-    if (!prompts_create(&order, &prompts, &error))
+    if (!prompt_source_create(&order, &prompts, &error))
         fail_msg("%s", error.message);
     return prompts;
 }
 
-static struct prompts *make_prompts(const struct workload *workload, uint64_t seed, int64_t tokens)
+static struct prompt_source *make_prompts(const struct workload *workload, uint64_t seed,
+                                          int64_t tokens)
 {
     const struct plan plan = { .seed = seed };
 
@@ -50,17 +51,17 @@ static struct prompts *make_prompts(const struct workload *workload, uint64_t se
 }
 
 /* The request's JSON, read in pieces of `size` bytes. */
-static json_t *read_prompt(const struct prompts *prompts, uint64_t index, size_t size)
+static json_t *read_prompt(const struct prompt_source *prompts, uint64_t index, size_t size)
 {
-    struct prompt prompt;
+    struct bench_prompt prompt;
     TEXT_AUTO body = { 0 };
     char piece[4096];
     size_t got;
     json_t *json;
     struct error error;
 
-    prompt_make(prompts, index, &prompt);
-    while ((got = prompt_read(&prompt, piece, size)) > 0)
+    prompt_source_make(prompts, index, &prompt);
+    while ((got = prompt_source_read(&prompt, piece, size)) > 0)
         text_add_bytes(&body, piece, got);
     assert_int_equal(body.length, prompt.length);
     if (!json_parse(body.data, body.length, &json, &error))
@@ -75,7 +76,7 @@ static void bodies_are_requests_of_the_length_asked_for(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         struct workload workload = make_workload(PROMPT_IDS);
-        struct prompts *prompts = make_prompts(&workload, 1, lengths[i]);
+        struct prompt_source *prompts = make_prompts(&workload, 1, lengths[i]);
         json_auto_t *json = read_prompt(prompts, i, 1 + i * 700);
 
         assert_int_equal(json_array_size(json_object_get(json, "prompt")), lengths[i] - 1);
@@ -86,7 +87,7 @@ static void bodies_are_requests_of_the_length_asked_for(void **state)
         assert_true(json_get_boolean(json, "ignore_eos", false));
         assert_true(
             json_get_boolean(json_object_get(json, "stream_options"), "include_usage", false));
-        prompts_destroy(prompts);
+        prompt_source_destroy(prompts);
     }
 }
 
@@ -102,20 +103,20 @@ static size_t count_words(const char *text)
 static void word_prompts_have_as_many_words(void **state)
 {
     struct workload workload = make_workload(PROMPT_WORDS);
-    struct prompts *prompts = make_prompts(&workload, 1, 100);
+    struct prompt_source *prompts = make_prompts(&workload, 1, 100);
     json_auto_t *json = read_prompt(prompts, 0, 4096);
     json_auto_t *chat = NULL;
 
     (void)state;
     assert_int_equal(count_words(json_get_text(json, "prompt", "")), 100); /* "a" is the overhead */
-    prompts_destroy(prompts);
+    prompt_source_destroy(prompts);
     workload.api = BENCH_CHAT;
     prompts = make_prompts(&workload, 1, 100);
     chat = read_prompt(prompts, 0, 4096);
     const json_t *message = json_array_get(json_object_get(chat, "messages"), 0);
     assert_string_equal(json_get_text(message, "role", ""), "user");
     assert_int_equal(count_words(json_get_text(message, "content", "")), 100);
-    prompts_destroy(prompts);
+    prompt_source_destroy(prompts);
 }
 
 static bool same_head(const json_t *a, const json_t *b, size_t count)
@@ -131,8 +132,8 @@ static void no_two_requests_begin_alike(void **state)
 {
     struct workload workload = make_workload(PROMPT_IDS);
     const struct plan plan = { .seed = 1 };
-    struct prompts *prompts = make_prompts(&workload, 1, 200);
-    struct prompts *attempt = make_planned(&workload, &plan, 200, 6);
+    struct prompt_source *prompts = make_prompts(&workload, 1, 200);
+    struct prompt_source *attempt = make_planned(&workload, &plan, 200, 6);
     json_auto_t *first = read_prompt(prompts, 0, 4096);
 
     (void)state;
@@ -143,65 +144,65 @@ static void no_two_requests_begin_alike(void **state)
         assert_false(same_head(first, next, 16)); /* a block of the prefix cache */
         assert_false(same_head(next, retried, 16));
     }
-    prompts_destroy(attempt);
-    prompts_destroy(prompts);
+    prompt_source_destroy(attempt);
+    prompt_source_destroy(prompts);
 }
 
 static void the_same_request_is_made_again(void **state)
 {
     struct workload workload = make_workload(PROMPT_IDS);
-    struct prompts *prompts = make_prompts(&workload, 1, 200);
-    struct prompts *others = make_prompts(&workload, 1, 200);
+    struct prompt_source *prompts = make_prompts(&workload, 1, 200);
+    struct prompt_source *others = make_prompts(&workload, 1, 200);
     json_auto_t *one = read_prompt(prompts, 3, 4096);
     json_auto_t *two = read_prompt(others, 3, 4096);
 
     (void)state;
     assert_true(json_equal(one, two));
-    prompts_destroy(prompts);
-    prompts_destroy(others);
+    prompt_source_destroy(prompts);
+    prompt_source_destroy(others);
 }
 
 static void expect_digest(uint64_t seed, int64_t tokens, const char *than, bool same)
 {
     struct workload workload = make_workload(PROMPT_IDS);
-    struct prompts *prompts = make_prompts(&workload, seed, tokens);
+    struct prompt_source *prompts = make_prompts(&workload, seed, tokens);
     char digest[DIGEST_TEXT_SIZE];
 
-    prompts_digest(prompts, digest);
+    prompt_source_digest(prompts, digest);
     assert_int_equal(strcmp(digest, than) == 0, same);
-    prompts_destroy(prompts);
+    prompt_source_destroy(prompts);
 }
 
 static void the_digest_is_of_seed_and_shape(void **state)
 {
     struct workload workload = make_workload(PROMPT_IDS);
-    struct prompts *prompts = make_prompts(&workload, 1, 200);
+    struct prompt_source *prompts = make_prompts(&workload, 1, 200);
     char digest[DIGEST_TEXT_SIZE];
-    struct prompt prompt;
+    struct bench_prompt prompt;
 
     (void)state;
-    prompt_make(prompts, 1, &prompt); /* whatever was sent already */
-    prompts_digest(prompts, digest);
+    prompt_source_make(prompts, 1, &prompt); /* whatever was sent already */
+    prompt_source_digest(prompts, digest);
     expect_digest(1, 200, digest, true);
     expect_digest(2, 200, digest, false);
     expect_digest(1, 201, digest, false);
-    prompts_destroy(prompts);
+    prompt_source_destroy(prompts);
 }
 
 static void refuses_prompts_shorter_than_what_the_server_adds(void **state)
 {
     struct workload workload = make_workload(PROMPT_IDS);
-    struct prompts *prompts;
+    struct prompt_source *prompts;
     struct error error;
 
     (void)state;
     const struct plan plan = { .seed = 1 };
 
     workload.overhead_tokens = 12;
-    const struct prompts_order order = {
+    const struct prompt_source_order order = {
         .workload = &workload, .plan = &plan, .model = "m", .input_tokens = 12, .output_tokens = 7
     };
-    assert_false(prompts_create(&order, &prompts, &error));
+    assert_false(prompt_source_create(&order, &prompts, &error));
     assert_non_null(strstr(error.message, "12 input tokens are too few"));
     assert_non_null(strstr(error.message, "the shortest has 13"));
 }
@@ -218,15 +219,15 @@ static const struct plan spread_plan = { .seed = 1,
 static void each_body_has_the_lengths_that_it_wants(void **state)
 {
     struct workload workload = make_workload(PROMPT_IDS);
-    struct prompts *prompts = make_planned(&workload, &spread_plan, 100, 5);
+    struct prompt_source *prompts = make_planned(&workload, &spread_plan, 100, 5);
     int64_t input = 0, output = 0, shortest = INT64_MAX, longest = 0;
 
     (void)state;
     for (uint64_t index = 0; index < 2000; index++) {
         json_auto_t *json = read_prompt(prompts, index, 4096);
-        struct prompt prompt;
+        struct bench_prompt prompt;
 
-        prompt_make(prompts, index, &prompt);
+        prompt_source_make(prompts, index, &prompt);
         assert_int_equal(json_array_size(json_object_get(json, "prompt")) + 1,
                          prompt.wanted.input_tokens);
         assert_int_equal(json_get_integer(json, "max_tokens", 0), prompt.wanted.output_tokens);
@@ -244,16 +245,16 @@ static void each_body_has_the_lengths_that_it_wants(void **state)
     assert_in_range(input, 2000 * 98, 2000 * 102);
     assert_in_range(output, 2000 * 6.5, 2000 * 7.5);
     assert_true(shortest == 50 && longest == 150);
-    prompts_destroy(prompts);
+    prompt_source_destroy(prompts);
 }
 
-static bool wants_the_same(const struct prompts *a, const struct prompts *b)
+static bool wants_the_same(const struct prompt_source *a, const struct prompt_source *b)
 {
     for (uint64_t index = 0; index < 20; index++) {
-        struct prompt one, other;
+        struct bench_prompt one, other;
 
-        prompt_make(a, index, &one);
-        prompt_make(b, index, &other);
+        prompt_source_make(a, index, &one);
+        prompt_source_make(b, index, &other);
         if (one.wanted.input_tokens != other.wanted.input_tokens
             || one.wanted.output_tokens != other.wanted.output_tokens)
             return false;
@@ -265,18 +266,18 @@ static void lengths_are_by_the_seed_and_not_by_the_attempt(void **state)
 {
     struct workload workload = make_workload(PROMPT_IDS);
     struct plan reseeded = spread_plan;
-    struct prompts *prompts = make_planned(&workload, &spread_plan, 100, 5);
-    struct prompts *attempt = make_planned(&workload, &spread_plan, 100, 6);
-    struct prompts *other;
+    struct prompt_source *prompts = make_planned(&workload, &spread_plan, 100, 5);
+    struct prompt_source *attempt = make_planned(&workload, &spread_plan, 100, 6);
+    struct prompt_source *other;
 
     (void)state;
     reseeded.seed = 2;
     other = make_planned(&workload, &reseeded, 100, 5);
     assert_true(wants_the_same(prompts, attempt));
     assert_false(wants_the_same(prompts, other));
-    prompts_destroy(prompts);
-    prompts_destroy(attempt);
-    prompts_destroy(other);
+    prompt_source_destroy(prompts);
+    prompt_source_destroy(attempt);
+    prompt_source_destroy(other);
 }
 
 static void drawn_lengths_are_cut_to_the_context_and_marked(void **state)
@@ -285,36 +286,36 @@ static void drawn_lengths_are_cut_to_the_context_and_marked(void **state)
     const struct plan plan = { .seed = 1,
                                .input_distribution = DISTRIBUTION_LOGNORMAL,
                                .input_spread = 1 };
-    struct prompts *prompts = make_planned(&workload, &plan, 1500, 5);
+    struct prompt_source *prompts = make_planned(&workload, &plan, 1500, 5);
     int cut = 0;
 
     (void)state;
     for (uint64_t index = 0; index < 500; index++) {
-        struct prompt prompt;
+        struct bench_prompt prompt;
 
-        prompt_make(prompts, index, &prompt);
+        prompt_source_make(prompts, index, &prompt);
         assert_true(prompt.wanted.input_tokens + 7 <= 2000);
         assert_true(!prompt.wanted.cut || prompt.wanted.input_tokens == 2000 - 7);
         cut += prompt.wanted.cut;
     }
     assert_in_range(cut, 50, 250);
-    prompts_destroy(prompts);
+    prompt_source_destroy(prompts);
 }
 
 static void a_mean_over_the_context_is_refused(void **state)
 {
     struct workload workload = make_workload(PROMPT_IDS);
-    const struct prompts_order order = { .workload = &workload,
-                                         .plan = &spread_plan,
-                                         .model = "m",
-                                         .input_tokens = 100,
-                                         .output_tokens = 8,
-                                         .context_tokens = 107 };
-    struct prompts *prompts;
+    const struct prompt_source_order order = { .workload = &workload,
+                                               .plan = &spread_plan,
+                                               .model = "m",
+                                               .input_tokens = 100,
+                                               .output_tokens = 8,
+                                               .context_tokens = 107 };
+    struct prompt_source *prompts;
     struct error error;
 
     (void)state;
-    assert_false(prompts_create(&order, &prompts, &error));
+    assert_false(prompt_source_create(&order, &prompts, &error));
     assert_non_null(strstr(error.message, "more than the model's context of 107"));
 }
 
@@ -332,7 +333,7 @@ static void prompts_share_as_many_prefixes_as_there_are_pools(void **state)
 {
     struct workload workload = make_workload(PROMPT_IDS);
     const struct plan plan = { .seed = 1, .shared_prefix_tokens = 40, .prefix_pools = 3 };
-    struct prompts *prompts = make_planned(&workload, &plan, 60, 5);
+    struct prompt_source *prompts = make_planned(&workload, &plan, 60, 5);
     json_t *examples[3] = { 0 };
     size_t found = 0;
 
@@ -355,23 +356,23 @@ static void prompts_share_as_many_prefixes_as_there_are_pools(void **state)
     assert_int_equal(found, 3);
     for (size_t i = 0; i < found; i++)
         json_decref(examples[i]);
-    prompts_destroy(prompts);
+    prompt_source_destroy(prompts);
 }
 
 static void another_attempt_shares_other_prefixes(void **state)
 {
     struct workload workload = make_workload(PROMPT_WORDS);
     const struct plan plan = { .seed = 1, .shared_prefix_tokens = 40 };
-    struct prompts *prompts = make_planned(&workload, &plan, 60, 5);
-    struct prompts *attempt = make_planned(&workload, &plan, 60, 6);
+    struct prompt_source *prompts = make_planned(&workload, &plan, 60, 5);
+    struct prompt_source *attempt = make_planned(&workload, &plan, 60, 6);
     json_auto_t *one = read_prompt(prompts, 0, 4096), *other = read_prompt(attempt, 0, 4096);
     const char *text = json_get_text(one, "prompt", "");
 
     (void)state;
     assert_int_equal(count_words(text), 60);
     assert_int_not_equal(strncmp(text, json_get_text(other, "prompt", ""), 40), 0);
-    prompts_destroy(prompts);
-    prompts_destroy(attempt);
+    prompt_source_destroy(prompts);
+    prompt_source_destroy(attempt);
 }
 
 static void sampling_goes_into_each_body(void **state)
@@ -385,8 +386,8 @@ static void sampling_goes_into_each_body(void **state)
                                .stop_count = 1,
                                .natural_output = true };
     json_auto_t *one = NULL, *other = NULL;
-    struct prompts *prompts;
-    struct prompt prompt;
+    struct prompt_source *prompts;
+    struct bench_prompt prompt;
 
     (void)state;
     workload.fields |= FIELD_SEED;
@@ -394,7 +395,7 @@ static void sampling_goes_into_each_body(void **state)
     prompts = make_planned(&workload, &plan, 60, 5);
     one = read_prompt(prompts, 0, 4096);
     other = read_prompt(prompts, 1, 4096);
-    prompt_make(prompts, 0, &prompt);
+    prompt_source_make(prompts, 0, &prompt);
     assert_true(prompt.wanted.may_stop);
     assert_true(json_get_number(one, "temperature", 0) == 0.7);
     assert_true(json_get_number(one, "top_p", 0) == 0.9);
@@ -405,27 +406,28 @@ static void sampling_goes_into_each_body(void **state)
     assert_null(json_object_get(one, "min_tokens"));
     assert_null(json_object_get(one, "presence_penalty"));
     assert_int_not_equal(json_get_integer(one, "seed", -1), json_get_integer(other, "seed", -1));
-    prompts_destroy(prompts);
+    prompt_source_destroy(prompts);
 }
 
 /* ---- Datasets -------------------------------------------------------------------------------- */
 
-static struct prompts *make_of_dataset(const struct workload *workload, const struct plan *plan,
-                                       const char *file, struct dataset *dataset)
+static struct prompt_source *make_of_dataset(const struct workload *workload,
+                                             const struct plan *plan, const char *file,
+                                             struct dataset *dataset)
 {
-    struct prompts_order order = { .workload = workload,
-                                   .plan = plan,
-                                   .model = "m",
-                                   .input_tokens = 10,
-                                   .output_tokens = 7,
-                                   .context_tokens = 100,
-                                   .nonce = 5,
-                                   .dataset = dataset };
-    struct prompts *prompts;
+    struct prompt_source_order order = { .workload = workload,
+                                         .plan = plan,
+                                         .model = "m",
+                                         .input_tokens = 10,
+                                         .output_tokens = 7,
+                                         .context_tokens = 100,
+                                         .nonce = 5,
+                                         .dataset = dataset };
+    struct prompt_source *prompts;
     struct error error;
 
     if (!dataset_read(file, strlen(file), dataset, &error)
-        || !prompts_create(&order, &prompts, &error))
+        || !prompt_source_create(&order, &prompts, &error))
         fail_msg("%s", error.message);
     return prompts;
 }
@@ -437,23 +439,24 @@ static void a_datasets_prompts_are_sent_as_they_stand(void **state)
                                .input_distribution = DISTRIBUTION_DATASET,
                                .output_distribution = DISTRIBUTION_DATASET };
     DATASET_AUTO dataset = { 0 };
-    struct prompts *prompts = make_of_dataset(&workload, &plan,
-                                              "{\"prompt\":\"Say \\\"a\\\"\",\"output_tokens\":3}\n"
-                                              "{\"prompt\":\"two\",\"output_tokens\":4}\n"
-                                              "{\"prompt\":\"too long\",\"output_tokens\":99}\n"
-                                              "{\"prompt\":\"no answer\"}\n",
-                                              &dataset);
+    struct prompt_source *prompts =
+        make_of_dataset(&workload, &plan,
+                        "{\"prompt\":\"Say \\\"a\\\"\",\"output_tokens\":3}\n"
+                        "{\"prompt\":\"two\",\"output_tokens\":4}\n"
+                        "{\"prompt\":\"too long\",\"output_tokens\":99}\n"
+                        "{\"prompt\":\"no answer\"}\n",
+                        &dataset);
     int seen[2] = { 0 };
 
     (void)state;
-    assert_int_equal(prompts_left_out(prompts), 2);
+    assert_int_equal(prompt_source_left_out(prompts), 2);
     for (uint64_t index = 0; index < 4; index++) {
         json_auto_t *json = read_prompt(prompts, index, 4096);
         const char *text = json_get_text(json, "prompt", "");
         bool first = strcmp(text, "Say \"a\"") == 0;
-        struct prompt prompt;
+        struct bench_prompt prompt;
 
-        prompt_make(prompts, index, &prompt);
+        prompt_source_make(prompts, index, &prompt);
         if (!first)
             assert_string_equal(text, "two");
         seen[first]++;
@@ -463,7 +466,7 @@ static void a_datasets_prompts_are_sent_as_they_stand(void **state)
         assert_int_equal(prompt.wanted.repeated, index >= 2);
     }
     assert_true(seen[0] == 2 && seen[1] == 2);
-    prompts_destroy(prompts);
+    prompt_source_destroy(prompts);
 }
 
 static void prompts_that_come_again_are_made_unique_where_the_plan_says_so(void **state)
@@ -474,9 +477,9 @@ static void prompts_that_come_again_are_made_unique_where_the_plan_says_so(void 
                                .unique_prompts = true };
     DATASET_AUTO dataset = { 0 };
     json_auto_t *one = NULL, *again = NULL;
-    struct prompts *prompts;
+    struct prompt_source *prompts;
     const char *texts[2];
-    struct prompt prompt;
+    struct bench_prompt prompt;
 
     (void)state;
     workload.api = BENCH_CHAT;
@@ -489,10 +492,10 @@ static void prompts_that_come_again_are_made_unique_where_the_plan_says_so(void 
     assert_string_equal(texts[0] + 16, " same");
     assert_string_equal(texts[1] + 16, " same");
     assert_int_not_equal(strncmp(texts[0], texts[1], 16), 0);
-    prompt_make(prompts, 1, &prompt);
+    prompt_source_make(prompts, 1, &prompt);
     assert_false(prompt.wanted.repeated);
     assert_int_equal(prompt.wanted.output_tokens, 7);
-    prompts_destroy(prompts);
+    prompt_source_destroy(prompts);
 }
 
 static void lengths_of_a_dataset_are_made_up_exactly(void **state)
@@ -502,23 +505,24 @@ static void lengths_of_a_dataset_are_made_up_exactly(void **state)
                                .input_distribution = DISTRIBUTION_DATASET,
                                .output_distribution = DISTRIBUTION_DATASET };
     DATASET_AUTO dataset = { 0 };
-    struct prompts *prompts = make_of_dataset(
+    struct prompt_source *prompts = make_of_dataset(
         &workload, &plan, "input_tokens,output_tokens\n60,5\n30,9\n1,5\n99,5\n", &dataset);
 
     (void)state;
-    assert_int_equal(prompts_left_out(prompts), 2); /* the overhead alone, and over the context */
+    assert_int_equal(prompt_source_left_out(prompts),
+                     2); /* the overhead alone, and over the context */
     for (uint64_t index = 0; index < 6; index++) {
         json_auto_t *json = read_prompt(prompts, index, 4096);
-        struct prompt prompt;
+        struct bench_prompt prompt;
 
-        prompt_make(prompts, index, &prompt);
+        prompt_source_make(prompts, index, &prompt);
         assert_true(prompt.wanted.input_tokens == 60 || prompt.wanted.input_tokens == 30);
         assert_int_equal(json_array_size(json_object_get(json, "prompt")) + 1,
                          prompt.wanted.input_tokens);
         assert_int_equal(prompt.wanted.output_tokens, prompt.wanted.input_tokens == 60 ? 5 : 9);
         assert_false(prompt.wanted.repeated);
     }
-    prompts_destroy(prompts);
+    prompt_source_destroy(prompts);
 }
 
 static void a_dataset_that_does_not_fit_is_refused(void **state)
@@ -526,19 +530,19 @@ static void a_dataset_that_does_not_fit_is_refused(void **state)
     struct workload workload = make_workload(PROMPT_IDS);
     const struct plan plan = { .seed = 1, .input_distribution = DISTRIBUTION_DATASET };
     DATASET_AUTO dataset = { 0 };
-    const struct prompts_order order = { .workload = &workload,
-                                         .plan = &plan,
-                                         .model = "m",
-                                         .output_tokens = 95,
-                                         .context_tokens = 100,
-                                         .dataset = &dataset };
+    const struct prompt_source_order order = { .workload = &workload,
+                                               .plan = &plan,
+                                               .model = "m",
+                                               .output_tokens = 95,
+                                               .context_tokens = 100,
+                                               .dataset = &dataset };
     const char *file = "input_tokens\n60\n";
-    struct prompts *prompts;
+    struct prompt_source *prompts;
     struct error error;
 
     (void)state;
     assert_true(dataset_read(file, strlen(file), &dataset, &error));
-    assert_false(prompts_create(&order, &prompts, &error));
+    assert_false(prompt_source_create(&order, &prompts, &error));
     assert_non_null(strstr(error.message, "none of the dataset's 1 prompts can be sent"));
 }
 
@@ -569,35 +573,35 @@ static void servers_that_are_compared_get_the_same_prompts(void **state)
                                    .output_distribution = DISTRIBUTION_LOGNORMAL,
                                    .output_spread = 2 };
         DATASET_AUTO dataset = { 0 };
-        struct prompts_order order = { .plan = &plan,
-                                       .model = "m",
-                                       .input_tokens = 40,
-                                       .output_tokens = 20,
-                                       .context_tokens = 100,
-                                       .room = room,
-                                       .dataset = files[i] == NULL ? NULL : &dataset };
-        struct prompts *prompts[2];
+        struct prompt_source_order order = { .plan = &plan,
+                                             .model = "m",
+                                             .input_tokens = 40,
+                                             .output_tokens = 20,
+                                             .context_tokens = 100,
+                                             .room = room,
+                                             .dataset = files[i] == NULL ? NULL : &dataset };
+        struct prompt_source *prompts[2];
         struct error error;
 
         if (files[i] != NULL)
             assert_true(dataset_read(files[i], strlen(files[i]), &dataset, &error));
         order.workload = &terse;
-        assert_true(prompts_create(&order, &prompts[0], &error));
+        assert_true(prompt_source_create(&order, &prompts[0], &error));
         order.workload = &wordy;
-        assert_true(prompts_create(&order, &prompts[1], &error));
-        assert_int_equal(prompts_left_out(prompts[0]), prompts_left_out(prompts[1]));
+        assert_true(prompt_source_create(&order, &prompts[1], &error));
+        assert_int_equal(prompt_source_left_out(prompts[0]), prompt_source_left_out(prompts[1]));
         for (uint64_t index = 0; index < 100; index++) {
-            struct prompt left, right;
+            struct bench_prompt left, right;
 
-            prompt_make(prompts[0], index, &left);
-            prompt_make(prompts[1], index, &right);
+            prompt_source_make(prompts[0], index, &left);
+            prompt_source_make(prompts[1], index, &right);
             assert_int_equal(left.wanted.input_tokens, right.wanted.input_tokens);
             assert_int_equal(left.wanted.output_tokens, right.wanted.output_tokens);
             assert_int_equal(left.wanted.cut, right.wanted.cut);
             assert_true(files[i] == NULL || left.wanted.input_tokens != 20);
         }
         for (int side = 0; side < 2; side++)
-            prompts_destroy(prompts[side]);
+            prompt_source_destroy(prompts[side]);
     }
 }
 

@@ -301,8 +301,8 @@ static void is_handed_over_by_an_admin(void **state)
     struct api_key key;
     json_auto_t *answer = NULL;
 
-    assert_true(key_add(world->services.store, "olga", ROLE_OPERATOR, "", digest, 0, NULL, &key,
-                        &world->error));
+    assert_true(api_key_add(world->services.store, "olga", ROLE_OPERATOR, "", digest, 0, NULL, &key,
+                            &world->error));
     be(world, "otto", ROLE_OPERATOR);
     world_register(world, "demo");
     world_refused(world, "deployment_update", "{\"owner\":\"olga\"}", ERROR_FORBIDDEN,

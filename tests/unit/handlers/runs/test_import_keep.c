@@ -18,10 +18,11 @@ static struct import_row kept(struct ledger *ledger, const char *name, const cha
     struct import_row row;
     bool existed;
 
-    assert_ok(ledger, earlier == NULL ? import_offer_keep(ledger->store, &offer, 1000, &change,
-                                                          &row, &existed, &ledger->error)
-                                      : import_restate(ledger->store, earlier, &offer, 1000,
-                                                       &change, &row, &existed, &ledger->error));
+    assert_ok(ledger, earlier == NULL
+                          ? import_offer_keep(ledger->store, &offer, 1000, &change, &row, &existed,
+                                              &ledger->error)
+                          : import_keep_restate(ledger->store, earlier, &offer, 1000, &change, &row,
+                                                &existed, &ledger->error));
     assert_int_equal(existed, expect_existing);
     return row;
 }

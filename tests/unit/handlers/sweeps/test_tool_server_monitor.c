@@ -56,10 +56,10 @@ static struct endpoint endpoint_of(const struct world *world)
 static bool is_at_work(const struct world *world)
 {
     const struct endpoint endpoint = endpoint_of(world);
-    struct metrics_snapshot now;
+    struct engine_metrics_snapshot now;
     struct error ignored;
 
-    return metrics_scrape(&endpoint, &now, &ignored) && now.requests_running > 1;
+    return engine_metrics_scrape(&endpoint, &now, &ignored) && now.requests_running > 1;
 }
 
 static void wait_until_at_work(const struct world *world)

@@ -43,10 +43,10 @@ static void add_key(const char *name, enum role role, int64_t expires_ms, char h
     struct api_key added;
     struct error error;
 
-    key_generate(key, hex);
+    authority_generate_key(key, hex);
     assert_int_equal(strncmp(key, "obk_", 4), 0);
     digest_sha256(key, strlen(key), digest);
-    assert_true(key_add(store, name, role, "", digest, expires_ms, NULL, &added, &error));
+    assert_true(api_key_add(store, name, role, "", digest, expires_ms, NULL, &added, &error));
     snprintf(header, 128, "Bearer %s", key);
 }
 
@@ -132,7 +132,7 @@ static void revoking_works_at_once_after_a_refresh_and_never_opens_the_door(void
     add_key("alice", ROLE_ADMIN, 0, header);
     assert_true(create("auto", true, &error));
     assert_true(authority_check(authority, header, &who, &error));
-    assert_true(key_revoke(store, "alice", clock_utc_ms(), NULL, &revoked, &error));
+    assert_true(api_key_revoke(store, "alice", clock_utc_ms(), NULL, &revoked, &error));
     assert_true(authority_refresh(authority, &error));
     assert_false(authority_check(authority, header, &who, &error));
     assert_false(authority_check(authority, NULL, &who, &error));

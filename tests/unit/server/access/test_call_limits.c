@@ -34,10 +34,10 @@ static void add_key(const char *name, char out[256])
     struct api_key added;
     struct error error;
 
-    key_generate(key, hex);
+    authority_generate_key(key, hex);
     digest_sha256(key, strlen(key), digest);
     assert_true(
-        key_add(served.services.store, name, ROLE_VIEWER, "", digest, 0, NULL, &added, &error));
+        api_key_add(served.services.store, name, ROLE_VIEWER, "", digest, 0, NULL, &added, &error));
     snprintf(out, 256, MCP_HEADERS "Authorization: Bearer %s\r\n", key);
 }
 
@@ -214,7 +214,8 @@ static void short_calls_of_one_do_not_take_the_thread_of_others(void **state)
     http_open(&client, port());
     json_decref(mcp_post_on(&client, alice, PING("1"), &status));
     assert_int_equal(status, 200);
-    quota_charge(served.server->inline_us, "alice", 3600 * INT64_C(1000000), clock_monotonic_ns());
+    rate_limit_charge(served.server->inline_us, "alice", 3600 * INT64_C(1000000),
+                      clock_monotonic_ns());
     json_auto_t *reply = mcp_post_on(&client, alice, PING("7"), &status);
     assert_int_equal(status, 429);
     check_refusal(&client, reply, "calls_per_principal");

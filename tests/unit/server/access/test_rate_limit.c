@@ -12,88 +12,90 @@
 
 static void each_name_has_places_of_its_own(void **state)
 {
-    struct quota *quota = quota_create((struct quota_limits){ .at_once = 2 });
+    struct rate_limit *rate_limit = rate_limit_create((struct rate_limit_limits){ .at_once = 2 });
 
     (void)state;
-    assert_true(quota_enter(quota, "alice"));
-    assert_true(quota_enter(quota, "alice"));
-    assert_false(quota_enter(quota, "alice"));
-    assert_true(quota_enter(quota, "bob"));
-    quota_leave(quota, "alice");
-    assert_true(quota_enter(quota, "alice"));
-    assert_false(quota_enter(quota, "alice"));
-    quota_destroy(quota);
+    assert_true(rate_limit_enter(rate_limit, "alice"));
+    assert_true(rate_limit_enter(rate_limit, "alice"));
+    assert_false(rate_limit_enter(rate_limit, "alice"));
+    assert_true(rate_limit_enter(rate_limit, "bob"));
+    rate_limit_leave(rate_limit, "alice");
+    assert_true(rate_limit_enter(rate_limit, "alice"));
+    assert_false(rate_limit_enter(rate_limit, "alice"));
+    rate_limit_destroy(rate_limit);
 }
 
 static void tokens_come_back_with_time_up_to_the_burst(void **state)
 {
-    struct quota *quota = quota_create((struct quota_limits){ .per_second = 10, .burst = 5 });
+    struct rate_limit *rate_limit =
+        rate_limit_create((struct rate_limit_limits){ .per_second = 10, .burst = 5 });
     int64_t now_ns = SECOND_NS, wait_ms;
 
     (void)state;
     for (int i = 0; i < 5; i++)
-        assert_true(quota_spend(quota, "alice", now_ns, &wait_ms));
-    assert_false(quota_spend(quota, "alice", now_ns, &wait_ms));
+        assert_true(rate_limit_spend(rate_limit, "alice", now_ns, &wait_ms));
+    assert_false(rate_limit_spend(rate_limit, "alice", now_ns, &wait_ms));
     assert_in_range(wait_ms, 100, 101);
-    assert_true(quota_spend(quota, "bob", now_ns, &wait_ms));
+    assert_true(rate_limit_spend(rate_limit, "bob", now_ns, &wait_ms));
     now_ns += SECOND_NS / 10;
-    assert_true(quota_spend(quota, "alice", now_ns, &wait_ms));
-    assert_false(quota_spend(quota, "alice", now_ns, &wait_ms));
+    assert_true(rate_limit_spend(rate_limit, "alice", now_ns, &wait_ms));
+    assert_false(rate_limit_spend(rate_limit, "alice", now_ns, &wait_ms));
     now_ns += 3600 * SECOND_NS;
     for (int i = 0; i < 5; i++)
-        assert_true(quota_spend(quota, "alice", now_ns, &wait_ms));
-    assert_false(quota_spend(quota, "alice", now_ns, &wait_ms));
-    quota_destroy(quota);
+        assert_true(rate_limit_spend(rate_limit, "alice", now_ns, &wait_ms));
+    assert_false(rate_limit_spend(rate_limit, "alice", now_ns, &wait_ms));
+    rate_limit_destroy(rate_limit);
 }
 
 static void what_was_used_beyond_the_burst_comes_back_first(void **state)
 {
-    struct quota *quota = quota_create((struct quota_limits){ .per_second = 10, .burst = 5 });
+    struct rate_limit *rate_limit =
+        rate_limit_create((struct rate_limit_limits){ .per_second = 10, .burst = 5 });
     int64_t now_ns = SECOND_NS, wait_ms;
 
     (void)state;
-    quota_charge(quota, "alice", 25, now_ns);
-    assert_false(quota_spend(quota, "alice", now_ns + SECOND_NS, &wait_ms));
+    rate_limit_charge(rate_limit, "alice", 25, now_ns);
+    assert_false(rate_limit_spend(rate_limit, "alice", now_ns + SECOND_NS, &wait_ms));
     assert_in_range(wait_ms, 1000, 1101);
-    assert_true(quota_spend(quota, "alice", now_ns + 3 * SECOND_NS, &wait_ms));
-    assert_true(quota_spend(quota, "bob", now_ns, &wait_ms));
-    quota_destroy(quota);
+    assert_true(rate_limit_spend(rate_limit, "alice", now_ns + 3 * SECOND_NS, &wait_ms));
+    assert_true(rate_limit_spend(rate_limit, "bob", now_ns, &wait_ms));
+    rate_limit_destroy(rate_limit);
 }
 
 static void zero_is_no_limit(void **state)
 {
-    struct quota *quota = quota_create((struct quota_limits){ 0 });
+    struct rate_limit *rate_limit = rate_limit_create((struct rate_limit_limits){ 0 });
     int64_t wait_ms;
 
     (void)state;
     for (int i = 0; i < 1000; i++) {
-        assert_true(quota_enter(quota, "alice"));
-        assert_true(quota_spend(quota, "alice", 1, &wait_ms));
+        assert_true(rate_limit_enter(rate_limit, "alice"));
+        assert_true(rate_limit_spend(rate_limit, "alice", 1, &wait_ms));
     }
     for (int i = 0; i < 1000; i++)
-        quota_leave(quota, "alice");
-    quota_destroy(quota);
+        rate_limit_leave(rate_limit, "alice");
+    rate_limit_destroy(rate_limit);
 }
 
 /* More names than chains, so that some share one. */
 static void names_that_come_and_go_do_not_mix(void **state)
 {
-    struct quota *quota = quota_create((struct quota_limits){ .at_once = 1 });
+    struct rate_limit *rate_limit = rate_limit_create((struct rate_limit_limits){ .at_once = 1 });
     char name[32];
 
     (void)state;
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < 5000; i++) {
             snprintf(name, sizeof name, "10.%d.%d.%d", i % 7, i / 256, i % 256);
-            assert_true(quota_enter(quota, name));
-            assert_false(quota_enter(quota, name));
+            assert_true(rate_limit_enter(rate_limit, name));
+            assert_false(rate_limit_enter(rate_limit, name));
         }
         for (int i = 0; i < 5000; i++) {
             snprintf(name, sizeof name, "10.%d.%d.%d", i % 7, i / 256, i % 256);
-            quota_leave(quota, name);
+            rate_limit_leave(rate_limit, name);
         }
     }
-    quota_destroy(quota);
+    rate_limit_destroy(rate_limit);
 }
 
 int main(void)

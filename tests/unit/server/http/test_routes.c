@@ -217,7 +217,7 @@ static void media_types_are_checked_leniently(void **state)
                      406);
 }
 
-static bool is_sample(void *context, const struct prom_sample *sample)
+static bool is_sample(void *context, const struct promtext_sample *sample)
 {
     (void)sample;
     ++*(int *)context;
@@ -233,7 +233,7 @@ static void metrics_are_well_formed_and_tell_what_happened(void **state)
     (void)state;
     assert_int_equal(ask("POST", "/mcp", MCP_HEADERS), 200);
     assert_int_equal(http_request(port(), "GET", "/metrics", NULL, NULL, &text), 200);
-    assert_true(prom_read(text.data, text.length, is_sample, &samples, &skipped));
+    assert_true(promtext_read(text.data, text.length, is_sample, &samples, &skipped));
     assert_int_equal(skipped, 0);
     assert_non_null(strstr(text.data, "opsbrain_requests_total{method=\"ping\",status=\"2xx\"} 1"));
     assert_non_null(strstr(text.data, "opsbrain_jobs{state=\"queued\"} 0"));
@@ -249,10 +249,10 @@ static void add_key(const char *name, char headers[256])
     struct api_key added;
     struct error error;
 
-    key_generate(key, hex);
+    authority_generate_key(key, hex);
     digest_sha256(key, strlen(key), digest);
     assert_true(
-        key_add(served.services.store, name, ROLE_VIEWER, "", digest, 0, NULL, &added, &error));
+        api_key_add(served.services.store, name, ROLE_VIEWER, "", digest, 0, NULL, &added, &error));
     assert_true(authority_refresh(served.server->authority, &error));
     snprintf(headers, 256, MCP_HEADERS "Authorization: Bearer %s\r\n", key);
 }
@@ -317,7 +317,8 @@ static void a_stream_ends_soon_after_its_key_is_revoked_however_much_it_tells(vo
     http_send(&client, "POST", "/mcp", headers, BUSY);
     assert_int_equal(http_read_head(&client), 200);
     assert_true(http_message(&client, &pending, &message));
-    assert_true(key_revoke(served.services.store, "bob", clock_utc_ms(), NULL, &revoked, &error));
+    assert_true(
+        api_key_revoke(served.services.store, "bob", clock_utc_ms(), NULL, &revoked, &error));
     assert_true(authority_refresh(served.server->authority, &error));
     while (http_message(&client, &pending, &message))
         assert_true(clock_monotonic_ns() < end_ns);

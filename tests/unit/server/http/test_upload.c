@@ -185,10 +185,10 @@ static void only_operators_upload(void **state)
     struct error error;
 
     (void)state;
-    key_generate(key, digest_text);
+    authority_generate_key(key, digest_text);
     digest_sha256(key, strlen(key), digest);
-    assert_true(
-        key_add(served.services.store, "vera", ROLE_VIEWER, "", digest, 0, &change, &row, &error));
+    assert_true(api_key_add(served.services.store, "vera", ROLE_VIEWER, "", digest, 0, &change,
+                            &row, &error));
     assert_true(authority_refresh(served.server->authority, &error));
     text_addf(&header, "Authorization: Bearer %s\r\n", key);
     refused("/v1/imports", text_string(&header), GRID, 403,

@@ -37,7 +37,7 @@ static bool list_two(const struct services *services, const char *after, size_t 
     return true;
 }
 
-static const struct instances two = { "thing", list_two, find_any };
+static const struct resource_instances two = { "thing", list_two, find_any };
 static const struct resource bytes = { .name = "bytes",
                                        .uri = "test://bytes",
                                        .title = "Bytes",

@@ -59,7 +59,7 @@ static bool start_thing(struct call *call, struct answer *answer, struct error *
     if (!job_add(call->services->store, "thing", call_text(call, "what"), call->principal.name,
                  clock_utc_ms(), &call->change, &job, error))
         return false;
-    jobs_kick(call->services->jobs);
+    job_pool_kick(call->services->jobs);
     text_copy(answer->job_id, sizeof answer->job_id, job.id);
     text_add(&answer->text, "started");
     return true;
@@ -473,12 +473,12 @@ static void cancelling_is_acknowledged_and_done_once(void **state)
     json_decref(await(id, "input_required"));
     acknowledged(task_method("tasks/cancel", id, ""));
     json_decref(await(id, "cancelled"));
-    assert_true(audit_list(served.services.store, &filter, 9, &rows, &count, &error));
+    assert_true(audit_log_list(served.services.store, &filter, 9, &rows, &count, &error));
     assert_int_equal(count, 2);
     assert_string_equal(rows[0].subject, id);
     assert_string_equal(rows[0].outcome, "ok");
     assert_non_null(strstr(rows[0].arguments, id));
-    audit_rows_free(rows, count);
+    audit_log_rows_free(rows, count);
 }
 
 static void add_key(const char *name, enum role role, char out[KEY_SIZE])
@@ -488,9 +488,9 @@ static void add_key(const char *name, enum role role, char out[KEY_SIZE])
     struct api_key added;
     struct error error;
 
-    key_generate(out, hex);
+    authority_generate_key(out, hex);
     digest_sha256(out, strlen(out), digest);
-    if (!key_add(served.services.store, name, role, "", digest, 0, NULL, &added, &error))
+    if (!api_key_add(served.services.store, name, role, "", digest, 0, NULL, &added, &error))
         fail_msg("%s", error.message);
 }
 

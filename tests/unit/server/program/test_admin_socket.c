@@ -71,7 +71,7 @@ static void keys_are_added_listed_and_revoked_beside_a_running_server(void **sta
     struct error error;
 
     (void)state;
-    key_generate(key, hex);
+    authority_generate_key(key, hex);
     snprintf(header, sizeof header, "Bearer %s", key);
     assert_true(authority_check(authority, NULL, &who, &error));
     added = ask(adding("alice", "operator", hex), &error);
@@ -94,7 +94,7 @@ static void a_role_that_is_changed_counts_at_once(void **state)
     struct error error;
 
     (void)state;
-    key_generate(key, hex);
+    authority_generate_key(key, hex);
     snprintf(header, sizeof header, "Bearer %s", key);
     added = ask(adding("zoe", "admin", hex), &error);
     assert_true(authority_check(authority, header, &who, &error));
@@ -118,7 +118,7 @@ static void wrong_requests_are_refused_with_a_sentence(void **state)
     struct error error;
 
     (void)state;
-    key_generate(key, hex);
+    authority_generate_key(key, hex);
     assert_null(ask(adding("alice", "king", hex), &error));
     assert_non_null(strstr(error.message, "viewer, operator or admin"));
     assert_null(ask(adding("../alice", "viewer", hex), &error));

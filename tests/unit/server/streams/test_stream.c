@@ -13,7 +13,7 @@
 #include "tests/unit/support/served.h"
 
 static struct served served; /* for its loop and its store */
-static struct outlet *outlet;
+static struct sse_queue *sse_queue;
 static struct stream *stream;
 
 static int start(void **state)
@@ -21,8 +21,8 @@ static int start(void **state)
     (void)state;
     served_create(&served);
     served_start(&served, NULL);
-    outlet = outlet_create(served.server->loops[0], NULL, NULL);
-    stream = stream_create(outlet);
+    sse_queue = sse_queue_create(served.server->loops[0], NULL, NULL);
+    stream = stream_create(sse_queue);
     return 0;
 }
 
@@ -30,7 +30,7 @@ static int stop(void **state)
 {
     (void)state;
     stream_release(stream);
-    outlet_release(outlet);
+    sse_queue_release(sse_queue);
     served_destroy(&served);
     return 0;
 }
@@ -45,21 +45,21 @@ static void keep(void)
     stream_keep(stream, served.services.store, "ses_a", "abc", 0);
 }
 
-static void check_read(struct outlet *from, const char *expected)
+static void check_read(struct sse_queue *from, const char *expected)
 {
     char bytes[256] = "";
     size_t length = 0;
 
-    assert_int_equal(outlet_read(from, bytes, sizeof bytes - 1, &length), OUTLET_READ);
+    assert_int_equal(sse_queue_read(from, bytes, sizeof bytes - 1, &length), SSE_QUEUE_READ);
     assert_string_equal(bytes, expected);
 }
 
-static enum outlet_state read_state(void)
+static enum sse_queue_state read_state(void)
 {
     char bytes[64];
     size_t length;
 
-    return outlet_read(outlet, bytes, sizeof bytes, &length);
+    return sse_queue_read(sse_queue, bytes, sizeof bytes, &length);
 }
 
 static void a_farewell_is_the_last_event(void **state)
@@ -69,8 +69,8 @@ static void a_farewell_is_the_last_event(void **state)
     assert_true(push("{}"));
     stream_say_farewell(stream);
     stream_say_farewell(stream);
-    check_read(outlet, "event: message\ndata: {}\n\nevent: message\ndata: {\"bye\":1}\n\n");
-    assert_int_equal(read_state(), OUTLET_ENDED);
+    check_read(sse_queue, "event: message\ndata: {}\n\nevent: message\ndata: {\"bye\":1}\n\n");
+    assert_int_equal(read_state(), SSE_QUEUE_ENDED);
     assert_false(push("{}"));
     assert_false(stream_is_open(stream));
 }
@@ -79,7 +79,7 @@ static void a_stream_that_is_not_kept_is_over_with_its_connection(void **state)
 {
     (void)state;
     assert_true(stream_is_open(stream));
-    outlet_close(outlet);
+    sse_queue_close(sse_queue);
     assert_false(push("{}"));
     assert_false(stream_is_open(stream));
 }
@@ -90,8 +90,8 @@ static void events_of_a_kept_stream_have_ids_after_the_one_that_primes(void **st
     keep();
     stream_prime(stream);
     assert_true(push("{\"a\":1}"));
-    check_read(outlet, "id: abc_1\nretry: 1000\ndata: \n\n"
-                       "id: abc_2\nevent: message\ndata: {\"a\":1}\n\n");
+    check_read(sse_queue, "id: abc_1\nretry: 1000\ndata: \n\n"
+                          "id: abc_2\nevent: message\ndata: {\"a\":1}\n\n");
 }
 
 static void a_kept_stream_outlives_its_connection(void **state)
@@ -102,7 +102,7 @@ static void a_kept_stream_outlives_its_connection(void **state)
 
     (void)state;
     keep();
-    outlet_close(outlet);
+    sse_queue_close(sse_queue);
     assert_true(push("{\"a\":1}"));
     assert_true(stream_is_open(stream));
     assert_true(event_list(served.services.store, "ses_a/abc", 0, 10, &rows, &count, &error));
@@ -114,24 +114,24 @@ static void a_kept_stream_outlives_its_connection(void **state)
 
 static void a_new_connection_takes_the_place_of_the_old(void **state)
 {
-    struct outlet *second = outlet_create(served.server->loops[0], NULL, NULL);
+    struct sse_queue *second = sse_queue_create(served.server->loops[0], NULL, NULL);
 
     (void)state;
     assert_true(stream_is_read(stream));
     assert_true(stream_attach(stream, second));
-    assert_int_equal(read_state(), OUTLET_ENDED);
+    assert_int_equal(read_state(), SSE_QUEUE_ENDED);
     assert_true(push("{}"));
     check_read(second, "event: message\ndata: {}\n\n");
-    outlet_close(second);
+    sse_queue_close(second);
     assert_false(stream_is_read(stream));
     stream_end(stream);
     assert_false(stream_attach(stream, second));
-    outlet_release(second);
+    sse_queue_release(second);
 }
 
 static void what_the_old_connection_did_not_take_is_sent_on_the_new_and_only_there(void **state)
 {
-    struct outlet *second = outlet_create(served.server->loops[0], NULL, NULL);
+    struct sse_queue *second = sse_queue_create(served.server->loops[0], NULL, NULL);
     char bytes[sizeof "id: abc_1\nevent: message\ndata: {}\n\n" - 1];
     size_t length;
     struct error error;
@@ -140,20 +140,20 @@ static void what_the_old_connection_did_not_take_is_sent_on_the_new_and_only_the
     keep();
     assert_true(push("{}"));
     assert_true(push("{}"));
-    assert_int_equal(outlet_read(outlet, bytes, sizeof bytes, &length), OUTLET_READ);
+    assert_int_equal(sse_queue_read(sse_queue, bytes, sizeof bytes, &length), SSE_QUEUE_READ);
     assert_int_equal(stream_heard(stream), 1);
     assert_true(stream_resume(stream, 1, second, &error));
-    assert_int_equal(read_state(), OUTLET_ENDED);
+    assert_int_equal(read_state(), SSE_QUEUE_ENDED);
     assert_true(push("{\"a\":1}"));
     check_read(second, "id: abc_2\nevent: message\ndata: {}\n\n"
                        "id: abc_3\nevent: message\ndata: {\"a\":1}\n\n");
     assert_int_equal(stream_heard(stream), 3);
-    outlet_release(second);
+    sse_queue_release(second);
 }
 
 static void all_that_is_kept_may_be_sent_again_while_more_is_told(void **state)
 {
-    struct outlet *second = outlet_create(served.server->loops[0], NULL, NULL);
+    struct sse_queue *second = sse_queue_create(served.server->loops[0], NULL, NULL);
     struct error error;
     char bytes[64];
     size_t length;
@@ -165,13 +165,13 @@ static void all_that_is_kept_may_be_sent_again_while_more_is_told(void **state)
     assert_true(stream_resume(stream, 0, second, &error));
     for (int i = 0; i < 10; i++)
         assert_true(push("{}"));
-    assert_int_equal(outlet_read(second, bytes, sizeof bytes, &length), OUTLET_READ);
-    outlet_release(second);
+    assert_int_equal(sse_queue_read(second, bytes, sizeof bytes, &length), SSE_QUEUE_READ);
+    sse_queue_release(second);
 }
 
 static void a_stream_that_is_over_is_resumed_to_its_end(void **state)
 {
-    struct outlet *second = outlet_create(served.server->loops[0], NULL, NULL);
+    struct sse_queue *second = sse_queue_create(served.server->loops[0], NULL, NULL);
     char bytes[64];
     size_t length;
     struct error error;
@@ -184,15 +184,16 @@ static void a_stream_that_is_over_is_resumed_to_its_end(void **state)
     assert_int_equal(error.kind, ERROR_NOT_FOUND);
     assert_true(stream_resume(stream, 0, second, &error));
     check_read(second, "id: abc_1\nevent: message\ndata: {}\n\n");
-    assert_int_equal(outlet_read(second, bytes, sizeof bytes, &length), OUTLET_ENDED);
-    outlet_release(second);
+    assert_int_equal(sse_queue_read(second, bytes, sizeof bytes, &length), SSE_QUEUE_ENDED);
+    sse_queue_release(second);
 }
 
 /* Sent it is all the same: only who comes back for it learns that it is gone. */
 static void what_is_too_much_to_keep_is_kept_as_a_word(void **state)
 {
-    struct quota *bytes = quota_create((struct quota_limits){ .per_second = 1, .burst = 10 });
-    struct outlet *second = outlet_create(served.server->loops[0], NULL, NULL);
+    struct rate_limit *bytes =
+        rate_limit_create((struct rate_limit_limits){ .per_second = 1, .burst = 10 });
+    struct sse_queue *second = sse_queue_create(served.server->loops[0], NULL, NULL);
     struct error error;
 
     (void)state;
@@ -202,26 +203,26 @@ static void what_is_too_much_to_keep_is_kept_as_a_word(void **state)
     assert_true(push("{}"));
     assert_true(stream_push_answer(stream, "{\"answer\":1}", 12, "{\"gone\":1}"));
     stream_end(stream);
-    check_read(outlet, "id: abc_1\nevent: message\ndata: {\"long\":\"0123456789\"}\n\n"
-                       "id: abc_2\nevent: message\ndata: {}\n\n"
-                       "id: abc_3\nevent: message\ndata: {\"answer\":1}\n\n");
+    check_read(sse_queue, "id: abc_1\nevent: message\ndata: {\"long\":\"0123456789\"}\n\n"
+                          "id: abc_2\nevent: message\ndata: {}\n\n"
+                          "id: abc_3\nevent: message\ndata: {\"answer\":1}\n\n");
     assert_true(stream_resume(stream, 0, second, &error));
     check_read(second, "id: abc_2\nevent: message\ndata: {}\n\n"
                        "id: abc_3\nevent: message\ndata: {\"gone\":1}\n\n");
-    outlet_release(second);
-    quota_destroy(bytes);
+    sse_queue_release(second);
+    rate_limit_destroy(bytes);
 }
 
 static void only_a_stream_that_was_primed_is_hung_up(void **state)
 {
     (void)state;
     stream_hang_up(stream);
-    assert_int_equal(read_state(), OUTLET_EMPTY);
+    assert_int_equal(read_state(), SSE_QUEUE_EMPTY);
     keep();
     stream_prime(stream);
     stream_hang_up(stream);
-    assert_int_equal(read_state(), OUTLET_READ);
-    assert_int_equal(read_state(), OUTLET_ENDED);
+    assert_int_equal(read_state(), SSE_QUEUE_READ);
+    assert_int_equal(read_state(), SSE_QUEUE_ENDED);
     assert_true(push("{}"));
     assert_true(stream_is_open(stream));
 }

@@ -28,10 +28,10 @@ static void add_key(const char *name, enum role role, int64_t expires_ms, char h
     struct api_key added;
     struct error error;
 
-    key_generate(key, hex);
+    authority_generate_key(key, hex);
     digest_sha256(key, strlen(key), digest);
-    assert_true(
-        key_add(served.services.store, name, role, "", digest, expires_ms, NULL, &added, &error));
+    assert_true(api_key_add(served.services.store, name, role, "", digest, expires_ms, NULL, &added,
+                            &error));
     assert_true(authority_refresh(served.server->authority, &error));
     snprintf(headers, 512, "Authorization: Bearer %s\r\n", key);
 }
@@ -138,7 +138,8 @@ static void those_of_a_revoked_key_end_and_others_go_on(void **state)
     open_stream(&other, LISTENING, viewer);
     assert_true(http_event(&other, &pending, &event));
     open_streams(clients, operator);
-    assert_true(key_revoke(served.services.store, "olga", clock_utc_ms(), NULL, &revoked, &error));
+    assert_true(
+        api_key_revoke(served.services.store, "olga", clock_utc_ms(), NULL, &revoked, &error));
     refresh();
     must_end_within_a_second(clients);
     must_be_open(&other);

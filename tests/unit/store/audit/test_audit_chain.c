@@ -77,7 +77,7 @@ static void add_rows(struct ledger *ledger, int count)
         char subject[24];
 
         snprintf(subject, sizeof subject, "thing-%d", i);
-        assert_ok(ledger, audit_add(ledger->store, &change, "ok", "", subject, &ledger->error));
+        assert_ok(ledger, audit_log_add(ledger->store, &change, "ok", "", subject, &ledger->error));
     }
 }
 
@@ -241,11 +241,11 @@ static void tells_of_a_removed_end_for_ever(void **state)
     edit(ledger, WITHOUT_TRIGGERS "DELETE FROM audit WHERE id > %d", ROWS - 5);
     add_rows(ledger, 2);
     assert_words(ledger, "say that others wrote the audit");
-    assert_ok(ledger, audit_list(ledger->store, &(struct audit_filter){ .tool = "audit_alarm" }, 9,
-                                 &rows, &count, &ledger->error));
+    assert_ok(ledger, audit_log_list(ledger->store, &(struct audit_filter){ .tool = "audit_alarm" },
+                                     9, &rows, &count, &ledger->error));
     assert_int_equal(count, 1);
     assert_string_equal(rows[0].principal, "(server)");
-    audit_rows_free(rows, count);
+    audit_log_rows_free(rows, count);
 }
 
 /* The head as it was then is nothing that can be made without the key. */
@@ -447,7 +447,7 @@ static void a_lost_key_is_told(void **state)
     add_rows(ledger, 3);
     ledger_reopen(ledger);
     assert_words(ledger, "3 cannot be checked");
-    assert_refused(ledger, audit_add(ledger->store, &change, "ok", "", "", &ledger->error),
+    assert_refused(ledger, audit_log_add(ledger->store, &change, "ok", "", "", &ledger->error),
                    ERROR_INVALID, "audit_key names no file");
     assert_refused(ledger, store_use_audit_key(ledger->store, "", &ledger->error), ERROR_INVALID,
                    "audit_key names no file");
@@ -577,8 +577,8 @@ static void takes_over_the_rows_of_before(void **state)
     write_version_12(ledger);
     assert_ok(ledger, store_open(ledger->folder, 4, &ledger->store, &ledger->error));
     assert_whole(ledger, ROWS); /* one is missing, and one says that the others were taken over */
-    assert_ok(ledger, audit_list(ledger->store, &(struct audit_filter){ 0 }, 100, &rows, &count,
-                                 &ledger->error));
+    assert_ok(ledger, audit_log_list(ledger->store, &(struct audit_filter){ 0 }, 100, &rows, &count,
+                                     &ledger->error));
     assert_int_equal(count, ROWS / 2 + 1);
     assert_string_equal(rows[0].principal, "(server)");
     assert_non_null(strstr(rows[0].detail, "39 rows are from before there was a chain"));
@@ -586,7 +586,7 @@ static void takes_over_the_rows_of_before(void **state)
     assert_int_equal(rows[1].at_ms, 1000 + ROWS - 1);
     assert_int_equal(rows[1].began_ms, 1000 + ROWS - 2);
     assert_string_equal(rows[1].arguments, "{\"name\":\"ä\"}");
-    audit_rows_free(rows, count);
+    audit_log_rows_free(rows, count);
     ledger_reopen(ledger);
     assert_whole(ledger, ROWS);
     edit(ledger, WITHOUT_TRIGGERS "UPDATE audit SET outcome = 'forbidden' WHERE id = 4");

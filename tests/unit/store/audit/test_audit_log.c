@@ -8,7 +8,7 @@ static struct audit_row *list(struct ledger *ledger, const struct audit_filter *
 {
     struct audit_row *rows;
 
-    assert_ok(ledger, audit_list(ledger->store, filter, limit, &rows, count, &ledger->error));
+    assert_ok(ledger, audit_log_list(ledger->store, filter, limit, &rows, count, &ledger->error));
     return rows;
 }
 
@@ -19,8 +19,8 @@ static void tells_who_did_what_with_which_outcome(void **state)
     struct audit_row *rows;
     size_t count;
 
-    assert_ok(ledger, audit_add(ledger->store, &change, "forbidden", "needs operator", "a100",
-                                &ledger->error));
+    assert_ok(ledger, audit_log_add(ledger->store, &change, "forbidden", "needs operator", "a100",
+                                    &ledger->error));
     rows = list(ledger, &(struct audit_filter){ 0 }, 10, &count);
     assert_int_equal(count, 1);
     assert_string_equal(rows[0].phase, "outcome");
@@ -34,7 +34,7 @@ static void tells_who_did_what_with_which_outcome(void **state)
     assert_string_equal(rows[0].changed, "{}");
     assert_int_equal(rows[0].times, 1);
     assert_int_equal(rows[0].began_ms, 0);
-    audit_rows_free(rows, count);
+    audit_log_rows_free(rows, count);
 }
 
 static void an_intent_and_its_outcome_are_one_row(void **state)
@@ -45,9 +45,9 @@ static void an_intent_and_its_outcome_are_one_row(void **state)
     struct audit_row *rows;
     size_t count;
 
-    assert_ok(ledger, audit_announce(ledger->store, &done, &ledger->error));
-    assert_ok(ledger, audit_announce(ledger->store, &open, &ledger->error));
-    assert_ok(ledger, audit_add(ledger->store, &done, "ok", "", "a100", &ledger->error));
+    assert_ok(ledger, audit_log_announce(ledger->store, &done, &ledger->error));
+    assert_ok(ledger, audit_log_announce(ledger->store, &open, &ledger->error));
+    assert_ok(ledger, audit_log_add(ledger->store, &done, "ok", "", "a100", &ledger->error));
     rows = list(ledger, &(struct audit_filter){ 0 }, 10, &count);
     assert_int_equal(count, 2);
     assert_string_equal(rows[0].tool, "deployment_remove");
@@ -56,7 +56,7 @@ static void an_intent_and_its_outcome_are_one_row(void **state)
     assert_string_equal(rows[1].tool, "sweep_start");
     assert_string_equal(rows[1].phase, "intent"); /* what came of it is not known */
     assert_string_equal(rows[1].outcome, "");
-    audit_rows_free(rows, count);
+    audit_log_rows_free(rows, count);
 }
 
 static void filters_and_pages(void **state)
@@ -68,23 +68,23 @@ static void filters_and_pages(void **state)
     int64_t oldest;
 
     for (int i = 0; i < 3; i++) {
-        assert_ok(ledger, audit_add(ledger->store, &bob, "ok", "", "s1", &ledger->error));
-        assert_ok(ledger, audit_add(ledger->store, &alice, "ok", "", "s2", &ledger->error));
+        assert_ok(ledger, audit_log_add(ledger->store, &bob, "ok", "", "s1", &ledger->error));
+        assert_ok(ledger, audit_log_add(ledger->store, &alice, "ok", "", "s2", &ledger->error));
     }
     rows = list(ledger, &(struct audit_filter){ .principal = "bob" }, 2, &count);
     assert_int_equal(count, 2);
     oldest = rows[1].id;
-    audit_rows_free(rows, count);
+    audit_log_rows_free(rows, count);
     rows =
         list(ledger, &(struct audit_filter){ .principal = "bob", .before_id = oldest }, 2, &count);
     assert_int_equal(count, 1);
-    audit_rows_free(rows, count);
+    audit_log_rows_free(rows, count);
     rows = list(ledger, &(struct audit_filter){ .tool = "y", .subject = "s2" }, 10, &count);
     assert_int_equal(count, 3);
-    audit_rows_free(rows, count);
+    audit_log_rows_free(rows, count);
     rows = list(ledger, &(struct audit_filter){ .tool = "y", .subject = "s1" }, 10, &count);
     assert_int_equal(count, 0);
-    audit_rows_free(rows, count);
+    audit_log_rows_free(rows, count);
 }
 
 static void arguments_that_are_too_long_stay_json(void **state)
@@ -101,14 +101,14 @@ static void arguments_that_are_too_long_stay_json(void **state)
         text_add_char(&arguments, '\\');
     text_add(&arguments, "\"}");
     change.arguments = arguments.data;
-    assert_ok(ledger, audit_add(ledger->store, &change, "ok", "", "", &ledger->error));
+    assert_ok(ledger, audit_log_add(ledger->store, &change, "ok", "", "", &ledger->error));
     rows = list(ledger, &(struct audit_filter){ 0 }, 1, &count);
     assert_in_range(strlen(rows[0].arguments), 1, 4096);
     assert_ok(ledger,
               json_parse(rows[0].arguments, strlen(rows[0].arguments), &json, &ledger->error));
     assert_true(json_get_boolean(json, "truncated", false));
     assert_int_equal(json_get_integer(json, "bytes", 0), 100000);
-    audit_rows_free(rows, count);
+    audit_log_rows_free(rows, count);
 }
 
 int main(void)

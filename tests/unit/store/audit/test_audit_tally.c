@@ -15,12 +15,12 @@ static void count(struct ledger *ledger, enum audit_kind kind, const char *princ
     struct change change = ledger_change(principal, tool);
     struct audit_event event = { kind, &change, "forbidden", "needs operator", subject };
 
-    assert_ok(ledger, audit_count(ledger->store, &event, &ledger->error));
+    assert_ok(ledger, audit_log_count(ledger->store, &event, &ledger->error));
 }
 
 static void flush(struct ledger *ledger)
 {
-    assert_ok(ledger, audit_flush(ledger->store, &ledger->error));
+    assert_ok(ledger, audit_log_flush(ledger->store, &ledger->error));
 }
 
 /* Those of the deferred kinds too. */
@@ -30,12 +30,12 @@ static size_t rows_of(struct ledger *ledger, const char *principal, struct audit
     struct audit_row *rows;
     size_t found;
 
-    assert_ok(ledger, audit_list(ledger->store, &filter, 20000, &rows, &found, &ledger->error));
+    assert_ok(ledger, audit_log_list(ledger->store, &filter, 20000, &rows, &found, &ledger->error));
     if (newest != NULL && found > 0) {
         *newest = rows[0];
         newest->arguments = newest->detail = newest->subject = newest->changed = NULL;
     }
-    audit_rows_free(rows, found);
+    audit_log_rows_free(rows, found);
     return found;
 }
 
@@ -49,8 +49,8 @@ static void a_flood_of_refusals_is_ten_rows_and_one(void **state)
         count(ledger, AUDIT_REFUSED, "eve", "sweep_start", "");
     assert_int_equal(rows_of(ledger, "eve", NULL), 10);
     flush(ledger);
-    assert_ok(ledger, audit_list(ledger->store, &(struct audit_filter){ .principal = "eve" }, 1,
-                                 &rows, &found, &ledger->error));
+    assert_ok(ledger, audit_log_list(ledger->store, &(struct audit_filter){ .principal = "eve" }, 1,
+                                     &rows, &found, &ledger->error));
     assert_int_equal(rows[0].times, FLOOD - 10);
     assert_string_equal(rows[0].tool, "sweep_start");
     assert_string_equal(rows[0].outcome, "forbidden");
@@ -58,7 +58,7 @@ static void a_flood_of_refusals_is_ten_rows_and_one(void **state)
     assert_string_equal(rows[0].arguments, "{}");
     assert_ptr_equal(strstr(rows[0].detail, "4990 from "), rows[0].detail);
     assert_non_null(strstr(rows[0].detail, "the last: needs operator"));
-    audit_rows_free(rows, found);
+    audit_log_rows_free(rows, found);
     flush(ledger);
     assert_int_equal(rows_of(ledger, "eve", NULL), 11);
 }
@@ -85,7 +85,7 @@ static void counts_by_principal_tool_and_outcome(void **state)
         count(ledger, AUDIT_REFUSED, "eve", "sweep_start", "");
         count(ledger, AUDIT_REFUSED, "eve", "run_import", "");
         count(ledger, AUDIT_REFUSED, "bob", "sweep_start", "");
-        assert_ok(ledger, audit_count(ledger->store, &other, &ledger->error));
+        assert_ok(ledger, audit_log_count(ledger->store, &other, &ledger->error));
     }
     assert_int_equal(rows_of(ledger, NULL, NULL), 40);
 }
@@ -104,7 +104,7 @@ static void what_is_too_varied_is_counted_as_several(void **state)
     assert_int_equal(rows_of(ledger, "eve", NULL), 0);
     flush(ledger);
     assert_int_equal(rows_of(ledger, "eve", &newest), 65);
-    assert_ok(ledger, audit_flush(ledger->store, &ledger->error));
+    assert_ok(ledger, audit_log_flush(ledger->store, &ledger->error));
     assert_int_equal(rows_of(ledger, "eve", NULL), 65);
 }
 
@@ -136,7 +136,7 @@ static void long_arguments_are_not_kept_for_ever(void **state)
         struct audit_event event = { AUDIT_REFUSED, &change, "invalid", "", "" };
 
         snprintf(tool, sizeof tool, "tool_%d", i);
-        assert_ok(ledger, audit_count(ledger->store, &event, &ledger->error));
+        assert_ok(ledger, audit_log_count(ledger->store, &event, &ledger->error));
     }
     assert_in_range(rows_of(ledger, "eve", NULL), 6, 8); /* 32 KiB of them */
     flush(ledger);
@@ -186,7 +186,7 @@ static void a_full_disk_loses_no_count(void **state)
     none = before;
     none.rlim_cur = 4096;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
-    assert_refused(ledger, audit_flush(ledger->store, &ledger->error), ERROR_BUSY, "is full");
+    assert_refused(ledger, audit_log_flush(ledger->store, &ledger->error), ERROR_BUSY, "is full");
     count(ledger, AUDIT_LOGIN, "(nobody)", "login", "10.0.0.9");
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     flush(ledger);

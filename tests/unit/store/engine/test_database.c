@@ -49,7 +49,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static bool insert(struct connection *connection, void *context, struct error *error)
+static bool insert(struct sql_connection *connection, void *context, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO t (who) VALUES (?1)");
 
@@ -57,7 +57,7 @@ static bool insert(struct connection *connection, void *context, struct error *e
     return sql_run(&sql, error);
 }
 
-static bool insert_and_fail(struct connection *connection, void *context, struct error *error)
+static bool insert_and_fail(struct sql_connection *connection, void *context, struct error *error)
 {
     return insert(connection, context, error)
            && error_set(error, ERROR_CONFLICT, "changed its mind");
@@ -82,10 +82,10 @@ static int count_commit(void *context)
     return 0;
 }
 
-static bool watch_commits(struct connection *connection, void *context, struct error *error)
+static bool watch_commits(struct sql_connection *connection, void *context, struct error *error)
 {
     (void)error;
-    sqlite3_commit_hook(connection_handle(connection), count_commit, context);
+    sqlite3_commit_hook(sql_connection_handle(connection), count_commit, context);
     return true;
 }
 
@@ -96,7 +96,7 @@ struct gate {
     bool entered, open;
 };
 
-static bool pass_gate(struct connection *connection, void *context, struct error *error)
+static bool pass_gate(struct sql_connection *connection, void *context, struct error *error)
 {
     struct gate *gate = context;
 
@@ -209,18 +209,18 @@ static int refuse_commit(void *context)
     return 1;
 }
 
-static bool refuse_commits(struct connection *connection, void *context, struct error *error)
+static bool refuse_commits(struct sql_connection *connection, void *context, struct error *error)
 {
     (void)error;
-    sqlite3_commit_hook(connection_handle(connection), refuse_commit, NULL);
+    sqlite3_commit_hook(sql_connection_handle(connection), refuse_commit, NULL);
     return insert(connection, context, error);
 }
 
-static bool allow_commits(struct connection *connection, void *context, struct error *error)
+static bool allow_commits(struct sql_connection *connection, void *context, struct error *error)
 {
     (void)context;
     (void)error;
-    sqlite3_commit_hook(connection_handle(connection), NULL, NULL);
+    sqlite3_commit_hook(sql_connection_handle(connection), NULL, NULL);
     return true;
 }
 
@@ -242,10 +242,10 @@ static void everybody_hears_of_a_commit_that_failed(void **state)
 }
 
 /* As sqlite3 does by itself when the disk is full. */
-static bool lose_transaction(struct connection *connection, void *context, struct error *error)
+static bool lose_transaction(struct sql_connection *connection, void *context, struct error *error)
 {
     (void)context;
-    return connection_run(connection, "ROLLBACK", error)
+    return sql_connection_run(connection, "ROLLBACK", error)
            && error_set(error, ERROR_BUSY, "the disk is full");
 }
 
@@ -310,7 +310,7 @@ struct note {
     int64_t who;
 };
 
-static bool insert_note(struct connection *connection, void *context, struct error *error)
+static bool insert_note(struct sql_connection *connection, void *context, struct error *error)
 {
     struct note *note = context;
 

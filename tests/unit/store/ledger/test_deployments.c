@@ -30,10 +30,10 @@ static void refuses_a_name_that_is_taken_and_leaves_no_trace(void **state)
                    ERROR_CONFLICT, "registered already");
     assert_int_equal(out.id, 77);
     assert_false(change.written);
-    assert_ok(ledger, audit_list(ledger->store, &(struct audit_filter){ 0 }, 10, &rows, &count,
-                                 &ledger->error));
+    assert_ok(ledger, audit_log_list(ledger->store, &(struct audit_filter){ 0 }, 10, &rows, &count,
+                                     &ledger->error));
     assert_int_equal(count, 1);
-    audit_rows_free(rows, count);
+    audit_log_rows_free(rows, count);
 }
 
 /* Of the newest row of the audit. */
@@ -42,11 +42,11 @@ static void assert_changed(struct ledger *ledger, const char *expected)
     struct audit_row *rows;
     size_t count;
 
-    assert_ok(ledger, audit_list(ledger->store, &(struct audit_filter){ 0 }, 1, &rows, &count,
-                                 &ledger->error));
+    assert_ok(ledger, audit_log_list(ledger->store, &(struct audit_filter){ 0 }, 1, &rows, &count,
+                                     &ledger->error));
     assert_int_equal(count, 1);
     assert_string_equal(rows[0].changed, expected);
-    audit_rows_free(rows, count);
+    audit_log_rows_free(rows, count);
 }
 
 static void tells_the_audit_what_was_before_and_after(void **state)

@@ -8,7 +8,7 @@
 
 static void fill(struct world *world)
 {
-    room_reserve(world->services.store, INT64_MAX, 1); /* more than there is */
+    disk_space_reserve(world->services.store, INT64_MAX, 1); /* more than there is */
 }
 
 static void others_may_not_let_the_store_grow_on_a_disk_that_is_nearly_full(void **state)
@@ -56,17 +56,17 @@ static void scrapes_are_not_kept_on_a_disk_that_is_nearly_full(void **state)
 static void the_reserve_is_a_share_of_the_disk_at_most(void **state)
 {
     struct world *world = *state;
-    struct disk disk;
+    struct disk_space disk;
 
-    room_reserve(world->services.store, INT64_MAX, 10);
-    room_read(world->services.store, &disk);
+    disk_space_reserve(world->services.store, INT64_MAX, 10);
+    disk_space_read(world->services.store, &disk);
     assert_in_range(disk.free_bytes, 1, disk.total_bytes);
     assert_int_equal(disk.reserve_bytes, disk.total_bytes / 10);
-    room_reserve(world->services.store, 4096, 10);
-    room_read(world->services.store, &disk);
+    disk_space_reserve(world->services.store, 4096, 10);
+    disk_space_read(world->services.store, &disk);
     assert_int_equal(disk.reserve_bytes, 4096);
-    room_reserve(world->services.store, 0, 10);
-    assert_true(room_check(world->services.store, &world->error));
+    disk_space_reserve(world->services.store, 0, 10);
+    assert_true(disk_space_check(world->services.store, &world->error));
 }
 
 /* ---- Of one principal ---- */

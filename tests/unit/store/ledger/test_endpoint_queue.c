@@ -155,7 +155,7 @@ static void assert_place(struct ledger *ledger, const char *job, size_t expected
     struct line_place place;
     bool found;
 
-    assert_ok(ledger, line_place_find(ledger->store, job, &place, &found, &ledger->error));
+    assert_ok(ledger, job_line_place(ledger->store, job, &place, &found, &ledger->error));
     assert_true(found);
     assert_int_equal(place.place, expected);
 }
@@ -314,7 +314,7 @@ static void a_pair_holds_the_first_while_it_waits_for_the_second(void **state)
     queue(ledger, "bob", &a, NULL, single);
     queue(ledger, "bob", &b, NULL, NULL);
     assert_none(ledger);
-    assert_ok(ledger, endpoint_list(ledger->store, &rows, &count, &ledger->error));
+    assert_ok(ledger, endpoint_lease_list(ledger->store, &rows, &count, &ledger->error));
     assert_int_equal(count, 5);
     assert_string_equal(rows[0].job_id, pair);
     assert_int_equal(rows[0].place, 0);

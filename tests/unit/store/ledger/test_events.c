@@ -150,11 +150,11 @@ static void knows_which_calls_ended_and_forgets_them_with_their_events(void **st
 
 static size_t count_subscriptions(struct ledger *ledger)
 {
-    struct subscription_row *rows;
+    struct session_subscription_row *rows;
     size_t count;
 
-    assert_ok(ledger, subscription_load(ledger->store, &rows, &count, &ledger->error));
-    subscription_rows_free(rows, count);
+    assert_ok(ledger, session_subscription_load(ledger->store, &rows, &count, &ledger->error));
+    session_subscription_rows_free(rows, count);
     return count;
 }
 
@@ -167,9 +167,9 @@ static void goes_with_its_session(void **state)
     begin_call(ledger, "ses_a", "aa");
     add(ledger, "ses_a/0", 1);
     add(ledger, "ses_ab/0", 1);
-    assert_ok(ledger, subscription_add(ledger->store, "ses_a", "u:1", &ledger->error));
-    assert_ok(ledger, subscription_add(ledger->store, "ses_a", "u:1", &ledger->error));
-    assert_ok(ledger, subscription_add(ledger->store, "ses_gone", "u:1", &ledger->error));
+    assert_ok(ledger, session_subscription_add(ledger->store, "ses_a", "u:1", &ledger->error));
+    assert_ok(ledger, session_subscription_add(ledger->store, "ses_a", "u:1", &ledger->error));
+    assert_ok(ledger, session_subscription_add(ledger->store, "ses_gone", "u:1", &ledger->error));
     assert_int_equal(count_subscriptions(ledger), 1);
     assert_ok(ledger, session_remove(ledger->store, "ses_a", &ledger->error));
     assert_int_equal(count_subscriptions(ledger), 0);

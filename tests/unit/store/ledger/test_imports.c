@@ -60,11 +60,11 @@ static void keeps_a_file_with_the_same_cell_twice(void **state)
     assert_int_equal(found.file_bytes, 99);
     assert_ok(ledger, import_each_cell(ledger->store, row.id, count_cell, &cells, &ledger->error));
     assert_int_equal(cells, 2);
-    assert_ok(ledger, audit_list(ledger->store, &filter, 5, &rows, &count, &ledger->error));
+    assert_ok(ledger, audit_log_list(ledger->store, &filter, 5, &rows, &count, &ledger->error));
     assert_int_equal(count, 1);
     assert_string_equal(rows[0].subject, row.id);
     assert_string_equal(rows[0].detail, "csv grid.csv, 2 cells");
-    audit_rows_free(rows, count);
+    audit_log_rows_free(rows, count);
     import_row_finish(&row);
     import_row_finish(&found);
 }

@@ -11,8 +11,8 @@ static struct api_key add_key(struct ledger *ledger, const char *principal, enum
     struct api_key key;
 
     digest_sha256(secret, strlen(secret), digest);
-    assert_ok(ledger, key_add(ledger->store, principal, role, "", digest, expires_ms, &change, &key,
-                              &ledger->error));
+    assert_ok(ledger, api_key_add(ledger->store, principal, role, "", digest, expires_ms, &change,
+                                  &key, &ledger->error));
     return key;
 }
 
@@ -24,15 +24,15 @@ static bool find_key(struct ledger *ledger, const char *secret, int64_t now_ms,
     size_t count, i = 0;
 
     digest_sha256(secret, strlen(secret), digest);
-    assert_ok(ledger, key_load(ledger->store, &keys, &count, &ledger->error));
+    assert_ok(ledger, api_key_load(ledger->store, &keys, &count, &ledger->error));
     while (i < count && memcmp(keys[i].digest, digest, DIGEST_BYTES) != 0)
         i++;
     assert_int_not_equal(i, count);
-    if (!key_check(&keys[i].key, now_ms, &ledger->error))
+    if (!api_key_check(&keys[i].key, now_ms, &ledger->error))
         return false;
     text_copy(out->name, sizeof out->name, keys[i].key.principal);
     out->role = keys[i].key.role;
-    key_note_use(ledger->store, keys[i].key.id, now_ms);
+    api_key_note_use(ledger->store, keys[i].key.id, now_ms);
     return true;
 }
 
@@ -59,15 +59,17 @@ static void refuses_keys_that_expired_or_were_revoked(void **state)
     assert_ok(ledger, find_key(ledger, "one", 4999, &principal));
     assert_refused(ledger, find_key(ledger, "one", 5000, &principal), ERROR_UNAUTHENTICATED,
                    "expired at 1970-01-01T00:00:05");
-    assert_ok(ledger, key_revoke(ledger->store, key.id, 6000, &change, &revoked, &ledger->error));
+    assert_ok(ledger,
+              api_key_revoke(ledger->store, key.id, 6000, &change, &revoked, &ledger->error));
     assert_int_equal(revoked, 1);
     assert_refused(ledger, find_key(ledger, "one", 4000, &principal), ERROR_UNAUTHENTICATED,
                    "was revoked");
     assert_ok(ledger, find_key(ledger, "two", 7000, &principal));
-    assert_ok(ledger, key_revoke(ledger->store, "alice", 8000, &change, &revoked, &ledger->error));
+    assert_ok(ledger,
+              api_key_revoke(ledger->store, "alice", 8000, &change, &revoked, &ledger->error));
     assert_int_equal(revoked, 1);
     assert_refused(ledger,
-                   key_revoke(ledger->store, "alice", 8000, &change, &revoked, &ledger->error),
+                   api_key_revoke(ledger->store, "alice", 8000, &change, &revoked, &ledger->error),
                    ERROR_NOT_FOUND, "\"alice\" is neither");
 }
 
@@ -83,10 +85,10 @@ static void a_principal_has_one_role(void **state)
     size_t count;
 
     add_key(ledger, "alice", ROLE_VIEWER, "one", 0);
-    assert_refused(
-        ledger,
-        key_add(ledger->store, "alice", ROLE_ADMIN, "", digest, 0, NULL, &refused, &ledger->error),
-        ERROR_CONFLICT, "alice is a viewer and a principal has one role");
+    assert_refused(ledger,
+                   api_key_add(ledger->store, "alice", ROLE_ADMIN, "", digest, 0, NULL, &refused,
+                               &ledger->error),
+                   ERROR_CONFLICT, "alice is a viewer and a principal has one role");
     assert_non_null(strstr(ledger->error.message, "opsbrain principal role alice admin"));
     add_key(ledger, "alice", ROLE_VIEWER, "two", 1);
     assert_ok(ledger, find_key(ledger, "one", 7000, &principal));
@@ -122,11 +124,11 @@ static void a_change_of_role_is_audited(void **state)
     add_key(ledger, "alice", ROLE_OPERATOR, "one", 0);
     assert_ok(ledger, principal_set_role(ledger->store, "alice", ROLE_VIEWER, &change, &before,
                                          &ledger->error));
-    assert_ok(ledger, audit_list(ledger->store, &filter, 9, &rows, &count, &ledger->error));
+    assert_ok(ledger, audit_log_list(ledger->store, &filter, 9, &rows, &count, &ledger->error));
     assert_int_equal(count, 1);
     assert_string_equal(rows[0].subject, "alice");
     assert_string_equal(rows[0].detail, "from operator to viewer");
-    audit_rows_free(rows, count);
+    audit_log_rows_free(rows, count);
 }
 
 static void keys_tell_what_they_are_for(void **state)
@@ -137,20 +139,20 @@ static void keys_tell_what_they_are_for(void **state)
     char longer[100];
     size_t count;
 
-    assert_ok(ledger, key_add(ledger->store, "ci", ROLE_VIEWER, "nightly runs", digest, 0, NULL,
-                              &key, &ledger->error));
-    assert_ok(ledger, key_list(ledger->store, &rows, &count, &ledger->error));
+    assert_ok(ledger, api_key_add(ledger->store, "ci", ROLE_VIEWER, "nightly runs", digest, 0, NULL,
+                                  &key, &ledger->error));
+    assert_ok(ledger, api_key_list(ledger->store, &rows, &count, &ledger->error));
     assert_string_equal(rows[0].label, "nightly runs");
     free(rows);
     memset(longer, 'x', sizeof longer);
     longer[64] = '\0';
-    assert_refused(
-        ledger,
-        key_add(ledger->store, "ci", ROLE_VIEWER, longer, digest, 0, NULL, &key, &ledger->error),
-        ERROR_INVALID, "63 printable characters");
     assert_refused(ledger,
-                   key_add(ledger->store, "ci", ROLE_VIEWER, "two\nlines", digest, 0, NULL, &key,
-                           &ledger->error),
+                   api_key_add(ledger->store, "ci", ROLE_VIEWER, longer, digest, 0, NULL, &key,
+                               &ledger->error),
+                   ERROR_INVALID, "63 printable characters");
+    assert_refused(ledger,
+                   api_key_add(ledger->store, "ci", ROLE_VIEWER, "two\nlines", digest, 0, NULL,
+                               &key, &ledger->error),
                    ERROR_INVALID, "printable");
 }
 
@@ -162,7 +164,7 @@ static void refuses_names_that_are_none(void **state)
 
     assert_refused(
         ledger,
-        key_add(ledger->store, "a b", ROLE_VIEWER, "", digest, 0, NULL, &key, &ledger->error),
+        api_key_add(ledger->store, "a b", ROLE_VIEWER, "", digest, 0, NULL, &key, &ledger->error),
         ERROR_INVALID, "\"a b\" cannot be a principal's name");
 }
 
@@ -177,7 +179,7 @@ static void remembers_when_a_key_was_last_used(void **state)
     for (int64_t i = 1; i <= 100; i++)
         assert_ok(ledger, find_key(ledger, "one", i, &principal));
     ledger_reopen(ledger); /* closing commits what is deferred */
-    assert_ok(ledger, key_list(ledger->store, &rows, &count, &ledger->error));
+    assert_ok(ledger, api_key_list(ledger->store, &rows, &count, &ledger->error));
     assert_int_equal(rows[0].last_used_ms, 100);
     free(rows);
 }

@@ -34,9 +34,9 @@ static size_t count_audit(struct ledger *ledger)
     struct audit_row *rows;
     size_t count;
 
-    assert_ok(ledger, audit_list(ledger->store, &(struct audit_filter){ 0 }, 100, &rows, &count,
-                                 &ledger->error));
-    audit_rows_free(rows, count);
+    assert_ok(ledger, audit_log_list(ledger->store, &(struct audit_filter){ 0 }, 100, &rows, &count,
+                                     &ledger->error));
+    audit_log_rows_free(rows, count);
     return count;
 }
 
@@ -67,7 +67,7 @@ static bool has_records(struct ledger *ledger, int64_t attempt)
     size_t length;
     void *data;
 
-    if (!records_find(ledger->store, attempt, &data, &length, &requests, &ledger->error))
+    if (!cell_records_find(ledger->store, attempt, &data, &length, &requests, &ledger->error))
         return false;
     free(data);
     return true;
@@ -120,7 +120,7 @@ static void deletes_more_than_one_batch_and_gives_the_space_back(void **state)
     memset(arguments, 'x', 3999);
     change.arguments = arguments;
     for (int i = 0; i < 3400; i++)
-        assert_ok(ledger, audit_add(ledger->store, &change, "ok", "", "", &ledger->error));
+        assert_ok(ledger, audit_log_add(ledger->store, &change, "ok", "", "", &ledger->error));
     ledger_reopen(ledger);
     full_bytes = store_size_bytes(ledger->store);
     assert_ok(ledger, store_retain(ledger->store, &(struct retention){ .audit_days = 1 },

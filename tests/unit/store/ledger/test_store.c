@@ -306,7 +306,7 @@ static bool store_something(struct place *place, struct store *store)
 {
     struct change change = ledger_change("alice", "test");
 
-    return audit_add(store, &change, "ok", "", "", &place->error);
+    return audit_log_add(store, &change, "ok", "", "", &place->error);
 }
 
 /* Moved away and, where `copied`, a copy put in its place. */
@@ -606,19 +606,19 @@ static void a_full_disk_refuses_writes_and_loses_nothing(void **state)
     small = before;
     small.rlim_cur = 4 << 20; /* the schema alone takes almost one */
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    while (written < 10000 && audit_add(store, &change, "ok", "", "", &place->error))
+    while (written < 10000 && audit_log_add(store, &change, "ok", "", "", &place->error))
         written++;
     assert_in_range(written, 10, 9999);
     assert_int_equal(place->error.kind, ERROR_BUSY);
     assert_non_null(strstr(place->error.message, "is full"));
-    assert_refused(place, audit_add(store, &change, "ok", "", "", &place->error), ERROR_BUSY,
+    assert_refused(place, audit_log_add(store, &change, "ok", "", "", &place->error), ERROR_BUSY,
                    "is full");
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-    assert_ok(place, audit_add(store, &change, "ok", "", "", &place->error));
-    assert_ok(place,
-              audit_list(store, &(struct audit_filter){ 0 }, 20000, &rows, &count, &place->error));
+    assert_ok(place, audit_log_add(store, &change, "ok", "", "", &place->error));
+    assert_ok(place, audit_log_list(store, &(struct audit_filter){ 0 }, 20000, &rows, &count,
+                                    &place->error));
     assert_int_equal(count, written + 1);
-    audit_rows_free(rows, count);
+    audit_log_rows_free(rows, count);
     store_close(store);
     read_sql(place->file, "PRAGMA integrity_check", verdict);
     assert_string_equal(verdict, "ok");

@@ -41,7 +41,7 @@ static void *hold_readers(void *context)
     return NULL;
 }
 
-static bool write_held(struct connection *connection, void *context, struct error *error)
+static bool write_held(struct sql_connection *connection, void *context, struct error *error)
 {
     struct holder *holder = context;
 
@@ -94,7 +94,7 @@ static void add_key(struct store *store)
     struct error error;
 
     digest_sha256(KEY, strlen(KEY), digest);
-    assert_true(key_add(store, "alice", ROLE_ADMIN, "", digest, 0, NULL, &added, &error));
+    assert_true(api_key_add(store, "alice", ROLE_ADMIN, "", digest, 0, NULL, &added, &error));
 }
 
 static int start(void **state)

@@ -92,8 +92,8 @@ static void infers_cells_and_takes_that_back_with_a_failure(void **state)
 
     accept(ledger, &scene, 0, CELL_MEASURED);
     accept(ledger, &scene, 3, CELL_FAILED);
-    assert_ok(ledger, cells_infer(ledger->store, &scene.claim, scene.sweep.id, inferences, 3, 400,
-                                  &ledger->error));
+    assert_ok(ledger, sweep_infer_cells(ledger->store, &scene.claim, scene.sweep.id, inferences, 3,
+                                        400, &ledger->error));
     read_cells(ledger, &scene);
     assert_int_equal(scene.cells[0].state, CELL_MEASURED);
     assert_int_equal(scene.cells[1].state, CELL_INFERRED);
@@ -108,7 +108,7 @@ static void infers_cells_and_takes_that_back_with_a_failure(void **state)
     assert_int_equal(again.cells_done, 1);
     assert_refused(
         ledger,
-        cells_infer(ledger->store, &old, scene.sweep.id, inferences, 3, 700, &ledger->error),
+        sweep_infer_cells(ledger->store, &old, scene.sweep.id, inferences, 3, 700, &ledger->error),
         ERROR_CONFLICT, "");
     sweep_row_finish(&again);
     end(&scene);
@@ -147,11 +147,11 @@ static void creates_job_runs_and_cells_with_their_audit_row(void **state)
     assert_null(cells[2].witness);
     cell_rows_free(cells, 3);
     run_rows_free(runs, 2);
-    assert_ok(ledger, audit_list(ledger->store, &(struct audit_filter){ .subject = sweep.id }, 10,
-                                 &audit, &count, &ledger->error));
+    assert_ok(ledger, audit_log_list(ledger->store, &(struct audit_filter){ .subject = sweep.id },
+                                     10, &audit, &count, &ledger->error));
     assert_int_equal(count, 1);
     assert_string_equal(audit[0].outcome, "ok");
-    audit_rows_free(audit, count);
+    audit_log_rows_free(audit, count);
     sweep_row_finish(&sweep);
 }
 
@@ -307,14 +307,15 @@ static void keeps_a_cell_whole(void **state)
     measurement_from_json(json, &expected);
     assert_int_equal(scene.cells[1].measurement.succeeded, 50);
     assert_true(scene.cells[1].measurement.goodput == expected.goodput);
-    assert_ok(ledger, histogram_find(ledger->store, id, METRIC_TTFT, &back, &ledger->error));
+    assert_ok(ledger, cell_histogram_find(ledger->store, id, METRIC_TTFT, &back, &ledger->error));
     assert_int_equal(histogram_count(back), 2);
     assert_int_equal(histogram_censored(back), 1);
     assert_int_equal(histogram_max(back), 9000000);
-    assert_refused(ledger, histogram_find(ledger->store, id, METRIC_E2E, &back, &ledger->error),
+    assert_refused(ledger,
+                   cell_histogram_find(ledger->store, id, METRIC_E2E, &back, &ledger->error),
                    ERROR_NOT_FOUND, "e2e");
     assert_ok(ledger,
-              records_find(ledger->store, id, &records, &length, &requests, &ledger->error));
+              cell_records_find(ledger->store, id, &records, &length, &requests, &ledger->error));
     assert_int_equal(length, 6);
     assert_memory_equal(records, "packed", 6);
     assert_int_equal(requests, 50);
@@ -366,7 +367,7 @@ static void a_stale_holder_writes_nothing(void **state)
     assert_refused(ledger, attempt_interrupt(ledger->store, &old, id, "x", 5100, &ledger->error),
                    ERROR_CONFLICT, "taken over");
     assert_refused(ledger,
-                   cells_skip(ledger->store, &old, scene.sweep.id, "x", 5100, &ledger->error),
+                   sweep_skip_cells(ledger->store, &old, scene.sweep.id, "x", 5100, &ledger->error),
                    ERROR_CONFLICT, "taken over");
     assert_refused(
         ledger, sweep_end(ledger->store, &old, scene.sweep.id, "failed", "x", 5100, &ledger->error),
@@ -381,8 +382,8 @@ static void a_stale_holder_writes_nothing(void **state)
                    sweep_workload_keep(ledger->store, &old, scene.sweep.id,
                                        scene.sweep.deployment_id, "{}", &ledger->error),
                    ERROR_CONFLICT, "taken over");
-    assert_ok(ledger,
-              attempt_list(ledger->store, scene.sweep.id, NULL, &attempts, &count, &ledger->error));
+    assert_ok(ledger, cell_attempt_list(ledger->store, scene.sweep.id, NULL, &attempts, &count,
+                                        &ledger->error));
     assert_int_equal(count, 1);
     assert_string_equal(attempts[0].state, "interrupted");
     assert_string_equal(attempts[0].reason, "the process that measured it ended");
@@ -508,8 +509,8 @@ static void failed_cells_of_an_unfinished_run_are_measured_again_on_request(void
     assert_ok(ledger, sweep_reopen(ledger->store, scene.sweep.id, true, 0, 600, NULL, &again,
                                    &ledger->error));
     assert_int_equal(again.cells_done, 1);
-    assert_ok(ledger, attempt_list(ledger->store, scene.sweep.id, "rejected", &attempts, &count,
-                                   &ledger->error));
+    assert_ok(ledger, cell_attempt_list(ledger->store, scene.sweep.id, "rejected", &attempts,
+                                        &count, &ledger->error));
     assert_int_equal(count, 1);
     assert_int_equal(attempts[0].concurrency, 2);
     free(attempts);
@@ -534,8 +535,8 @@ static void a_finished_run_is_not_taken_up_again(void **state)
 
     accept(ledger, &scene, 0, CELL_MEASURED);
     accept(ledger, &scene, 1, CELL_FAILED);
-    assert_ok(ledger, cells_skip(ledger->store, &scene.claim, scene.sweep.id, "larger ones failed",
-                                 400, &ledger->error));
+    assert_ok(ledger, sweep_skip_cells(ledger->store, &scene.claim, scene.sweep.id,
+                                       "larger ones failed", 400, &ledger->error));
     assert_ok(ledger, sweep_end(ledger->store, &scene.claim, scene.sweep.id, "completed", NULL, 500,
                                 &ledger->error));
     assert_ok(ledger,
@@ -696,8 +697,8 @@ static void a_job_that_fails_ends_its_sweep_and_attempts(void **state)
                                  &ledger->error));
     look(ledger, &scene);
     assert_string_equal(scene.sweep.state, "failed");
-    assert_ok(ledger, attempt_list(ledger->store, scene.sweep.id, "interrupted", &attempts, &count,
-                                   &ledger->error));
+    assert_ok(ledger, cell_attempt_list(ledger->store, scene.sweep.id, "interrupted", &attempts,
+                                        &count, &ledger->error));
     assert_int_equal(count, 1);
     free(attempts);
     end(&scene);

@@ -21,9 +21,9 @@ static size_t round_trip(const double *values, size_t count, const struct predic
     TEXT_AUTO packed = { 0 };
     double *back = calloc(count + 1, sizeof *back);
 
-    column_pack(&packed, values, count, prediction);
+    column_codec_pack(&packed, values, count, prediction);
     const uint8_t *in = (const uint8_t *)packed.data, *end = in + packed.length;
-    assert_true(column_unpack(&in, end, back, count, prediction));
+    assert_true(column_codec_unpack(&in, end, back, count, prediction));
     assert_true(in == end);
     assert_memory_equal(back, values, count * sizeof *back);
     free(back);
@@ -115,7 +115,7 @@ static void damaged_bytes_are_refused_or_read_within_bounds(void **state)
             bytes[i] = (uint8_t)(i == 0 ? generator_below(&random, 4) : generator_next(&random));
         memcpy(exact, bytes, length);
         const uint8_t *in = exact;
-        column_unpack(&in, exact + length, values, 100, &chained);
+        column_codec_unpack(&in, exact + length, values, 100, &chained);
         assert_true(in <= exact + length);
         free(exact);
     }

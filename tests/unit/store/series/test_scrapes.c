@@ -167,10 +167,10 @@ static void targets_remember_how_the_last_scrape_went(void **state)
     assert_refused(ledger, scrape_target_set(ledger->store, 9, 5000, &change, &ledger->error),
                    ERROR_NOT_FOUND, "deployment 9");
     assert_ok(ledger, scrape_note(ledger->store, 1, 777, "connection refused", &ledger->error));
-    assert_ok(ledger, audit_list(ledger->store, &(struct audit_filter){ .subject = "a" }, 10,
-                                 &audit, &count, &ledger->error));
+    assert_ok(ledger, audit_log_list(ledger->store, &(struct audit_filter){ .subject = "a" }, 10,
+                                     &audit, &count, &ledger->error));
     assert_int_equal(count, 3);
-    audit_rows_free(audit, count);
+    audit_log_rows_free(audit, count);
     ledger_reopen(ledger);
     assert_ok(ledger, scrape_target_list(ledger->store, &targets, &count, &ledger->error));
     assert_int_equal(count, 1);

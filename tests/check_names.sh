@@ -1,0 +1,66 @@
+#!/bin/sh
+# Fails where an exported function's name does not begin with that of its file, and where two rooms have a type or a file of
+# one name. A function's file is its header or the .c file that defines it (sweep_create.c: sweep_...; in the singular or the
+# plural), what both begin with (audit_parts.h, audit_load.c: audit_...), or the folder (bench/plan: plan_...). A type that
+# the header defines serves as well (struct generator of random.h: generator_next).
+cd "$(dirname "$0")/.." || exit 1
+
+readonly ROOMS='base store jobs bench fleet analysis handlers server'
+
+# shellcheck disable=SC2086 # a list
+files() {
+    find $ROOMS -name "$1" | sort
+}
+
+# shellcheck disable=SC2046 # lists
+bad=$(
+    awk '
+        function stem(path) { sub(/.*\//, "", path); sub(/\.[ch]$/, "", path); return path }
+        function folder(path) { sub(/\/[^\/]*$/, "", path); if (path !~ /\//) return ""; sub(/.*\//, "", path); return path }
+        function room(path) { sub(/\/.*/, "", path); return path }
+        function singular(s) {
+            if (s ~ /ies$/) return substr(s, 1, length(s) - 3) "y"
+            if (s ~ /(ss|x|ch)es$/) return substr(s, 1, length(s) - 2)
+            return s ~ /[^s]s$/ ? substr(s, 1, length(s) - 1) : s
+        }
+        function starts(name, s) { return s != "" && (name == s || index(name, s "_") == 1) }
+        function is_of(name, s) { return starts(name, s) || starts(name, singular(s)) || starts(name, s "s") }
+        function is_of_type(name, list,    names, n, i) {
+            n = split(list, names, " ")
+            for (i = 1; i <= n; i++) if (is_of(name, names[i])) return 1
+            return 0
+        }
+        function common(a, b,    x, y, n, m, i, out) {
+            n = split(a, x, "_"); m = split(b, y, "_")
+            for (i = 1; i <= n && i <= m && singular(x[i]) == singular(y[i]); i++) out = out (i > 1 ? "_" : "") x[i]
+            return out
+        }
+        # The name that a declaration or a definition at the left margin is of; "" for anything else.
+        function declared(line) {
+            if (line !~ /^[a-z][A-Za-z0-9_ *]*[ *][a-z_][a-z0-9_]*\(/ || line ~ /^(static|typedef|return|else|if)/) return ""
+            sub(/\(.*/, "", line)
+            sub(/.*[ *]/, "", line)
+            return line
+        }
+        FILENAME ~ /\.c$/ { name = declared($0); if (name != "") defined[name] = stem(FILENAME); next }
+        /^(struct|union|enum) [a-z0-9_]+ \{/ {
+            if ($2 in struct_of && room(struct_of[$2]) != room(FILENAME))
+                print "two rooms have a struct " $2 ": " struct_of[$2] " and " FILENAME
+            struct_of[$2] = FILENAME
+            types[FILENAME] = types[FILENAME] " " $2
+        }
+        { name = declared($0); if (name != "") header[name] = FILENAME }
+        END {
+            for (name in header) {
+                own = stem(header[name]); of = defined[name]
+                if (is_of(name, own) || of != "" && is_of(name, of) || is_of(name, common(own, of)) || is_of(name, folder(header[name])) ||
+                    is_of_type(name, types[header[name]])) continue
+                print header[name] ": " name "() begins with neither " own "_" (of == "" || of == own ? "" : " nor " of "_")
+            }
+        }' $(files '*.c') $(files '*.h') | sort
+    files '*.[ch]' | sed 's/.*\///' | sort | uniq -d | sed 's/^/two files are named /'
+)
+[ -z "$bad" ] || {
+    echo "$bad"
+    exit 1
+}
