@@ -221,6 +221,18 @@ inEach('paths exist', (name, content) => {
     }
 });
 
+// Of those that explain the source: `tool_call`, `struct call`; `x_create` is any.
+test('names of functions, tables and structs exist', async () => {
+    const sources = globSync('{base,store,jobs,bench,fleet,analysis,handlers,server,tests}/**/*.{c,h}', { cwd: ROOT });
+    const texts = await Promise.all(sources.map((file) => readFile(path.join(ROOT, file), 'utf8')));
+    const known = new Set(texts.flatMap((one) => one.match(/\w+/g)));
+    for (const { name, content } of documents.filter((each) => /architecture|adding/.test(each.name)))
+        for (const code of inline(content)) {
+            const word = code.match(/^(?!x_)(?:struct |enum )?([a-zA-Z]\w*_\w+|(?<=struct |enum )\w+)$/)?.[1];
+            assert.ok(!word || known.has(word), `${name} names ${code}`);
+        }
+});
+
 inEach('what ./run is told to do exists', async (name, content) => {
     const script = await readFile(path.join(ROOT, 'run'), 'utf8');
     for (const [, command, bench] of content.matchAll(/\.\/run ([a-z]+)(?: ([a-z]+))?/g)) {
