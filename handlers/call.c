@@ -16,7 +16,7 @@
 
 static bool check_role(const struct tool *tool, const struct call *call, struct error *error)
 {
-    if (call->principal.role >= tool->role)
+    if (role_allows(call->principal.role, tool->role))
         return true;
     return error_set(error, ERROR_FORBIDDEN, "%s needs the role %s; %s has the role %s", tool->name,
                      role_name(tool->role), call->principal.name, role_name(call->principal.role));
@@ -27,7 +27,7 @@ static bool check_room(const struct tool *tool, const struct call *call, struct 
 {
     const struct services *services = call->services;
 
-    if (!tool->grows || call->principal.role >= ROLE_ADMIN)
+    if (!tool->grows || role_allows(call->principal.role, ROLE_ADMIN))
         return true;
     return disk_space_check(services->store, error)
            && usage_check(services->store, call->principal.name, services->storage_limit_bytes,
@@ -42,11 +42,23 @@ static bool announce(const struct tool *tool, struct call *call, struct error *e
     return audit_log_announce(call->services->store, &call->change, error);
 }
 
+static bool has_go_ahead(const struct tool *tool, struct call *call, struct error *error)
+{
+    bool given;
+
+    if (tool->go_ahead == NULL)
+        return true;
+    call->in_go_ahead = true;
+    given = tool->go_ahead(call, error);
+    call->in_go_ahead = false;
+    return given;
+}
+
 static bool run_checked(const struct tool *tool, struct call *call, struct answer *answer,
                         struct error *error)
 {
     if (!check_room(tool, call, error) || !announce(tool, call, error)
-        || !tool->run(call, answer, error))
+        || !has_go_ahead(tool, call, error) || !tool->run(call, answer, error))
         return false;
     return tool->fields == NULL || tool_conforms(tool, answer->structured, error);
 }

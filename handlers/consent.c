@@ -37,6 +37,9 @@ bool consent_get(struct call *call, const struct consent *consent, struct error 
 {
     const char *confirm = call_text(call, "confirm");
 
+    if (!call->in_go_ahead)
+        return error_set(error, ERROR_INTERNAL, "%s asks for consent outside its go_ahead()",
+                         call->change.tool);
     if (confirm == NULL)
         return ask_person(call, consent, error);
     if (strcmp(confirm, consent->name) == 0)

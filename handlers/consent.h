@@ -18,7 +18,7 @@ struct consent {
     const char *declined; /* what stays as it is: "demo stays registered" */
 };
 
-/* By `confirm`, or by the person at the client. INVALID shows the summary and says how to confirm,
- * where the client cannot be asked or `confirm` is another name; CANCELLED: the person did not
- * agree. */
+/* For a tool's go_ahead() alone. By `confirm`, or by the person at the client. INVALID shows the
+ * summary and says how to confirm, where the client cannot be asked or `confirm` is another name;
+ * CANCELLED: the person did not agree. */
 bool consent_get(struct call *call, const struct consent *consent, struct error *error);

@@ -115,7 +115,7 @@ static bool check_arguments(const struct prompt *prompt, const struct call *call
 
 static bool check_role(const struct prompt *prompt, const struct call *call, struct error *error)
 {
-    if (call->principal.role >= prompt->role)
+    if (role_allows(call->principal.role, prompt->role))
         return true;
     return error_set(error, ERROR_FORBIDDEN,
                      "%s tells to call tools that need the role %s; %s has the role %s",

@@ -23,7 +23,7 @@ bool resource_find(const struct resource *const *table, const struct services *s
 static bool check_role(const struct resource *resource, const struct call *call,
                        struct error *error)
 {
-    if (call->principal.role >= resource->role)
+    if (role_allows(call->principal.role, resource->role))
         return true;
     return error_set(error, ERROR_FORBIDDEN, "%s needs the role %s; %s has the role %s",
                      resource->uri, role_name(resource->role), call->principal.name,

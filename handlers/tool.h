@@ -11,7 +11,7 @@
 #include "store/ledger/principals.h"
 
 enum value_type {
-    VALUE_TEXT,
+    VALUE_TEXT = 1,
     VALUE_INTEGER,
     VALUE_NUMBER,
     VALUE_BOOLEAN,
@@ -80,10 +80,13 @@ struct answer {
 void answer_finish(struct answer *answer);
 
 enum placement {
-    PLACE_INLINE,  /* answers from memory, never from the store: may run on the HTTP thread */
-    PLACE_WORKER,  /* blocking for a moment: store writes, short upstream calls */
-    PLACE_WAITING, /* waits for people or slow servers: seconds to minutes */
+    PLACE_INLINE = 1, /* answers from memory, never from the store: may run on the HTTP thread */
+    PLACE_WORKER,     /* blocking for a moment: store writes, short upstream calls */
+    PLACE_WAITING,    /* waits for people or slow servers: seconds to minutes */
 };
+
+/* What a row says of itself outright: 0 is the row that forgot, and is refused at start. */
+enum stated { STATED_NO = 1, STATED_YES };
 
 /* What a client may ask to be listed, alone or with others: /mcp?tools=measure,fleet. */
 enum tool_set {
@@ -105,15 +108,22 @@ struct tool {
     const struct field *fields; /* ends with a NULL name; NULL: it answers no structure */
     enum role role;             /* the least that may call it */
     enum placement placement;
-    bool read_only, destructive, idempotent, open_world; /* the annotations' hints */
-    bool starts_job;                                     /* answers with a job_id */
-    bool requires_tasks;    /* callable only by clients that know tasks */
-    bool changes_resources; /* after it the list of resources may be another */
-    bool reads_noted;       /* in the audit, counted: for what others would like to have */
+    bool read_only, idempotent, open_world; /* the annotations' hints, with `destroys` */
+    /* What only reads states neither of these two, everything else states both. */
+    enum stated destroys;     /* takes away or replaces what others rely on */
+    enum stated spends_money; /* keeps a model server busy for longer than a short question */
+    bool starts_job;          /* answers with a job_id */
+    bool requires_tasks;      /* callable only by clients that know tasks */
+    bool changes_resources;   /* after it the list of resources may be another */
+    bool reads_noted;         /* in the audit, counted: for what others would like to have */
     bool grows; /* the store, by more than the audit: not for all while its disk is nearly full */
     /* Before the check: the arguments that those given stand for. *out: a new reference. NULL: they
      * are taken as they are. */
     bool (*recall)(const struct call *call, const json_t *given, json_t **out, struct error *error);
+    /* Of those that destroy or spend money, and of no others: has the call the go-ahead that it
+     * needs (handlers/consent.h, or the digest of a plan that was shown)? run() is only called
+     * after it returned true. */
+    bool (*go_ahead)(struct call *call, struct error *error);
     bool (*run)(struct call *call, struct answer *answer, struct error *error);
 };
 
@@ -142,6 +152,7 @@ struct call {
     const struct services *services;
     const json_t *arguments; /* an object, checked against the params, defaults filled in */
     json_t *checked;         /* what tool_check made of them already; borrowed; NULL: nothing yet */
+    bool in_go_ahead;        /* the tool's go_ahead() runs: only there consent is asked for */
     const char *file;        /* that came beside the arguments; borrowed; NULL: none */
     size_t file_bytes;
     struct principal principal;

@@ -105,7 +105,8 @@ bool job_answer_id(const struct call *call, char out[ID_SIZE], struct error *err
 bool job_answer_check_owner(const struct call *call, const char *what, const char *principal,
                             const char *act, struct error *error)
 {
-    if (call->principal.role >= ROLE_ADMIN || strcmp(call->principal.name, principal) == 0)
+    if (role_allows(call->principal.role, ROLE_ADMIN)
+        || strcmp(call->principal.name, principal) == 0)
         return true;
     return error_set(error, ERROR_FORBIDDEN, "%s was started by %s: only %s or an admin may %s",
                      what, principal, principal, act);

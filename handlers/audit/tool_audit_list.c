@@ -37,7 +37,7 @@ static bool check(struct call *call, struct error *error)
 
     if (!call_boolean(call, "check", false))
         return true;
-    if (call->principal.role < ROLE_ADMIN)
+    if (!role_allows(call->principal.role, ROLE_ADMIN))
         return error_set(error, ERROR_FORBIDDEN,
                          "check needs the role admin; without it, `detail` tells what the latest "
                          "check found");

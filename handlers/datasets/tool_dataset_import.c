@@ -113,6 +113,8 @@ const struct tool tool_dataset_import = {
     .role = ROLE_OPERATOR,
     .placement = PLACE_WORKER,
     .idempotent = true,
+    .destroys = STATED_NO,
+    .spends_money = STATED_NO,
     .grows = true,
     .run = run,
 };

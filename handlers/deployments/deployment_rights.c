@@ -7,7 +7,8 @@
 bool deployment_check_owner(const struct call *call, const struct deployment *deployment,
                             struct error *error)
 {
-    if (call->principal.role >= ROLE_ADMIN || strcmp(call->principal.name, deployment->owner) == 0)
+    if (role_allows(call->principal.role, ROLE_ADMIN)
+        || strcmp(call->principal.name, deployment->owner) == 0)
         return true;
     return error_set(
         error, ERROR_FORBIDDEN,
@@ -38,7 +39,7 @@ bool deployment_check_secret(const struct call *call, const struct deployment *b
     if (after->secret[0] == '\0'
         || (!named && before != NULL && strcmp(before->url, after->url) == 0))
         return true;
-    if (named && call->principal.role >= ROLE_ADMIN)
+    if (named && role_allows(call->principal.role, ROLE_ADMIN))
         return secret_access_missing(access, after->secret, after->url, after->binds, error);
     return secret_access_check(access, after->secret, after->url, error);
 }

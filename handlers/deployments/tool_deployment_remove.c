@@ -20,6 +20,16 @@ static const struct field fields[] = {
     { 0 },
 };
 
+/* Also after the person agreed, which may take minutes. */
+static bool check(const struct call *call, struct deployment *out, struct error *error)
+{
+    const char *name = call_text(call, "deployment");
+
+    return deployment_find(call->services->store, name, out, error)
+           && deployment_check_owner(call, out, error)
+           && deployment_check_idle(call->services->store, name, error);
+}
+
 static bool is_meant(struct call *call, const struct deployment *deployment, struct error *error)
 {
     TEXT_AUTO plan = { 0 };
@@ -41,6 +51,13 @@ static bool is_meant(struct call *call, const struct deployment *deployment, str
     return consent_get(call, &consent, error);
 }
 
+static bool go_ahead(struct call *call, struct error *error)
+{
+    struct deployment deployment;
+
+    return check(call, &deployment, error) && is_meant(call, &deployment, error);
+}
+
 /* ---- The removal ---- */
 
 static void stop_watching(const struct call *call, const struct deployment *deployment)
@@ -58,10 +75,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     const char *name = call_text(call, "deployment");
     struct deployment deployment;
 
-    if (!deployment_find(call->services->store, name, &deployment, error)
-        || !deployment_check_owner(call, &deployment, error)
-        || !deployment_check_idle(call->services->store, name, error)
-        || !is_meant(call, &deployment, error)
+    if (!check(call, &deployment, error)
         || !deployment_retire(call->services->store, name, clock_utc_ms(), &call->change, error))
         return false;
     stop_watching(call, &deployment);
@@ -85,7 +99,9 @@ const struct tool tool_deployment_remove = {
     .fields = fields,
     .role = ROLE_OPERATOR,
     .placement = PLACE_WAITING,
-    .destructive = true,
+    .destroys = STATED_YES,
+    .spends_money = STATED_NO,
     .changes_resources = true,
+    .go_ahead = go_ahead,
     .run = run,
 };

@@ -47,7 +47,7 @@ static bool read_owner(const struct call *call, struct deployment *after, struct
 
     if (owner == NULL || strcmp(owner, after->owner) == 0)
         return true;
-    if (call->principal.role < ROLE_ADMIN)
+    if (!role_allows(call->principal.role, ROLE_ADMIN))
         return error_set(error, ERROR_FORBIDDEN, "only an admin may hand %s over to another owner",
                          after->name);
     if (!principal_exists(call->services->store, owner, &exists, error))
@@ -90,20 +90,42 @@ static bool is_meant(struct call *call, const struct deployment *before,
     return consent_get(call, &consent, error);
 }
 
+static bool moves(const struct deployment *before, const struct deployment *after)
+{
+    return strcmp(before->url, after->url) != 0;
+}
+
 static bool check_move(struct call *call, const struct deployment *before, struct deployment *after,
                        struct error *error)
 {
-    bool moves = strcmp(before->url, after->url) != 0;
-
-    if ((moves || strcmp(before->secret, after->secret) != 0)
+    if ((moves(before, after) || strcmp(before->secret, after->secret) != 0)
         && !deployment_check_owner(call, before, error))
         return false;
     if (!deployment_check_secret(call, before, after, error))
         return false;
-    return !moves
+    return !moves(before, after)
            || (check_revision(call, before, error)
-               && deployment_check_idle(call->services->store, before->name, error)
-               && is_meant(call, before, after, error));
+               && deployment_check_idle(call->services->store, before->name, error));
+}
+
+/* What is, and what the call makes of it. Also after the person agreed, which may take minutes. */
+static bool read(struct call *call, struct deployment *before, struct deployment *after,
+                 struct error *error)
+{
+    if (!deployment_argument(call, before, error))
+        return false;
+    *after = *before;
+    text_copy(after->created_by, sizeof after->created_by, call->principal.name);
+    return deployment_settings_read(call, after, error) && read_owner(call, after, error)
+           && check_move(call, before, after, error);
+}
+
+static bool go_ahead(struct call *call, struct error *error)
+{
+    struct deployment before, after;
+
+    return read(call, &before, &after, error)
+           && (!moves(&before, &after) || is_meant(call, &before, &after, error));
 }
 
 /* ---- The change ---- */
@@ -130,12 +152,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
     struct deployment before, after;
     bool changed;
 
-    if (!deployment_argument(call, &before, error))
-        return false;
-    after = before;
-    text_copy(after.created_by, sizeof after.created_by, call->principal.name);
-    if (!deployment_settings_read(call, &after, error) || !read_owner(call, &after, error)
-        || !check_move(call, &before, &after, error))
+    if (!read(call, &before, &after, error))
         return false;
     text_copy(bound, sizeof bound, after.binds);
     if (!store(call, &before, &after, &changed, error))
@@ -159,8 +176,11 @@ const struct tool tool_deployment_update = {
     .role = ROLE_OPERATOR,
     .placement = PLACE_WAITING,
     .idempotent = true,
+    .destroys = STATED_YES,
+    .spends_money = STATED_NO,
     .open_world = true,
     .changes_resources = true,
     .grows = true,
+    .go_ahead = go_ahead,
     .run = run,
 };

@@ -203,7 +203,7 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
 
     if (!deployment_argument(call, &deployment, error))
         return false;
-    if (call->principal.role < ROLE_OPERATOR)
+    if (!role_allows(call->principal.role, ROLE_OPERATOR))
         turn = health_memory_get(memory, &deployment, call->cancelled, call->host, answer, &age_s);
     if (turn == HEALTH_LEFT)
         return error_set(error, ERROR_CANCELLED, "the client left");

@@ -279,5 +279,7 @@ const struct tool tool_model_query = {
     .role = ROLE_OPERATOR,
     .placement = PLACE_WAITING,
     .open_world = true,
+    .destroys = STATED_NO,
+    .spends_money = STATED_NO, /* one question, of a length that the caller names */
     .run = run,
 };

@@ -80,5 +80,7 @@ const struct tool tool_secret_bind = {
     .role = ROLE_ADMIN,
     .placement = PLACE_WORKER,
     .idempotent = true,
+    .destroys = STATED_NO,
+    .spends_money = STATED_NO,
     .run = run,
 };

@@ -24,7 +24,7 @@ static char *audited(const char *id)
 static bool check(const struct call *call, const char *id, const char *act, struct job *job,
                   struct error *error)
 {
-    if (call->principal.role < ROLE_OPERATOR)
+    if (!role_allows(call->principal.role, ROLE_OPERATOR))
         return error_set(error, ERROR_FORBIDDEN, "%s needs the role operator; %s has the role %s",
                          call->change.tool, call->principal.name, role_name(call->principal.role));
     return job_pool_show(call->services->jobs, id, job, error)

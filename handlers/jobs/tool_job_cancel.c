@@ -40,5 +40,7 @@ const struct tool tool_job_cancel = {
     .fields = fields,
     .role = ROLE_OPERATOR,
     .placement = PLACE_WORKER,
+    .destroys = STATED_NO,
+    .spends_money = STATED_NO,
     .run = run,
 };

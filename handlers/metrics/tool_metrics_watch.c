@@ -89,6 +89,8 @@ const struct tool tool_metrics_watch = {
     .placement = PLACE_WAITING,
     .idempotent = true,
     .open_world = true,
+    .destroys = STATED_NO,
+    .spends_money = STATED_NO,
     .grows = true,
     .run = run,
 };

@@ -124,12 +124,29 @@ static bool start(struct call *call, const struct sweep_request *request, const 
         return false;
     if (*earlier)
         return true;
-    if (!sweep_request_check(call, request, error)
-        || !check_server(call, &request->deployment, error)
+    if (!check_server(call, &request->deployment, error)
         || (request->subjects > 1 && !check_server(call, &request->candidate, error))
         || !create(call, request, digest, out, error))
         return false;
     job_pool_kick(call->services->jobs);
+    return true;
+}
+
+/* A repeated call answers with what it started before, whatever that plan would cost by now. */
+static bool go_ahead(struct call *call, struct error *error)
+{
+    char digest[DIGEST_TEXT_SIZE];
+    struct sweep_request request;
+    struct sweep_row sweep;
+    bool earlier;
+
+    digest_arguments(call, digest);
+    if (!sweep_request_read(call, &request, error)
+        || !find_earlier(call, digest, &sweep, &earlier, error))
+        return false;
+    if (!earlier)
+        return sweep_request_check(call, &request, error);
+    sweep_row_finish(&sweep);
     return true;
 }
 
@@ -219,9 +236,12 @@ const struct tool tool_sweep_start = {
     .role = ROLE_OPERATOR,
     .placement = PLACE_WAITING,
     .open_world = true,
+    .destroys = STATED_NO,
+    .spends_money = STATED_YES,
     .starts_job = true,
     .changes_resources = true,
     .grows = true,
     .recall = recall,
+    .go_ahead = go_ahead,
     .run = run,
 };

@@ -161,7 +161,7 @@ static bool may_go_on(const struct exchange *exchange)
     if (!authority_check(exchange->server->authority, exchange->headers.authorization, &principal,
                          &error))
         return error.kind != ERROR_UNAUTHENTICATED;
-    return principal.role >= exchange->principal.role;
+    return role_allows(principal.role, exchange->principal.role);
 }
 
 void exchange_check_key(struct exchange *exchange)

@@ -63,18 +63,27 @@ static void serve_metrics(struct exchange *exchange)
 }
 
 const struct route routes[] = {
-    { "POST", "/mcp", .limited = true, .serve = mcp_post },
-    { "GET", "/mcp", .limited = true, .serve = mcp_get },
-    { "DELETE", "/mcp", .limited = true, .serve = mcp_delete },
+    { "POST", "/mcp", .limited = true, .role = ROLE_VIEWER, .serve = mcp_post },
+    { "GET", "/mcp", .limited = true, .role = ROLE_VIEWER, .serve = mcp_get },
+    { "DELETE", "/mcp", .limited = true, .role = ROLE_VIEWER, .serve = mcp_delete },
     { "POST", "/v1/imports", .limited = true, .role = ROLE_OPERATOR, .serve = upload_serve,
       .take = upload_take, .body_limit = UPLOAD_LIMIT_BYTES },
     { "POST", "/v1/datasets", .limited = true, .role = ROLE_OPERATOR, .serve = upload_serve_dataset,
       .take = upload_take, .body_limit = UPLOAD_LIMIT_BYTES },
     { "GET", "/health", .open = true, .quiet = true, .serve = serve_health },
     { "GET", "/ready", .open = true, .quiet = true, .serve = serve_ready },
-    { "GET", "/metrics", .quiet = true, .serve = serve_metrics },
+    { "GET", "/metrics", .quiet = true, .role = ROLE_VIEWER, .serve = serve_metrics },
     { 0 },
 };
+
+bool routes_check(const struct route *table, struct error *error)
+{
+    for (; table->path != NULL; table++)
+        if (table->open != (table->role == ROLE_NONE))
+            return error_set(error, ERROR_INTERNAL, "the route %s %s must be open or have a role",
+                             table->verb, table->path);
+    return true;
+}
 
 /* With or without a slash at its end. */
 static bool path_is(const struct route *route, const char *path)
@@ -181,7 +190,7 @@ static void check_role(struct exchange *exchange)
 {
     const struct principal *principal = &exchange->principal;
 
-    if (principal->role < exchange->route->role)
+    if (!role_allows(principal->role, exchange->route->role))
         mcp_refuse(exchange, 403, RPC_REFUSED, "%s needs the role %s; %s has the role %s",
                    exchange->route->path, role_name(exchange->route->role), principal->name,
                    role_name(principal->role));

@@ -15,7 +15,7 @@ struct route {
     bool quiet;   /* no log line */
     bool limited; /* counts against its principal's limits */
     void (*serve)(struct exchange *exchange);
-    enum role role; /* the least, looked at before the body is read */
+    enum role role; /* the least, looked at before the body is read; of `open` ones none */
     /* Takes the body piece by piece, instead of exchange->body, on the loop's thread, until it
      * replies. */
     void (*take)(struct exchange *exchange, const char *bytes, size_t size);
@@ -23,6 +23,9 @@ struct route {
 };
 
 extern const struct route routes[]; /* ends with a NULL path */
+
+/* Is each row either open or for a role? INTERNAL names the row that is not. */
+bool routes_check(const struct route *table, struct error *error);
 
 /* Finds the route of a request whose headers are read, and checks Host, Origin and who asks. Where
  * the request is refused it is answered: a reply with a status is set. */

@@ -62,7 +62,7 @@ static bool check_room(struct exchange *exchange)
 {
     struct error error;
 
-    if (exchange->principal.role >= ROLE_ADMIN
+    if (role_allows(exchange->principal.role, ROLE_ADMIN)
         || disk_space_check(exchange->server->services->store, &error))
         return true;
     mcp_refuse_fault(exchange, "an upload", &error);

@@ -25,7 +25,7 @@ static json_t *hints(const struct tool *tool)
         json_pack("{s:b, s:b}", "readOnlyHint", tool->read_only, "openWorldHint", tool->open_world);
 
     if (!tool->read_only) {
-        json_object_set_new(hints, "destructiveHint", json_boolean(tool->destructive));
+        json_object_set_new(hints, "destructiveHint", json_boolean(tool->destroys == STATED_YES));
         json_object_set_new(hints, "idempotentHint", json_boolean(tool->idempotent));
     }
     return hints;
@@ -77,7 +77,7 @@ bool method_tools_list_run(struct rpc *rpc)
                         "params.cursor is none of ours: the list has one page");
     text_add(&rpc->result, "\"tools\":[");
     for (size_t i = 0; server->tools[i] != NULL; i++) {
-        if (rpc->exchange->principal.role < server->tools[i]->role
+        if (!role_allows(rpc->exchange->principal.role, server->tools[i]->role)
             || !tool_sets_has(server->tools[i], rpc->tool_sets))
             continue;
         text_add(&rpc->result, comma);
@@ -96,7 +96,8 @@ static bool may_run_inline(struct rpc *rpc, const json_t *arguments)
 {
     struct error ignored;
 
-    return rpc->tool->placement == PLACE_INLINE && rpc->exchange->principal.role >= rpc->tool->role
+    return rpc->tool->placement == PLACE_INLINE
+           && role_allows(rpc->exchange->principal.role, rpc->tool->role)
            && tool_check(rpc->tool, arguments, &rpc->checked, &ignored);
 }
 

@@ -28,25 +28,26 @@ static bool cancel(struct rpc *rpc)
 
 const struct method methods[] = {
     { "initialize", ERA_LEGACY, .placement = PLACE_WORKER, .run = method_initialize_run },
-    { "ping", ERA_LEGACY, .run = answer_empty },
+    { "ping", ERA_LEGACY, .placement = PLACE_INLINE, .run = answer_empty },
     { "logging/setLevel", ERA_LEGACY, .placement = PLACE_WORKER, .run = client_log_set_level },
-    { "server/discover", ERA_MODERN, .cacheable = true, .ttl_ms = KEPT_MS,
-      .run = method_initialize_discover_run },
-    { "tools/list", BOTH, .cacheable = true, .ttl_ms = KEPT_MS,
+    { "server/discover", ERA_MODERN, .placement = PLACE_INLINE, .cacheable = true,
+      .ttl_ms = KEPT_MS, .run = method_initialize_discover_run },
+    { "tools/list", BOTH, .placement = PLACE_INLINE, .cacheable = true, .ttl_ms = KEPT_MS,
       .prepare = method_tools_list_prepare, .run = method_tools_list_run },
-    { "tools/call", BOTH, .named_by = "name", .prepare = method_tools_call_prepare,
-      .run = method_tools_call_run },
+    { "tools/call", BOTH, .placement = PLACE_WORKER, .named_by = "name",
+      .prepare = method_tools_call_prepare, .run = method_tools_call_run },
     { "resources/list", BOTH, .cacheable = true, .placement = PLACE_WORKER,
       .run = method_resources_list_run },
-    { "resources/templates/list", BOTH, .cacheable = true, .ttl_ms = KEPT_MS,
-      .run = method_resources_templates_run },
-    { "resources/read", BOTH, .cacheable = true, .named_by = "uri",
+    { "resources/templates/list", BOTH, .placement = PLACE_INLINE, .cacheable = true,
+      .ttl_ms = KEPT_MS, .run = method_resources_templates_run },
+    { "resources/read", BOTH, .placement = PLACE_WORKER, .cacheable = true, .named_by = "uri",
       .prepare = method_resources_read_prepare, .run = method_resources_read_run },
     { "resources/subscribe", ERA_LEGACY, .placement = PLACE_WORKER,
       .run = method_resources_subscribe_run },
     { "resources/unsubscribe", ERA_LEGACY, .placement = PLACE_WORKER,
       .run = method_resources_unsubscribe_run },
-    { "prompts/list", BOTH, .cacheable = true, .ttl_ms = KEPT_MS, .run = method_prompts_list_run },
+    { "prompts/list", BOTH, .placement = PLACE_INLINE, .cacheable = true, .ttl_ms = KEPT_MS,
+      .run = method_prompts_list_run },
     { "prompts/get", BOTH, .placement = PLACE_WORKER, .named_by = "name",
       .run = method_prompts_get_run },
     { "completion/complete", BOTH, .placement = PLACE_WORKER, .run = method_completion_run },
@@ -58,10 +59,21 @@ const struct method methods[] = {
       .prepare = method_tasks_require, .run = method_tasks_cancel_run },
     { "subscriptions/listen", ERA_MODERN, .placement = PLACE_WORKER, .stands = true,
       .prepare = method_listen_prepare, .run = method_listen_run },
-    { "notifications/initialized", ERA_LEGACY, .notification = true, .run = answer_empty },
-    { "notifications/cancelled", ERA_LEGACY, .notification = true, .run = cancel },
+    { "notifications/initialized", ERA_LEGACY, .placement = PLACE_INLINE, .notification = true,
+      .run = answer_empty },
+    { "notifications/cancelled", ERA_LEGACY, .placement = PLACE_INLINE, .notification = true,
+      .run = cancel },
     { 0 },
 };
+
+bool methods_check(const struct method *table, struct error *error)
+{
+    for (; table->name != NULL; table++)
+        if (table->placement == 0 || table->eras == 0)
+            return error_set(error, ERROR_INTERNAL, "the method %s has no %s", table->name,
+                             table->eras == 0 ? "era" : "placement");
+    return true;
+}
 
 const struct method *method_find(const char *name, enum era era)
 {

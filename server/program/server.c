@@ -12,6 +12,7 @@
 #include "base/core/memory.h"
 #include "base/core/random.h"
 #include "base/core/workers.h"
+#include "handlers/table_check.h"
 #include "server/access/authority.h"
 #include "server/access/rate_limit.h"
 #include "server/http/http_loop.h"
@@ -175,10 +176,22 @@ static void create_quotas(struct server *server)
                                                    : 2 * settings->rate_per_principal });
 }
 
+/* A row that forgot something is refused before anything is served. */
+static bool check_tables(const struct server_parts *parts, struct error *error)
+{
+    return methods_check(methods, error) && routes_check(routes, error)
+           && table_check_tools(parts->tools, error)
+           && (parts->resources == NULL || table_check_resources(parts->resources, error))
+           && (parts->prompts == NULL || table_check_prompts(parts->prompts, error));
+}
+
 bool server_create(const struct server_parts *parts, struct server **out, struct error *error)
 {
-    struct server *server = memory_zeroed(1, sizeof *server);
+    struct server *server;
 
+    if (!check_tables(parts, error))
+        return false;
+    server = memory_zeroed(1, sizeof *server);
     prepare(server, parts);
     create_quotas(server);
     limit_connections(server);

@@ -10,6 +10,7 @@
 #include "store/ledger/store_private.h"
 
 static const char *const role_names[] = {
+    [ROLE_NONE] = "none",
     [ROLE_VIEWER] = "viewer",
     [ROLE_OPERATOR] = "operator",
     [ROLE_ADMIN] = "admin",
@@ -22,13 +23,18 @@ const char *role_name(enum role role)
 
 bool role_find(const char *name, enum role *out)
 {
-    for (size_t i = 0; i < sizeof role_names / sizeof role_names[0]; i++) {
+    for (size_t i = ROLE_VIEWER; i < sizeof role_names / sizeof role_names[0]; i++) {
         if (strcmp(name, role_names[i]) == 0) {
             *out = (enum role)i;
             return true;
         }
     }
     return false;
+}
+
+bool role_allows(enum role has, enum role needs)
+{
+    return needs != ROLE_NONE && has >= needs;
 }
 
 bool principal_exists(struct store *store, const char *name, bool *out, struct error *error)

@@ -6,9 +6,17 @@
 #include "base/core/random.h"
 #include "store/ledger/store.h"
 
-enum role { ROLE_VIEWER, ROLE_OPERATOR, ROLE_ADMIN };
+/* Each may do what those before it may. */
+enum role {
+    ROLE_NONE, /* nobody's, and in a table the row that forgot it: nothing is allowed */
+    ROLE_VIEWER,
+    ROLE_OPERATOR,
+    ROLE_ADMIN,
+};
 const char *role_name(enum role role);
-bool role_find(const char *name, enum role *out);
+bool role_find(const char *name, enum role *out); /* false also for ROLE_NONE's name */
+/* May who has the role `has` do what needs the role `needs`? Never, if either is ROLE_NONE. */
+bool role_allows(enum role has, enum role needs);
 
 struct principal {
     char name[64];

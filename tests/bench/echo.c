@@ -35,6 +35,7 @@ static const struct tool echo = {
     .help = "Says it again.",
     .params = params,
     .fields = fields,
+    .role = ROLE_VIEWER,
     .placement = PLACE_INLINE,
     .read_only = true,
     .run = run_echo,

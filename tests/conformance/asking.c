@@ -240,7 +240,8 @@ static const struct param message_params[] = {
     { 0 },
 };
 
-#define ASKING_TOOL .placement = PLACE_WAITING, .read_only = true, .open_world = true
+#define ASKING_TOOL                                                                                \
+    .role = ROLE_VIEWER, .placement = PLACE_WAITING, .read_only = true, .open_world = true
 
 const struct tool asking_tools[] = {
     { .name = "test_sampling",

@@ -100,7 +100,8 @@ static const char wide_schema[] =
     "\"then\":{\"required\":[\"phone\"]},\"else\":{\"required\":[\"email\"]},"
     "\"additionalProperties\":false}";
 
-#define CONTENT_TOOL .placement = PLACE_INLINE, .read_only = true, .idempotent = true
+#define CONTENT_TOOL                                                                               \
+    .role = ROLE_VIEWER, .placement = PLACE_INLINE, .read_only = true, .idempotent = true
 
 const struct tool content_tools[] = {
     { .name = "test_simple_text",

@@ -112,12 +112,15 @@ static const struct field no_fields[] = { { 0 } };
 static void call_own_tool(struct world *world, bool (*run)(struct call *call, struct answer *answer,
                                                            struct error *error))
 {
-    const struct tool tool = {
-        .name = "own", .params = no_params, .fields = no_fields, .read_only = true, .run = run
-    };
+    const struct tool tool = { .name = "own",
+                               .params = no_params,
+                               .fields = no_fields,
+                               .role = ROLE_VIEWER,
+                               .read_only = true,
+                               .run = run };
     struct answer answer = { 0 };
     struct call call = { .services = &world->services,
-                         .principal = { .name = "bob" },
+                         .principal = { .name = "bob", .role = ROLE_VIEWER },
                          .change.actor.request_id = "req_77",
                          .host = world,
                          .progress = world_progress,
@@ -155,7 +158,7 @@ static void names_the_nearest_tool_for_an_unknown_one(void **state)
 {
     struct world *world = *state;
     struct call call = { .services = &world->services,
-                         .principal = { .name = "bob" },
+                         .principal = { .name = "bob", .role = ROLE_VIEWER },
                          .change.actor.request_id = "req_1" };
     struct audit_filter filter = { .principal = "bob" };
     struct audit_row *rows;

@@ -122,11 +122,12 @@ static const struct param asking_confirm_params[] = {
 
 #define ASKING_TOOL(tool_name, ...)                                                                \
     {                                                                                              \
-        .name = tool_name, .title = tool_name, .help = tool_name, .placement = PLACE_WAITING,      \
-        __VA_ARGS__                                                                                \
+        .name = tool_name, .title = tool_name, .help = tool_name, .role = ROLE_VIEWER,             \
+        .placement = PLACE_WAITING, __VA_ARGS__                                                    \
     }
 static const struct tool asking_confirm_tool =
-    ASKING_TOOL("confirm", .params = asking_confirm_params, .run = asking_confirm);
+    ASKING_TOOL("confirm", .params = asking_confirm_params, .destroys = STATED_NO,
+                .spends_money = STATED_NO, .run = asking_confirm);
 static const struct tool asking_all_tool =
     ASKING_TOOL("all", .params = asking_no_params, .read_only = true, .run = asking_all);
 static const struct tool asking_page_tool =

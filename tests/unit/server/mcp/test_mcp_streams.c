@@ -36,6 +36,7 @@ static const struct tool leave_tool = {
     .help = "Ends its connection, and answers later.",
     .params = served_echo_params,
     .fields = served_echo_fields,
+    .role = ROLE_VIEWER,
     .placement = PLACE_WAITING,
     .read_only = true,
     .run = leave,

@@ -44,6 +44,9 @@ static const struct resource bytes = { .name = "bytes",
                                        .help = "Some bytes.",
                                        .mime_type = "application/octet-stream",
                                        .binary = true,
+                                       .role = ROLE_VIEWER,
+                                       .placement = PLACE_WORKER,
+
                                        .read = read_bytes };
 static const struct resource things = { .name = "thing",
                                         .uri = "test://things/{id}",
@@ -51,6 +54,7 @@ static const struct resource things = { .name = "thing",
                                         .help = "A thing.",
                                         .mime_type = "text/plain",
                                         .instances = &two,
+                                        .role = ROLE_VIEWER,
                                         .placement = PLACE_WAITING,
                                         .read = read_bytes };
 static const struct resource *const table[] = { &bytes, &things, NULL };
@@ -70,6 +74,7 @@ static const struct prompt hello = { .name = "hello",
                                      .title = "Hello",
                                      .help = "Says a word.",
                                      .arguments = hello_arguments,
+                                     .role = ROLE_VIEWER,
                                      .write = write_hello };
 static const struct prompt *const prompt_table[] = { &hello, NULL };
 

@@ -27,6 +27,8 @@ static const struct resource long_resource = { .name = "long",
                                                .title = "Long",
                                                .help = "A long one.",
                                                .mime_type = "text/plain",
+                                               .role = ROLE_VIEWER,
+                                               .placement = PLACE_WORKER,
                                                .read = read_long };
 static const struct resource *const table[] = { &long_resource, NULL };
 

@@ -31,6 +31,8 @@ static const struct tool by_rows = { .name = "rows",
                                      .title = "Rows",
                                      .help = "Rows.",
                                      .params = params,
+                                     .role = ROLE_VIEWER,
+                                     .placement = PLACE_WORKER,
                                      .read_only = true,
                                      .run = run };
 static const struct tool by_schema = {
@@ -40,6 +42,8 @@ static const struct tool by_schema = {
     .input_schema = "{\"type\":\"object\",\"properties\":{\"where\":{\"type\":\"object\","
                     "\"properties\":{\"region\":{\"type\":\"string\",\"x-mcp-header\":"
                     "\"Region\"}}}}}",
+    .role = ROLE_VIEWER,
+    .placement = PLACE_WORKER,
     .read_only = true,
     .run = run,
 };

@@ -1,0 +1,189 @@
+/* What a row of a table forgot to state is refused before anything is served. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "handlers/consent.h"
+#include "handlers/table_check.h"
+#include "server/http/routes.h"
+#include "server/mcp/methods.h"
+#include "tests/unit/support/served.h"
+
+static void accepts_every_table_of_the_program(void **state)
+{
+    struct error error = { .kind = ERROR_NONE };
+
+    (void)state;
+    if (!table_check_tools(tools, &error) || !table_check_resources(resources, &error)
+        || !table_check_prompts(prompts, &error) || !methods_check(methods, &error)
+        || !routes_check(routes, &error))
+        fail_msg("%s", error.message);
+}
+
+static void check_tool(struct tool tool, const char *problem)
+{
+    const struct tool *const table[] = { &tool, NULL };
+    struct error error;
+
+    assert_false(table_check_tools(table, &error));
+    assert_int_equal(error.kind, ERROR_INTERNAL);
+    assert_non_null(strstr(error.message, tool.name));
+    assert_non_null(strstr(error.message, problem));
+}
+
+#define WITHOUT(name, assignment, problem)                                                         \
+    do {                                                                                           \
+        struct tool copy = *tool_find(name);                                                       \
+        copy.assignment;                                                                           \
+        check_tool(copy, problem);                                                                 \
+    } while (0)
+
+static void refuses_a_tool_that_forgot_who_may_call_it_or_where_it_runs(void **state)
+{
+    (void)state;
+    WITHOUT("run_list", role = 0, "has no role");
+    WITHOUT("run_list", placement = 0, "has no placement");
+}
+
+static void refuses_a_tool_that_forgot_what_it_does_to_others(void **state)
+{
+    (void)state;
+    WITHOUT("deployment_remove", destroys = 0, "does not state");
+    WITHOUT("sweep_start", spends_money = 0, "does not state");
+    WITHOUT("run_list", read_only = false, "does not state");
+    WITHOUT("run_list", destroys = STATED_YES, "only reads");
+    WITHOUT("run_list", spends_money = STATED_NO, "only reads");
+}
+
+static void refuses_what_destroys_or_spends_money_without_a_go_ahead(void **state)
+{
+    (void)state;
+    WITHOUT("deployment_remove", go_ahead = NULL, "without go_ahead()");
+    WITHOUT("sweep_start", go_ahead = NULL, "without go_ahead()");
+    WITHOUT("deployment_remove", destroys = STATED_NO, "neither destroys nor spends money");
+}
+
+static void refuses_arguments_and_members_without_a_type(void **state)
+{
+    static const struct param params[] = { { .name = "bare" }, { 0 } };
+    static const struct field inner[] = { { .name = "bare" }, { 0 } };
+    static const struct field outer[] = { { "outer", VALUE_OBJECT, .fields = inner }, { 0 } };
+
+    (void)state;
+    WITHOUT("run_list", params = params, "argument bare has no type");
+    WITHOUT("run_list", fields = outer, "member bare has no type");
+}
+
+static void refuses_resources_and_prompts_that_forgot_something(void **state)
+{
+    struct resource resource = *resources[0];
+    struct prompt prompt = *prompts[0];
+    const struct resource *const resource_table[] = { &resource, NULL };
+    const struct prompt *const prompt_table[] = { &prompt, NULL };
+    struct error error;
+
+    (void)state;
+    resource.role = 0;
+    assert_false(table_check_resources(resource_table, &error));
+    assert_non_null(strstr(error.message, "has no role"));
+    resource = *resources[0];
+    resource.placement = 0;
+    assert_false(table_check_resources(resource_table, &error));
+    assert_non_null(strstr(error.message, "has no placement"));
+    prompt.role = 0;
+    assert_false(table_check_prompts(prompt_table, &error));
+    assert_non_null(strstr(error.message, "has no role"));
+}
+
+static void refuses_methods_and_routes_that_forgot_something(void **state)
+{
+    static const struct method unplaced[] = { { "ping", ERA_LEGACY }, { 0 } };
+    static const struct method timeless[] = { { "ping", .placement = PLACE_INLINE }, { 0 } };
+    static const struct route unguarded[] = { { "GET", "/secrets" }, { 0 } };
+    static const struct route doubtful[] = {
+        { "GET", "/secrets", .open = true, .role = ROLE_ADMIN }, { 0 }
+    };
+    struct error error;
+
+    (void)state;
+    assert_false(methods_check(unplaced, &error));
+    assert_string_equal(error.message, "the method ping has no placement");
+    assert_false(methods_check(timeless, &error));
+    assert_string_equal(error.message, "the method ping has no era");
+    assert_false(routes_check(unguarded, &error));
+    assert_string_equal(error.message, "the route GET /secrets must be open or have a role");
+    assert_false(routes_check(doubtful, &error));
+}
+
+static void read_settings(struct served *served, ...)
+{
+    va_list flags;
+
+    va_start(flags, served);
+    served_read_settings(served, flags);
+    va_end(flags);
+}
+
+static void starts_no_server_with_such_a_row(void **state)
+{
+    const struct tool forgetful = { .name = "forgetful", .read_only = true };
+    const struct tool *const table[] = { &forgetful, NULL };
+    struct served served;
+    struct error error;
+
+    (void)state;
+    served_create(&served);
+    read_settings(&served, NULL);
+    served.tools = table;
+    assert_false(served_try(&served, &error));
+    assert_string_equal(error.message, "the tool forgetful has no role");
+    job_pool_destroy(served.services.jobs, 1000);
+    store_close(served.services.store);
+    folder_remove(served.folder);
+}
+
+static void lets_nobody_in_for_no_role(void **state)
+{
+    (void)state;
+    assert_true(role_allows(ROLE_ADMIN, ROLE_VIEWER));
+    assert_true(role_allows(ROLE_VIEWER, ROLE_VIEWER));
+    assert_false(role_allows(ROLE_VIEWER, ROLE_OPERATOR));
+    assert_false(role_allows(ROLE_NONE, ROLE_VIEWER));
+    assert_false(role_allows(ROLE_ADMIN, ROLE_NONE));
+    assert_false(role_allows(ROLE_NONE, ROLE_NONE));
+    assert_false(role_find("none", &(enum role){ ROLE_NONE }));
+}
+
+static void asks_for_consent_nowhere_but_in_go_ahead(void **state)
+{
+    struct call call = { .change.tool = "sly" };
+    const struct consent consent = { .name = "demo" };
+    struct error error;
+
+    (void)state;
+    assert_false(consent_get(&call, &consent, &error));
+    assert_int_equal(error.kind, ERROR_INTERNAL);
+    assert_string_equal(error.message, "sly asks for consent outside its go_ahead()");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(accepts_every_table_of_the_program),
+        cmocka_unit_test(refuses_a_tool_that_forgot_who_may_call_it_or_where_it_runs),
+        cmocka_unit_test(refuses_a_tool_that_forgot_what_it_does_to_others),
+        cmocka_unit_test(refuses_what_destroys_or_spends_money_without_a_go_ahead),
+        cmocka_unit_test(refuses_arguments_and_members_without_a_type),
+        cmocka_unit_test(refuses_resources_and_prompts_that_forgot_something),
+        cmocka_unit_test(refuses_methods_and_routes_that_forgot_something),
+        cmocka_unit_test(starts_no_server_with_such_a_row),
+        cmocka_unit_test(lets_nobody_in_for_no_role),
+        cmocka_unit_test(asks_for_consent_nowhere_but_in_go_ahead),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
