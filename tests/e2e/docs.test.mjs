@@ -8,14 +8,15 @@
 // A `call` is a tool with its arguments. Ids that end in "..." stand for the latest of their kind. Of printed text, each line must
 // begin with the words that are shown, whatever its numbers; "[...]" stands for any text.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { globSync } from 'node:fs';
+import { cp, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import { connect, text } from './clients.mjs';
-import { OPSBRAIN, run as runOpsbrain, startServer, startSimserve, temporaryFolder } from './harness.mjs';
+import { OPSBRAIN, SIMSERVE, run, startServer, startSimserve, temporaryFolder } from './harness.mjs';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const README_LIMIT_BYTES = 9 * 1024;
@@ -24,11 +25,9 @@ const WORDS_COMPARED = 5;
 const CALL_LIMIT_MS = 60_000;
 const DEMO = ['--max-running', '8']; // as ./run starts it
 
-const documents = await Promise.all(
-    ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...(await readdir(path.join(ROOT, 'docs'))).sort()
-        .filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)]
-        .map(async (name) => ({ name, content: await readFile(path.join(ROOT, name), 'utf8') })),
-);
+const names = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'tests/simserve/README.md',
+    ...globSync('docs/*.md', { cwd: ROOT }).sort()];
+const documents = await Promise.all(names.map(async (name) => ({ name, content: await readFile(path.join(ROOT, name), 'utf8') })));
 
 // ---- Reading ----
 
@@ -243,12 +242,12 @@ inEach('what ./run is told to do exists', async (name, content) => {
 });
 
 inEach('flags exist', async (name, content) => {
-    const { output } = await runOpsbrain(['help']);
+    const [{ output }, simserve] = await Promise.all([run(['help']), promisify(execFile)(SIMSERVE, ['--help'])]);
     const others = ['--preset', '--build', '--target', '--follow', '--header', '--help', '--write'];
     for (const code of inline(content))
         for (const [flag] of code.matchAll(/(?<![\w-])--[a-z][a-z0-9-]*/g)) {
             const pattern = flag.endsWith('-') ? flag : `${flag}\\b`; // `--samples-*-days`
-            assert.ok(others.includes(flag) || new RegExp(pattern).test(output), `${name} names ${flag}`);
+            assert.ok(others.includes(flag) || new RegExp(pattern).test(output + simserve.stdout.replaceAll('_', '-')), `${name} names ${flag}`);
         }
 });
 

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export const OPSBRAIN = process.env.OPSBRAIN_BIN ?? path.resolve('build/dev/bin/opsbrain');
 const CONFORMANCE_SERVER = process.env.CONFORMANCE_BIN ?? path.resolve('build/dev/bin/conformance_server');
-const SIMSERVE = process.env.SIMSERVE_BIN ?? path.resolve('build/dev/bin/simserve');
+export const SIMSERVE = process.env.SIMSERVE_BIN ?? path.resolve('build/dev/bin/simserve');
 const READY_MS = 20_000;
 const STOP_MS = 8_000;
 const SANITIZER = /ERROR: (Address|Leak)Sanitizer|runtime error:|WARNING: ThreadSanitizer/;
