@@ -135,15 +135,30 @@ bool store_change(struct store *store, struct change *change, database_apply *ap
     return true;
 }
 
+struct telling {
+    database_apply *apply;
+    void *context;
+    struct text *changed;
+};
+
+static bool apply_told(struct sql_connection *connection, void *context, struct error *error)
+{
+    struct telling *telling = context;
+
+    text_clear(telling->changed);
+    return telling->apply(connection, telling->context, error);
+}
+
 bool store_change_told(struct store *store, struct change *change, database_apply *apply,
                        void *context, const char *subject, const char *detail, struct text *changed,
                        struct error *error)
 {
+    struct telling telling = { apply, context, changed };
     bool done;
 
     if (change != NULL)
         change->changed = changed;
-    done = store_change(store, change, apply, context, subject, detail, error);
+    done = store_change(store, change, apply_told, &telling, subject, detail, error);
     if (change != NULL)
         change->changed = NULL;
     text_finish(changed);

@@ -30,6 +30,7 @@ struct write {
     void *context;
     struct error *error;
     bool ok, done;
+    bool rehearsed_ok;
     pthread_cond_t finished;
     struct write *next;
 };
@@ -45,7 +46,7 @@ struct database {
     char *path;
     struct sql_connection *writer;
     pthread_t thread;
-    bool started;
+    bool started, rehearses;
     int wal_pages; /* the writer's own, as is the next */
     bool failing;
 
@@ -98,7 +99,7 @@ static bool apply_whole(struct sql_connection *writer, database_apply *apply, vo
 }
 
 /* Some errors (a full disk) end the whole transaction: then *error is set and false returned. */
-static bool apply_all(struct sql_connection *writer, struct batch *batch, struct error *error)
+static bool apply_each(struct sql_connection *writer, struct batch *batch, struct error *error)
 {
     struct error reason;
 
@@ -119,6 +120,40 @@ static bool apply_all(struct sql_connection *writer, struct batch *batch, struct
             return false;
         }
     }
+    return true;
+}
+
+/* All of the batch once, for nothing. */
+static bool rehearse(struct sql_connection *writer, struct batch *batch, struct error *error)
+{
+    if (!apply_each(writer, batch, error) || !execute(writer, "ROLLBACK", error))
+        return false;
+    for (struct write *write = batch->writes; write != NULL; write = write->next)
+        write->rehearsed_ok = write->ok;
+    return true;
+}
+
+/* A closure that leaves something in memory which changes its next run would do this. */
+static void check_rehearsal(const struct batch *batch)
+{
+    for (const struct write *write = batch->writes; write != NULL; write = write->next) {
+        if (write->ok == write->rehearsed_ok)
+            continue;
+        log_error("a write that was run again ended otherwise: %s", write->error->message);
+        abort();
+    }
+}
+
+static bool apply_all(struct database *database, struct batch *batch, struct error *error)
+{
+    struct sql_connection *writer = database->writer;
+
+    if (database->rehearses && !rehearse(writer, batch, error))
+        return false;
+    if (!apply_each(writer, batch, error))
+        return false;
+    if (database->rehearses)
+        check_rehearsal(batch);
     return execute(writer, "COMMIT", error);
 }
 
@@ -146,7 +181,7 @@ static bool run_batch(struct database *database, struct batch *batch)
     struct sql_connection *writer = database->writer;
     struct error error = { 0 }, ignored;
     bool guarded = is_guarded(database, &error);
-    bool ok = guarded && apply_all(writer, batch, &error);
+    bool ok = guarded && apply_all(database, batch, &error);
 
     if (guarded) /* else its guard has said so */
         log_failing(database, !ok, &error);
@@ -479,6 +514,7 @@ bool database_open(const char *path, const struct migration_set *migrations, uns
     pthread_condattr_t monotonic;
 
     database->path = memory_copy_text(path);
+    database->rehearses = secure_getenv("OPSBRAIN_REHEARSE_WRITES") != NULL;
     database->last = &database->first;
     database->deferred_last = &database->deferred_first;
     pthread_mutex_init(&database->lock, NULL);

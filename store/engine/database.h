@@ -7,7 +7,9 @@
 
 struct database;
 
-/* Opens or creates `path` (mode 0600), brings its schema up to date, starts the writer. */
+/* Opens or creates `path` (mode 0600), brings its schema up to date, starts the writer. In the
+ * environment OPSBRAIN_REHEARSE_WRITES, which only tests set, has each transaction run, rolled back
+ * and run again. */
 bool database_open(const char *path, const struct migration_set *migrations, unsigned readers,
                    struct database **out, struct error *error);
 /* Commits what is queued, joins the writer, checkpoints. NULL is fine. */
@@ -19,7 +21,9 @@ void database_guard(struct database *database, bool (*guard)(void *context, stru
                     void *context);
 
 /* What one write does, on the writer's thread, inside a savepoint: false undoes all of it. It may
- * not write to the database through any other way than `connection`. */
+ * not write to the database through any other way than `connection`. An engine may have to roll a
+ * transaction back and run it again, so a closure takes nothing out of its context, and writes what
+ * it finds out over what an earlier run left there. */
 typedef bool database_apply(struct sql_connection *connection, void *context, struct error *error);
 
 /* Not on this thread, from now on (store.h). */

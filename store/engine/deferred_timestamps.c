@@ -21,6 +21,7 @@ struct deferred_timestamps {
     struct database *database;
     pthread_mutex_t lock;
     size_t count;
+    bool is_due; /* a flush of the table is queued */
     struct touch *slots;
 };
 
@@ -50,22 +51,32 @@ static struct touch *take_all(struct deferred_timestamps *deferred)
 
     deferred->slots = memory_zeroed(SLOTS, sizeof *deferred->slots);
     deferred->count = 0;
+    deferred->is_due = false;
     return taken;
 }
 
+/* One transaction's worth of them. */
+struct flush {
+    struct deferred_timestamps *deferred;
+    struct touch *taken; /* NULL: the transaction was not run yet */
+};
+
 static bool apply_touches(struct sql_connection *connection, void *context, struct error *error)
 {
-    struct deferred_timestamps *deferred = context;
+    struct flush *flush = context;
 
-    pthread_mutex_lock(&deferred->lock);
-    FREE_AUTO struct touch *taken = take_all(deferred);
-    pthread_mutex_unlock(&deferred->lock);
+    pthread_mutex_lock(&flush->deferred->lock);
+    if (flush->taken == NULL)
+        flush->taken = take_all(flush->deferred);
+    pthread_mutex_unlock(&flush->deferred->lock);
     for (size_t i = 0; i < SLOTS; i++) {
-        if (taken[i].statement == NULL)
+        const struct touch *touch = &flush->taken[i];
+
+        if (touch->statement == NULL)
             continue;
-        SQL_AUTO sql = sql_begin(connection, taken[i].statement);
-        sql_bind_text(&sql, 1, taken[i].id);
-        sql_bind_integer(&sql, 2, taken[i].at_ms);
+        SQL_AUTO sql = sql_begin(connection, touch->statement);
+        sql_bind_text(&sql, 1, touch->id);
+        sql_bind_integer(&sql, 2, touch->at_ms);
         if (!sql_run(&sql, error))
             return false;
     }
@@ -87,27 +98,43 @@ static size_t slot_of(const struct deferred_timestamps *deferred, const char *st
     return slot;
 }
 
-static void keep(void *context)
+static void release(void *context)
 {
-    (void)context; /* the table stays ours */
+    struct flush *flush = context;
+
+    free(flush->taken);
+    free(flush);
+}
+
+/* Where too many updates wait, the next touch tries again. */
+static void defer(struct deferred_timestamps *deferred)
+{
+    struct flush *flush = memory_zeroed(1, sizeof *flush);
+    struct error ignored;
+
+    flush->deferred = deferred;
+    if (database_defer_take(deferred->database, apply_touches, flush, release, &ignored))
+        return;
+    pthread_mutex_lock(&deferred->lock);
+    deferred->is_due = false;
+    pthread_mutex_unlock(&deferred->lock);
 }
 
 void deferred_timestamps_note(struct deferred_timestamps *deferred, const char *statement,
                               const char *id, int64_t at_ms)
 {
-    struct error ignored;
-    bool first = false;
-
     pthread_mutex_lock(&deferred->lock);
     struct touch *touch = &deferred->slots[slot_of(deferred, statement, id)];
     if (touch->statement == NULL && deferred->count < LIMIT) {
-        first = deferred->count++ == 0;
+        deferred->count++;
         touch->statement = statement;
         text_copy(touch->id, sizeof touch->id, id);
     }
     if (touch->statement != NULL && touch->at_ms < at_ms)
         touch->at_ms = at_ms;
+    bool was_due = deferred->is_due;
+    deferred->is_due = true;
     pthread_mutex_unlock(&deferred->lock);
-    if (first)
-        database_defer_take(deferred->database, apply_touches, deferred, keep, &ignored);
+    if (!was_due)
+        defer(deferred);
 }

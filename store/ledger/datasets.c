@@ -61,6 +61,7 @@ static bool check_name(struct sql_connection *connection, struct creation *creat
     sql_bind_text(&sql, 1, creation->entry->name);
     if (!sql_find(&sql, &found, error))
         return false;
+    creation->existed = false;
     if (!found)
         return true;
     sql_text(&sql, 0, digest, sizeof digest);

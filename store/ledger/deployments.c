@@ -116,7 +116,8 @@ static bool find_current(struct sql_connection *connection, const char *name,
 }
 
 struct edit {
-    struct deployment row; /* in: what is wanted; out: what is stored */
+    struct deployment wanted;
+    struct deployment row; /* what is stored; begins as what is wanted */
     int64_t now_ms;
     bool is_admin; /* who does it */
     char detail[SECRET_NAME_SIZE + ORIGIN_SIZE + 32];
@@ -226,6 +227,7 @@ static bool apply_add(struct sql_connection *connection, void *context, struct e
     struct deployment old = { 0 };
     bool found;
 
+    *row = edit->wanted;
     if (!find(connection, row->name, &old, &found, error))
         return false;
     if (found && old.retired_ms == 0)
@@ -254,6 +256,7 @@ static bool apply_change(struct sql_connection *connection, void *context, struc
     struct deployment *row = &edit->row;
     struct deployment old = { 0 };
 
+    *row = edit->wanted;
     if (!find_current(connection, row->name, &old, error))
         return false;
     if (old.revision != row->revision)
@@ -274,7 +277,7 @@ static bool apply_retire(struct sql_connection *connection, void *context, struc
     struct deployment old = { 0 };
     SQL_AUTO sql = sql_begin(connection, "UPDATE deployments SET retired_ms = ?2 WHERE id = ?1");
 
-    if (!find_current(connection, edit->row.name, &old, error))
+    if (!find_current(connection, edit->wanted.name, &old, error))
         return false;
     sql_bind_integer(&sql, 1, old.id);
     sql_bind_integer(&sql, 2, edit->now_ms);
@@ -293,14 +296,15 @@ static bool run_edit(struct store *store, database_apply *apply,
                      const struct deployment *deployment, int64_t now_ms, struct change *change,
                      struct deployment *out, struct error *error)
 {
-    struct edit edit = { .row = *deployment, .now_ms = now_ms, .is_admin = is_admin(change) };
+    struct edit edit = { .wanted = *deployment, .now_ms = now_ms, .is_admin = is_admin(change) };
+    struct deployment *wanted = &edit.wanted;
 
-    if (*edit.row.created_by == '\0' && change != NULL && change->actor.principal != NULL)
-        text_copy(edit.row.created_by, sizeof edit.row.created_by, change->actor.principal);
-    if (*edit.row.binds != '\0')
-        snprintf(edit.detail, sizeof edit.detail, "the secret %s is bound to %s", edit.row.secret,
-                 edit.row.binds);
-    if (!store_change_told(store, change, apply, &edit, edit.row.name, edit.detail, &edit.changed,
+    if (*wanted->created_by == '\0' && change != NULL && change->actor.principal != NULL)
+        text_copy(wanted->created_by, sizeof wanted->created_by, change->actor.principal);
+    if (*wanted->binds != '\0')
+        snprintf(edit.detail, sizeof edit.detail, "the secret %s is bound to %s", wanted->secret,
+                 wanted->binds);
+    if (!store_change_told(store, change, apply, &edit, wanted->name, edit.detail, &edit.changed,
                            error))
         return false;
     *out = edit.row;

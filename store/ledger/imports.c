@@ -218,6 +218,7 @@ static bool apply_create(struct sql_connection *connection, void *context, struc
     const struct import_order *order = creation->order;
     bool stated = strcmp(order->stated, "{}") != 0;
 
+    import_row_finish(&creation->row);
     if (!find_earlier(connection, order, stated, creation->id, error)
         || !find_earlier(connection, order, false, creation->earlier, error))
         return false;

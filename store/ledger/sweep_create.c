@@ -208,6 +208,9 @@ static bool apply_create(struct sql_connection *connection, void *context, struc
     struct creation *creation = context;
     bool used = false;
 
+    creation->run_count = 0;
+    creation->detail[0] = '\0';
+    sweep_row_finish(&creation->row);
     if (creation->idempotency.key != NULL
         && !idempotency_read(connection, &creation->idempotency, creation->sweep_id, &used, error))
         return false;

@@ -263,6 +263,7 @@ static bool apply_reopen(struct sql_connection *connection, void *context, struc
     struct reopening *reopening = context;
     struct sweep_row *row = &reopening->row;
 
+    sweep_row_finish(row);
     if (!sweep_read(connection, reopening->id, row, error))
         return false;
     if (!check_idle(connection, row, error)

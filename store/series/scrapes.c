@@ -13,11 +13,17 @@
 
 struct scrape {
     struct series_cache *series;
-    uint64_t generation; /* of the ids */
     int64_t deployment_id, at_ms, epoch;
+    /* What came. */
     const struct scrape_value **values;
-    struct sample *samples; /* beside the values; series 0: not known yet */
-    size_t count, extra;    /* `extra` more samples stand behind those of the values */
+    int64_t *ids; /* beside the values; 0: not known yet */
+    size_t count;
+    uint64_t generation; /* of the ids */
+    /* What of it is stored, made anew by each run of the transaction. */
+    const struct scrape_value **kept;
+    struct sample *samples; /* beside those, with `extra` more after them */
+    size_t kept_count, extra;
+    uint64_t kept_generation;
     struct scrape_left_out *left_out;
 };
 
@@ -88,39 +94,30 @@ static bool give_id(struct sql_connection *connection, int64_t deployment_id,
            || series_insert(connection, deployment_id, value, id, error);
 }
 
-/* Series were freed since their ids were looked up, which only this thread does. */
-static void check_generation(struct scrape *scrape)
-{
-    uint64_t generation = series_cache_generation(scrape->series);
-
-    for (size_t i = 0; generation != scrape->generation && i < scrape->count; i++)
-        scrape->samples[i].series = 0;
-    scrape->generation = generation;
-}
-
-/* Gives ids to the series that have none, and leaves out what is beyond the limit. */
+/* Gives ids to the series that have none, and leaves out what is beyond the limit. Where series
+ * were freed since the ids were looked up, which only this thread does, they are looked up again.
+ */
 static bool apply_series(struct sql_connection *connection, struct scrape *scrape,
                          struct error *error)
 {
-    size_t kept = 0;
     int64_t known = -1;
 
-    check_generation(scrape);
+    scrape->kept_generation = series_cache_generation(scrape->series);
+    scrape->kept_count = 0;
     scrape->left_out->by_deployment = 0;
     for (size_t i = 0; i < scrape->count; i++) {
-        int64_t *id = &scrape->samples[i].series;
+        const struct scrape_value *value = scrape->values[i];
+        int64_t id = scrape->kept_generation == scrape->generation ? scrape->ids[i] : 0;
 
-        if (*id == 0
-            && !give_id(connection, scrape->deployment_id, scrape->values[i], &known, id, error))
+        if (id == 0 && !give_id(connection, scrape->deployment_id, value, &known, &id, error))
             return false;
-        if (*id == 0) {
+        if (id == 0) {
             scrape->left_out->by_deployment++;
             continue;
         }
-        scrape->values[kept] = scrape->values[i];
-        scrape->samples[kept++] = scrape->samples[i];
+        scrape->kept[scrape->kept_count] = value;
+        scrape->samples[scrape->kept_count++] = (struct sample){ id, value->value };
     }
-    scrape->count = kept;
     return true;
 }
 
@@ -145,6 +142,8 @@ static size_t *number_of(struct scrape_left_out *left_out, const struct limit *l
 static bool apply_left_out(struct sql_connection *connection, struct scrape *scrape,
                            struct error *error)
 {
+    scrape->extra = 0;
+    scrape->left_out->is_first = false;
     for (size_t i = 0; i < LIMITS; i++) {
         double number = (double)*number_of(scrape->left_out, &limits[i]);
         const struct scrape_value value = { SCRAPE_LEFT_OUT, limits[i].labels, "gauge", number };
@@ -157,7 +156,7 @@ static bool apply_left_out(struct sql_connection *connection, struct scrape *scr
         scrape->left_out->is_first |= id == 0;
         if (id == 0 && !series_insert(connection, scrape->deployment_id, &value, &id, error))
             return false;
-        scrape->samples[scrape->count + scrape->extra++] = (struct sample){ id, number };
+        scrape->samples[scrape->kept_count + scrape->extra++] = (struct sample){ id, number };
     }
     return true;
 }
@@ -245,7 +244,7 @@ static bool apply_scrape(struct sql_connection *connection, void *context, struc
     if (!begin_scrape(connection, scrape, error) || !apply_series(connection, scrape, error)
         || !apply_left_out(connection, scrape, error))
         return false;
-    samples_pack(scrape->samples, scrape->count + scrape->extra, &data, &length);
+    samples_pack(scrape->samples, scrape->kept_count + scrape->extra, &data, &length);
     sql_bind_integer(&sql, 1, scrape->deployment_id);
     sql_bind_integer(&sql, 2, scrape->at_ms);
     sql_bind_blob(&sql, 3, data, length);
@@ -273,7 +272,7 @@ static size_t take_values(struct scrape *scrape, const struct scrape_value *valu
                                        values[i].labels);
         unknown += id == 0;
         scrape->values[scrape->count] = &values[i];
-        scrape->samples[scrape->count++] = (struct sample){ id, values[i].value };
+        scrape->ids[scrape->count++] = id;
     }
     return unknown;
 }
@@ -282,13 +281,17 @@ bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
                 const struct scrape_value *values, size_t count, struct scrape_left_out *left_out,
                 struct error *error)
 {
+    FREE_AUTO const struct scrape_value **taken = memory_zeroed(count, sizeof *taken);
     FREE_AUTO const struct scrape_value **kept = memory_zeroed(count, sizeof *kept);
+    FREE_AUTO int64_t *ids = memory_zeroed(count, sizeof *ids);
     FREE_AUTO struct sample *samples = memory_zeroed(count + LIMITS, sizeof *samples);
     struct scrape_left_out own = { 0 };
     struct scrape scrape = { .series = store->series,
                              .deployment_id = deployment_id,
                              .at_ms = at_ms,
-                             .values = kept,
+                             .values = taken,
+                             .ids = ids,
+                             .kept = kept,
                              .samples = samples,
                              .left_out = left_out != NULL ? left_out : &own };
 
@@ -296,8 +299,8 @@ bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
     if (!disk_space_check(store, error)
         || !database_write(store->scrapes, apply_scrape, &scrape, error))
         return false;
-    for (size_t i = 0; unknown > 0 && i < scrape.count; i++)
-        series_cache_add(store->series, scrape.generation, deployment_id, kept[i]->name,
+    for (size_t i = 0; unknown > 0 && i < scrape.kept_count; i++)
+        series_cache_add(store->series, scrape.kept_generation, deployment_id, kept[i]->name,
                          kept[i]->labels, samples[i].series);
     return scrape_note(store, deployment_id, at_ms, NULL, error);
 }

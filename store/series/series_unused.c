@@ -88,6 +88,7 @@ static bool apply_free(struct sql_connection *connection, void *context, struct 
 {
     struct unused *unused = context;
 
+    unused->count = 0;
     if (!find_without_block(connection, unused, error) || !strike_scraped(connection, unused, error)
         || !delete_series(connection, unused, error))
         return false;

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -265,6 +266,35 @@ static void a_lost_transaction_fails_all_its_writes(void **state)
     assert_true(database_write(fixture->database, insert, &whos[2], &fixture->error));
 }
 
+struct counting {
+    int runs;
+    int64_t who;
+};
+
+static bool count_and_insert(struct sql_connection *connection, void *context, struct error *error)
+{
+    struct counting *counting = context;
+
+    counting->runs++;
+    return insert(connection, &counting->who, error);
+}
+
+static void a_rehearsed_write_runs_twice_and_is_stored_once(void **state)
+{
+    struct fixture *fixture = *state;
+    struct counting counting = { .who = 7 };
+    bool rehearsed = getenv("OPSBRAIN_REHEARSE_WRITES") != NULL;
+
+    database_close(fixture->database);
+    setenv("OPSBRAIN_REHEARSE_WRITES", "1", 1);
+    assert_true(database_open(fixture->path, &migrations, 2, &fixture->database, &fixture->error));
+    if (!rehearsed)
+        unsetenv("OPSBRAIN_REHEARSE_WRITES");
+    assert_true(database_write(fixture->database, count_and_insert, &counting, &fixture->error));
+    assert_int_equal(counting.runs, 2);
+    assert_int_equal(count_where(fixture, 7), 1);
+}
+
 static void *write_many(void *context)
 {
     struct writing *writing = context;
@@ -417,6 +447,7 @@ int main(void)
         TEST(a_failing_write_leaves_no_trace_beside_its_neighbours),
         TEST(everybody_hears_of_a_commit_that_failed),
         TEST(a_lost_transaction_fails_all_its_writes),
+        TEST(a_rehearsed_write_runs_twice_and_is_stored_once),
         TEST(each_thread_reads_what_it_wrote),
         TEST(readers_cannot_write),
         TEST(deferred_updates_are_stored_soon_without_a_write),
