@@ -91,10 +91,13 @@ static bool take_responses(struct rpc *rpc, json_t *responses)
 
 bool multi_round_read(struct rpc *rpc, const char *name)
 {
-    json_t *state = json_object_get(rpc->params, "requestState");
-    json_t *responses = json_object_get(rpc->params, "inputResponses");
+    json_t *state, *responses;
 
-    if (rpc->era != ERA_MODERN || (state == NULL && responses == NULL))
+    if (rpc->era != ERA_MODERN)
+        return true;
+    state = json_object_get(rpc->params, "requestState");
+    responses = json_object_get(rpc->params, "inputResponses");
+    if (state == NULL && responses == NULL)
         return true;
     begin(rpc, name);
     return (state == NULL || open_state(rpc, state))

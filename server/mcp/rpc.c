@@ -31,40 +31,71 @@ static enum rpc_kind broken(struct rpc *rpc, const char *why)
     return RPC_BROKEN;
 }
 
-static enum rpc_kind read_request(struct rpc *rpc, const json_t *message, const json_t *id)
-{
-    json_t *params = json_object_get(message, "params"), *meta;
+/* The members of a message. One look at each costs less than a search for each of these. */
+struct members {
+    json_t *version, *id, *method, *params, *result, *error;
+};
 
-    if (params != NULL && !json_is_object(params))
+static struct members find_members(const json_t *message)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+    } known[] = {
+        { "jsonrpc", offsetof(struct members, version) },
+        { "id", offsetof(struct members, id) },
+        { "method", offsetof(struct members, method) },
+        { "params", offsetof(struct members, params) },
+        { "result", offsetof(struct members, result) },
+        { "error", offsetof(struct members, error) },
+    };
+    struct members found = { 0 };
+    const char *name;
+    json_t *value;
+
+    json_object_foreach(json_iterable(message), name, value)
+    {
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            if (*name == *known[i].name && strcmp(name, known[i].name) == 0)
+                *(json_t **)((char *)&found + known[i].offset) = value;
+    }
+    return found;
+}
+
+static enum rpc_kind read_request(struct rpc *rpc, const struct members *members)
+{
+    json_t *meta;
+
+    if (members->params != NULL && !json_is_object(members->params))
         return broken(rpc, "\"params\" must be an object");
-    rpc->params = params;
-    meta = json_object_get(params, "_meta");
+    rpc->params = members->params;
+    meta = json_object_get(rpc->params, "_meta");
     rpc->meta = json_is_object(meta) ? meta : NULL;
     rpc->progress_token = rpc_token(json_object_get(rpc_meta(rpc), "progressToken"));
-    return id != NULL ? RPC_REQUEST : RPC_NOTIFICATION;
+    return members->id != NULL ? RPC_REQUEST : RPC_NOTIFICATION;
 }
 
 static enum rpc_kind read_kind(struct rpc *rpc, const json_t *message)
 {
-    const json_t *id = json_object_get(message, "id");
-    const json_t *name = json_object_get(message, "method");
+    struct members members = find_members(message);
+    const char *version = json_string_value(members.version);
 
     if (!json_is_object(message))
         return broken(rpc, "it must be an object");
-    if (id != NULL)
-        rpc->id = rpc_token(id);
-    if (strcmp(json_get_text(message, "jsonrpc", ""), "2.0") != 0)
+    if (members.id != NULL)
+        rpc->id = rpc_token(members.id);
+    if (version == NULL || strcmp(version, "2.0") != 0)
         return broken(rpc, "\"jsonrpc\" must be \"2.0\"");
-    if (name == NULL && (json_object_get(message, "result") || json_object_get(message, "error"))) {
+    if (members.method == NULL && (members.result != NULL || members.error != NULL)) {
         rpc->response = message;
         return RPC_RESPONSE;
     }
-    if (id != NULL && rpc->id == NULL)
+    if (members.id != NULL && rpc->id == NULL)
         return broken(rpc, "\"id\" must be a string of at most 1024 bytes, or an integer");
-    if (!json_is_string(name))
+    if (!json_is_string(members.method))
         return broken(rpc, "\"method\" must be a string");
-    rpc->name = json_string_value(name);
-    return read_request(rpc, message, id);
+    rpc->name = json_string_value(members.method);
+    return read_request(rpc, &members);
 }
 
 void rpc_read(struct rpc *rpc, const json_t *message)
