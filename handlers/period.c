@@ -132,6 +132,11 @@ bool period_page(const struct call *call, struct period *out, struct error *erro
     return true;
 }
 
+bool period_holds(const struct period *period, int64_t at_ms)
+{
+    return at_ms >= period->since_ms && (period->until_ms == 0 || at_ms < period->until_ms);
+}
+
 size_t period_count(const struct period *period, size_t count,
                     int64_t (*time_of)(const void *rows, size_t index), const void *rows)
 {

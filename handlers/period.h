@@ -5,7 +5,7 @@
 
 #define PARAMS_PERIOD                                                                              \
     { "since", VALUE_TEXT, .low = 1, .high = 40,                                                   \
-      .help = "From then on: 2026-11-21, 2026-11-21T03:00Z, 24h, 7d." },                           \
+      .help = "A date, 2026-11-21T03:00Z, 24h or 7d." },                                           \
     {                                                                                              \
         "until", VALUE_TEXT, .low = 1, .high = 40, .help = "Before then."                          \
     }
@@ -17,6 +17,7 @@ struct period {
 bool period_read(const struct call *call, struct period *out, struct error *error);
 /* The same for a list whose cursor is a time: `until_ms` is the earlier of both. */
 bool period_page(const struct call *call, struct period *out, struct error *error);
+bool period_holds(const struct period *period, int64_t at_ms);
 /* How many of the rows, newest first, belong to it. */
 size_t period_count(const struct period *period, size_t count,
                     int64_t (*time_of)(const void *rows, size_t index), const void *rows);

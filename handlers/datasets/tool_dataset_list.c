@@ -1,8 +1,10 @@
 /* dataset_list: which prompts there are to measure with. */
 
 #include "handlers/datasets/dataset_answer.h"
+#include "handlers/period.h"
 
 static const struct param params[] = {
+    PARAMS_PERIOD, /* of the import */
     { 0 },
 };
 
@@ -15,21 +17,24 @@ static const struct field fields[] = {
 static bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct dataset_entry *entries;
-    json_t *list = json_array();
+    struct period period;
+    json_t *list;
     size_t count;
 
-    if (!dataset_entry_list(call->services->store, &entries, &count, error)) {
-        json_decref(list);
+    if (!period_read(call, &period, error)
+        || !dataset_entry_list(call->services->store, &entries, &count, error))
         return false;
-    }
+    list = json_array();
     for (size_t i = 0; i < count; i++) {
+        if (!period_holds(&period, entries[i].created_ms))
+            continue;
         json_array_append_new(list, dataset_json(&entries[i]));
         dataset_describe(&entries[i], &answer->text);
     }
     dataset_entries_free(entries, count);
     answer->structured = json_pack("{s:o}", "datasets", list);
-    if (count == 0) {
-        text_add(&answer->text, "There is no dataset.\n");
+    if (json_array_size(list) == 0) {
+        text_add(&answer->text, count == 0 ? "There is no dataset.\n" : "None of that time.\n");
         answer_next(answer, "dataset_import; without one, sweeps make up their prompts");
     }
     return true;

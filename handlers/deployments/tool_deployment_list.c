@@ -6,9 +6,11 @@
 #include "base/core/memory.h"
 #include "base/formats/table.h"
 #include "handlers/answers/deployment_answer.h"
+#include "handlers/period.h"
 #include "handlers/values.h"
 
 static const struct param params[] = {
+    PARAMS_PERIOD, /* of the current revision */
     PARAM_LIMIT,
     PARAM_CURSOR,
     { 0 },
@@ -48,19 +50,45 @@ static void write_table(const struct deployment *deployments, size_t count, stru
     table_destroy(table);
 }
 
+#define PAGE 100
+
+/* Those of the period after that name, by name; the first `limit` of them. */
+static bool find(struct store *store, const struct period *period, const char *after, size_t limit,
+                 struct deployment *out, size_t *count, struct error *error)
+{
+    char last[sizeof out->name];
+    size_t listed = PAGE;
+
+    text_copy(last, sizeof last, after);
+    for (*count = 0; listed == PAGE && *count < limit;) {
+        FREE_AUTO struct deployment *page = NULL;
+
+        if (!deployment_list(store, last, PAGE, &page, &listed, error))
+            return false;
+        for (size_t i = 0; i < listed && *count < limit; i++)
+            if (period_holds(period, page[i].changed_ms))
+                out[(*count)++] = page[i];
+        if (listed > 0)
+            text_copy(last, sizeof last, page[listed - 1].name);
+    }
+    return true;
+}
+
 static bool run(struct call *call, struct answer *answer, struct error *error)
 {
-    FREE_AUTO struct deployment *deployments = NULL;
     const char *after = call_text(call, "cursor");
     size_t limit = answer_page_limit(call), count, shown;
+    FREE_AUTO struct deployment *deployments = memory_zeroed(limit + 1, sizeof *deployments);
+    struct period period;
     json_t *list;
 
     if (after != NULL && !text_is_name(after))
         return error_set(error, ERROR_INVALID,
                          "\"cursor\" is not one that deployment_list gave: leave it out to begin "
                          "from the start");
-    if (!deployment_list(call->services->store, after == NULL ? "" : after, limit + 1, &deployments,
-                         &count, error))
+    if (!period_read(call, &period, error)
+        || !find(call->services->store, &period, after == NULL ? "" : after, limit + 1, deployments,
+                 &count, error))
         return false;
     shown = count > limit ? limit : count;
     list = json_array();
@@ -68,7 +96,9 @@ static bool run(struct call *call, struct answer *answer, struct error *error)
         json_array_append_new(list, deployment_answer_json(&deployments[i]));
     answer->structured = json_pack("{s:o}", "deployments", list);
     if (shown == 0) {
-        text_add(&answer->text, "No deployment is registered.\n");
+        text_add(&answer->text, period.since_ms + period.until_ms > 0
+                                    ? "No deployment was registered or changed at that time.\n"
+                                    : "No deployment is registered.\n");
         answer_next(answer, "deployment_register");
     } else
         write_table(deployments, shown, &answer->text);

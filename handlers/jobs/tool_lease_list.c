@@ -3,9 +3,11 @@
 #include "base/core/memory.h"
 #include "base/formats/table.h"
 #include "handlers/answer.h"
+#include "handlers/period.h"
 #include "store/ledger/jobs.h"
 
 static const struct param params[] = {
+    PARAMS_PERIOD, /* held since, or in line since */
     { "limit", VALUE_INTEGER, .low = 1, .high = 500, .initial = "20",
       .help = "Listed in line per endpoint." },
     { 0 },
@@ -69,6 +71,19 @@ static void add_row(struct table *table, const struct endpoint_lease *lease)
     table_cell(table, "%s", answer_time(held ? lease->granted_ms : lease->asked_ms, time));
 }
 
+static size_t keep(const struct period *period, struct endpoint_lease *leases, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        bool held = leases[i].place == 0;
+
+        if (period_holds(period, held ? leases[i].granted_ms : leases[i].asked_ms))
+            leases[kept++] = leases[i];
+    }
+    return kept;
+}
+
 static void write_answer(const struct endpoint_lease *leases, size_t count, size_t limit,
                          struct answer *answer)
 {
@@ -97,10 +112,13 @@ static void write_answer(const struct endpoint_lease *leases, size_t count, size
 static bool run(struct call *call, struct answer *answer, struct error *error)
 {
     FREE_AUTO struct endpoint_lease *leases = NULL;
+    struct period period;
     size_t count;
 
-    if (!endpoint_lease_list(call->services->store, &leases, &count, error))
+    if (!period_read(call, &period, error)
+        || !endpoint_lease_list(call->services->store, &leases, &count, error))
         return false;
+    count = keep(&period, leases, count);
     write_answer(leases, count, (size_t)call_integer(call, "limit", 0), answer);
     return true;
 }

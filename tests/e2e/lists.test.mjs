@@ -20,7 +20,10 @@ const minutesAgo = (minutes) => new Date(Date.now() - 60_000 * minutes).toISOStr
 
 test('lists take since and until, as a time and as how long ago', async (t) => {
     const { client } = await withSweep(t);
-    const lists = { sweep_list: 'sweeps', job_list: 'jobs', run_list: 'runs', audit_list: 'rows' };
+    await client.call('dataset_import', { name: 'some', text: '[{"prompt":"why?"}]' });
+    await until('a lease', async () => (await client.call('lease_list', {})).leases.length > 0);
+    const lists = { sweep_list: 'sweeps', job_list: 'jobs', run_list: 'runs', audit_list: 'rows', dataset_list: 'datasets',
+        deployment_list: 'deployments', lease_list: 'leases' };
     const inside = [{ since: '1h' }, { since: minutesAgo(2) }, { since: minutesAgo(2).slice(0, 16), until: minutesAgo(-2) },
         { since: '2026-01-01', until: minutesAgo(-1).replace('Z', '+00:00') }];
     const outside = [{ until: '1h' }, { since: minutesAgo(-1) }, { until: '2026-01-01' }];
