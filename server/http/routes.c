@@ -17,6 +17,7 @@
 #include "server/program/server.h"
 #include "server/telemetry/metrics_endpoint.h"
 #include "store/ledger/disk_space.h"
+#include "store/ledger/store.h"
 
 static void serve_health(struct exchange *exchange)
 {

@@ -14,6 +14,7 @@
 #include "server/program/audit_notes.h"
 #include "store/ledger/plausible_time.h"
 #include "store/ledger/principals.h"
+#include "store/ledger/store.h"
 
 static bool read_digest(const char *hex, uint8_t out[DIGEST_BYTES], struct error *error)
 {

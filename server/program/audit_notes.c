@@ -10,6 +10,7 @@
 #include "server/http/exchange.h"
 #include "server/program/server.h"
 #include "store/audit/audit_log.h"
+#include "store/ledger/store.h"
 
 bool audit_notes_use_key(struct store *store, const char *data_folder, const char *file,
                          struct error *error)

@@ -16,6 +16,7 @@
 #include "server/program/process.h"
 #include "server/program/server.h"
 #include "store/ledger/disk_space.h"
+#include "store/ledger/store.h"
 
 #define STORE_READERS 4
 #define REQUESTS_MS 2000 /* for requests to finish when the process ends */

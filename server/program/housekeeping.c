@@ -15,6 +15,7 @@
 #include "store/audit/audit_verify.h"
 #include "store/ledger/disk_space.h"
 #include "store/ledger/plausible_time.h"
+#include "store/ledger/store.h"
 #include "store/series/scrapes.h"
 
 #define ROUND_S 60

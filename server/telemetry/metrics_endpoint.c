@@ -15,6 +15,7 @@
 #include "store/audit/audit_verify.h"
 #include "store/ledger/disk_space.h"
 #include "store/ledger/plausible_time.h"
+#include "store/ledger/store.h"
 
 static void write_gauge(struct text *out, const char *name, const char *help, double value)
 {

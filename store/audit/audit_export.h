@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-#include "store/ledger/store.h"
+#include "store/ledger/change.h"
 
 /* The rows after `after_id` in ascending order, as JSON objects with all that their digests are
  * over: as many as make about 128 KiB, and one at least. *rows: new reference; empty at the end. */

@@ -1,7 +1,7 @@
 /* The audit: who, with which client, called what, with which arguments, and what came of it. */
 #pragma once
 
-#include "store/ledger/store.h"
+#include "store/ledger/change.h"
 
 /* Who does what no principal does, and who did not say who he is: nobody can have these names. */
 #define AUDIT_SERVER "(server)"

@@ -113,3 +113,41 @@ bool audit_upgrade(struct store *store, struct error *error)
         log_info("the audit is a chain now: %lld rows", (long long)upgrade.total);
     return true;
 }
+
+/* ---- The first key ---- */
+
+struct keying {
+    const struct audit_keys *keys;
+    int64_t first_id; /* of the rows that have the key from now on; 0: the audit has one already */
+};
+
+static bool apply_key(struct sql_connection *connection, void *context, struct error *error)
+{
+    struct keying *keying = context;
+    const struct audit_keys *keys = keying->keys;
+    struct audit_chain_anchor anchor;
+    struct audit_chain_head head;
+    bool found;
+
+    if (!audit_chain_head_read(connection, keys, &head, error)
+        || !audit_chain_anchor_read(connection, keys, &anchor, &found, error)
+        || !audit_chain_check_key(keys, &head, error))
+        return false;
+    keying->first_id = 0;
+    if (head.key_id[0] != '\0' || keys->count == 0)
+        return true;
+    keying->first_id = head.id + 1;
+    return !found || audit_chain_anchor_add(connection, keys, &anchor, error);
+}
+
+bool audit_key_begin(struct store *store, struct error *error)
+{
+    struct keying keying = { .keys = &store->audit_keys };
+
+    if (!database_write(store->main, apply_key, &keying, error))
+        return false;
+    if (keying.first_id > 0)
+        log_info("the audit has the key %s from row %lld on", audit_keys_current(keying.keys),
+                 (long long)keying.first_id);
+    return true;
+}

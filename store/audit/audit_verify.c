@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/core/clock.h"
+#include "base/core/memory.h"
 #include "store/audit/audit_chain.h"
 #include "store/ledger/store_private.h"
 
@@ -204,6 +205,15 @@ static bool check_snapshot(struct sql_connection *connection, struct walk *walk,
     return true;
 }
 
+static void keep_verdict(struct store *store, const struct audit_verdict *verdict)
+{
+    pthread_mutex_lock(&store->verdict_lock);
+    if (store->verdict == NULL)
+        store->verdict = memory_zeroed(1, sizeof *store->verdict);
+    *store->verdict = *verdict;
+    pthread_mutex_unlock(&store->verdict_lock);
+}
+
 bool audit_verify(struct store *store, const struct audit_mark *mark, const atomic_bool *stop,
                   struct audit_verdict *out, struct error *error)
 {
@@ -221,19 +231,20 @@ bool audit_verify(struct store *store, const struct audit_mark *mark, const atom
     if (!sql_connection_run(reader.connection, "COMMIT", done ? error : &ignored) || !done)
         return false;
     verdict.whole = is_whole(&verdict);
-    pthread_mutex_lock(&store->verdict_lock);
-    store->verdict = verdict;
-    pthread_mutex_unlock(&store->verdict_lock);
+    keep_verdict(store, &verdict);
     *out = verdict;
     return true;
 }
 
 bool audit_last_verdict(struct store *store, struct audit_verdict *out)
 {
+    bool found;
+
     pthread_mutex_lock(&store->verdict_lock);
-    *out = store->verdict;
+    found = store->verdict != NULL;
+    *out = found ? *store->verdict : (struct audit_verdict){ 0 };
     pthread_mutex_unlock(&store->verdict_lock);
-    return out->at_ms != 0;
+    return found;
 }
 
 bool audit_newest(struct store *store, struct audit_mark *out, struct error *error)

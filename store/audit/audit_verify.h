@@ -5,7 +5,7 @@
 
 #include "base/core/digest.h"
 #include "base/core/text.h"
-#include "store/ledger/store.h"
+#include "store/ledger/change.h"
 
 #define AUDIT_WRONG_SHOWN 10
 

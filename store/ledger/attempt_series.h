@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-#include "store/ledger/store.h"
+#include "store/ledger/change.h"
 
 /* As columns: {"at_ms": [...], "requests_running": [...], ...}. NOT_FOUND where none were kept. New
  * reference. */

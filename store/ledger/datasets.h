@@ -2,7 +2,7 @@
  * What `data` holds is written and read by bench/workload/dataset.h. */
 #pragma once
 
-#include "store/ledger/store.h"
+#include "store/ledger/change.h"
 
 #define DATASET_NAME_SIZE 64
 

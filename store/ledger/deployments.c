@@ -6,6 +6,7 @@
 
 #include "base/core/text.h"
 #include "store/ledger/principals.h"
+#include "store/ledger/secret_origins.h"
 #include "store/ledger/store_private.h"
 
 #define COLUMNS                                                                                    \

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/net/url.h"
-#include "store/ledger/store.h"
+#include "store/ledger/change.h"
 
 struct deployment {
     int64_t id;

@@ -2,7 +2,7 @@
  * be finished and for admins, and for each principal. */
 #pragma once
 
-#include "store/ledger/store.h"
+#include "store/ledger/change.h"
 
 struct disk_space {
     int64_t total_bytes, free_bytes;

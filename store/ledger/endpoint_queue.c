@@ -2,6 +2,7 @@
  * job stands for its endpoints in the order of their names, for the next when it holds the one
  * before, so that no two jobs wait for one another. In the caller's transaction. */
 #include "base/core/memory.h"
+#include "store/ledger/jobs.h"
 #include "store/ledger/store_private.h"
 
 static bool next_turn(struct sql_connection *connection, const char *job_id, const char *endpoint,

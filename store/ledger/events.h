@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/core/random.h"
-#include "store/ledger/store.h"
+#include "store/ledger/change.h"
 
 struct event_row {
     int64_t sequence;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/core/random.h"
-#include "store/ledger/store.h"
+#include "store/ledger/change.h"
 
 struct import_row {
     char id[ID_SIZE], corrects[ID_SIZE]; /* corrects "": none */

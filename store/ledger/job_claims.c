@@ -5,6 +5,7 @@
 #include "base/core/clock.h"
 #include "base/core/memory.h"
 #include "base/core/text.h"
+#include "store/ledger/jobs.h"
 #include "store/ledger/store_private.h"
 
 bool job_claim_check(struct sql_connection *connection, const struct claim *claim,
@@ -266,7 +267,9 @@ static bool apply_finish(struct sql_connection *connection, void *context, struc
     return job_claim_check(connection, ending->claim, error) && end_job(connection, ending, error)
            && job_execute(connection, INTERRUPT, id, ending->now_ms, error)
            && endpoint_queue_leave(connection, id, error)
-           && job_end_sweep(connection, id, ending->state, ending->now_ms, error);
+           && (ending->state == JOB_COMPLETED
+               || job_end_sweep(connection, id, job_state_name(ending->state), ending->now_ms,
+                                error));
 }
 
 bool job_finish(struct store *store, const struct claim *claim, enum job_state state,

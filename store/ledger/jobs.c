@@ -193,7 +193,7 @@ bool job_execute(struct sql_connection *connection, const char *statement, const
     return sql_run(&sql, error);
 }
 
-bool job_end_sweep(struct sql_connection *connection, const char *job_id, enum job_state state,
+bool job_end_sweep(struct sql_connection *connection, const char *job_id, const char *state,
                    int64_t now_ms, struct error *error)
 {
     SQL_AUTO sql =
@@ -201,10 +201,8 @@ bool job_end_sweep(struct sql_connection *connection, const char *job_id, enum j
                               "reason = CASE reason WHEN '' THEN 'its job was ' || ?2 ELSE reason "
                               "END WHERE job_id = ?1 AND state IN ('planned', 'running')");
 
-    if (state != JOB_FAILED && state != JOB_CANCELLED)
-        return true;
     sql_bind_text(&sql, 1, job_id);
-    sql_bind_text(&sql, 2, job_state_name(state));
+    sql_bind_text(&sql, 2, state);
     sql_bind_integer(&sql, 3, now_ms);
     return sql_run(&sql, error);
 }
@@ -243,7 +241,7 @@ static bool apply_cancel(struct sql_connection *connection, void *context, struc
                && job_read(connection, id, job, error);
     return job_execute(connection, CANCEL, id, now_ms, error)
            && endpoint_queue_leave(connection, id, error)
-           && job_end_sweep(connection, id, JOB_CANCELLED, now_ms, error)
+           && job_end_sweep(connection, id, state_names[JOB_CANCELLED], now_ms, error)
            && job_read(connection, id, job, error);
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/core/random.h"
-#include "store/ledger/store.h"
+#include "store/ledger/change.h"
 
 /* Up to JOB_RUNNING it has not ended. WAITING: for answers to what it asked (questions.h). */
 enum job_state { JOB_QUEUED, JOB_WAITING, JOB_RUNNING, JOB_COMPLETED, JOB_FAILED, JOB_CANCELLED };

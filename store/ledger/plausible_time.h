@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/core/timeline.h"
-#include "store/ledger/store.h"
+#include "store/ledger/change.h"
 
 /* Any thread. Says in the log where the clock is not believed, and when it is again. */
 struct timeline_verdict plausible_time(struct store *store, int64_t wall_ms, int64_t uptime_ms);

@@ -4,7 +4,7 @@
 
 #include "base/core/digest.h"
 #include "base/core/random.h"
-#include "store/ledger/store.h"
+#include "store/ledger/change.h"
 
 /* Each may do what those before it may. */
 enum role {

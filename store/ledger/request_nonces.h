@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/core/digest.h"
-#include "store/ledger/store.h"
+#include "store/ledger/change.h"
 
 /* The key of that name; made, at random, where there is none. */
 bool request_nonce_key_load(struct store *store, const char *name, uint8_t out[DIGEST_BYTES],

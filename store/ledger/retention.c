@@ -1,6 +1,7 @@
 /* Deletes what is too old, in small transactions. */
 #include <stddef.h>
 
+#include "store/ledger/store.h"
 #include "store/ledger/store_private.h"
 #include "store/series/series.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/net/secrets.h"
-#include "store/ledger/store.h"
+#include "store/ledger/change.h"
 
 struct secret_origin {
     char secret[SECRET_NAME_SIZE]; /* its name */

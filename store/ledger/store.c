@@ -116,6 +116,7 @@ void store_close(struct store *store)
     deferred_timestamps_destroy(store->deferred);
     series_cache_destroy(store->series);
     pthread_mutex_destroy(&store->verdict_lock);
+    free(store->verdict);
     if (store->lock_file >= 0)
         close(store->lock_file);
     free(store->folder);

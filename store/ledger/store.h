@@ -7,9 +7,7 @@
 #include <stdint.h>
 
 #include "base/core/error.h"
-#include "base/core/text.h"
-
-struct store;
+#include "store/ledger/change.h"
 
 /* Opens opsbrain.db and scrapes.db in `folder` (created, mode 0700), locks the folder (flock)
  * against a second process, and brings both schemas up to date. A newer schema, a corrupt file, a
@@ -32,27 +30,6 @@ size_t store_queued(struct store *store);      /* writes waiting */
 /* The calling thread serves many clients, and from now on may not wait for the store: a build with
  * assertions aborts where it would. */
 void store_forbid_waiting(void);
-
-/* Who does something, for the audit. Strings are borrowed. */
-struct actor {
-    const char *principal;
-    const char *role;
-    const char *client;     /* "name/version", or "" */
-    const char *request_id; /* of the log line */
-};
-
-/* A change made by a tool. Each store function that changes something for a tool takes one and
- * writes its audit row in the same transaction. NULL where no tool is behind it (jobs, scrapes,
- * retention). */
-struct change {
-    struct actor actor;
-    const char *tool;
-    const char *arguments; /* JSON without secrets, at most 4 KiB kept */
-    const char *nonce; /* of a request in several rounds, which has its effect once; NULL: none */
-    const struct text *changed; /* JSON: {"member": [before, after]}; NULL: not told */
-    int64_t intent;             /* set by audit_log_announce: the row that the outcome belongs to */
-    bool written;               /* set by the store once the outcome row is committed */
-};
 
 /* Deletes what the settings say is too old: raw request records, finished jobs without a
  * sweep (and idempotency keys), audit rows, scraped metrics by their level (and series of

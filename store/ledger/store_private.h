@@ -3,19 +3,22 @@
 
 #include <pthread.h>
 
+#include "base/core/random.h"
 #include "base/core/timeline.h"
 #include "store/audit/audit_key.h"
-#include "store/audit/audit_verify.h"
 #include "store/engine/database.h"
 #include "store/engine/presence.h"
-#include "store/ledger/jobs.h"
-#include "store/ledger/secret_origins.h"
-#include "store/ledger/store.h"
-#include "store/ledger/sweeps.h"
+#include "store/ledger/change.h"
 
 struct audit_tally;
+struct audit_verdict;
+struct claim;
 struct deferred_timestamps;
+struct deployment;
+struct job;
+struct secret_origin;
 struct series_cache;
+struct sweep_row;
 
 struct store_clock {
     pthread_mutex_t lock;
@@ -37,7 +40,7 @@ struct store {
     char *folder;
     int64_t reserve_bytes, reserve_share; /* as the keys: set before others use the store */
     pthread_mutex_t verdict_lock;         /* over the next */
-    struct audit_verdict verdict;
+    struct audit_verdict *verdict;        /* of the latest check; NULL: none yet */
     int lock_file;
 };
 
@@ -58,7 +61,6 @@ bool store_change_told(struct store *store, struct change *change, database_appl
 void audit_changed_text(struct text *changed, const char *member, const char *before,
                         const char *after);
 void audit_changed_number(struct text *changed, const char *member, int64_t before, int64_t after);
-struct deployment;
 void audit_changed_deployment(struct text *changed, const struct deployment *before,
                               const struct deployment *after);
 
@@ -146,6 +148,6 @@ bool job_read(struct sql_connection *connection, const char *id, struct job *out
 /* Runs a statement whose parameters are a job's id and, where it is not 0, a time. */
 bool job_execute(struct sql_connection *connection, const char *statement, const char *id,
                  int64_t time_ms, struct error *error);
-/* Ends a sweep whose job failed or was cancelled without saying how the sweep ended. */
-bool job_end_sweep(struct sql_connection *connection, const char *job_id, enum job_state state,
+/* Ends a sweep whose job did not say how the sweep ended. `state`: failed or cancelled. */
+bool job_end_sweep(struct sql_connection *connection, const char *job_id, const char *state,
                    int64_t now_ms, struct error *error);

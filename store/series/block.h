@@ -3,8 +3,9 @@
  * Private to store/. */
 #pragma once
 
+#include "base/core/error.h"
 #include "base/core/text.h"
-#include "store/series/scrapes.h"
+#include "store/series/scrape_point.h"
 
 #define BLOCK_POINTS 1440        /* one that has so many is full */
 #define BLOCK_POINTS_LIMIT 65536 /* more it never has */

@@ -5,6 +5,7 @@
 #include "store/ledger/store_private.h"
 #include "store/series/rollup_window.h"
 #include "store/series/rollup_writer.h"
+#include "store/series/scrapes.h"
 
 #define DAY_MS (24 * 60 * 60 * 1000LL)
 

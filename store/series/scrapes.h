@@ -1,7 +1,8 @@
 /* Scraped metrics: targets, series and samples, in a file of their own. */
 #pragma once
 
-#include "store/ledger/store.h"
+#include "store/ledger/change.h"
+#include "store/series/scrape_point.h"
 
 struct scrape_target {
     int64_t deployment_id, interval_ms, last_ms; /* interval 0: not watched */
@@ -43,19 +44,6 @@ bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
 bool scrape_note(struct store *store, int64_t deployment_id, int64_t at_ms, const char *problem,
                  struct error *error);
 
-/* What scrapes are rolled up to. Every level has all scrapes; each is kept for its own time. */
-enum scrape_level { SCRAPE_RAW, SCRAPE_10_S, SCRAPE_1_MIN, SCRAPE_1_H, SCRAPE_LEVELS };
-int64_t scrape_level_ms(enum scrape_level level); /* 1 for SCRAPE_RAW */
-
-/* The scrapes of one series within one step of time. Sums and counts add up over steps. */
-struct scrape_point {
-    int64_t at_ms;               /* the step's start */
-    double count;                /* of scrapes; whole */
-    double last, min, max, sum;  /* of counters only `last` */
-    double increase, covered_ms; /* of counters: growth between each scrape here and the one before,
-                                    where both have the series, from 0 where the server restarted;
-                                    and the time between */
-};
 struct scrape_series {
     char name[SCRAPE_NAME_SIZE], labels[SCRAPE_LABELS_SIZE], type[16];
 };

@@ -6,6 +6,7 @@
 #include "base/core/compress.h"
 #include "base/core/memory.h"
 #include "store/series/column_codec.h"
+#include "store/series/scrapes.h"
 #include "store/series/varint.h"
 
 #define UNPACKED_LIMIT (256UL * 1024 * 1024) /* bytes of one row */

@@ -7,6 +7,7 @@
 #include "store/ledger/store_private.h"
 #include "store/series/chunks.h"
 #include "store/series/samples.h"
+#include "store/series/scrapes.h"
 
 /* One series as it is read: the step that is not told yet, and the scrape before. */
 struct reading {

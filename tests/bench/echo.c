@@ -6,6 +6,7 @@
 
 #include "base/core/log.h"
 #include "server/program/server.h"
+#include "store/ledger/store.h"
 
 #define STORE_READERS 4
 #define REQUESTS_MS 1000

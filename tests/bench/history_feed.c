@@ -16,6 +16,7 @@
 #include "base/core/random.h"
 #include "base/net/outbound.h"
 #include "fleet/metrics_page.h"
+#include "store/ledger/store.h"
 #include "store/series/scrapes.h"
 
 #define INTERVAL_MS 15000

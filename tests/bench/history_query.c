@@ -16,6 +16,7 @@
 #include "base/json/json.h"
 #include "base/net/outbound.h"
 #include "handlers/metrics/metric_history.h"
+#include "store/ledger/store.h"
 
 #define STEPS_MAX 128
 

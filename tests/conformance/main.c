@@ -7,6 +7,7 @@
 #include "base/core/log.h"
 #include "fixtures.h"
 #include "server/program/server.h"
+#include "store/ledger/store.h"
 
 #define TABLE_LIMIT 64
 #define JOBS_AT_ONCE 8

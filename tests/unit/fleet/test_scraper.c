@@ -9,6 +9,7 @@
 #include "base/net/outbound.h"
 #include "fleet/scraper.h"
 #include "store/ledger/deployments.h"
+#include "store/ledger/store.h"
 #include "tests/unit/support/balancer.h"
 #include "tests/unit/support/canned_server.h"
 #include "tests/unit/support/folder.h"

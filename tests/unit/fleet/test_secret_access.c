@@ -11,6 +11,7 @@
 #include "base/core/clock.h"
 #include "fleet/secret_access.h"
 #include "store/ledger/secret_origins.h"
+#include "store/ledger/store.h"
 #include "tests/unit/support/folder.h"
 
 #define HERE "https://model.example.com:8443"

@@ -7,6 +7,7 @@
 #include "jobs/job_pool.h"
 #include "store/audit/audit_log.h"
 #include "store/ledger/questions.h"
+#include "store/ledger/store.h"
 #include "tests/unit/support/ledger.h"
 
 #define PATIENCE_MS 20000

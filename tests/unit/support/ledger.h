@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "store/ledger/store.h"
 #include "store/ledger/sweeps.h"
 #include "tests/unit/support/folder.h"
 

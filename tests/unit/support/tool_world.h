@@ -16,6 +16,7 @@
 #include "handlers/sweeps/reviewed_plans.h"
 #include "handlers/tool.h"
 #include "store/audit/audit_log.h"
+#include "store/ledger/store.h"
 #include "tests/simserve/harness/process.h"
 #include "tests/unit/support/folder.h"
 

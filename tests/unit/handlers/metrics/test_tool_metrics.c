@@ -3,6 +3,7 @@
 
 #include "base/core/clock.h"
 #include "store/ledger/deployments.h"
+#include "store/ledger/store.h"
 #include "store/series/scrapes.h"
 #include "tests/unit/support/balancer.h"
 #include "tests/unit/support/tool_world.h"

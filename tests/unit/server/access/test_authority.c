@@ -10,6 +10,7 @@
 #include "server/access/authority.h"
 #include "server/program/admin.h"
 #include "server/program/key_marker.h"
+#include "store/ledger/store.h"
 #include "tests/unit/support/folder.h"
 
 static char folder[FOLDER_SIZE];

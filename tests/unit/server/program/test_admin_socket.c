@@ -15,6 +15,7 @@
 #include "fleet/secret_access.h"
 #include "server/access/authority.h"
 #include "server/program/admin.h"
+#include "store/ledger/store.h"
 #include "tests/unit/support/folder.h"
 
 static char folder[FOLDER_SIZE];

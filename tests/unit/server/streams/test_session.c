@@ -10,6 +10,7 @@
 #include "base/core/text.h"
 #include "server/mcp/rpc.h"
 #include "server/streams/session.h"
+#include "store/ledger/store.h"
 #include "tests/unit/support/folder.h"
 
 #define HOUR_MS INT64_C(3600000)

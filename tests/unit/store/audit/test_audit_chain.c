@@ -8,6 +8,7 @@
 #include "migrations/migrations.h"
 #include "store/audit/audit_log.h"
 #include "store/audit/audit_verify.h"
+#include "store/ledger/store.h"
 #include "tests/unit/support/ledger.h"
 
 #define ROWS 40

@@ -4,6 +4,7 @@
 #include "base/core/random.h"
 #include "base/core/text.h"
 #include "store/ledger/questions.h"
+#include "store/ledger/store.h"
 #include "tests/unit/support/ledger.h"
 
 #define LEASE_MS 1000

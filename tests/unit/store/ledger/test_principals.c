@@ -1,6 +1,7 @@
 #include "base/core/memory.h"
 #include "store/audit/audit_log.h"
 #include "store/ledger/principals.h"
+#include "store/ledger/store.h"
 #include "tests/unit/support/ledger.h"
 
 static struct api_key add_key(struct ledger *ledger, const char *principal, enum role role,

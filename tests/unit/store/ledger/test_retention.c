@@ -1,5 +1,6 @@
 #include "base/core/clock.h"
 #include "store/audit/audit_log.h"
+#include "store/ledger/store.h"
 #include "tests/unit/support/ledger.h"
 #include "tests/unit/support/scraped.h"
 

@@ -17,6 +17,7 @@
 #include "store/audit/audit_verify.h"
 #include "store/ledger/deployments.h"
 #include "store/ledger/secret_origins.h"
+#include "store/ledger/store.h"
 #include "store/ledger/sweeps.h"
 #include "tests/unit/support/ledger.h"
 

@@ -14,6 +14,7 @@
 
 #include "handlers/resource.h"
 #include "server/access/authority.h"
+#include "store/ledger/store.h"
 #include "store/ledger/store_private.h"
 #include "tests/unit/support/mcp_client.h"
 #include "tests/unit/support/served.h"

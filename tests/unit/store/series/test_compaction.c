@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include "base/core/random.h"
+#include "store/ledger/store.h"
 #include "tests/unit/support/ledger.h"
 #include "tests/unit/support/scraped.h"
 

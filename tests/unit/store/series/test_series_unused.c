@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "store/ledger/store.h"
 #include "tests/unit/support/ledger.h"
 #include "tests/unit/support/scraped.h"
 

@@ -1,0 +1,31 @@
+/* What every part of the store is given: the store, and who changes it. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/core/error.h"
+#include "base/core/text.h"
+
+struct store;
+
+/* Who does something, for the audit. Strings are borrowed. */
+struct actor {
+    const char *principal;
+    const char *role;
+    const char *client;     /* "name/version", or "" */
+    const char *request_id; /* of the log line */
+};
+
+/* A change made by a tool. Each store function that changes something for a tool takes one and
+ * writes its audit row in the same transaction. NULL where no tool is behind it (jobs, scrapes,
+ * retention). */
+struct change {
+    struct actor actor;
+    const char *tool;
+    const char *arguments; /* JSON without secrets, at most 4 KiB kept */
+    const char *nonce; /* of a request in several rounds, which has its effect once; NULL: none */
+    const struct text *changed; /* JSON: {"member": [before, after]}; NULL: not told */
+    int64_t intent;             /* set by audit_log_announce: the row that the outcome belongs to */
+    bool written;               /* set by the store once the outcome row is committed */
+};

@@ -1,0 +1,50 @@
+#!/bin/sh
+# check_circles.sh [FOLDER...]: fails when units include one another in a circle, and prints each circle on a line.
+# A unit is a .c with its .h; it depends on every unit whose header one of the two includes. Default: server and store.
+cd "$(dirname "$0")/.." || exit 1
+[ $# -gt 0 ] || set -- server store
+
+grep -roE '^#include "[a-z_/0-9]+\.h"' "$@" --include='*.[ch]' | awk '
+function visit(unit, count, i, other, line, size)
+{
+    seen[unit] = lowest[unit] = ++visits
+    stack[++depth] = unit
+    waits[unit] = 1
+    count = unit in degree ? degree[unit] : 0
+    for (i = 1; i <= count; i++) {
+        other = edges[unit, i]
+        if (!(other in seen))
+            visit(other)
+        if (waits[other] && lowest[other] < lowest[unit])
+            lowest[unit] = lowest[other]
+    }
+    if (lowest[unit] < seen[unit])
+        return
+    do {
+        other = stack[depth--]
+        waits[other] = 0
+        line = line " " other
+        size++
+    } while (other != unit)
+    if (size > 1) {
+        print size " units in a circle:" line
+        circles++
+    }
+}
+{
+    split($0, part, /:#include "|"/)
+    from = part[1]
+    to = part[2]
+    sub(/\.[ch]$/, "", from)
+    sub(/\.h$/, "", to)
+    if (from != to && !((from, to) in known)) {
+        known[from, to] = 1
+        edges[from, ++degree[from]] = to
+    }
+}
+END {
+    for (unit in degree)
+        if (!(unit in seen))
+            visit(unit)
+    exit circles > 0
+}'
