@@ -1,5 +1,5 @@
-/* The numbered .sql files of this folder (main) and of scrapes/, embedded at build by
- * cmake/embed.cmake. */
+/* The numbered .sql files of a folder for each engine (main) and of its scrapes/, embedded at build
+ * by cmake/embed.cmake. */
 #pragma once
 
 struct migration {
@@ -13,5 +13,5 @@ struct migration_set {
     int count;
 };
 
-extern const struct migration_set migrations_main;
-extern const struct migration_set migrations_scrapes;
+extern const struct migration_set migrations_sqlite_main;
+extern const struct migration_set migrations_sqlite_scrapes;

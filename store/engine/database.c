@@ -1,28 +1,21 @@
 #include "store/engine/database.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/core/clock.h"
 #include "base/core/log.h"
 #include "base/core/memory.h"
 #include "base/core/text.h"
-#include "store/engine/schema.h"
+#include "store/engine/sql_engine.h"
 
 #define BATCH_LIMIT 512      /* writes in one transaction */
 #define DEFERRED_LIMIT 16384 /* closures that nobody waits for */
 #define DEFERRED_DELAY_NS 1000000000
 #define GUARD_INTERVAL_NS 2000000000 /* while there is nothing to write */
-#define CHECKPOINT_PAGES 1000        /* when there is nothing else to do */
-#define CHECKPOINT_PAGES_MAX 8000    /* and at the latest */
 
 /* A write somebody waits for; it lives on the waiting thread's stack. */
 struct write {
@@ -43,12 +36,12 @@ struct deferred {
 };
 
 struct database {
-    char *path;
+    const struct sql_engine *engine;
+    char *place;
     struct sql_connection *writer;
     pthread_t thread;
     bool started, rehearses;
-    int wal_pages; /* the writer's own, as is the next */
-    bool failing;
+    bool failing; /* the writer's own */
 
     pthread_mutex_t lock; /* everything below */
     bool (*guard)(void *context, struct error *error);
@@ -69,18 +62,12 @@ struct batch {
     struct write *writes;
     struct deferred *deferred, **deferred_last;
     size_t deferred_count;
+    bool is_guarded; /* its guard let it go on */
 };
-
-static bool execute(struct sql_connection *connection, const char *statement, struct error *error)
-{
-    SQL_AUTO sql = sql_begin(connection, statement);
-
-    return sql_run(&sql, error);
-}
 
 static bool in_transaction(struct sql_connection *connection)
 {
-    return sqlite3_get_autocommit(sql_connection_handle(connection)) == 0;
+    return connection->engine->in_transaction(connection);
 }
 
 /* Runs one closure so that it leaves everything or nothing. */
@@ -89,12 +76,12 @@ static bool apply_whole(struct sql_connection *writer, database_apply *apply, vo
 {
     struct error ignored;
 
-    if (!execute(writer, "SAVEPOINT one", error))
+    if (!sql_connection_run(writer, "SAVEPOINT one", error))
         return false;
-    if (apply(writer, context, error) && execute(writer, "RELEASE one", error))
+    if (apply(writer, context, error) && sql_connection_run(writer, "RELEASE one", error))
         return true;
-    if (in_transaction(writer) && execute(writer, "ROLLBACK TO one", &ignored))
-        execute(writer, "RELEASE one", &ignored);
+    if (in_transaction(writer) && sql_connection_run(writer, "ROLLBACK TO one", &ignored))
+        sql_connection_run(writer, "RELEASE one", &ignored);
     return false;
 }
 
@@ -103,7 +90,7 @@ static bool apply_each(struct sql_connection *writer, struct batch *batch, struc
 {
     struct error reason;
 
-    if (!execute(writer, "BEGIN IMMEDIATE", error))
+    if (!sql_connection_run(writer, writer->engine->begin, error))
         return false;
     for (struct write *write = batch->writes; write != NULL; write = write->next) {
         write->ok = apply_whole(writer, write->apply, write->context, write->error);
@@ -126,7 +113,7 @@ static bool apply_each(struct sql_connection *writer, struct batch *batch, struc
 /* All of the batch once, for nothing. */
 static bool rehearse(struct sql_connection *writer, struct batch *batch, struct error *error)
 {
-    if (!apply_each(writer, batch, error) || !execute(writer, "ROLLBACK", error))
+    if (!apply_each(writer, batch, error) || !sql_connection_run(writer, "ROLLBACK", error))
         return false;
     for (struct write *write = batch->writes; write != NULL; write = write->next)
         write->rehearsed_ok = write->ok;
@@ -154,7 +141,7 @@ static bool apply_all(struct database *database, struct batch *batch, struct err
         return false;
     if (database->rehearses)
         check_rehearsal(batch);
-    return execute(writer, "COMMIT", error);
+    return sql_connection_run(writer, "COMMIT", error);
 }
 
 /* Once when it begins and once when it ends: a full disk would fill the log too. */
@@ -163,7 +150,7 @@ static void log_failing(struct database *database, bool failing, const struct er
     if (failing && !database->failing)
         log_error("nothing can be stored: %s", error->message);
     if (!failing && database->failing)
-        log_info("%s can be written again", database->path);
+        log_info("%s can be written again", database->place);
     database->failing = failing;
 }
 
@@ -180,43 +167,22 @@ static bool run_batch(struct database *database, struct batch *batch)
 {
     struct sql_connection *writer = database->writer;
     struct error error = { 0 }, ignored;
-    bool guarded = is_guarded(database, &error);
-    bool ok = guarded && apply_all(database, batch, &error);
+    bool ok;
 
-    if (guarded) /* else its guard has said so */
+    batch->is_guarded = is_guarded(database, &error);
+    ok = batch->is_guarded && apply_all(database, batch, &error);
+    if (batch->is_guarded) /* else its guard has said so */
         log_failing(database, !ok, &error);
     if (ok)
         return true;
     if (in_transaction(writer))
-        execute(writer, "ROLLBACK", &ignored);
+        sql_connection_run(writer, "ROLLBACK", &ignored);
     for (struct write *write = batch->writes; write != NULL; write = write->next) {
         if (write->ok || write->error->kind == ERROR_NONE)
             *write->error = error;
         write->ok = false;
     }
     return false;
-}
-
-static void checkpoint_if_due(struct database *database, bool idle)
-{
-    struct error ignored;
-
-    if (database->wal_pages < (idle ? CHECKPOINT_PAGES : CHECKPOINT_PAGES_MAX)
-        || !is_guarded(database, &ignored))
-        return;
-    database->wal_pages = 0;
-    sqlite3_wal_checkpoint_v2(sql_connection_handle(database->writer), NULL,
-                              SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-}
-
-static int note_wal(void *context, sqlite3 *db, const char *name, int pages)
-{
-    struct database *database = context;
-
-    (void)db;
-    (void)name;
-    database->wal_pages = pages;
-    return SQLITE_OK;
 }
 
 /* With the lock held: until something is queued, or for so long. */
@@ -340,7 +306,8 @@ static void *write_loop(void *context)
         bool idle = database->first == NULL;
         pthread_mutex_unlock(&database->lock);
         release_deferred(batch.deferred);
-        checkpoint_if_due(database, idle);
+        if (batch.is_guarded)
+            database->engine->upkeep(database->writer, idle ? SQL_UPKEEP_IDLE : SQL_UPKEEP_BUSY);
         pthread_mutex_lock(&database->lock);
     }
     pthread_mutex_unlock(&database->lock);
@@ -465,55 +432,48 @@ int64_t database_committed_ns(struct database *database)
 
 int64_t database_size_bytes(const struct database *database)
 {
-    struct stat status;
-    int64_t bytes = 0;
-    TEXT_AUTO wal = { 0 };
-
-    text_addf(&wal, "%s-wal", database->path);
-    if (stat(database->path, &status) == 0)
-        bytes += status.st_size;
-    if (stat(text_string(&wal), &status) == 0)
-        bytes += status.st_size;
-    return bytes;
+    return database->engine->size_bytes(database->place);
 }
 
-/* sqlite3 would create it readable for everybody. */
-static bool create_file(const char *path, struct error *error)
+static bool apply_shrink(struct sql_connection *connection, void *context, struct error *error)
 {
-    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    return connection->engine->shrink(connection, context, error);
+}
 
-    if (file < 0)
-        return error_set(error, errno == ENOSPC ? ERROR_BUSY : ERROR_INTERNAL,
-                         "database %s cannot be opened: %s", path, strerror(errno));
-    close(file);
-    return true;
+/* NOLINTNEXTLINE(readability-non-const-parameter): written through the context */
+bool database_shrink(struct database *database, bool *more, struct error *error)
+{
+    return database_write(database, apply_shrink, more, error);
 }
 
 static bool open_connections(struct database *database, const struct migration_set *migrations,
                              unsigned readers, struct error *error)
 {
-    if (!create_file(database->path, error)
-        || !sql_connection_open(database->path, SQL_CONNECTION_WRITER, &database->writer, error)
-        || !schema_prepare(database->writer, migrations, error))
+    const struct sql_engine *engine = database->engine;
+
+    if (!sql_connection_open(engine, database->place, SQL_CONNECTION_WRITER, &database->writer,
+                             error)
+        || !engine->prepare_schema(database->writer, migrations, error))
         return false;
     database->readers = memory_zeroed(readers, sizeof *database->readers);
     while (database->reader_count < readers) {
-        if (!sql_connection_open(database->path, SQL_CONNECTION_READER,
+        if (!sql_connection_open(engine, database->place, SQL_CONNECTION_READER,
                                  &database->readers[database->reader_count], error))
             return false;
         database->readers_free = ++database->reader_count;
     }
-    sqlite3_wal_hook(sql_connection_handle(database->writer), note_wal, database);
     return true;
 }
 
-bool database_open(const char *path, const struct migration_set *migrations, unsigned readers,
-                   struct database **out, struct error *error)
+bool database_open(const struct sql_engine *engine, const char *place,
+                   const struct migration_set *migrations, unsigned readers, struct database **out,
+                   struct error *error)
 {
     struct database *database = memory_zeroed(1, sizeof *database);
     pthread_condattr_t monotonic;
 
-    database->path = memory_copy_text(path);
+    database->engine = engine;
+    database->place = memory_copy_text(place);
     database->rehearses = secure_getenv("OPSBRAIN_REHEARSE_WRITES") != NULL;
     database->last = &database->first;
     database->deferred_last = &database->deferred_first;
@@ -548,29 +508,10 @@ void database_guard(struct database *database, bool (*guard)(void *context, stru
     pthread_mutex_unlock(&database->lock);
 }
 
-/* The last connection that is closed deletes the WAL at its path, which may be another server's by
- * now. */
-static void leave_alone(struct database *database)
-{
-    int on = 1;
-
-    sqlite3_file_control(sql_connection_handle(database->writer), "main", SQLITE_FCNTL_PERSIST_WAL,
-                         &on);
-}
-
-static void checkpoint_at_end(struct database *database)
+void database_close(struct database *database)
 {
     struct error ignored;
 
-    if (is_guarded(database, &ignored))
-        sqlite3_wal_checkpoint_v2(sql_connection_handle(database->writer), NULL,
-                                  SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-    else
-        leave_alone(database);
-}
-
-void database_close(struct database *database)
-{
     if (database == NULL)
         return;
     pthread_mutex_lock(&database->lock);
@@ -582,12 +523,13 @@ void database_close(struct database *database)
     for (size_t i = 0; i < database->reader_count; i++)
         sql_connection_close(database->readers[i]);
     if (database->started)
-        checkpoint_at_end(database);
+        database->engine->upkeep(database->writer,
+                                 is_guarded(database, &ignored) ? SQL_UPKEEP_END : SQL_UPKEEP_LOST);
     sql_connection_close(database->writer);
     pthread_cond_destroy(&database->work);
     pthread_cond_destroy(&database->reader_free);
     pthread_mutex_destroy(&database->lock);
     free(database->readers);
-    free(database->path);
+    free(database->place);
     free(database);
 }

@@ -1,5 +1,5 @@
-/* One SQLite file: one writer thread that commits what is queued together, and a pool of query-only
- * connections. Private to store/. */
+/* One database of an engine: one writer thread that commits what is queued together, and a pool of
+ * query-only connections. Private to store/. */
 #pragma once
 
 #include "migrations/migrations.h"
@@ -7,11 +7,14 @@
 
 struct database;
 
-/* Opens or creates `path` (mode 0600), brings its schema up to date, starts the writer. In the
- * environment OPSBRAIN_REHEARSE_WRITES, which only tests set, has each transaction run, rolled back
- * and run again. */
-bool database_open(const char *path, const struct migration_set *migrations, unsigned readers,
-                   struct database **out, struct error *error);
+struct sql_engine; /* store/engine/sql_engine.h */
+
+/* Opens or makes what is at `place` (a file has mode 0600), brings its schema up to date, starts
+ * the writer. In the environment OPSBRAIN_REHEARSE_WRITES, which only tests set, has each
+ * transaction run, rolled back and run again. */
+bool database_open(const struct sql_engine *engine, const char *place,
+                   const struct migration_set *migrations, unsigned readers, struct database **out,
+                   struct error *error);
 /* Commits what is queued, joins the writer, checkpoints. NULL is fine. */
 void database_close(struct database *database);
 
@@ -52,6 +55,9 @@ struct reader database_reader(struct database *database);
 void database_reader_return(struct reader *reader);
 
 size_t database_queued(struct database *database);
-int64_t database_size_bytes(const struct database *database); /* the file and its WAL */
+int64_t database_size_bytes(const struct database *database); /* on disk */
+/* Gives some of a large free space back to the file system, in one transaction; *more: there is
+ * more. */
+bool database_shrink(struct database *database, bool *more, struct error *error);
 /* When the last commit reached the disk, on the monotonic clock; 0: none yet. */
 int64_t database_committed_ns(struct database *database);

@@ -11,21 +11,21 @@
 struct sql_connection;
 
 enum sql_connection_kind { SQL_CONNECTION_WRITER, SQL_CONNECTION_READER };
-/* Opens the file that must already exist. Free with sql_connection_close. */
-bool sql_connection_open(const char *path, enum sql_connection_kind kind,
-                         struct sql_connection **out, struct error *error);
+struct sql_engine; /* store/engine/sql_engine.h */
+/* Free with sql_connection_close. */
+bool sql_connection_open(const struct sql_engine *engine, const char *place,
+                         enum sql_connection_kind kind, struct sql_connection **out,
+                         struct error *error);
 void sql_connection_close(struct sql_connection *connection); /* NULL is fine */
-const char *sql_connection_path(const struct sql_connection *connection);
-struct sqlite3 *sql_connection_handle(struct sql_connection *connection);
-/* Runs a script of statements that return no rows. */
-bool sql_connection_run(struct sql_connection *connection, const char *script, struct error *error);
+/* Runs one statement that returns no rows; as sql_begin, `text` must be a static string. */
+bool sql_connection_run(struct sql_connection *connection, const char *text, struct error *error);
 
 /* One run of one statement: begin, bind, step, read, end. `end` is automatic: declare with
  * SQL_AUTO. What goes wrong before the first step is reported by it. `text` must be a static
  * string: statements are kept by its address. Bound memory must live until the end of the run. */
 struct sql {
     struct sql_connection *connection;
-    struct sqlite3_stmt *statement;
+    struct sql_statement *statement;
     bool *taken; /* of the kept statement; NULL: the statement is our own */
     bool failed;
 };
@@ -48,7 +48,6 @@ bool sql_run(struct sql *sql, struct error *error);
 /* Steps to the one row there may be; *found tells. */
 bool sql_find(struct sql *sql, bool *found, struct error *error);
 int64_t sql_changes(const struct sql *sql); /* rows that the last run changed */
-int64_t sql_inserted(const struct sql *sql);
 
 /* Columns of the current row. NULL reads as 0, "" or no bytes. */
 int64_t sql_integer(const struct sql *sql, int column);

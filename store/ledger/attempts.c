@@ -46,7 +46,7 @@ static bool apply_begin(struct sql_connection *connection, void *context, struct
     SQL_AUTO sql = sql_begin(
         connection, "INSERT INTO attempts (cell_id, number, job_id, fence, state, started_ms) "
                     "SELECT ?1, 1 + (SELECT count(*) FROM attempts WHERE cell_id = ?1), ?2, ?3, "
-                    "'running', ?4");
+                    "'running', ?4 RETURNING id");
 
     if (!job_claim_check(connection, beginning->claim, error)
         || !check_cell(connection, beginning, error))
@@ -55,9 +55,9 @@ static bool apply_begin(struct sql_connection *connection, void *context, struct
     sql_bind_text(&sql, 2, beginning->claim->job_id);
     sql_bind_integer(&sql, 3, beginning->claim->fence);
     sql_bind_integer(&sql, 4, beginning->now_ms);
-    if (!sql_run(&sql, error))
+    if (sql_step(&sql, error) != SQL_ROW)
         return false;
-    beginning->attempt_id = sql_inserted(&sql);
+    beginning->attempt_id = sql_integer(&sql, 0);
     return true;
 }
 

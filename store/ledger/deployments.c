@@ -158,14 +158,14 @@ static bool insert_name(struct sql_connection *connection, struct deployment *ro
                         struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO deployments (name, revision, created_ms, "
-                                         "owner) VALUES (?1, 1, ?2, ?3)");
+                                         "owner) VALUES (?1, 1, ?2, ?3) RETURNING id");
 
     sql_bind_text(&sql, 1, row->name);
     sql_bind_integer(&sql, 2, row->changed_ms);
     sql_bind_text(&sql, 3, row->owner);
-    if (!sql_run(&sql, error))
+    if (sql_step(&sql, error) != SQL_ROW)
         return false;
-    row->id = sql_inserted(&sql);
+    row->id = sql_integer(&sql, 0);
     row->revision = 1;
     return true;
 }

@@ -6,8 +6,7 @@
 #include "store/series/series.h"
 
 #define DAY_MS (24 * 60 * 60 * 1000LL)
-#define FREE_PAGES_KEPT 2048 /* not given back to the file system: they are soon used again */
-#define VACUUM_ROUNDS 64
+#define SHRINK_ROUNDS 64
 
 struct rule {
     size_t days;           /* offset into struct retention */
@@ -74,24 +73,13 @@ static bool follow(struct database *database, const struct rule *rule, int64_t b
     return true;
 }
 
-static bool apply_vacuum(struct sql_connection *connection, void *context, struct error *error)
-{
-    bool *more = context;
-    SQL_AUTO sql = sql_begin(connection, "PRAGMA freelist_count");
-
-    if (sql_step(&sql, error) != SQL_ROW)
-        return false;
-    *more = sql_integer(&sql, 0) > FREE_PAGES_KEPT;
-    return !*more || sql_connection_run(connection, "PRAGMA incremental_vacuum(256)", error);
-}
-
 /* Gives a large free space back to the file system. */
 static bool shrink(struct database *database, struct error *error)
 {
     bool more = true;
 
-    for (int i = 0; more && i < VACUUM_ROUNDS; i++)
-        if (!database_write(database, apply_vacuum, &more, error))
+    for (int i = 0; more && i < SHRINK_ROUNDS; i++)
+        if (!database_shrink(database, &more, error))
             return false;
     return true;
 }

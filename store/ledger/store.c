@@ -9,6 +9,7 @@
 #include "store/audit/audit_tally.h"
 #include "store/engine/deferred_timestamps.h"
 #include "store/engine/folder.h"
+#include "store/engine/sqlite.h"
 #include "store/ledger/store_private.h"
 #include "store/series/series.h"
 
@@ -18,14 +19,15 @@
 static bool open_files(struct store *store, const char *folder, unsigned readers,
                        struct error *error)
 {
+    const struct sql_engine *engine = &sqlite_engine;
     TEXT_AUTO main = { 0 };
     TEXT_AUTO scrapes = { 0 };
 
     text_addf(&main, "%s/opsbrain.db", folder);
     text_addf(&scrapes, "%s/scrapes.db", folder);
     return folder_lock(folder, &store->lock_file, error)
-           && database_open(text_string(&main), &migrations_main, readers, &store->main, error)
-           && database_open(text_string(&scrapes), &migrations_scrapes, SCRAPE_READERS,
+           && database_open(engine, text_string(&main), engine->main, readers, &store->main, error)
+           && database_open(engine, text_string(&scrapes), engine->scrapes, SCRAPE_READERS,
                             &store->scrapes, error)
            && audit_upgrade(store, error) && plausible_time_load(store, error);
 }
@@ -123,14 +125,16 @@ void store_close(struct store *store)
     free(store);
 }
 
-/* A real write that changes nothing: sqlite3 does not compare. */
-static bool rewrite_version(struct sql_connection *connection, void *context, struct error *error)
+/* A real write, of which nothing is left. */
+static bool apply_probe(struct sql_connection *connection, void *context, struct error *error)
 {
-    TEXT_AUTO script = { 0 };
-
     (void)context;
-    text_addf(&script, "PRAGMA user_version = %d", migrations_main.count);
-    return sql_connection_run(connection, text_string(&script), error);
+    return sql_connection_run(connection,
+                              "INSERT INTO settled_requests (nonce, request_id, created_ms) "
+                              "VALUES ('probe', '', 0)",
+                              error)
+           && sql_connection_run(connection, "DELETE FROM settled_requests WHERE nonce = 'probe'",
+                                 error);
 }
 
 static bool check_read(struct store *store, struct error *error)
@@ -148,7 +152,7 @@ bool store_check(struct store *store, struct error *error)
         return false;
     if (clock_monotonic_ns() - database_committed_ns(store->main) < CHECK_INTERVAL_NS)
         return true;
-    return database_write(store->main, rewrite_version, NULL, error);
+    return database_write(store->main, apply_probe, NULL, error);
 }
 
 bool store_intact(struct store *store)

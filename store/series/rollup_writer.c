@@ -195,15 +195,16 @@ static bool insert_block(struct rollup_writer *growth, struct error *error)
     const struct rollup_window *window = growth->window;
     SQL_AUTO sql = sql_begin(window->connection,
                              "INSERT INTO blocks (deployment_id, level, from_ms, to_ms, data) "
-                             "VALUES (?1, ?2, ?3, ?4, x'')");
+                             "VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id");
 
     sql_bind_integer(&sql, 1, window->deployment_id);
     sql_bind_integer(&sql, 2, growth->level);
     sql_bind_integer(&sql, 3, growth->from_ms);
     sql_bind_integer(&sql, 4, growth->to_ms);
-    if (!sql_run(&sql, error))
+    sql_bind_blob(&sql, 5, "", 0); /* filled at the end */
+    if (sql_step(&sql, error) != SQL_ROW)
         return false;
-    growth->id = sql_inserted(&sql);
+    growth->id = sql_integer(&sql, 0);
     return true;
 }
 

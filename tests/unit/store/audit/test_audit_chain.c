@@ -554,7 +554,7 @@ static void write_version_12(struct ledger *ledger)
     TEXT_AUTO script = { 0 };
 
     for (int i = 0; i < 12; i++)
-        text_addf(&script, "%s;", migrations_main.rows[i].sql);
+        text_addf(&script, "%s;", migrations_sqlite_main.rows[i].sql);
     for (int i = 0; i < ROWS; i++)
         text_addf(&script,
                   "INSERT INTO audit (at_ms, request_id, principal, role, client, tool, arguments, "

@@ -12,6 +12,7 @@
 
 #include "base/core/clock.h"
 #include "store/engine/database.h"
+#include "store/engine/sqlite.h"
 #include "tests/unit/support/folder.h"
 
 #define PATIENCE_MS 10000
@@ -34,7 +35,8 @@ static int set_up(void **state)
 
     folder_create(fixture->folder);
     snprintf(fixture->path, sizeof fixture->path, "%s/t.db", fixture->folder);
-    if (!database_open(fixture->path, &migrations, 2, &fixture->database, &fixture->error))
+    if (!database_open(&sqlite_engine, fixture->path, &migrations, 2, &fixture->database,
+                       &fixture->error))
         fail_msg("%s", fixture->error.message);
     *state = fixture;
     return 0;
@@ -86,7 +88,7 @@ static int count_commit(void *context)
 static bool watch_commits(struct sql_connection *connection, void *context, struct error *error)
 {
     (void)error;
-    sqlite3_commit_hook(sql_connection_handle(connection), count_commit, context);
+    sqlite3_commit_hook(sqlite_handle(connection), count_commit, context);
     return true;
 }
 
@@ -213,7 +215,7 @@ static int refuse_commit(void *context)
 static bool refuse_commits(struct sql_connection *connection, void *context, struct error *error)
 {
     (void)error;
-    sqlite3_commit_hook(sql_connection_handle(connection), refuse_commit, NULL);
+    sqlite3_commit_hook(sqlite_handle(connection), refuse_commit, NULL);
     return insert(connection, context, error);
 }
 
@@ -221,7 +223,7 @@ static bool allow_commits(struct sql_connection *connection, void *context, stru
 {
     (void)context;
     (void)error;
-    sqlite3_commit_hook(sql_connection_handle(connection), NULL, NULL);
+    sqlite3_commit_hook(sqlite_handle(connection), NULL, NULL);
     return true;
 }
 
@@ -287,7 +289,8 @@ static void a_rehearsed_write_runs_twice_and_is_stored_once(void **state)
 
     database_close(fixture->database);
     setenv("OPSBRAIN_REHEARSE_WRITES", "1", 1);
-    assert_true(database_open(fixture->path, &migrations, 2, &fixture->database, &fixture->error));
+    assert_true(database_open(&sqlite_engine, fixture->path, &migrations, 2, &fixture->database,
+                              &fixture->error));
     if (!rehearsed)
         unsetenv("OPSBRAIN_REHEARSE_WRITES");
     assert_true(database_write(fixture->database, count_and_insert, &counting, &fixture->error));
@@ -435,7 +438,8 @@ static void closing_stores_what_is_deferred_and_leaves_one_file(void **state)
     database_close(fixture->database);
     snprintf(wal, sizeof wal, "%s-wal", fixture->path);
     assert_int_equal(access(wal, F_OK), -1);
-    assert_true(database_open(fixture->path, &migrations, 2, &fixture->database, &fixture->error));
+    assert_true(database_open(&sqlite_engine, fixture->path, &migrations, 2, &fixture->database,
+                              &fixture->error));
     assert_int_equal(count_where(fixture, 5), 1);
 }
 

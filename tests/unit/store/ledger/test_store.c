@@ -162,7 +162,7 @@ static void write_version_6(const char *file)
     TEXT_AUTO script = { 0 };
 
     for (int i = 0; i < 6; i++)
-        text_addf(&script, "%s;", migrations_main.rows[i].sql);
+        text_addf(&script, "%s;", migrations_sqlite_main.rows[i].sql);
     text_add(&script,
              "INSERT INTO deployments VALUES (3, 'gemma', 2, 1, NULL);"
              "INSERT INTO jobs (id, kind, subject, state, principal, created_ms) VALUES "
@@ -224,7 +224,7 @@ static void write_version_12(const char *file)
     TEXT_AUTO script = { 0 };
 
     for (int i = 0; i < 12; i++)
-        text_addf(&script, "%s;", migrations_main.rows[i].sql);
+        text_addf(&script, "%s;", migrations_sqlite_main.rows[i].sql);
     text_add(&script, "INSERT INTO principals (name, role, created_ms) VALUES ('ada', 'admin', 1), "
                       "('otto', 'operator', 1);");
     for (size_t i = 0; i < sizeof deployments / sizeof *deployments; i++)

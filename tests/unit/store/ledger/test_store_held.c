@@ -50,6 +50,7 @@ static bool write_held(struct sql_connection *connection, void *context, struct 
     (void)error;
     sem_post(&holder->held);
     sem_wait(&holder->release);
+    sem_post(&holder->release); /* it may be run again */
     return true;
 }
 

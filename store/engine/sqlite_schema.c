@@ -1,9 +1,9 @@
-#include "store/engine/schema.h"
+/* The schema of a SQLite file: its version is the number of migrations that it has had. */
 
-#include <sqlite3.h>
 #include <string.h>
 
 #include "base/core/text.h"
+#include "store/engine/sqlite.h"
 
 #define APPLICATION_ID 0x6f707362            /* "opsb" */
 #define CHECK_LIMIT_BYTES (64 * 1024 * 1024) /* larger files are not read whole at each start */
@@ -31,7 +31,7 @@ static bool check_identity(struct sql_connection *writer, int64_t *version, stru
     if (tables > 0 && mark != APPLICATION_ID)
         return error_set(error, ERROR_CONFLICT,
                          "%s is a database of another program: choose another data folder",
-                         sql_connection_path(writer));
+                         writer->place);
     return true;
 }
 
@@ -52,7 +52,7 @@ static bool check_whole(struct sql_connection *writer, struct error *error)
     if (strcmp(verdict, "ok") != 0)
         return error_set(error, ERROR_INTERNAL,
                          "database %s is corrupt (%s): restore the file from a backup",
-                         sql_connection_path(writer), verdict);
+                         writer->place, verdict);
     return true;
 }
 
@@ -69,7 +69,7 @@ static bool use_wal(struct sql_connection *writer, struct error *error)
             error, ERROR_INTERNAL,
             "database %s cannot keep a write-ahead log (journal mode %s): put the data "
             "folder on a local disk",
-            sql_connection_path(writer), mode);
+            writer->place, mode);
     return true;
 }
 
@@ -96,11 +96,11 @@ static bool migrate(struct sql_connection *writer, const struct migration_set *m
 
         text_addf(&script, "BEGIN IMMEDIATE; %s; PRAGMA user_version = %d;",
                   migrations->rows[i].sql, i + 1);
-        if (sql_connection_run(writer, text_string(&script), error)
-            && check_references(writer, error) && sql_connection_run(writer, "COMMIT", error))
+        if (sqlite_run(writer, text_string(&script), error) && check_references(writer, error)
+            && sqlite_run(writer, "COMMIT", error))
             continue;
-        if (sqlite3_get_autocommit(sql_connection_handle(writer)) == 0)
-            sql_connection_run(writer, "ROLLBACK", &ignored);
+        if (writer->engine->in_transaction(writer))
+            sqlite_run(writer, "ROLLBACK", &ignored);
         return error_set(error, error->kind, "migration %s: %s", migrations->rows[i].name,
                          error->message);
     }
@@ -114,14 +114,14 @@ static bool migrate_unchecked(struct sql_connection *writer, const struct migrat
                               int64_t version, struct error *error)
 {
     struct error ignored;
-    bool done = sql_connection_run(writer, "PRAGMA foreign_keys = OFF", error)
+    bool done = sqlite_run(writer, "PRAGMA foreign_keys = OFF", error)
                 && migrate(writer, migrations, version, error);
 
-    return sql_connection_run(writer, "PRAGMA foreign_keys = ON", done ? error : &ignored) && done;
+    return sqlite_run(writer, "PRAGMA foreign_keys = ON", done ? error : &ignored) && done;
 }
 
-bool schema_prepare(struct sql_connection *writer, const struct migration_set *migrations,
-                    struct error *error)
+bool sqlite_prepare_schema(struct sql_connection *writer, const struct migration_set *migrations,
+                           struct error *error)
 {
     int64_t version;
     TEXT_AUTO settings = { 0 };
@@ -132,12 +132,12 @@ bool schema_prepare(struct sql_connection *writer, const struct migration_set *m
         return error_set(error, ERROR_CONFLICT,
                          "database %s has version %lld, this opsbrain knows up to %d: run a newer "
                          "opsbrain or restore a backup",
-                         sql_connection_path(writer), (long long)version, migrations->count);
-    if (migrations == &migrations_scrapes) /* its rows are long */
+                         writer->place, (long long)version, migrations->count);
+    if (migrations == &migrations_sqlite_scrapes) /* its rows are long */
         text_add(&settings, "PRAGMA page_size = 8192; ");
     text_addf(&settings, "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = %d;",
               APPLICATION_ID);
-    if (version == 0 && !sql_connection_run(writer, text_string(&settings), error))
+    if (version == 0 && !sqlite_run(writer, text_string(&settings), error))
         return false;
     return use_wal(writer, error) && check_whole(writer, error)
            && migrate_unchecked(writer, migrations, version, error);

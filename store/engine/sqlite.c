@@ -1,0 +1,346 @@
+#include "store/engine/sqlite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/core/memory.h"
+#include "base/core/text.h"
+
+#define BUSY_TIMEOUT_MS 5000
+#define CHECKPOINT_PAGES 1000     /* when there is nothing else to do */
+#define CHECKPOINT_PAGES_MAX 8000 /* and at the latest */
+#define FREE_PAGES_KEPT 2048      /* not given back to the file system: they are soon used again */
+
+struct sqlite_connection {
+    struct sql_connection base;
+    sqlite3 *db;
+    int wal_pages;
+};
+
+static struct sqlite_connection *of(struct sql_connection *connection)
+{
+    return (struct sqlite_connection *)connection;
+}
+
+sqlite3 *sqlite_handle(struct sql_connection *connection)
+{
+    return of(connection)->db;
+}
+
+/* ---- What went wrong ---------------------------------------------------------------------------
+ */
+
+/* The errno behind an I/O error. sqlite3_system_errno misses those of a commit, so the files are
+ * asked too, the write-ahead log first. */
+static int system_cause(sqlite3 *db)
+{
+    int cause = sqlite3_system_errno(db);
+    sqlite3_file *wal = NULL;
+
+    if (cause == 0
+        && sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal) == SQLITE_OK
+        && wal != NULL && wal->pMethods != NULL)
+        wal->pMethods->xFileControl(wal, SQLITE_FCNTL_LAST_ERRNO, &cause);
+    if (cause == 0)
+        sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &cause);
+    return cause;
+}
+
+/* A full disk shows as FULL, or as an I/O error with one of these causes. */
+static bool disk_is_full(int code, int cause)
+{
+    return code == SQLITE_FULL
+           || (code == SQLITE_IOERR && (cause == ENOSPC || cause == EDQUOT || cause == EFBIG));
+}
+
+/* Says in one sentence what sqlite3 reported last, and what to do about it. */
+static bool explain(struct sql_connection *connection, struct error *error)
+{
+    sqlite3 *db = sqlite_handle(connection);
+    int code = sqlite3_errcode(db) & 0xff;
+    int cause = code == SQLITE_IOERR ? system_cause(db) : 0;
+    const char *path = connection->place;
+
+    if (disk_is_full(code, cause))
+        return error_set(error, ERROR_BUSY,
+                         "the disk of the data folder is full: nothing can be stored; free some "
+                         "space and try again");
+    if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+        return error_set(error, ERROR_BUSY,
+                         "the database is locked by another program (for example a sqlite3 shell): "
+                         "end that program and try again");
+    if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
+        return error_set(error, ERROR_INTERNAL,
+                         "database %s is corrupt (%s): stop opsbrain and restore the file from a "
+                         "backup",
+                         path, sqlite3_errmsg(db));
+    if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN || code == SQLITE_PERM
+        || code == SQLITE_AUTH)
+        return error_set(
+            error, ERROR_INTERNAL,
+            "database %s cannot be written (%s): make the file and its folder writable "
+            "for the user that runs opsbrain",
+            path, sqlite3_errmsg(db));
+    if (code == SQLITE_IOERR)
+        return error_set(error, ERROR_INTERNAL,
+                         "database %s: the disk reported an error (%s, code %d): check the disk",
+                         path, cause != 0 ? strerror(cause) : sqlite3_errmsg(db),
+                         sqlite3_extended_errcode(db));
+    return error_set(error, ERROR_INTERNAL, "database %s: %s (code %d)", path, sqlite3_errmsg(db),
+                     sqlite3_extended_errcode(db));
+}
+
+/* ---- Connections --------------------------------------------------------------------------------
+ */
+
+static int note_wal(void *context, sqlite3 *db, const char *name, int pages)
+{
+    struct sqlite_connection *connection = context;
+
+    (void)db;
+    (void)name;
+    connection->wal_pages = pages;
+    return SQLITE_OK;
+}
+
+/* sqlite3 would create it readable for everybody. */
+static bool create_file(const char *path, struct error *error)
+{
+    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+    if (file < 0)
+        return error_set(error, errno == ENOSPC ? ERROR_BUSY : ERROR_INTERNAL,
+                         "database %s cannot be opened: %s", path, strerror(errno));
+    close(file);
+    return true;
+}
+
+static bool begin(struct sqlite_connection *connection, enum sql_connection_kind kind,
+                  struct error *error)
+{
+    static const char reader[] = "PRAGMA query_only = ON; PRAGMA temp_store = MEMORY;";
+    static const char writer[] = "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;"
+                                 "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;";
+
+    if (sqlite3_open_v2(connection->base.place, &connection->db,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL)
+            != SQLITE_OK
+        || sqlite3_busy_timeout(connection->db, BUSY_TIMEOUT_MS) != SQLITE_OK)
+        return explain(&connection->base, error);
+    if (kind == SQL_CONNECTION_WRITER)
+        sqlite3_wal_hook(connection->db, note_wal, connection);
+    return sqlite_run(&connection->base, kind == SQL_CONNECTION_READER ? reader : writer, error);
+}
+
+static void close_connection(struct sql_connection *connection)
+{
+    sqlite3_close(sqlite_handle(connection));
+    free(connection->place);
+    free(connection);
+}
+
+static bool open_connection(const char *place, enum sql_connection_kind kind,
+                            struct sql_connection **out, struct error *error)
+{
+    struct sqlite_connection *connection;
+
+    if (kind == SQL_CONNECTION_WRITER && !create_file(place, error))
+        return false;
+    connection = memory_zeroed(1, sizeof *connection);
+    connection->base =
+        (struct sql_connection){ .engine = &sqlite_engine, .place = memory_copy_text(place) };
+    if (!begin(connection, kind, error)) {
+        close_connection(&connection->base);
+        return false;
+    }
+    *out = &connection->base;
+    return true;
+}
+
+bool sqlite_run(struct sql_connection *connection, const char *script, struct error *error)
+{
+    return sqlite3_exec(sqlite_handle(connection), script, NULL, NULL, NULL) == SQLITE_OK
+           || explain(connection, error);
+}
+
+static bool in_transaction(struct sql_connection *connection)
+{
+    return sqlite3_get_autocommit(sqlite_handle(connection)) == 0;
+}
+
+/* ---- Statements ---------------------------------------------------------------------------------
+ */
+
+static sqlite3_stmt *own(struct sql_statement *statement)
+{
+    return (sqlite3_stmt *)statement;
+}
+
+static struct sql_statement *prepare(struct sql_connection *connection, const char *text,
+                                     bool is_kept)
+{
+    sqlite3_stmt *statement = NULL;
+
+    sqlite3_prepare_v3(sqlite_handle(connection), text, -1, is_kept ? SQLITE_PREPARE_PERSISTENT : 0,
+                       &statement, NULL);
+    return (struct sql_statement *)statement;
+}
+
+static void finish(struct sql_statement *statement)
+{
+    sqlite3_finalize(own(statement));
+}
+
+static int bind_value(sqlite3_stmt *statement, int position, const struct sql_value *value)
+{
+    switch (value->type) {
+    case SQL_INTEGER:
+        return sqlite3_bind_int64(statement, position, value->integer);
+    case SQL_REAL:
+        return sqlite3_bind_double(statement, position, value->real); /* NULL for a NaN */
+    case SQL_TEXT:
+        return sqlite3_bind_text64(statement, position, value->bytes, value->length, SQLITE_STATIC,
+                                   SQLITE_UTF8);
+    case SQL_BLOB:
+        return sqlite3_bind_blob64(statement, position, value->bytes, value->length, SQLITE_STATIC);
+    }
+    return SQLITE_MISUSE;
+}
+
+static bool bind_at(struct sql_statement *statement, int position, const struct sql_value *value)
+{
+    return bind_value(own(statement), position, value) == SQLITE_OK;
+}
+
+static enum sql_step step(struct sql_statement *statement)
+{
+    int status = sqlite3_step(own(statement));
+
+    if (status == SQLITE_ROW)
+        return SQL_ROW;
+    return status == SQLITE_DONE ? SQL_DONE : SQL_FAILED;
+}
+
+static void reset(struct sql_statement *statement)
+{
+    sqlite3_reset(own(statement));
+    sqlite3_clear_bindings(own(statement));
+}
+
+static int64_t column_integer(struct sql_statement *statement, int column)
+{
+    return sqlite3_column_int64(own(statement), column);
+}
+
+static double column_real(struct sql_statement *statement, int column)
+{
+    return sqlite3_column_double(own(statement), column);
+}
+
+static const char *column_text(struct sql_statement *statement, int column)
+{
+    return (const char *)sqlite3_column_text(own(statement), column);
+}
+
+static const void *column_blob(struct sql_statement *statement, int column, size_t *length)
+{
+    const void *data = sqlite3_column_blob(own(statement), column);
+
+    *length = (size_t)sqlite3_column_bytes(own(statement), column);
+    return data;
+}
+
+static int64_t changes(struct sql_connection *connection)
+{
+    return sqlite3_changes64(sqlite_handle(connection));
+}
+
+/* ---- Its files ----------------------------------------------------------------------------------
+ */
+
+static void checkpoint(struct sql_connection *writer, int mode)
+{
+    of(writer)->wal_pages = 0;
+    sqlite3_wal_checkpoint_v2(sqlite_handle(writer), NULL, mode, NULL, NULL);
+}
+
+/* The last connection that is closed deletes the WAL at its path. */
+static void leave_wal(struct sql_connection *writer)
+{
+    int on = 1;
+
+    sqlite3_file_control(sqlite_handle(writer), "main", SQLITE_FCNTL_PERSIST_WAL, &on);
+}
+
+static void upkeep(struct sql_connection *writer, enum sql_upkeep when)
+{
+    switch (when) {
+    case SQL_UPKEEP_BUSY:
+        if (of(writer)->wal_pages >= CHECKPOINT_PAGES_MAX)
+            checkpoint(writer, SQLITE_CHECKPOINT_PASSIVE);
+        return;
+    case SQL_UPKEEP_IDLE:
+        if (of(writer)->wal_pages >= CHECKPOINT_PAGES)
+            checkpoint(writer, SQLITE_CHECKPOINT_PASSIVE);
+        return;
+    case SQL_UPKEEP_END:
+        checkpoint(writer, SQLITE_CHECKPOINT_TRUNCATE);
+        return;
+    case SQL_UPKEEP_LOST:
+        leave_wal(writer);
+    }
+}
+
+static bool shrink(struct sql_connection *writer, bool *more, struct error *error)
+{
+    SQL_AUTO sql = sql_begin(writer, "PRAGMA freelist_count");
+
+    if (sql_step(&sql, error) != SQL_ROW)
+        return false;
+    *more = sql_integer(&sql, 0) > FREE_PAGES_KEPT;
+    return !*more || sqlite_run(writer, "PRAGMA incremental_vacuum(256)", error);
+}
+
+static int64_t size_bytes(const char *place)
+{
+    struct stat status;
+    int64_t bytes = 0;
+    TEXT_AUTO wal = { 0 };
+
+    text_addf(&wal, "%s-wal", place);
+    if (stat(place, &status) == 0)
+        bytes += status.st_size;
+    if (stat(text_string(&wal), &status) == 0)
+        bytes += status.st_size;
+    return bytes;
+}
+
+const struct sql_engine sqlite_engine = {
+    .name = "SQLite",
+    .begin = "BEGIN IMMEDIATE",
+    .main = &migrations_sqlite_main,
+    .scrapes = &migrations_sqlite_scrapes,
+    .open = open_connection,
+    .close = close_connection,
+    .prepare_schema = sqlite_prepare_schema,
+    .prepare = prepare,
+    .finish = finish,
+    .bind = bind_at,
+    .step = step,
+    .reset = reset,
+    .integer = column_integer,
+    .real = column_real,
+    .text = column_text,
+    .blob = column_blob,
+    .changes = changes,
+    .in_transaction = in_transaction,
+    .explain = explain,
+    .upkeep = upkeep,
+    .shrink = shrink,
+    .size_bytes = size_bytes,
+};
