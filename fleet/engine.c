@@ -34,8 +34,7 @@ static void read_models(struct probe *probe, const json_t *list)
     const json_t *row;
     size_t i;
 
-    json_array_foreach(list, i, row)
-    {
+    json_array_foreach(list, i, row) {
         const char *id = json_get_text(row, "id", "");
 
         probe_add_model(probe, id, context_of(row));
@@ -199,7 +198,8 @@ static void write_details(struct probe *probe)
         free(written);
         if (fits)
             return;
-        json_object_foreach(probe->details, name, value) last = name;
+        json_object_foreach(probe->details, name, value)
+            last = name;
         json_object_del(probe->details, last);
     }
 }

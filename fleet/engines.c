@@ -127,10 +127,9 @@ static int64_t ollama_loaded_context(struct probe *probe, const char *model)
     const json_t *row;
     size_t i;
 
-    json_array_foreach(
-        json_object_get(loaded, "models"), i,
-        row) if (strcmp(json_get_text(row, "model", json_get_text(row, "name", "")), model)
-                 == 0) return json_get_integer(row, "context_length", 0);
+    json_array_foreach(json_object_get(loaded, "models"), i, row)
+        if (strcmp(json_get_text(row, "model", json_get_text(row, "name", "")), model) == 0)
+            return json_get_integer(row, "context_length", 0);
     return 0;
 }
 

@@ -113,8 +113,7 @@ json_t *monitor_log_columns(const struct monitor_log *log)
 
     for (size_t i = 0; i < log->count; i++)
         add_row(&log->rows[i], i, out);
-    json_object_foreach(out, name, column)
-    {
+    json_object_foreach(out, name, column) {
         while (json_array_size(column) < log->count)
             json_array_append_new(column, json_null());
     }

@@ -88,8 +88,9 @@ static const json_t *find_model(const json_t *models, const char *id)
     const json_t *model;
     size_t i;
 
-    json_array_foreach(models, i,
-                       model) if (strcmp(json_get_text(model, "id", ""), id) == 0) return model;
+    json_array_foreach(models, i, model)
+        if (strcmp(json_get_text(model, "id", ""), id) == 0)
+            return model;
     return json_array_size(models) == 1 ? json_array_get(models, 0) : NULL;
 }
 

@@ -126,8 +126,7 @@ void answer_describe_members(const json_t *object, struct text *out)
     const char *name, *comma = "";
     json_t *value;
 
-    json_object_foreach(json_iterable(object), name, value)
-    {
+    json_object_foreach(json_iterable(object), name, value) {
         text_addf(out, "%s%s=", comma, name);
         add_member(value, out);
         comma = ", ";

@@ -88,8 +88,7 @@ static json_t *settle_object(const struct settling *settling, const json_t *obje
     json_t *out = json_object(), *value;
     const char *name;
 
-    json_object_foreach(json_iterable(object), name, value)
-    {
+    json_object_foreach(json_iterable(object), name, value) {
         const struct field *field = find_field(fields, name);
 
         if (is_left_out(settling, field, value, in_list))
@@ -120,8 +119,7 @@ static bool is_settled(const json_t *object, const struct field *fields)
     const json_t *value;
     const char *name;
 
-    json_object_foreach(json_iterable(object), name, value)
-    {
+    json_object_foreach(json_iterable(object), name, value) {
         const struct field *field = find_field(fields, name);
 
         if (json_is_object(value) || json_is_array(value) || json_is_real(value)

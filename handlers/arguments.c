@@ -71,9 +71,9 @@ static bool check_known(const struct tool *tool, const json_t *arguments, struct
     const char *name;
     json_t *value;
 
-    json_object_foreach(json_iterable(arguments), name,
-                        value) if (value_param_find(tool, name)
-                                   == NULL) return refuse_unknown(tool, name, error);
+    json_object_foreach(json_iterable(arguments), name, value)
+        if (value_param_find(tool, name) == NULL)
+            return refuse_unknown(tool, name, error);
     return true;
 }
 
@@ -153,15 +153,13 @@ static bool check_numbers(const struct param *param, const json_t *value, struct
     size_t i;
     json_t *item;
 
-    json_array_foreach(
-        value, i,
-        item) if (outside(json_number_value(item), param->item_low,
-                          param->item_high)) return error_set(error, ERROR_INVALID,
-                                                              "\"%s\"[%zu] is %s: each must be "
-                                                              "from %.16g to %.16g",
-                                                              param->name, i,
-                                                              value_show(item, shown),
-                                                              param->item_low, param->item_high);
+    json_array_foreach(value, i, item)
+        if (outside(json_number_value(item), param->item_low, param->item_high))
+            return error_set(error, ERROR_INVALID,
+                             "\"%s\"[%zu] is %s: each must be "
+                             "from %.16g to %.16g",
+                             param->name, i, value_show(item, shown), param->item_low,
+                             param->item_high);
     return check_count(param, json_array_size(value), error);
 }
 
@@ -170,8 +168,7 @@ static bool check_texts(const struct param *param, const json_t *value, struct e
     size_t i;
     json_t *item;
 
-    json_array_foreach(value, i, item)
-    {
+    json_array_foreach(value, i, item) {
         if (outside((double)json_string_length(item), param->item_low, param->item_high))
             return error_set(
                 error, ERROR_INVALID, "\"%s\"[%zu] is %zu bytes long: it must be from %.0f to %.0f",
@@ -188,8 +185,7 @@ static bool check_text_map(const struct param *param, const json_t *value, struc
     const char *key;
     json_t *item;
 
-    json_object_foreach(json_iterable(value), key, item)
-    {
+    json_object_foreach(json_iterable(value), key, item) {
         if (!text_is_name(key))
             return error_set(error, ERROR_INVALID,
                              "a name in \"%s\" is %s: names are 1 to 63 of letters, digits, '.', "
@@ -239,8 +235,7 @@ static bool refuse_entry(const struct param *param, const json_t *value, struct 
     size_t i;
     json_t *item;
 
-    json_array_foreach(value, i, item)
-    {
+    json_array_foreach(value, i, item) {
         json_auto_t *alone = json_pack("[O]", item);
 
         if (!kind->accepts(alone))
@@ -294,7 +289,8 @@ static json_t *normal_form(const struct param *param, json_t *value)
     if (param->type != VALUE_INTEGERS)
         return json_incref(value);
     list = json_array();
-    json_array_foreach(value, i, item) json_array_append_new(list, whole_number(item));
+    json_array_foreach(value, i, item)
+        json_array_append_new(list, whole_number(item));
     return list;
 }
 
@@ -346,9 +342,9 @@ json_t *tool_stated(const struct tool *tool, const json_t *object)
     json_t *out = json_object(), *value;
     const char *name;
 
-    json_object_foreach(json_iterable(object), name,
-                        value) if (!is_default(value_param_find(tool, name), value))
-        json_object_set(out, name, value);
+    json_object_foreach(json_iterable(object), name, value)
+        if (!is_default(value_param_find(tool, name), value))
+            json_object_set(out, name, value);
     return out;
 }
 

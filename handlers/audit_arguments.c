@@ -43,10 +43,10 @@ static json_t *kept_map(const json_t *map)
     json_t *kept = json_object(), *value;
     const char *key;
 
-    json_object_foreach(json_iterable(map), key,
-                        value) if (json_is_string(value) && json_object_size(kept) < LIST_LIMIT
-                                   && text_is_name(key) && !credential_is_in(key))
-        json_object_set_new(kept, key, kept_text(json_string_value(value)));
+    json_object_foreach(json_iterable(map), key, value)
+        if (json_is_string(value) && json_object_size(kept) < LIST_LIMIT && text_is_name(key)
+            && !credential_is_in(key))
+            json_object_set_new(kept, key, kept_text(json_string_value(value)));
     return kept;
 }
 
@@ -55,8 +55,9 @@ static json_t *kept_list(const json_t *list)
     json_t *kept = json_array(), *item;
     size_t i;
 
-    json_array_foreach(list, i, item) if (i < LIST_LIMIT && json_is_number(item))
-        json_array_append(kept, item);
+    json_array_foreach(list, i, item)
+        if (i < LIST_LIMIT && json_is_number(item))
+            json_array_append(kept, item);
     return kept;
 }
 

@@ -18,8 +18,9 @@ static bool check_nested(const struct tool *tool, const struct field *field, con
         return true;
     if (field->type == VALUE_OBJECT)
         return check_fields(tool, field->fields, value, error);
-    json_array_foreach(value, i,
-                       item) if (!check_fields(tool, field->fields, item, error)) return false;
+    json_array_foreach(value, i, item)
+        if (!check_fields(tool, field->fields, item, error))
+            return false;
     return true;
 }
 
@@ -58,12 +59,10 @@ static bool check_fields(const struct tool *tool, const struct field *fields, co
     for (const struct field *field = fields; field->name != NULL; field++)
         if (!check_field(tool, field, json_object_get(object, field->name), error))
             return false;
-    json_object_foreach(
-        json_iterable(object), name,
-        value) if (!has_field(fields,
-                              name)) return error_set(error, ERROR_INTERNAL,
-                                                      "%s: no row tells of \"%s\" in the answer",
-                                                      tool->name, name);
+    json_object_foreach(json_iterable(object), name, value)
+        if (!has_field(fields, name))
+            return error_set(error, ERROR_INTERNAL, "%s: no row tells of \"%s\" in the answer",
+                             tool->name, name);
     return true;
 }
 

@@ -136,8 +136,7 @@ static bool unfold_list(const struct tool *tool, const json_t *options, json_t *
     if (json_array_size(options) > OPTIONS_MAX)
         return error_set(error, ERROR_INVALID, "\"options\" has %zu entries: at most %d",
                          json_array_size(options), OPTIONS_MAX);
-    json_array_foreach(options, i, item)
-    {
+    json_array_foreach(options, i, item) {
         if (!split(NULL, OPTIONS_PARAM, i, item, &name, &value, error)
             || !set_option(tool, text_string(&name),
                            read_value(value_param_find(tool, text_string(&name)), value), out,
@@ -153,8 +152,7 @@ static bool unfold_object(const struct tool *tool, const json_t *options, json_t
     const char *name;
     json_t *value;
 
-    json_object_foreach(json_iterable(options), name, value)
-    {
+    json_object_foreach(json_iterable(options), name, value) {
         if (!set_option(tool, name, json_incref(value), out, error))
             return false;
     }
@@ -193,8 +191,7 @@ static bool unfold_map(const struct param *param, json_t *out, struct error *err
     size_t i;
     json_t *item;
 
-    json_array_foreach(list, i, item)
-    {
+    json_array_foreach(list, i, item) {
         if (!split(param, param->name, i, item, &name, &value, error))
             return false;
         json_object_set_new(map, text_string(&name), json_string(value));
@@ -210,8 +207,7 @@ static bool is_as_checked(const struct tool *tool, const json_t *arguments)
     const char *name;
     json_t *value;
 
-    json_object_foreach(json_iterable(arguments), name, value)
-    {
+    json_object_foreach(json_iterable(arguments), name, value) {
         const struct param *param = value_param_find(tool, name);
 
         if (param == NULL ? strcmp(name, OPTIONS_PARAM) == 0

@@ -77,8 +77,7 @@ static bool check_given(const struct prompt *prompt, const json_t *arguments, st
     const char *name;
     json_t *value;
 
-    json_object_foreach(json_iterable(arguments), name, value)
-    {
+    json_object_foreach(json_iterable(arguments), name, value) {
         const struct prompt_argument *argument = find_argument(prompt, name);
         char shown[VALUE_SHOWN_SIZE];
         json_auto_t *given = json_string(name);

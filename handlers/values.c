@@ -39,7 +39,9 @@ static bool is_integers(const json_t *value)
     size_t i;
     json_t *item;
 
-    json_array_foreach(value, i, item) if (!is_integer(item)) return false;
+    json_array_foreach(value, i, item)
+        if (!is_integer(item))
+            return false;
     return json_is_array(value);
 }
 
@@ -48,7 +50,9 @@ static bool is_numbers(const json_t *value)
     size_t i;
     json_t *item;
 
-    json_array_foreach(value, i, item) if (!json_is_number(item)) return false;
+    json_array_foreach(value, i, item)
+        if (!json_is_number(item))
+            return false;
     return json_is_array(value);
 }
 
@@ -57,7 +61,9 @@ static bool is_texts(const json_t *value)
     size_t i;
     json_t *item;
 
-    json_array_foreach(value, i, item) if (!json_is_string(item)) return false;
+    json_array_foreach(value, i, item)
+        if (!json_is_string(item))
+            return false;
     return json_is_array(value);
 }
 
@@ -66,7 +72,9 @@ static bool is_text_map(const json_t *value)
     const char *key;
     json_t *item;
 
-    json_object_foreach(json_iterable(value), key, item) if (!json_is_string(item)) return false;
+    json_object_foreach(json_iterable(value), key, item)
+        if (!json_is_string(item))
+            return false;
     return json_is_object(value);
 }
 

@@ -120,8 +120,7 @@ bool job_pool_answer(struct job_pool *jobs, const char *id, json_t *answers, str
     json_t *answer;
     bool done;
 
-    json_object_foreach(answers, key, answer)
-    {
+    json_object_foreach(answers, key, answer) {
         written[next] = json_write(answer);
         texts[next] = (struct answer_text){ key, written[next] };
         next++;

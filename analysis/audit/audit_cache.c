@@ -193,8 +193,7 @@ static const char *prompt_of(const struct evidence_cell *cell)
     const char *key;
     json_t *value;
 
-    json_object_foreach(cell->original, key, value)
-    {
+    json_object_foreach(cell->original, key, value) {
         const char *text = json_string_value(value);
 
         if (text != NULL && strchr(text, ' ') != NULL && is_prompt_column(key))

@@ -190,6 +190,7 @@ json_t *export_losses(const struct exporter *exporter, const struct evidence *ev
             note_cell(&evidence->cells[i], &again.cells[read++], seen);
     facts.output_tokens = facts.timeout_s = NAN; /* each cell has them */
     note_losses(evidence_fact_fields, "", &facts, &again.facts, seen);
-    json_object_foreach(seen, name, value) json_array_append_new(list, json_string(name));
+    json_object_foreach(seen, name, value)
+        json_array_append_new(list, json_string(name));
     return list;
 }

@@ -182,8 +182,7 @@ static void count_figures(const json_t *original, json_t *counts)
     const char *name;
     json_t *value;
 
-    json_object_foreach(json_iterable(original), name, value)
-    {
+    json_object_foreach(json_iterable(original), name, value) {
         char normalized[HEADING_SIZE];
 
         import_column_normalize(name, normalized);
@@ -202,8 +201,7 @@ void import_tell_unknown(struct evidence *evidence)
 
     for (size_t i = 0; i < evidence->cell_count; i++)
         count_figures(evidence->cells[i].original, counts);
-    json_object_foreach(counts, name, count)
-    {
+    json_object_foreach(counts, name, count) {
         if (told++ >= NAMES_TOLD)
             continue;
         text_addf(&names, "%s\"%.60s\"", names.length > 0 ? ", " : "", name);

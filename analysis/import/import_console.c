@@ -254,8 +254,7 @@ static bool check_blocks(const json_t *rows, size_t lines, struct error *error)
         return error_set(error, ERROR_INVALID,
                          "the console text has more than %d lines or %d blocks: import it in parts",
                          LINES_MAX, EVIDENCE_CELLS_MAX);
-    json_array_foreach(rows, i, row)
-    {
+    json_array_foreach(rows, i, row) {
         if (json_object_get(row, "Successful requests") == NULL)
             return error_set(error, ERROR_INVALID,
                              "block %zu of the console text has no line \"Successful requests: "

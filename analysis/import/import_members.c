@@ -164,8 +164,7 @@ static bool read_inside(struct json_scan *scan, const struct import_member *row,
 
     if (!import_object(scan, row->members, (char *)base + row->offset, inside))
         return false;
-    json_object_foreach(inside, name, value)
-    {
+    json_object_foreach(inside, name, value) {
         TEXT_AUTO path = { 0 };
 
         text_addf(&path, "%s.%s", key, name);

@@ -159,7 +159,8 @@ static void find_keys(const struct evidence *evidence, struct keys *keys)
         const char *key;
         json_t *value;
 
-        json_object_foreach(evidence->cells[i].original, key, value) note_key(keys, seen, key);
+        json_object_foreach(evidence->cells[i].original, key, value)
+            note_key(keys, seen, key);
     }
 }
 
@@ -245,8 +246,7 @@ void import_mark_differing(struct evidence *evidence, const char *const *results
 
     for (size_t i = 0; i < evidence->cell_count; i++)
         json_object_update_missing(seen, evidence->cells[i].original);
-    json_object_foreach(seen, key, value)
-    {
+    json_object_foreach(seen, key, value) {
         if (find_normalized(key) == NULL && !is_one_of(results, key) && keys.count < KEYS_MAX)
             keys.at[keys.count++] = (struct key){ key, &setting };
     }

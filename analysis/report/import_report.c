@@ -294,8 +294,7 @@ static void write_facts(const struct evidence *evidence, struct text *out)
 
     if (json_object_size(facts) == 0)
         text_add(out, "Of model, engine, hardware and price the file tells nothing.\n");
-    json_object_foreach(facts, name, value)
-    {
+    json_object_foreach(facts, name, value) {
         char number[NUMBER_SIZE];
 
         text_addf(out, "- %s: ", name);

@@ -70,7 +70,8 @@ void report_findings(const struct report_input *input, struct text *out)
     const json_t *sentence;
     size_t i;
 
-    json_array_foreach(list, i, sentence) text_addf(out, "- %s\n", json_string_value(sentence));
+    json_array_foreach(list, i, sentence)
+        text_addf(out, "- %s\n", json_string_value(sentence));
 }
 
 json_t *report_findings_json(const struct report_input *input)

@@ -52,8 +52,7 @@ static void add_members(struct text *out, json_t *object)
     const char *name, *separator = "";
     json_t *value;
 
-    json_object_foreach(object, name, value)
-    {
+    json_object_foreach(object, name, value) {
         text_addf(out, "%s%s=", separator, name);
         add_value(out, value);
         separator = ", ";
@@ -72,8 +71,7 @@ static void add_document(struct text *out, const char *document)
     const char *name;
     json_t *value;
 
-    json_object_foreach(json, name, value)
-    {
+    json_object_foreach(json, name, value) {
         if (says_nothing(value))
             continue;
         text_add(out, "- ");
@@ -235,10 +233,12 @@ static json_t *find_differences(const struct report_input *input)
         return names;
     left = parse(find_fingerprint(input)->fingerprint_document);
     right = parse(other->fingerprint_document);
-    json_object_foreach(left, name, value) if (!json_equal(value, json_object_get(right, name)))
-        json_array_append_new(names, json_string(name));
-    json_object_foreach(right, name, value) if (json_object_get(left, name) == NULL)
-        json_array_append_new(names, json_string(name));
+    json_object_foreach(left, name, value)
+        if (!json_equal(value, json_object_get(right, name)))
+            json_array_append_new(names, json_string(name));
+    json_object_foreach(right, name, value)
+        if (json_object_get(left, name) == NULL)
+            json_array_append_new(names, json_string(name));
     return names;
 }
 

@@ -122,8 +122,7 @@ void json_drop_blank(json_t *object)
     json_t *value;
     void *next;
 
-    json_object_foreach_safe(object, next, name, value)
-    {
+    json_object_foreach_safe(object, next, name, value) {
         if (json_is_blank(value))
             json_object_del(object, name);
     }

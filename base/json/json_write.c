@@ -74,8 +74,7 @@ static void add_object(struct text *text, const json_t *object)
     bool first = true;
 
     text_add_char(text, '{');
-    json_object_keylen_foreach(members, key, length, value)
-    {
+    json_object_keylen_foreach(members, key, length, value) {
         if (!first)
             text_add_char(text, ',');
         first = false;
@@ -92,8 +91,7 @@ static void add_array(struct text *text, const json_t *array)
     size_t i;
 
     text_add_char(text, '[');
-    json_array_foreach(array, i, item)
-    {
+    json_array_foreach(array, i, item) {
         if (i > 0)
             text_add_char(text, ',');
         json_add(text, item);

@@ -116,8 +116,7 @@ static void note_content(const json_t *value, bool want_text, struct completion_
     size_t i, j;
 
     note_text(value, want_text, event);
-    json_array_foreach(value, i, part)
-    {
+    json_array_foreach(value, i, part) {
         note_text(json_object_get(part, "text"), want_text, event);
         json_array_foreach(json_object_get(part, "thinking"), j, thought)
             note_reasoning(json_object_get(thought, "text"), want_text, event);
@@ -132,8 +131,9 @@ static void note_tool_calls(const json_t *delta, struct completion_event *event)
     const json_t *older = json_object_get(delta, "function_call"), *call;
     size_t i;
 
-    json_array_foreach(json_object_get(delta, "tool_calls"), i, call) event->has_tool_call |=
-        is_filled(json_object_get(json_object_get(call, "function"), "arguments"));
+    json_array_foreach(json_object_get(delta, "tool_calls"), i, call)
+        event->has_tool_call |=
+            is_filled(json_object_get(json_object_get(call, "function"), "arguments"));
     event->has_tool_call |= is_filled(json_object_get(older, "arguments"));
 }
 

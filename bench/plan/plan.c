@@ -179,8 +179,9 @@ static bool read_list(const json_t *arguments, const struct list_field *field, s
     if (json_array_size(list) > PLAN_LEVELS)
         return error_set(error, ERROR_INVALID, "'%s' has %zu values: give at most %d", field->name,
                          json_array_size(list), PLAN_LEVELS);
-    json_array_foreach(list, i,
-                       value) if (!read_level(field, value, &levels[i], error)) return false;
+    json_array_foreach(list, i, value)
+        if (!read_level(field, value, &levels[i], error))
+            return false;
     *count = sort_levels(levels, json_array_size(list));
     return true;
 }
@@ -240,8 +241,7 @@ static bool read_stops(const json_t *arguments, struct plan *plan, struct error 
     if (json_array_size(list) > PLAN_STOPS)
         return error_set(error, ERROR_INVALID, "'stop' has %zu texts: give at most %d",
                          json_array_size(list), PLAN_STOPS);
-    json_array_foreach(list, i, stop)
-    {
+    json_array_foreach(list, i, stop) {
         size_t length = json_string_length(stop);
 
         if (length == 0 || length >= PLAN_STOP_SIZE)

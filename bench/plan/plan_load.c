@@ -49,8 +49,7 @@ static bool read_rates(const json_t *list, struct plan *plan, struct error *erro
     if (json_array_size(list) > PLAN_LEVELS)
         return error_set(error, ERROR_INVALID, "'request_rate' has %zu values: give at most %d",
                          json_array_size(list), PLAN_LEVELS);
-    json_array_foreach(list, i, value)
-    {
+    json_array_foreach(list, i, value) {
         plan->request_rate[i] = json_number_value(value);
         if (!json_is_number(value)
             || !(plan->request_rate[i] >= RATE_LOW && plan->request_rate[i] <= RATE_HIGH))

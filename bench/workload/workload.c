@@ -82,11 +82,10 @@ static unsigned read_fields(const json_t *names)
     unsigned fields = 0;
     size_t at;
 
-    json_array_foreach(
-        names, at, name) for (size_t i = 0; i < FIELDS;
-                              i++) if (json_is_string(name)
-                                       && strcmp(json_string_value(name), field_names[i].name) == 0)
-        fields |= field_names[i].field;
+    json_array_foreach(names, at, name)
+        for (size_t i = 0; i < FIELDS; i++)
+            if (json_is_string(name) && strcmp(json_string_value(name), field_names[i].name) == 0)
+                fields |= field_names[i].field;
     return fields;
 }
 
@@ -105,8 +104,7 @@ static bool read_pieces(const json_t *pieces, struct workload *workload, struct 
     if (json_array_size(pieces) < 1 || json_array_size(pieces) > WORKLOAD_PIECES)
         return error_set(error, ERROR_INVALID, "the kept workload has %zu pieces, not 1 to %d",
                          json_array_size(pieces), WORKLOAD_PIECES);
-    json_array_foreach(pieces, i, piece)
-    {
+    json_array_foreach(pieces, i, piece) {
         if (!json_is_string(piece) || !is_piece(json_string_value(piece)))
             return error_set(error, ERROR_INVALID,
                              "piece %zu of the kept workload is neither a token id nor a word", i);

@@ -49,8 +49,7 @@ static void add_changes(const char *changed, struct text *out)
     const char *name;
     json_t *pair;
 
-    json_object_foreach(members, name, pair)
-    {
+    json_object_foreach(members, name, pair) {
         text_addf(out, "%s%s ", out->length > 0 ? ", " : "", name);
         json_add(out, json_array_get(pair, 0));
         text_add(out, " -> ");

@@ -86,9 +86,10 @@ static bool read_labels(const struct call *call, struct deployment *deployment, 
 
     if (labels == NULL)
         return true;
-    json_object_foreach(json_iterable(labels), key, value) json_object_set_new(
-        printable, key,
-        answer_json_foreign(json_string_value(value), json_string_length(value), SIZE_MAX));
+    json_object_foreach(json_iterable(labels), key, value)
+        json_object_set_new(
+            printable, key,
+            answer_json_foreign(json_string_value(value), json_string_length(value), SIZE_MAX));
     return write_json(printable, "labels", deployment->labels, sizeof deployment->labels, error);
 }
 

@@ -198,7 +198,8 @@ void secret_answer_text(const json_t *listed, struct text *out)
     table_column(table, "Set", false);
     table_column(table, "May be sent to", false);
     table_column(table, "By", false);
-    json_array_foreach(secrets, i, row) add_row(table, row);
+    json_array_foreach(secrets, i, row)
+        add_row(table, row);
     if (i == 0)
         text_add(out, "There are no secrets.\n");
     else

@@ -109,8 +109,7 @@ bool metric_history_matches(const struct scrape_series *series, const json_t *la
     const char *name;
     json_t *value;
 
-    json_object_foreach(json_iterable(labels), name, value)
-    {
+    json_object_foreach(json_iterable(labels), name, value) {
         if (!promtext_label(&sample, name, found, sizeof found)
             || strcmp(found, json_string_value(value)) != 0)
             return false;

@@ -118,8 +118,7 @@ static bool read_side(const struct call *call, const char *name, enum side side,
     const json_t *ids = json_object_get(call->arguments, name), *id;
     size_t before = request->count, i;
 
-    json_array_foreach(ids, i, id)
-    {
+    json_array_foreach(ids, i, id) {
         const char *text = json_string_value(id);
         bool sweep = strncmp(text, "swp_", 4) == 0;
 
@@ -234,8 +233,7 @@ static bool read_names(const struct call *call, const char *param, const char **
     TEXT_AUTO known = { 0 };
     size_t i;
 
-    json_array_foreach(names, i, name)
-    {
+    json_array_foreach(names, i, name) {
         out[i] = json_string_value(name);
         if (compare_knows_fact(out[i], accepted))
             continue;

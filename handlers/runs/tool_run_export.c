@@ -69,8 +69,7 @@ static void write_losses(const json_t *losses, struct text *out)
     const json_t *name;
     size_t i;
 
-    json_array_foreach(losses, i, name)
-    {
+    json_array_foreach(losses, i, name) {
         text_addf(out, "%s%s", i == 0 ? "The format has no place for " : ", ",
                   json_string_value(name));
     }

@@ -128,8 +128,7 @@ static void list_columns(const struct call *call, const char *out[COLUMNS_MAX + 
     const json_t *columns = json_object_get(call->arguments, "columns"), *column;
     size_t i, count = 0;
 
-    json_array_foreach(columns, i, column)
-    {
+    json_array_foreach(columns, i, column) {
         if (count < COLUMNS_MAX)
             out[count++] = json_string_value(column);
     }

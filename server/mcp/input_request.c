@@ -142,8 +142,7 @@ static bool check_form(const json_t *schema, const json_t *content, struct error
             return error_set(error, ERROR_INVALID,
                              "the client's form is not filled in: \"%.60s\" is missing", needed);
     }
-    json_object_foreach(properties, name, property)
-    {
+    json_object_foreach(properties, name, property) {
         const json_t *value = json_object_get(content, name);
 
         if (value != NULL && !check_member(name, property, value, error))

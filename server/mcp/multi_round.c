@@ -78,8 +78,7 @@ static bool take_responses(struct rpc *rpc, json_t *responses)
 
     if (!json_is_object(responses))
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "params.inputResponses must be an object");
-    json_object_foreach(responses, key, response)
-    {
+    json_object_foreach(responses, key, response) {
         if (!json_is_object(response))
             return rpc_fail(rpc, RPC_INVALID_PARAMS, 200,
                             "each of params.inputResponses must be an object");

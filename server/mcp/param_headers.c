@@ -47,8 +47,7 @@ static void collect(struct param_headers **list, json_t *schema, json_t *object,
 
     if (depth == DEPTH_LIMIT)
         return;
-    json_object_foreach(json_object_get(object, "properties"), name, property)
-    {
+    json_object_foreach(json_object_get(object, "properties"), name, property) {
         const char *header = json_get_text(property, "x-mcp-header", NULL);
 
         path[depth] = name;

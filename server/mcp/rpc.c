@@ -53,8 +53,7 @@ static struct members find_members(const json_t *message)
     const char *name;
     json_t *value;
 
-    json_object_foreach(json_iterable(message), name, value)
-    {
+    json_object_foreach(json_iterable(message), name, value) {
         for (size_t i = 0; i < sizeof known / sizeof *known; i++)
             if (*name == *known[i].name && strcmp(name, known[i].name) == 0)
                 *(json_t **)((char *)&found + known[i].offset) = value;

@@ -86,8 +86,7 @@ static bool print_page(void *context, const json_t *reply, json_t *request)
     if (json_object_size(newest) == 0)
         json_object_update(newest, json_object_get(reply, "newest"));
     last = json_get_integer(newest, "id", 0);
-    json_array_foreach(rows, index, row)
-    {
+    json_array_foreach(rows, index, row) {
         id = json_get_integer(row, "id", 0);
         if (id <= last)
             print_line(row);

@@ -119,8 +119,7 @@ static bool list(const void *context, char *const *operands, struct error *error
     if (!admin_request(options->data, "", request, &reply, error))
         return false;
     table = command_output_table(headings);
-    json_array_foreach(json_object_get(reply, "keys"), index, key)
-    {
+    json_array_foreach(json_object_get(reply, "keys"), index, key) {
         table_cell(table, "%s", json_get_text(key, "id", ""));
         table_cell(table, "%s", json_get_text(key, "principal", ""));
         table_cell(table, "%s", json_get_text(key, "role", ""));

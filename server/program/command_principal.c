@@ -33,8 +33,7 @@ static bool list(const void *context, char *const *operands, struct error *error
     if (!admin_request(options->data, "", request, &reply, error))
         return false;
     table = command_output_table(headings);
-    json_array_foreach(json_object_get(reply, "principals"), index, row)
-    {
+    json_array_foreach(json_object_get(reply, "principals"), index, row) {
         table_cell(table, "%s", json_get_text(row, "name", ""));
         table_cell(table, "%s", json_get_text(row, "role", ""));
         table_cell(table, "%lld", (long long)json_get_integer(row, "keys", 0));

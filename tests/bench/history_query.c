@@ -97,8 +97,7 @@ static void read_matrix(const json_t *data, int64_t from_s, int64_t step_s, stru
     size_t i;
     json_t *pair;
 
-    json_array_foreach(json_iterable(values), i, pair)
-    {
+    json_array_foreach(json_iterable(values), i, pair) {
         int64_t at_s = (int64_t)json_number_value(json_array_get(pair, 0));
 
         out->values[(at_s - from_s) / step_s - 1] =

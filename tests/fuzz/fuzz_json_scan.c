@@ -24,9 +24,9 @@ static void count_tree(json_t *value, struct tally *tally)
     tally->text_bytes += json_string_length(value);
     tally->integers += (uint64_t)json_integer_value(value);
     tally->reals += json_real_value(value);
-    json_array_foreach(value, index, member) count_tree(member, tally);
-    json_object_foreach(value, key, member)
-    {
+    json_array_foreach(value, index, member)
+        count_tree(member, tally);
+    json_object_foreach(value, key, member) {
         tally->keys++;
         tally->text_bytes += strlen(key);
         count_tree(member, tally);

@@ -289,8 +289,7 @@ static bool member_apply(struct config *config, const char *name, json_t *value,
         return row_set_json(row, value, config, error);
     if (strcmp(name, "faults") != 0)
         return error_set(error, ERROR_INVALID, "no setting named \"%s\"; --help lists them", name);
-    json_object_foreach(value, fault, rate)
-    {
+    json_object_foreach(value, fault, rate) {
         if (!fault_apply(fault, rate, config->faults, error))
             return false;
     }
@@ -305,8 +304,7 @@ bool config_apply(struct config *config, json_t *object, struct error *error)
 
     if (!json_is_object(object))
         return error_set(error, ERROR_INVALID, "the settings must be a JSON object");
-    json_object_foreach(object, name, value)
-    {
+    json_object_foreach(object, name, value) {
         if (!member_apply(&changed, name, value, error))
             return false;
     }

@@ -75,8 +75,7 @@ static inline void truth_add_gaps(struct truth *truth, const json_t *record, int
     double per_chunk = later / ((double)json_array_size(chunks) - 1);
     size_t i;
 
-    json_array_foreach(chunks, i, chunk)
-    {
+    json_array_foreach(chunks, i, chunk) {
         int64_t at_us = json_integer_value(chunk), at_ns = first_ns + at_us * 1000;
 
         if (at_ns >= start_ns && at_ns < end_ns)

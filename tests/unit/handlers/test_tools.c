@@ -116,9 +116,9 @@ static void describes_every_argument_somewhere(void **state)
         const char *name;
         json_t *property;
 
-        json_object_foreach(json_object_get(schema, "properties"), name,
-                            property) if (json_object_get(property, "description") == NULL)
-            assert_non_null(param_of(tool_find(tools[i]->params_told_in), name));
+        json_object_foreach(json_object_get(schema, "properties"), name, property)
+            if (json_object_get(property, "description") == NULL)
+                assert_non_null(param_of(tool_find(tools[i]->params_told_in), name));
     }
 }
 

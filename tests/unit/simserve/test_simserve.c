@@ -237,8 +237,7 @@ static void says_no_usage_unless_asked(void **state)
     size_t i;
     json_t *event;
 
-    json_array_foreach(events, i, event)
-    {
+    json_array_foreach(events, i, event) {
         assert_null(json_object_get(event, "usage"));
     }
     assert_int_equal(i, 4);

@@ -77,8 +77,7 @@ static size_t count_deltas(const struct exchange *exchange, const char *field)
     size_t i, count = 0;
     json_t *event;
 
-    json_array_foreach(exchange->events, i, event)
-    {
+    json_array_foreach(exchange->events, i, event) {
         count += delta_text(event, field)[0] != '\0';
     }
     return count;
@@ -89,8 +88,7 @@ static size_t count_usages(const struct exchange *exchange)
     size_t i, count = 0;
     json_t *event;
 
-    json_array_foreach(exchange->events, i, event)
-    {
+    json_array_foreach(exchange->events, i, event) {
         count += json_object_get(event, "usage") != NULL;
     }
     return count;
@@ -103,8 +101,7 @@ static int64_t usage_of(const struct exchange *exchange, const char *member)
     json_t *event;
     int64_t value = -1;
 
-    json_array_foreach(exchange->events, i, event)
-    {
+    json_array_foreach(exchange->events, i, event) {
         value = json_get_integer(json_object_get(event, "usage"), member, value);
     }
     return value;
@@ -116,8 +113,7 @@ static const char *finish_reason(const struct exchange *exchange)
     json_t *event;
     const char *reason = "";
 
-    json_array_foreach(exchange->events, i, event)
-    {
+    json_array_foreach(exchange->events, i, event) {
         reason = json_get_text(choice_of(event), "finish_reason", reason);
     }
     return reason;

@@ -66,8 +66,7 @@ static inline bool has_remark(const struct evidence *evidence, const char *words
     const json_t *remark;
     size_t i;
 
-    json_array_foreach(evidence->remarks, i, remark)
-    {
+    json_array_foreach(evidence->remarks, i, remark) {
         if (strstr(json_string_value(remark), words) != NULL)
             return true;
     }

@@ -213,8 +213,7 @@ static bool is_told_lost(const struct trip *trip, const char *prefix, const char
     size_t i;
 
     snprintf(path, sizeof path, "%s%s", prefix, name);
-    json_array_foreach(trip->losses, i, loss)
-    {
+    json_array_foreach(trip->losses, i, loss) {
         if (strcmp(json_string_value(loss), path) == 0)
             return true;
     }

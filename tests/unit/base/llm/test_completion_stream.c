@@ -339,8 +339,9 @@ static void reference_choice(const json_t *choice, struct completion_event *even
         event->has_content |= json_string_length(texts[i]) > 0;
         event->has_reasoning |= json_string_length(thoughts[i]) > 0;
     }
-    json_array_foreach(json_object_get(delta, "tool_calls"), i, call) event->has_tool_call |=
-        json_string_length(json_object_get(json_object_get(call, "function"), "arguments")) > 0;
+    json_array_foreach(json_object_get(delta, "tool_calls"), i, call)
+        event->has_tool_call |=
+            json_string_length(json_object_get(json_object_get(call, "function"), "arguments")) > 0;
     if (json_string_length(finish) > 0) {
         event->has_finish = true;
         snprintf(event->finish, sizeof event->finish, "%s", json_string_value(finish));

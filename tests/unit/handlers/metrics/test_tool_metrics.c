@@ -178,8 +178,9 @@ static const json_t *figure(const json_t *answer, const char *name)
     size_t i;
     json_t *row;
 
-    json_array_foreach(json_object_get(answer, "figures"), i,
-                       row) if (strcmp(json_get_text(row, "metric", ""), name) == 0) return row;
+    json_array_foreach(json_object_get(answer, "figures"), i, row)
+        if (strcmp(json_get_text(row, "metric", ""), name) == 0)
+            return row;
     fail_msg("no figure %s", name);
     return NULL;
 }

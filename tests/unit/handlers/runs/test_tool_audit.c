@@ -45,8 +45,9 @@ static const json_t *finding_of(const json_t *answer, const char *rule)
     const json_t *findings = json_object_get(answer, "findings"), *finding;
     size_t i;
 
-    json_array_foreach(findings, i, finding) if (strcmp(json_get_text(finding, "rule", ""), rule)
-                                                 == 0) return finding;
+    json_array_foreach(findings, i, finding)
+        if (strcmp(json_get_text(finding, "rule", ""), rule) == 0)
+            return finding;
     return NULL;
 }
 
@@ -133,7 +134,9 @@ static bool names(const json_t *list, const char *rule)
     const json_t *name;
     size_t i;
 
-    json_array_foreach(list, i, name) if (strcmp(json_string_value(name), rule) == 0) return true;
+    json_array_foreach(list, i, name)
+        if (strcmp(json_string_value(name), rule) == 0)
+            return true;
     return false;
 }
 
@@ -158,9 +161,9 @@ static void says_which_rules_could_not_be_applied(void **state)
     assert_true(names(json_object_get(answer, "applied"), "duplicate_cells"));
     assert_false(names(json_object_get(answer, "applied"), "actual_load"));
     lacking = json_object_get(answer, "not_applied");
-    json_array_foreach(lacking, i, group) told |=
-        strcmp(json_get_text(group, "lacks", ""), "users, rates and mean latencies") == 0
-        && names(json_object_get(group, "rules"), "actual_load");
+    json_array_foreach(lacking, i, group)
+        told |= strcmp(json_get_text(group, "lacks", ""), "users, rates and mean latencies") == 0
+                && names(json_object_get(group, "rules"), "actual_load");
     assert_true(told);
 }
 

@@ -205,8 +205,7 @@ static void find_runs(struct world *world, const char *sweep, char out[4][ID_SIZ
     text_addf(&arguments, "{\"sweep\":\"%s\"}", sweep);
     runs = world_ok(world, "run_list", text_string(&arguments));
     assert_int_equal(json_array_size(json_object_get(runs, "runs")), 4);
-    json_array_foreach(json_object_get(runs, "runs"), i, row)
-    {
+    json_array_foreach(json_object_get(runs, "runs"), i, row) {
         bool other = strcmp(json_get_text(row, "deployment", ""), "new") == 0;
         int64_t repetition = json_get_integer(row, "repetition", 0) - 1;
 

@@ -50,8 +50,7 @@ static void measures_a_grid_and_reports_it(void **state)
     show = world_ok(world, "sweep_show", text_string(&arguments));
     assert_string_equal(json_get_text(json_object_get(show, "sweep"), "state", ""), "completed");
     assert_int_equal(json_array_size(json_object_get(show, "cells")), 4);
-    json_array_foreach(json_object_get(show, "cells"), i, cell)
-    {
+    json_array_foreach(json_object_get(show, "cells"), i, cell) {
         assert_string_equal(json_get_text(cell, "state", ""), "measured");
         assert_true(json_get_number(cell, "ttft_p50_ms", 0) >= 20);
         assert_true(json_get_number(cell, "ttft_p50_ms", 0) < 200);

@@ -722,8 +722,7 @@ static void corrects_one_run_or_all_of_two_deployments(void **state)
     runs = world_ok(world, "run_list", text_string(&arguments));
     rows = json_object_get(runs, "runs");
     assert_int_equal(json_array_size(rows), 4);
-    json_array_foreach(rows, i, row)
-    {
+    json_array_foreach(rows, i, row) {
         json_auto_t *earlier = NULL;
 
         text_clear(&arguments);
