@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Two stages: the release build, then only what it needs to run, as nobody in particular.
 FROM debian:12-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends \

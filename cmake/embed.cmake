@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # embed_migrations(<target> <set> <dir>): the numbered .sql files of <dir>, compiled into <target> as
 # the array `migrations_<set>` of migrations/migrations.h. Also usable as a script (see the custom command).
 if(CMAKE_SCRIPT_MODE_FILE)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # embed_text(<target> <symbol> <file>): the file's bytes, compiled into <target> as
 # `extern const char <symbol>[]`, ended by a NUL. Also usable as a script (see the custom command).
 if(CMAKE_SCRIPT_MODE_FILE)

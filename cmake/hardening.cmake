@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What makes a memory error harder to use, wherever the compiler takes it; none of it in builds with sanitizers, which
 # find the error itself. tests/check_hardening.sh reads it back from the program.
 include(CheckCCompilerFlag)

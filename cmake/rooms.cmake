@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The libraries of cmake/rooms.txt. A folder a/b is the library a-b, or the one that its row names; `a` stands for all of
 # a room's libraries.
 

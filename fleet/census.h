@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The instances behind one address, each by its own counters, at a moment when none of them is at
  * work: between two such moments, what all of them counted is known, though they answer in turns.
  * Private to fleet/. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What runs behind an endpoint: engine, version, models, context length; asked of the server
  * itself. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the engines call the histograms behind the figures that we keep. */
 #pragma once
 

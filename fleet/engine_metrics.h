@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A model server's own metrics, from whichever engine, in one vocabulary. */
 #pragma once
 

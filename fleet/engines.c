@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What each engine tells of itself, and where. Only named members are kept: some servers list their
  * own API key among their settings. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the engines call the figures that we keep. Private to fleet/. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* All series of a metrics page, as the store takes them. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The scrapes of one attempt, in order. Private to fleet/. */
 #pragma once
 

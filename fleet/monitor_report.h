@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a witness has seen, and what it tells of it. Private to fleet/. */
 #pragma once
 

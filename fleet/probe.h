@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One probe of a model server on its way, and the engines that can be told apart. Private to
  * fleet/. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One completion, for people: streamed, with the times and counts a load generator would take. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The JSON of a completion request, and which of its members a server may not know. Private to
  * fleet/. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A server's counters between two idle points, held against what was sent. Private to fleet/. */
 #pragma once
 

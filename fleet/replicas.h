@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whether one server answers under an address, or several in turns (a balancer before replicas):
  * told by scrapes of its metrics that follow one another. Private to fleet/ and to the tools that
  * show metrics. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* When each watched deployment is due. Time is passed in; one thread at a time. Private to fleet/.
  */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Scrapes every watched deployment at its interval into the store. One thread keeps the schedule; a
  * few workers ask, so that a server that stalls holds up no other. */
 #pragma once

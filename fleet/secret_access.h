@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whom the process may call, and with which secret: what every call to a model server goes through.
  */
 #pragma once

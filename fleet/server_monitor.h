@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The second witness of a cell: watches a server's own metrics while the cell is measured, from an
  * idle point before its first request to one behind its last, and says whether they agree with what
  * was sent. */

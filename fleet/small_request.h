@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Small questions to a model server: bounded in bytes, 5 s each, all of them before one deadline.
  * Private to fleet/. */
 #pragma once

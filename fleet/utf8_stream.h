@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text that arrives in pieces cut anywhere, passed on in whole UTF-8 characters. Private to fleet/.
  */
 #pragma once

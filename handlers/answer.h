@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What tools write their answers with: times, foreign text, pages, sums. */
 #pragma once
 

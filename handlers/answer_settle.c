@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An answer as it leaves: without what says nothing, its numbers short, and told which of its texts
  * others wrote. Some hosts show their model the structure alone, and every byte of it costs. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checks and completes a call's arguments against the tool's rows; each refusal is one sentence
  * with the argument's name, what was given and what is allowed. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "handlers/audit_arguments.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A call's arguments as the audit keeps them. */
 #pragma once
 

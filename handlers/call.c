@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The whole of a call: role, arguments, run, conformity, and the audit of what the store did not
  * audit itself. */
 

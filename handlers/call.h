@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of a call that tools share with what is read like them: resources and prompts. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What could stand for an argument of a prompt, or for the variable of a resource template. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Does a structured answer conform to what its tool publishes? Stricter than the schema: members
  * that no row names are refused too. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is shown to a person, and done only with his consent. */
 #pragma once
 

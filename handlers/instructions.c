@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What introduces the server to an agent: what to beware of, and the way through it. */
 
 #include "handlers/tool.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The kinds of jobs that the process runs, and what each needs of the rooms beside it. */
 
 #include <string.h>

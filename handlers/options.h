@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arguments as hosts and agents write them, brought to the form that a tool's rows check:
  *
  * - rare ones, which the published schema does not list, stand in `options`, a list of texts such

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `since` and `until` of the lists by time. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a prompt is: instructions for an agent, with arguments, that name the tools to call in order
  * and say how to read what they tell. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The list of prompts, and the whole of getting one: role, arguments, messages. */
 
 #include <string.h>

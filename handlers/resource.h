@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a resource is: something that can be read by its URI. The rows are the published list and
  * templates, and what takes a URI apart: there is no second copy. */
 #pragma once

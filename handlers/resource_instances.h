@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The things that resources are of: deployments, sweeps, runs and jobs, listed page by page. */
 #pragma once
 

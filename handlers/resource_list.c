@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The published lists of resources and templates, page by page. */
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The whole of a reading: which resource, may it be read, and its text. */
 
 #include <string.h>

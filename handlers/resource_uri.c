@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* URIs of resources: made from templates, and taken apart again. */
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of the process that tools may use. Built by server/, borrowed by everything here. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What other tools call the arguments that ours take: for "did you mean". */
 
 #include <string.h>

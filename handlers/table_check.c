@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "handlers/table_check.h"
 
 static bool fail(const char *kind, const char *name, const char *problem, struct error *error)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every row of a table of tools, resources or prompts states what it must state: who may call it,
  * where it runs, what it does to others. What was forgotten is zero, and no zero means anything. */
 #pragma once

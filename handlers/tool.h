@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a tool is: its description, its parameters, the shape of its answer and the function that
  * runs it. The rows are the published schemas, the validator and the documentation: there is no
  * second copy. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The published schemas: written from a tool's rows, so that they cannot differ from the checks. */
 
 #include <math.h>

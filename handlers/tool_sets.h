@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which tools a client is shown: agents carry the list in their context, and seldom need all. What
  * is not listed can be called all the same. */
 #pragma once

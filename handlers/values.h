@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The kinds of JSON values that arguments and answers are made of: one row per `enum value_type`.
  */
 #pragma once

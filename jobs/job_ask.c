@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a job asks, and waits for without a thread: it goes back to the queue until it is answered.
  */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Durable work. Threads claim queued jobs (store/ledger/jobs.h), run the kind's function top to
  * bottom, and beat for it: lease and progress once a second. Whoever waits for a job is woken when
  * it moves. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a running job can do: tell its progress, ask whether to stop, wait. */
 
 #include "base/core/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Jobs seen from outside: shown, waited for, cancelled, listened to. */
 #include <string.h>
 

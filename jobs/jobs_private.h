@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of jobs/ share. Private to jobs/. */
 #pragma once
 

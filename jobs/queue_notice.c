@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What people are told of jobs that stand in line for an endpoint. */
 #include <stdio.h>
 #include <stdlib.h>

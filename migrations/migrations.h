@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The numbered .sql files of a folder for each engine (main) and of its scrapes/, embedded at build
  * by cmake/embed.cmake. */
 #pragma once

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Fails when './run bench' takes a file of tests/bench/ for a bench that is only a helper of one.
 cd "$(dirname "$0")/.." || exit 1
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # check_circles.sh [FOLDER...]: fails when units include one another in a circle, and prints each circle on a line.
 # A unit is a .c with its .h; it depends on every unit whose header one of the two includes. Default: server and store.
 cd "$(dirname "$0")/.." || exit 1

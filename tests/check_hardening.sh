@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Fails when the release build lacks what its compiler offers against memory errors, or the running server its own
 # restrictions. Builds the release preset where it is missing.
 cd "$(dirname "$0")/.." || exit 1

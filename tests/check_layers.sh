@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Fails when a file includes what its row of cmake/rooms.txt does not name, or a library that belongs to another room; when
 # a folder has no row, or more than 60 files; when libraries depend on one another in a circle; and on SQL outside store/.
 cd "$(dirname "$0")/.." || exit 1

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Fails where an exported function's name does not begin with that of its file, and where two rooms have a type or a file of
 # one name. A function's file is its header or the .c file that defines it (sweep_create.c: sweep_...; in the singular or the
 # plural), what both begin with (audit_parts.h, audit_load.c: audit_...), or the folder (bench/plan: plan_...). A type that

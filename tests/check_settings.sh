@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Fails when the table of settings in docs/operations.md is not that of the program built last;
 # `tests/check_settings.sh --write` mends it.
 cd "$(dirname "$0")/.." || exit 1

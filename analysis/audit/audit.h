@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is wrong with a run's figures, found by arithmetic on the figures themselves: every rule of
  * the table in audit.c that the data allows, on our own runs and on imported ones. */
 #pragma once

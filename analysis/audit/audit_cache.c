@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rule on prompts that came from the prefix cache: as the server told, as a file names one
  * prompt for all, or as times that only a cache explains. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules on tokens that are counted twice: by the tool and by the server, asked for and seen. */
 
 #include "analysis/audit/audit_parts.h"

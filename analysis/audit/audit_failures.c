@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules on requests that failed: what is told of them, and by which name. */
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules on latencies: cut tails, percentiles of too few values, contradictions. */
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules on the load: was as much in flight as the cell says? */
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What each rule of the audit needs, and whether a run's figures have it: a rule that could not be
  * applied has not found that nothing is wrong. */
 

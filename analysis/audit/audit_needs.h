@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the rules of the audit need, for the table of them: is it there in at least one cell?
  * Private to audit*.c. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the rules of the audit share. Private to analysis/. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules on what the hardware can do (the roofline model: S. Williams, A. Waterman, D. Patterson,
  * "Roofline", CACM 52(4), 2009): a token costs two operations per active parameter, and each step
  * of one stream reads the active weights once. Only bounds that hold whatever the engine does: the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules on the rows: which of them are there twice, copied, or not what they say. */
 
 #include <stdlib.h>

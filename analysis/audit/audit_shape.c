@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules that hold the cells of a run against one another: a first request that waited, less work
  * that took longer. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the audit found, and by which rules, for people and as JSON. */
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules on tokens: were they counted, and which? */
 
 #include "analysis/audit/audit_parts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two sides compared cell by cell, each of one run or of several repetitions, our own or imported.
  * The unit is the run, never the request: requests of one run share its luck. Ratios are those of
  * the candidate to the baseline. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One quantity of two sides: ratio, interval, p and verdict. */
 #include <math.h>
 

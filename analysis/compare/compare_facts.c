@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whether two runs are of the same thing: fact by fact. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which runs were measured in turns: the two of one repetition of an A/B sweep. */
 #include <string.h>
 

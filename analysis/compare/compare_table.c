@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ratios as tables for people. */
 #include <math.h>
 #include <stdio.h>

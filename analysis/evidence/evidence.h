@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of a run, our own or one that another tool measured, in one form, so that it can be
  * audited, compared, shown and exported. What is not known is not known: NaN, "" or UNKNOWN, never
  * a guess. Cells stand in the order of their file: a file may hold a grid twice, rows that failed,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Evidence of imported runs, as the store keeps them. */
 #include <math.h>
 #include <string.h>

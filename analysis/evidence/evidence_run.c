@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Evidence of our own runs. */
 #include <math.h>
 #include <stdlib.h>

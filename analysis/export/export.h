@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs written in the formats of other load generators, each figure under the name that the other
  * tool gives it: aiperf's ITL is our TPOT, vLLM's ITL our ICL. What is not known is left out, and
  * so is a percentile that a timeout cut off, since those formats cannot say "at least". What to

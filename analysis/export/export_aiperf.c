@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* aiperf's profile_export_aiperf.json: a block per metric. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A table; its headings are among those that our importer knows. */
 #include <math.h>
 #include <stdio.h>

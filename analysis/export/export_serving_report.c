@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The serving-report schema 1.1: every cell has its place, also those that were not measured. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* vLLM `bench serve --save-result`: its metrics are defined as ours are, but that its ITL is the
  * gap between chunks, our ICL. */
 #include <math.h>

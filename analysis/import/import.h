@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files of other load generators, read as evidence. Each importer is a row of a table; which one a
  * file is for is found in its content. The bytes are read once, in place: they may be a file mapped
  * into memory, larger than should ever be held. */

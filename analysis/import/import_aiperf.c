@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* aiperf's profile_export_aiperf.json, a block per metric, and profile_export_aiperf_sweep.json,
  * the same for each combination of parameters. Its inter_token_latency is what we and vLLM call
  * TPOT; the gaps between chunks are its inter_chunk_latency. */

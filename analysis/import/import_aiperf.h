@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What aiperf's formats and GenAI-Perf's, from which they come, have in common. Private to
  * analysis/import_*.c. */
 #pragma once

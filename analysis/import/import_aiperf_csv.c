@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The CSV that aiperf and GenAI-Perf write beside their JSON: a line for each metric, first those
  * with statistics, then, below a heading of their own, those with one value. It does not tell the
  * load. */

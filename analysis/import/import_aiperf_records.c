@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* aiperf's profile_export.jsonl: a line per request, from which one cell is made. How many users
  * were asked for does not stand in it; how many requests were in flight follows from their times.
  */

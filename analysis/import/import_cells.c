@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The cells that importers make: their state, and what follows by arithmetic alone. */
 #include <ctype.h>
 #include <math.h>

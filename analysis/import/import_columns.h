@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the columns of other tools' tables mean, by their headings: units are in the names. Private
  * to analysis/import_*.c. */
 #pragma once

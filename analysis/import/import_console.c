@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What vLLM's `bench serve` and SGLang's `bench_serving` print: a block of lines "label: value" for
  * each measurement. The options of the run, which both print before it, are taken where they were
  * kept too. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tables: a heading, then a row per cell. */
 #include <ctype.h>
 #include <math.h>

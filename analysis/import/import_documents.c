@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files of several JSON documents: one behind the other, or in lists. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every importer: what its file is known by, and how it is read. Private to analysis/import*.c. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GenAI-Perf's profile_export_genai_perf.json. Its metrics are those that aiperf took over; its
  * settings stand elsewhere, before 0.0.12 or so under the names of its options. */
 #include <math.h>

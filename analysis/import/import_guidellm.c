@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GuideLLM's benchmarks.json. Its ITL is what we and vLLM call TPOT, and its TPOT includes the
  * TTFT: that one has no counterpart here and is not taken. Chunk gaps it does not tell. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inference-perf's summary_lifecycle_metrics.json and stage_N_lifecycle_metrics.json: one cell. Its
  * times are seconds. Since 0.7 its `output_len` is counted by its own tokenizer, from which all its
  * rates come, and `output_tokens` is what the server told. */

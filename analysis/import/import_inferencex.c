@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* InferenceX's (before: InferenceMAX's) agg_*.json, a list of them, and the rows of its dashboard:
  * vLLM's figures with the times in seconds and the rates divided by the accelerators. */
 #include <math.h>

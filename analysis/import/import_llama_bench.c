@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* llama-bench's JSON, JSONL, CSV and Markdown: one stream in the engine itself, no server. A test
  * reads a prompt (n_prompt), or generates (n_gen), or does both; avg_ts is of all its tokens. */
 #include <math.h>

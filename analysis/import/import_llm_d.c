@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* llm-d's benchmark report of version 0.2, as JSON: one measurement, which another tool made. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* LLMPerf's *_summary.json: one flat object for each measurement, in seconds. */
 #include <string.h>
 

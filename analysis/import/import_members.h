@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Objects of JSON read into structs by a table of their members. Private to analysis/import_*.c. */
 #pragma once
 

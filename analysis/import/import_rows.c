@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of a JSON document: objects in a list, one behind the other, or members of an object
  * ("cells": {"c1": {...}}). What stands in the objects around a row is of the row too, and objects
  * within one are figures by the names of both: "ttft_ms.p50". */

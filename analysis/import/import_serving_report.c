@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The serving-report schema, 1.0 and 1.1: model, hardware, price and software beside a sweep. */
 #include "analysis/import/import_serving_report.h"
 #include "analysis/import/import_formats.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A cell as serving reports and their summaries write it. Private to analysis/import_*.c. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SGLang's `bench_serving` JSONL, a line per measurement. Its names are vLLM's, but lengths stand
  * in it that the workload did not use, and it does not tell how many requests were sent. */
 #include <math.h>

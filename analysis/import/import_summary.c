@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A sweep's summary: an object per model, whose cells are members of one object by their name
  * ("c1024-u16"). */
 #include "analysis/import/import_formats.h"

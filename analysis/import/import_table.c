@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The columns of a table: by the caller's word, by their tool's, by their names. */
 #include "analysis/import/import_table.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A table as it is read: headings, then rows, from CSV or from the rows of a JSON document. Private
  * to analysis/import*.c. */
 #pragma once

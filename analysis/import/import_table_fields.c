@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The fields of a table's row: figures, facts and words. */
 #include <math.h>
 #include <stddef.h>

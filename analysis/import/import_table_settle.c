@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What only all rows of a table together tell. */
 #include <math.h>
 #include <stddef.h>

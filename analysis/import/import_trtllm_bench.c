@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trtllm-bench's --report_json: one object for each measurement of TensorRT-LLM itself. */
 #include <string.h>
 

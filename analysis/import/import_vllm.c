@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* vLLM `bench serve --save-result`: an object per measurement; several of them one behind the other
  * where results were appended. */
 #include "analysis/import/import_vllm.h"

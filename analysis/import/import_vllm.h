@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The members of a vLLM `bench serve` result, for the formats that hold such results. Private to
  * analysis/import_*.c. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The cells of a sweep as a grid: output length, context, load, and the repetitions of each point.
  * Private to analysis/. */
 #pragma once

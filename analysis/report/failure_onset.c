@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/report/failure_onset.h"
 
 static bool has_failed(const struct cell_row *cell)

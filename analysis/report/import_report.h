@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The report of an imported run: what its file tells, and nothing that it does not. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where a server saturates, by its figures at a few loads. Saturation: the smallest load whose
  * output tokens/s reach SATURATION_SHARE of the most that the server gives at any load. Capacity:
  * how many requests it works on at once while others wait. A coarse grid seldom has that load, so

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One quantity over the grid of one output length: rows context, columns users. Private to
  * analysis/.
  */

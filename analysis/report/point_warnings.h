@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a reader must know before trusting a point. Private to analysis/. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One figure of a point over its repetitions: mean and spread, and how far it can be trusted.
  * Private to analysis/. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The report of a sweep or a run: pure functions on stored cells. */
 #pragma once
 

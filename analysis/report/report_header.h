@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What was measured and how: the sweep, its runs, their fingerprint, the plan. Private to
  * analysis/.
  */

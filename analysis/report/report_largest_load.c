@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The largest load that meets the limits of the plan, per context. */
 #include <math.h>
 

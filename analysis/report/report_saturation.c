@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Peak, saturation and where failures begin. */
 #include <math.h>
 #include <string.h>

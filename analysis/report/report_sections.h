@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of a report behind the matrices, each as markdown and as JSON. Private to analysis/. */
 #pragma once
 

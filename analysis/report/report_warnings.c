@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Warnings, cold starts and interrupted attempts. */
 #include <math.h>
 #include <string.h>

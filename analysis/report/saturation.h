@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where throughput peaks and from where more users only wait. Private to analysis/. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A few sentences that the figures say. Private to analysis/. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The clocks: wall time in UTC for what is stored, monotonic for durations, and the machine's
  * uptime, which the wall clock is held against. */
 #pragma once

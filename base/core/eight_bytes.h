@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading a text eight bytes at a time. In what these find, the high bit of a byte says that it is
  * one; what comes after the first such byte may be wrong. Source of the formulas: S. E. Anderson,
  * Bit Twiddling Hacks, "Determine if a word has a byte less than n". */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Why something failed: a kind, which the protocol layer maps, and a sentence for people. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One line per event on standard error: time, level, message. Never a secret. Thread safe: one
  * write(2) per line. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Small allocations: exhausted memory ends the process with a log line, so that callers need no
  * error path. Sizes that come from outside are bounded before they get here. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Randomness: from the kernel for ids and keys; a small seeded generator for workloads that must
  * repeat. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A growing string, for everything that is written piece by piece. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Starting a thread: named, and without signals, which are the main thread's. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Is the wall clock to be believed? It is held against the time that the machine has been running
  * and against when it was believed last: where it jumps by more than a day, what goes by ages goes
  * on by the time of before, until the clock has run on like that for a day or somebody says that it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A pool of threads with a bounded queue. A calm load keeps to few of them. */
 #pragma once
 

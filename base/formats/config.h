@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Settings: one table gives names, types, defaults and help; from it come parsing, checking, --help
  * and the table in docs/operations.md. `OPSBRAIN_DATA` in the environment is `--data` as a flag; a
  * flag wins. An empty variable counts as not set. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A pull reader of CSV (RFC 4180, also with ';' or tabs between fields): one row after the other,
  * without allocation. Line ends may be CRLF or LF, a byte order mark at the start is passed over,
  * empty lines are no rows. Quoted fields may hold separators, doubled quotes and line ends. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The Prometheus text exposition format 0.0.4, read and written. Reading is hostile-proof and
  * allocation free. */
 #pragma once

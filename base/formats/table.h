@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Markdown tables that fit a terminal: columns padded to their widest cell, numbers to the right.
  */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A document as a jansson tree, built from base/json_scan: several times as fast as jansson's own
  * reader. */
 #pragma once

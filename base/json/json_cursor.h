@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON text read from left to right without building anything, for hot paths. Strict, and stricter
  * than JSON where that is quicker: numbers with exponents or more than 15 digits, escaped keys and
  * escapes of NUL or surrogates are refused, for json_parse to judge. */

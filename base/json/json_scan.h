@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A pull scanner over JSON bytes: one token after the other, without allocation, for what is too
  * large or too hot for a tree. It accepts what json_parse accepts (JSON_DEPTH_LIMIT levels, strict
  * syntax, UTF-8, numbers that a type holds, no NUL inside strings), except that it lets a key come

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is inside a JSON token: escapes and numbers. Private to json_*.c. */
 #pragma once
 

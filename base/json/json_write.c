@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compact JSON, byte for byte what jansson writes, at a fraction of its time: answers are made of
  * it. */
 

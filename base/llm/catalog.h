@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of hardware and models: the files of catalog/, embedded into the program. Every row
  * says where it is from. What a row does not tell is NAN: unknown, not nothing. */
 #pragma once

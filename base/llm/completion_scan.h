@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The fast path of completion_stream: one pass over a chunk's JSON without building it. */
 #pragma once
 

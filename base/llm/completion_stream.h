@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a streamed completion (server-sent events of /v1/completions or /v1/chat/completions) as
  * its bytes arrive: a byte scanner for the common events, the JSON parser only for unusual ones.
  * The edge cases are those of the OpenAI-compatible servers in the field: role-only and empty

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The classes of failure of a request to a model server: one vocabulary for the load generator,
  * health checks and reports (measurement.md #7). */
 #pragma once

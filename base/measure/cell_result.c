@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/measure/cell_result.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What came of an attempt at a cell: what bench/ measures, store/ keeps and a server monitor is
  * asked about. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A cell's second witness: the server's own counters, held against what was sent. What bench/,
  * which sends, and fleet/, which scrapes, tell each other, and what is kept of it. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What one attempt at a cell measured. The table of fields gives the JSON form, both ways, and its
  * documentation. */
 #pragma once

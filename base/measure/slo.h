@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What answers are to keep to, as a plan states it, and how far a cell is from it. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What looks like a credential, by the shapes that issuers give theirs: so that none that was typed
  * in the wrong place is kept or repeated. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A model server as it is called: address, model, credential. Resolved from a deployment right
  * before use. */
 #pragma once

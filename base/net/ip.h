@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* IP addresses and networks, of both versions in one form. */
 #pragma once
 

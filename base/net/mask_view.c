@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/net/mask_view.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A text as it reads once its escapes are decoded, with where each byte comes from. Private to
  * mask*.c. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls to other servers, one at a time, on the caller's thread: bounded, cancellable, and never to
  * an address that is refused (the connected address is checked on every use; redirects are off).
  * Load generation has its own client. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which addresses a deployment may have. */
 #include <arpa/inet.h>
 #include <netinet/in.h>

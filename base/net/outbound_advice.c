@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What mends a call that failed, as far as the way it failed tells. */
 
 #include <string.h>

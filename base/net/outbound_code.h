@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* libcurl's results as classes of failure, for both clients: outbound calls and the load generator.
  */
 #pragma once

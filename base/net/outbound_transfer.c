@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/net/outbound_transfer.h"
 
 #include <math.h>

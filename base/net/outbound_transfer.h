@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One outbound call under way. Private to outbound*.c. */
 #pragma once
 

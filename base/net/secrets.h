@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Secrets of deployments: named, never given. A secret named X is the environment variable
  * OPSBRAIN_SECRET_X or the file X in the one secrets folder; nothing else of the machine can be
  * named. */

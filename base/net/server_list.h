@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The model servers that may be called, where someone wants a list: networks, addresses and names.
  */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* URLs that a deployment may have, and their origins. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Log-linear histograms of non-negative integers (nanoseconds, mostly): 128 buckets per power of
  * two, so a value is within 0.4 % of its bucket's middle; count, sum, min and max are exact. Values
  * above 2^44 (4.8 hours in nanoseconds) share the last bucket. The shape is HdrHistogram's; one

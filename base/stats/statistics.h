@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Plain statistics on arrays of doubles. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What this machine's load generator can do, found against a responder in this process: once, as
  * the first sweep begins, for it takes a second of two cores. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One cell: so many users, or requests per second, prompts and answers of one length or of one
  * distribution, over one window. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A cell while it is measured. Private to cell.c, which leads through its phases,
  * cell_window.c, which warms up and measures, and cell_finish.c. */
 #pragma once

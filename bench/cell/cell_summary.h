@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From what was counted to the measurement of a cell. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The two phases of a cell that load: warm-up until it has settled, and the measured window. */
 #include <math.h>
 

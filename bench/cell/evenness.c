@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/cell/evenness.h"
 
 #include <math.h>

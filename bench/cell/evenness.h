@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whether the server went at one pace through a window: after a stall, or where an engine becomes
  * slower in the middle, means are of no state of the server. */
 #pragma once

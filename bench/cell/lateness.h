@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whether the client was the limit: by what its being late can have done to the figures that are
  * told, not by how late it was. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/cell/loopback_server.h"
 
 #include <errno.h>

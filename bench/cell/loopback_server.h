@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A model server without a model, in this process and on loopback: it answers every request at once
  * with a stream of chunks as fast as they are read. What the load generator gets from it is the
  * ceiling of this machine. */

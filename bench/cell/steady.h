@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What samples of a counter tell of its rate: has it settled, how well is it known, does it grow.
  */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How many requests a server takes on one connection. Some close it after an answer and do not say
  * so; what is sent meanwhile is lost. Shared by threads, and kept from cell to cell. */
 #pragma once

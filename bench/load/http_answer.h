@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads an HTTP/1.1 answer as its bytes arrive: strict, and bounded whatever the server sends. The
  * body comes by chunks, by a length, or goes on until the connection closes. */
 #pragma once

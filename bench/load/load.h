@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the threads that load one cell share: what to send, and the phase, which the controlling
  * thread moves on. */
 #pragma once

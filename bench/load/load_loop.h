@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The event loop of a load thread: libcurl's sockets under epoll, never its own polling, which is
  * slow with many connections; and how late the loop is with what it does. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The X-Request-Id of a measured request, by which a server's log or truth can be joined to ours. A
  * UUID (version 4 in form), because servers behind starlette-context refuse any other. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How a request ended: its class of failure, and one sentence about it. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The raw records of a cell: one per request, kept in columns and compressed. */
 #pragma once
 

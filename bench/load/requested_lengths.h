@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What requests asked for, beside what the server counted: no difference stays untold. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/load/sent_totals.h"
 
 #include "bench/load/tally.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What an attempt sent, all in all, so that the server's own counters can be held against it. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A thread that loads a cell: some of its users, and an epoll loop. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A load thread from the inside: shard.c runs it, shard_start.c says who sends when. */
 #pragma once
 

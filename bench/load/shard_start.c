@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who sends when: users of a closed loop when they are free, the arrivals of an open one when they
  * are due. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the events of a stream say of the request that they answer. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What one thread of a cell has counted; tallies of several threads merge. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tallies of a cell's threads become one, and what is known only of all together. */
 #include <math.h>
 #include <string.h>

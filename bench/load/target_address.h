@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the users of a cell connect to: the host is resolved once, not once per connection. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Many deadlines, the next one first: a binary heap of borrowed members. */
 #pragma once
 

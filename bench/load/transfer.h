@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One user's way to the endpoint: one exchange after the other, on a connection that is kept open
  * for the next. Who loads is told what happens; what it means is not known here. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Exchanges by libcurl: TLS, HTTP/2, and whatever is unusual. */
 #include <errno.h>
 #include <stdio.h>

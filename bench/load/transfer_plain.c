@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Exchanges over plain HTTP/1.1 without libcurl, whose bookkeeping costs more than the bytes: one
  * recv per wake-up, one clock reading, and no copy of the prompt. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One user: the way to the endpoint that is used again for each request, and the request under way.
  */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* When requests arrive in an open loop, whatever the server does: a renewal process. One schedule
  * is drawn, the same in every thread, and dealt over the threads like cards: so the sum is the
  * process asked for, of any kind and over any number of threads. */

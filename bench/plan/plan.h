@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The plan of a sweep: a grid of load (users, or a rate of arrivals) x input tokens x output tokens
  * x repetition, and how each cell is measured. */
 #pragma once

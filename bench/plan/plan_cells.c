@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The cells of a plan, in order of measuring, and what they will take. */
 #include <math.h>
 #include <stdio.h>

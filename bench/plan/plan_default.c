@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The grid for whoever asks how much a server bears and states nothing else. */
 
 #include <string.h>

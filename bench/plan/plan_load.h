@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The members of a plan that say how the load comes: arrivals, rates, think time. Private to
  * plan.c. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which cells of a plan are measured, and the limits that are looked for. Private to bench/. */
 #pragma once
 

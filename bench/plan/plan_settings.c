@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/plan/plan_settings.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/plan/plan_workload.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which load to measure next, so that a few of them tell what all would: the saturation point and
  * the largest load that meets the limits, at one context and output length. Pure functions of what
  * is measured so far: a search that is taken up again goes on where it was.

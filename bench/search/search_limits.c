@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The greatest load that meets the limits of a plan: which level is to be measured next for it. */
 #include <math.h>
 

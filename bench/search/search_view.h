@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A search in one step: its levels and what they tell of one another. Private to search.c and
  * search_limits.c. */
 #pragma once

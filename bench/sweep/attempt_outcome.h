@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the second witness says of an attempt decides whether it counts. Private to bench/. */
 #pragma once
 

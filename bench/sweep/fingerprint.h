@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a sweep measured, so that two runs can be told alike or not. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The job kind `sweep`: takes a plan cell by cell through the load generator into the store. */
 #pragma once
 

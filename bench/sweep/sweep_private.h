@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A sweep while its job runs. Private to sweep.c, which begins and ends it,
  * sweep_cells.c, which takes its cells one by one, and sweep_search.c, which says
  * which.

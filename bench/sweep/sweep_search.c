@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The next cell of a sweep: in order, or as an adaptive search asks for it; and what need not be
  * measured. All is derived from the cells as they are: a sweep that is taken up again goes on where
  * it was. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/workload/dataset.h"
 
 #include <endian.h>

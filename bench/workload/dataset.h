@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Prompts, or lengths of them, that people bring: what a cell sends instead of made-up ones. */
 #pragma once
 

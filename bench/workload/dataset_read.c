@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Datasets from foreign bytes. */
 #include <ctype.h>
 #include <stdio.h>

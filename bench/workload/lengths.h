@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lengths drawn from a distribution, in tokens. */
 #pragma once
 

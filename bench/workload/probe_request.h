@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Single requests to a model server, to learn how to talk to it. */
 #pragma once
 

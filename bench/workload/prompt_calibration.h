@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds out, by a few small requests, how prompts of a wanted length are made for a server. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The prompts of a cell: of the lengths that the plan wants, each with a head that no other request
  * has, and a body out of one arena of random pieces that all share without a copy. Where the plan
  * shares prefixes, one of them stands before the head.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Token ids that are safe to put into prompts: those that the server's own tokenizer makes of plain
  * words, never special ones. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/workload/words.h"
 
 const char *const words[WORDS_COUNT] = {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* English words that are a single token in most vocabularies. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How prompts of a wanted length are made for one server, and which fields its requests may have:
  * found once per sweep (prompt_calibration.h) and kept with it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "handlers/answers/deployment_argument.h"
 
 #include "base/core/memory.h"

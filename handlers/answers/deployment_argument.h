@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The deployment that a call is about, by its registered name. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The endpoint of a deployment, ready to be called: with its model and its credential. */
 #pragma once
 

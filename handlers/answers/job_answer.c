@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "handlers/answers/job_answer.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How jobs are told, and whose they are. */
 #pragma once
 

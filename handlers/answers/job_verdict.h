@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a sweep that is over has found, with the job that measured it: enough to answer where the
  * server saturates, without another call. */
 #pragma once

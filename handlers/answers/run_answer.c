@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "handlers/answers/run_answer.h"
 
 #include "handlers/answers/import_answer.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "handlers/answers/run_index.h"
 
 #include <stdlib.h>

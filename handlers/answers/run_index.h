@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs in one list: those measured here, and those imported. */
 #pragma once
 

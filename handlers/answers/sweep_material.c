@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "handlers/answers/sweep_material.h"
 
 #include <stdlib.h>

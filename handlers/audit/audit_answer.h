@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of the audit as tools and commands show them. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* audit_list: who called what, and what came of it. */
 
 #include "base/core/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "handlers/datasets/dataset_answer.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dataset_import: prompts of people's own, to measure with. */
 
 #include <stdlib.h>

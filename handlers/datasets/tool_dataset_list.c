@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dataset_list: which prompts there are to measure with. */
 
 #include "handlers/datasets/dataset_answer.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who may change what of a deployment, and when. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The settings of a deployment as deployment_register and deployment_update take them. */
 #pragma once
 

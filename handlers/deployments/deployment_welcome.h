@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The first look at a deployment that was just registered or changed. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What models said last when they were asked whether they answer: a viewer, who may not let them
  * work at will, is told that, and of several viewers who come at once one asks. Any thread. */
 #pragma once

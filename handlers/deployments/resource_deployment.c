@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opsbrain://deployments/{name}: a deployment as it is registered, and what is known of it. */
 
 #include "handlers/answers/deployment_answer.h"

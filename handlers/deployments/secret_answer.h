@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which secrets there are, and where each may be sent: as secret_bind and `opsbrain secret list`
  * show it. Names and origins, never values. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* deployment_list: the team's deployments. */
 
 #include <inttypes.h>

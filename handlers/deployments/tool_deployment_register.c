@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* deployment_register: a running model server gets a name. */
 
 #include "base/core/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* deployment_remove: a deployment is retired; what was measured on it stays. */
 
 #include "base/core/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* deployment_show: a deployment at a glance: is it up, what serves it, what is going on there. */
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* deployment_update: what is known of a deployment changes, as a new revision. */
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model_health: does the model answer? One tiny real completion. */
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model_query: one question to a model, its answer as it comes, and how fast it came. */
 
 #include <inttypes.h>

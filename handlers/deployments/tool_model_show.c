@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model_show: what a server says it serves. */
 
 #include <inttypes.h>

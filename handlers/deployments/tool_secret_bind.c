@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* secret_bind: where secrets may be sent. */
 
 #include "base/json/json.h"

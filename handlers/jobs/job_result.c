@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "handlers/jobs/job_result.h"
 
 #include <string.h>

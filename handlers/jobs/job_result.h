@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the call of a tool ends with that started a job, made from the job's row: for tasks. */
 #pragma once
 

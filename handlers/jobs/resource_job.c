@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opsbrain://jobs/{id}: long work as it stands now. */
 
 #include "handlers/answers/job_answer.h"

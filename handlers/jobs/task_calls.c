@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "handlers/jobs/task_calls.h"
 
 #include "base/core/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What clients do to tasks, which are jobs: with the role, the audit and the errors of a tool. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* job_cancel: a job is asked to stop. */
 
 #include "handlers/answers/job_answer.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* job_list: long work, newest first. */
 
 #include <string.h>

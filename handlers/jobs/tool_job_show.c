@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* job_show: how a job stands, at once or when it has ended. */
 
 #include <math.h>

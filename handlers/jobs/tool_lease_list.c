@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lease_list: who measures on which endpoint, and who waits in line. */
 
 #include "base/core/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Figures over time, step by step, made from stored scrapes: gauges as they were, rates and means
  * from the growth of counters, percentiles from the growth of histograms' buckets. */
 #pragma once

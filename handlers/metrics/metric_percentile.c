@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Percentiles over time, from the buckets of histograms. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opsbrain://deployments/{name}/metrics: a server's own metrics, read now. */
 
 #include "handlers/resource_answer.h"

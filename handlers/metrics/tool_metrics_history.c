@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* metrics_history: how a server's figures went, from stored scrapes. */
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* metrics_show: the figures of a server's own metrics that matter, now. */
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* metrics_watch: how often a server's metrics are stored from now on. */
 
 #include <inttypes.h>

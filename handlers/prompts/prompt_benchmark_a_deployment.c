@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* benchmark_a_deployment: from a registered name to a report that holds. */
 
 #include <string.h>

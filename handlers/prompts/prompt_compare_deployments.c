@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare_deployments: two deployments under the same load. */
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cost_report: what tokens cost on a deployment, from measured throughput and its price per hour.
  */
 

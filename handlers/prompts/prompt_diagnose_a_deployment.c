@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* diagnose_a_deployment: something is wrong with a model server; find out what. */
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opsbrain://answers: what each member of each tool's answer means, written from the tools' rows.
  * tools/list has only their names and types, for agents carry that in their context. */
 

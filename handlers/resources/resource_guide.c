@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opsbrain://guide: how to use the product, written from the tables. */
 
 #include <string.h>

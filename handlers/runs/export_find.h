@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A run as it leaves: with what an audit finds about its cells marked. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "handlers/runs/import_keep.h"
 
 #include <stdlib.h>

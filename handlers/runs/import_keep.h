@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A file of another tool, from its bytes to an import in the store. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opsbrain://runs/{id}/cells.csv: a run's cells for spreadsheets and programs (RFC 4180). */
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opsbrain://runs/{id}/export/<format>: a whole run as a file for another tool. */
 
 #include "analysis/export/export.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opsbrain://runs/{id}/report: the report of one run. */
 
 #include "handlers/resource_answer.h"

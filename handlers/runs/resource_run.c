@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opsbrain://runs/{id}: one repetition of a sweep, with its fingerprint. */
 
 #include "handlers/resource_answer.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_audit: what is wrong with a run's figures. */
 
 #include <math.h>

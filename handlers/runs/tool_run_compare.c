@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_compare: whether one side of runs is faster than another. */
 
 #include <math.h>

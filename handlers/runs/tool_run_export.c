@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_export: a run in another tool's format. */
 
 #include <inttypes.h>

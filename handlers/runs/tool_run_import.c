@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_import: results of another load generator become a run that can be shown, audited, compared.
  */
 

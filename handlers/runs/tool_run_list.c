@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_list: what was measured, newest first. */
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_report: the report of a sweep, or of one of its runs. */
 
 #include <stdlib.h>

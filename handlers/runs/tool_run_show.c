@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_show: one run: what was measured, by whom, and every figure of a cell. */
 
 #include <inttypes.h>

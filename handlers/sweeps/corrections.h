@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A sweep that stands in for an earlier one: nothing changes a finished run, so that what was wrong
  * is measured anew and points at it. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opsbrain://sweeps/{id}: how far a sweep is, and what its cells measured. */
 
 #include "handlers/resource_answer.h"

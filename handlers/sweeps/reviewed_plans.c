@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "handlers/sweeps/reviewed_plans.h"
 
 #include <pthread.h>

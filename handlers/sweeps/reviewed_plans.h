@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Plans that were looked at, by who did and by their digest, so that sweep_start can be told which
  * one with its digest alone. In memory: after a restart, or many plans later, the arguments are
  * given again. Threads may share one. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What sweep_plan and sweep_start ask for: the grid, what it would take, and the go-ahead that
  * large ones need. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sweep_cancel: a sweep is asked to stop. */
 
 #include "handlers/answers/job_answer.h"

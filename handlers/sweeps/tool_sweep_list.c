@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sweep_list: the benchmarks, newest first. */
 
 #include <inttypes.h>

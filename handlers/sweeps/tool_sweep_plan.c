@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sweep_plan: what a benchmark would take, before it is started. */
 
 #include <inttypes.h>

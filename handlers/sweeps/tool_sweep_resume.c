@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sweep_resume: a sweep that ended early goes on with the cells it is missing. */
 
 #include <inttypes.h>

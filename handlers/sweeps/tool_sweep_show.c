@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sweep_show: how far a sweep is, and what its cells measured. */
 
 #include <inttypes.h>

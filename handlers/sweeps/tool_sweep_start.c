@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sweep_start: a benchmark becomes a job. */
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What of a plan says how its requests are made, as rows of sweep_plan and sweep_start. */
 #pragma once
 

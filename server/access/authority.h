@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who asks: API keys, or the principal `local` where none are needed. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What one principal may use, so that its flood starves nobody else: requests in a second, calls
  * that run or wait at once, and time of the HTTP threads. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How much each of many names may use: so many things at once, and so many in a second (a bucket of
  * tokens). Any thread. */
 #pragma once

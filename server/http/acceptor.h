@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Takes the connections of one HTTP thread from its listening socket, within the caps on all of
  * them and on each address. Where a cap or the limit of descriptors is reached, new ones wait in
  * the kernel until others close, and those that only wait are closed for them: strangers first. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls from web pages of other origins (CORS), for the origins that the setting allowed_origins
  * admits. */
 #pragma once

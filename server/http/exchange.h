@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One HTTP request and its answer: read, served, answered at once, later by a worker, or as a
  * stream. The request's route decides which. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What libmicrohttpd calls: from the headers of a request to the end of its answer. */
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who a request is from, behind proxies that are trusted to say it. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A client's TCP connection, from accepting to closing: what it waits for, when it is given up,
  * and what is refused before libmicrohttpd reads it. On its loop's thread alone. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One HTTP thread: a libmicrohttpd daemon driven by an epoll loop of our own. Everything that
  * touches a connection happens on its loop's thread; other threads post notes to it. */
 #pragma once

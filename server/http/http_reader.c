@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* libmicrohttpd receives by recv() and has no place between the socket and its parser where the
  * bytes could be looked at. Looking at them before (MSG_PEEK) costs a call more for each request
  * and misses what arrives in between; afterwards, the lines of chunks and what was a NUL are gone.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Puts the guards of connections between their sockets and libmicrohttpd. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which characters may stand where in the head of an HTTP message (RFC 9110, 5). */
 #pragma once
 

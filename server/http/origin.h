@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host and Origin of a request: the defence against web pages that reach for a server of the
  * reader's own machine (DNS rebinding, cross-site requests). */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "server/http/request_fault.h"
 
 const struct request_fault request_faults[] = {

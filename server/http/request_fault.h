@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What may be wrong with the form of a request, and how it is answered. */
 #pragma once
 

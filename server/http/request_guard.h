@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads along with an HTTP/1 connection, before libmicrohttpd does, and refuses what two readers
  * could take for different requests (RFC 9112): a blank before a colon, a bare CR, a NUL, two
  * lengths. Else a request could be smuggled past a proxy inside another one. It looks at the form

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The target of a request: a path, or a whole URI, as clients send it that take us for a proxy, and
  * that every server has to take too (RFC 9112, 3.2.2). */
 #pragma once

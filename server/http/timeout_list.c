@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "server/http/timeout_list.h"
 
 void timeout_list_init(struct timeout_list *list, int64_t length_ns)

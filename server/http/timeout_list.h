@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Deadlines of one length, in order of expiry: constant time to set, move and clear. A list belongs
  * to one thread. */
 #pragma once

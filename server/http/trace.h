@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Trace context of W3C: which trace a request belongs to, for the log. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* POST /v1/imports: the results of another tool as a file, streamed to the disk and read from
  * there. The query has what run_import takes beside it: name, format, model, ... */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "server/mcp/client_log.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Messages for a client's log, told on the stream of the request they are about. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How a call asks its client: with sessions by requests on the call's stream, which it waits for;
  * in 2026-07-28 by an answer of its own (multi_round.c). */
 

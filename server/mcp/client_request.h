@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Requests of the server to a session's client, during a call and on its stream. */
 #pragma once
 

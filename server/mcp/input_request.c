@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "server/mcp/input_request.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The MCP endpoint: both protocol eras on one path, told apart by what a message says of itself. */
 #pragma once
 

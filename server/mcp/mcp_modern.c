@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 2026-07-28: every request says for itself what it is, in its envelope and, for proxies, again in
  * its headers. */
 

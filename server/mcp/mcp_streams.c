@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The streams of sessions: those of calls, the standing one of GET, and coming back to either. */
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "server/mcp/mcp_task.h"
 
 #include <string.h>

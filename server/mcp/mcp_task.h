@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Jobs as MCP's tasks extension tells them: a task's id is its job's id. */
 #pragma once
 

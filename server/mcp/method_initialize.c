@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* initialize and server/discover: what the server is and can do. */
 
 #include <stdlib.h>

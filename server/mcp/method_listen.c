@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* subscriptions/listen (2026-07-28): a standing stream of the notifications a client asked for. */
 
 #include <stdlib.h>

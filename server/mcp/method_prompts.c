@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* prompts/list and prompts/get. */
 
 #include <string.h>

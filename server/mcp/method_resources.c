@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* resources/list, resources/templates/list, resources/read, resources/subscribe and unsubscribe. */
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tools/list and tools/call. */
 
 #include <microhttpd.h>

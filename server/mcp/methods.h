@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The JSON-RPC methods of both eras: one table. */
 #pragma once
 

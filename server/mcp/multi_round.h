@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Requests in several rounds (2026-07-28): what a client is asked is an answer of its own, and the
  * client sends its request again with what it was asked for. */
 #pragma once

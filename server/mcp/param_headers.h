@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arguments of a tool that its clients repeat in headers Mcp-Param-* (2026-07-28), so that a proxy
  * can route by them: what the tool's input schema marks with "x-mcp-header". */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "server/mcp/request_state.h"
 
 #include <string.h>

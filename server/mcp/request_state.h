@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a client of 2026-07-28 carries from one round of a request to the next for us: sealed, so
  * that it can neither be made up nor used by another, for another request or for long. */
 #pragma once

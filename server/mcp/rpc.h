@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One JSON-RPC message and the answer to it, whatever the era and the transport. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Administration of API keys and secrets: on the store itself, or, where a server has the data
  * folder, through its socket <data>/admin.sock, which only the folder's owner can open. Keys
  * themselves never pass it: they are made by whoever asks, and only their digest is sent. */

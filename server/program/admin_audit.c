@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "server/program/admin_audit.h"
 
 #include "base/json/json.h"

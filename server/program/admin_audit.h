@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What administration asks of the audit; see admin.h. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The two ends of <data>/admin.sock: one request, one reply, both a line of JSON. */
 
 #include <errno.h>

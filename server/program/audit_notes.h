@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the process itself has to say in the audit: that it starts, with which settings, and stops.
  */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Commands of several actions, as in `opsbrain key add NAME [--FLAG VALUE]...`. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opsbrain audit-log: on the store itself, or through the server that has it. */
 
 #include <stdio.h>

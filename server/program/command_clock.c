@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opsbrain clock: whether the wall clock is believed (base/core/timeline.h), and that it is right.
  */
 

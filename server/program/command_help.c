@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opsbrain help, opsbrain version. */
 
 #include <stdio.h>

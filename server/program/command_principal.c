@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opsbrain principal: who may call, and with which role. */
 
 #include <stdio.h>

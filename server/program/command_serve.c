@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opsbrain serve: builds the parts in order, waits for a signal, takes them down in reverse. */
 
 #include <signal.h>

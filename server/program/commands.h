@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The commands of the program. Each gets its own name as argv[0] and returns the exit status. */
 #pragma once
 

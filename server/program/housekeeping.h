@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What has to be done now and then: idle sessions, rolling up scraped metrics, and what the
  * retention settings say is too old. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* That a data folder once had keys, remembered beside it: ./data.keys for ./data. Where the folder
  * is lost, or its database is another one, `--auth auto` would else start open to everybody. */
 #pragma once

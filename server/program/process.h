@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the process asks of the machine for itself, once, before there are threads. */
 #pragma once
 

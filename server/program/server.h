@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The process's parts, tied together. Everything in server/ may look into it. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The settings of `opsbrain serve`: one table, read once at start, never changed after. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who wants to hear of what: subscriptions to resources and to lists, and the thread that tells
  * them, at most once a second each. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sessions of the eras that begin with `initialize`: kept in memory and in the store, so that a
  * restart of the server does not strand a client. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What one session's client is told, and which of its calls still run. */
 #include <stdlib.h>
 #include <string.h>

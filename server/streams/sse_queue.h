@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What waits to be sent on one client's connection: a bounded line of server-sent events. Any
  * thread puts; the loop's thread reads. */
 #pragma once

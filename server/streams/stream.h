@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A stream of JSON messages to one client, whichever connection carries it just now. One that is
  * kept numbers its events and stores them, so that the client can resume it on another connection,
  * also after a restart. Any thread. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who wants to hear of what: sessions that follow resources, and streams that listen to lists and
  * resources. The notifier's, under whose lock all of this is called. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Streams that follow tasks: told a task's full state when it moved, and once when they begin. */
 #pragma once
 

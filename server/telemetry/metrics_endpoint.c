@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "server/telemetry/metrics_endpoint.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /metrics: the server about itself, in the Prometheus text format. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counts and latencies of requests, in rows whose labels come from tables: their number is bounded
  * whatever clients send. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The audit as a chain. A row's digest is over its own contents and the digest of the row before,
  * as SHA-256, or HMAC-SHA-256 where there is a key. Private to store/.
  *

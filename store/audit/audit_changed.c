@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a change changes, as its audit row tells it: {"member": [before, after]}. */
 #include <inttypes.h>
 #include <stddef.h>

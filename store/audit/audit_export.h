@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The audit as it is stored, for other programs. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The keys that the digests of the audit's rows are made with: from a file that those who can write
  * the database cannot read. Private to store/. */
 #pragma once

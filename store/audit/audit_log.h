@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The audit: who, with which client, called what, with which arguments, and what came of it. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What retention takes from the old end of the audit, and the anchor that it leaves. */
 #include "base/core/clock.h"
 #include "store/audit/audit_chain.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counts what is audited too often for a row each. Private to store/. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rows of before the chain become a part of it, once, when the store is opened. */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One database of an engine: one writer thread that commits what is queued together, and a pool of
  * query-only connections. Private to store/. */
 #pragma once

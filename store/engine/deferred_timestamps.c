@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/engine/deferred_timestamps.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Times that are noted often and stored rarely (last used, last seen): kept in memory, one per row,
  * and written together. Private to store/. */
 #pragma once

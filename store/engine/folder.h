@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The data folder: made, and locked against a second process. Private to store/. */
 #pragma once
 

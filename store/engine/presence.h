@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Are the files that were opened still those at their paths? What is written to a file that was
  * deleted or replaced meanwhile is lost when the process ends. Private to store/. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A connection to the database with its prepared statements, and one run of one statement. Private
  * to store/. */
 #pragma once

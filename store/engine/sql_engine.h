@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a database engine does for the store: a table of functions, and what its connections begin
  * with. For the engines and for sql.c and database.c, which stand on them; all else sees sql.h. */
 #pragma once

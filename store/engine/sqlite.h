@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SQLite: a file with its write-ahead log. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The schema of a SQLite file: its version is the number of migrations that it has had. */
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The scrapes that were kept of an attempt at a cell. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the holder of a sweep's job writes: attempts at cells, under its fence. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Cells and the attempts at them: read as a table, and what was kept of one attempt. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What every part of the store is given: the store, and who changes it. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Prompts and lengths that people bring for their sweeps: never changed, as runs point at them.
  * What `data` holds is written and read by bench/workload/dataset.h. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Deployments: model servers by name, in revisions; and what they said of themselves. */
 #pragma once
 

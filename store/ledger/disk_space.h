@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How much room there is: on the disk of the data folder, a part of which is kept for what runs to
  * be finished and for admins, and for each principal. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The endpoints that jobs measure on, one measurement at a time: their names, who holds them and
  * who waits. */
 #include <stdio.h>

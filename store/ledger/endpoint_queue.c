@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The lines in front of the endpoints: where a job stands in them, and when its turn has come. A
  * job stands for its endpoints in the order of their names, for the next when it holds the one
  * before, so that no two jobs wait for one another. In the caller's transaction. */

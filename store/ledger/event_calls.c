@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The calls that are answered by a stream of events: what a client that comes back is told of one.
  */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What streams were told, with a cursor per stream, so that a cut stream can be resumed. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The same key and arguments give the same answer. */
 #include <string.h>
 

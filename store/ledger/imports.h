@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs that other tools measured, kept as their files tell them. What a cell or a run is made of is
  * JSON that analysis/evidence/evidence.h writes and reads. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the holder of a job does: claim it, beat for it, finish it or give it back. */
 #include <stdlib.h>
 #include <string.h>

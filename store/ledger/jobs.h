@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Jobs: durable work with a lease and a fencing token; and the line in front of each endpoint, in
  * which a queued job waits until nobody else measures there. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What model servers said of themselves, each time they said something new. */
 #include <string.h>
 

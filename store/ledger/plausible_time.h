@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The time that ages are counted to by what deletes by age (base/core/timeline.h), across restarts.
  */
 #pragma once

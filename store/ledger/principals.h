@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who may call: principals, their API keys (digests only), and the sessions of the older protocol
  * eras. */
 #pragma once

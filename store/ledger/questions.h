@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What jobs ask of people, or of a client's model, and what they are told. */
 #pragma once
 

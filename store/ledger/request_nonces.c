@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/ledger/request_nonces.h"
 
 #include <string.h>

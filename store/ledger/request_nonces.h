@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Requests in several rounds: the key that seals what clients carry between them, and what was
  * done at the last one. */
 #pragma once

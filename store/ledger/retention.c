@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Deletes what is too old, in small transactions. */
 #include <stddef.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs: repetitions of a sweep's plan, and the fingerprint of what was measured. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/ledger/secret_origins.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where secrets may be sent: what admins bound. */
 #pragma once
 

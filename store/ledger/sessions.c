@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sessions of the protocol eras that begin with `initialize`. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What opsbrain remembers. Thread safe: every function may be called from any thread. Reads use a
  * pool of query-only connections; writes are closures run by one writer thread, which commits what
  * is queued together in one transaction and answers only after it is on disk (synchronous=FULL). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A new sweep: its job, runs and cells at once. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a principal has stored. */
 #include <stddef.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A stretch of a deployment's scrapes at one level, packed by series: the times once for all, and
  * the directory of its families (the series of one name), whose lanes stand beside the times.
  * Private to store/. */

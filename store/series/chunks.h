@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The families of a block in the table chunks: each in one row, or in several where it is large.
  * Private to store/. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A column of numbers, packed as what a prediction missed: nothing where it was right, whole
  * numbers as differences, other ones as the bytes that differ. Private to store/. */
 #pragma once

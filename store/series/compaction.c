@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rolls scrapes up and packs them by series, stretch by stretch. */
 #include <stdlib.h>
 

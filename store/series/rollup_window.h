@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A stretch of a deployment's scrapes that is due to be rolled up, by series. Private to store/. */
 #pragma once
 

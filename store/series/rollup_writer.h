@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How a block of one level grows by a stretch. Private to store/. */
 #pragma once
 

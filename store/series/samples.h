@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The values of one scrape, packed: ascending series ids as differences, whole numbers as varints,
  * the rest as 8 bytes. Private to store/. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Scrapes rolled up: the levels, and what is kept of a step of time. */
 #pragma once
 

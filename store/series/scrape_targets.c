@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which deployments are scraped, and how the last scrape of each went. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/series/scrapes.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Scraped metrics: targets, series and samples, in a file of their own. */
 #pragma once
 

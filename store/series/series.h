@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ids of the series that are known, in memory: a scrape names thousands of them. Thread safe.
  * Private to store/. */
 #pragma once

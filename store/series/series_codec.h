@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The lanes of a family (the columns of its series, beside the times of a block), packed and
  * unpacked one at a time: thousands of them need no more memory than a few. Private to store/. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tells stored scrapes as series over time: what is packed, then what is not yet. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Frees series of which nothing is stored any more, so that labels that come and go (pods,
  * adapters) do not use up what a deployment may have. */
 #include <stdlib.h>

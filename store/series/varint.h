@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whole numbers in as few bytes as they need: seven bits each, low ones first; negative ones
  * zigzag. Private to store/. */
 #pragma once

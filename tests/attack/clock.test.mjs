@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 400 days ahead for as long as it takes until old rows are deleted, then back: nothing is gone.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How fast a viewer can fill the disk, by each way there is.
 import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One viewer on 500 connections with 20 requests in line on each: what is answered at once counts against his limits too, and
 // others are answered all the same.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 100 kills under 20 clients: what was acknowledged is there afterwards, nothing is there twice, and the chain of the audit
 // holds after each kill. OPSBRAIN_KILLS says another number.
 import assert from 'node:assert/strict';

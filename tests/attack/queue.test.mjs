@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The attacks on the queue of sweeps that take longer.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

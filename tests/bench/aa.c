@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whether run_compare's verdict keeps what it promises: many A/B sweeps in small, each of short
  * runs of the real load generator in the order of a real plan, against real model servers that
  * jitter.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # ./run bench aa      run_compare's verdict on 200 A/B sweeps over equals, and on 60 with a slowdown of 5 % (9 minutes)
 #
 # Six pairs of jittering model servers at a time, each A/B sweep of 5 repetitions of two cells. Options: comparisons of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the programs share that hold a cell of the load generator against simserve's record of what
  * it wrote, and when. */
 #pragma once

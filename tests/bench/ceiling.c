@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What no server on libmicrohttpd can exceed: it reads a request as opsbrain does, on the same
  * loop, and answers a constant of as many bytes. bench_ceiling PORT BODY_BYTES */
 

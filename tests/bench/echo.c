@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opsbrain with one tool, an echo, and nothing else left out: what `./run bench mcp` drives. Takes
  * flags of `opsbrain serve`. */
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./run bench grid    the grid of the published articles through the official client: 12 loads x 13 contexts (50 minutes)
 //
 // Options: --small (5 loads x 7 contexts), --url URL of a model server in place of simserve.

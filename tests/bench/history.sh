@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # ./run bench history   a day of scrapes in opsbrain's store and in Prometheus: bytes, CPU and query times (4 minutes)
 #
 # ./run bench history [DEPLOYMENTS [HOURS]]: 4 and 24 where nothing is said. Prometheus is Debian's package; where it cannot be had, opsbrain is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Days of scrapes in minutes: a model server's metrics page, brought to life by made-up traffic
  * under a fast clock, goes into opsbrain's store as the scraper would put it there, and into
  * OpenMetrics files (one per two hours) for promtool. Prints what it cost.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The same questions to opsbrain's store and to a Prometheus that has the same scrapes: how long
  * the answers take, and how far they are apart.
  *

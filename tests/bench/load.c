@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How right and how fast the load generator is: one cell against simserve, whose own record of what
  * it wrote, and when, is the truth. Prints client and truth side by side.
  *

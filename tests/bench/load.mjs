@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./run bench load    what an event costs the load generator, next to node:http, guidellm, aiperf and vLLM (15 minutes)
 //
 // All run the same closed loop against simserve, one after the other, each on one core and the server on another where there

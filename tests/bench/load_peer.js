@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A closed loop of users with node:http and JSON.parse, as benchmark clients are usually written; for load.mjs.
 'use strict';
 const http = require('node:http');

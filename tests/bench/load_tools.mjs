@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The official load generators in Python, for load.mjs: installed from PyPI under build/loadgens, run against simserve, and
 // measured from outside: events by the server's count, CPU of all their processes, and what they report as TTFT.
 import { spawn, spawnSync } from 'node:child_process';

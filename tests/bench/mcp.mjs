@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./run bench mcp     an echo call on one core: opsbrain, the official SDKs and the bare HTTP library (8 minutes)
 //
 // Every server is pinned to core 0 and driven by wrk from core 1, in turns, several short rounds; the best round of each

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./run bench search    adaptive search against the full grid: five models, 28 loads x 3 contexts each (7 minutes)
 //
 // Options: --model NAME (one of the five), --contexts N (the first N), --workers N (models at once; default 5).

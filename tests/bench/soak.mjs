@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./run bench soak       mixed calls and sweeps for an hour: are memory and descriptors flat in the second half? (1 hour)
 //
 // Clients of both eras come and go, sweeps run one after the other, metrics are watched, streams are opened and cut, calls are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Holds idle event streams open and makes calls meanwhile, one after the other:
  *
  *     bench_streams PORT STREAMS ERA SECONDS

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./run bench streams 10,000 idle event streams on one core: memory for each, their keep-alives, calls meanwhile (2 minutes)
 //
 // opsbrain (the echo program of `./run bench mcp`) is pinned to core 0, the client to core 1. Options: --streams N.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One row of `./run bench truth`: a cell against simserve, whose record of what it wrote, and when,
  * is the truth. Prints each figure of both with its error, and whether that is allowed.
  *

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # ./run bench truth   the load generator's figures against simserve's record of what it wrote, and when (5 minutes)
 #
 # From 1 to 4,096 streams; with several tokens per chunk, with a role-only first chunk that comes early, with usage in odd

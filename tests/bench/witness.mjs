@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./run bench witness    foreign traffic in a cell: is it seen, and never where there is none? (10 minutes)
 //
 // 100 clean cells, then 20 with a tenth of foreign requests as long as they are measured, so that each is measured three times.

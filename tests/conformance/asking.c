@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tools that ask the client: forms, completions and roots; in a session by requests, in 2026-07-28
  * by answers that require input. */
 

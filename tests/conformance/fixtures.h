@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the official conformance suite calls by name: tools, resources and prompts that the product
  * does not have. One table per file; `main.c` puts them into the server. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conformance_server: the server of the product with the fixtures of the official conformance suite
  * instead of the product's tools. Its command line is that of `opsbrain serve`. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Prompts with text, arguments, a resource, an image, and one that asks first. */
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Resources with text, with bytes, one to follow, and a template. */
 
 #include "fixtures.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tools that start a job, and the jobs: what the suite's scenarios of the tasks extension call. */
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tools that tell the client something beside their answer: progress, log messages, changed lists;
  * and one that hangs up before it answers. */
 

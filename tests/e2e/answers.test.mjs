@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What models are shown of answers: some hosts give them the structure alone, others the text alone. Each has to carry the
 // whole meaning, and neither to cost more of the context than it must.
 import assert from 'node:assert/strict';

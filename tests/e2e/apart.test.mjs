@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Clients count their requests from the same number and use the numbers as progress tokens; none hears what is another's.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

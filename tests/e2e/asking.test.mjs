@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every official client is asked by a form before a deployment is removed, and decides.
 import assert from 'node:assert/strict';
 import { connect, forEachClient, text } from './clients.mjs';

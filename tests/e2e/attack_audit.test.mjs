@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who can write the database changes the audit, removes from it, or writes it anew: it shows.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A wall clock that is set: nothing is deleted for an age that it never had, and metrics go on. tests/attack/clock.test.mjs
 // has what takes as long as old rows are deleted.
 import assert from 'node:assert/strict';

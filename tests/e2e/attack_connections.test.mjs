@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who holds connections without asking, who ends only a half of one, whose key is gone, and who is behind a proxy: others
 // are served, nobody waits who need not, and what is written about a client is true.
 import assert from 'node:assert/strict';

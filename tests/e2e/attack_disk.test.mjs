@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A viewer who wants to fill the disk, and a disk that is nearly full, and full.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

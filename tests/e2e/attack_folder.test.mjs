@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data files deleted, moved or replaced under the running server, and a server that is started without them.
 import assert from 'node:assert/strict';
 import { cp, mkdir, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';

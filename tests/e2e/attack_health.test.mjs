@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A check of a model's health is work for a GPU: whoever may not give it work shares the checks that were made.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests that a proxy and the server could read differently, targets that try to look like others, and bodies beyond
 // the limit: one clear refusal each, the connection closed, nothing of what follows read as a request.
 import assert from 'node:assert/strict';

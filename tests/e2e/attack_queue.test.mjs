@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators who queue more than their share: nobody else waits for them longer than for one turn.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

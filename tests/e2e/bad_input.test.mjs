@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What does not deserve an answer gets a clear refusal, and the server goes on as before.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

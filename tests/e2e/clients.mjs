@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The official MCP clients behind one small interface, so that a test can be run with each of them.
 import { test } from 'node:test';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The official conformance suite: against the server with the suite's fixtures, where every scenario passes, and
 // against the product itself, as far as it can be tested without fixtures.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every official client connects, lists the tools and calls them, with progress and cancelling.
 import assert from 'node:assert/strict';
 import { connect, forEachClient } from './clients.mjs';

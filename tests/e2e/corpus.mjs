@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A conversation that calls every tool, some in several ways: the answers that agents typically read.
 
 // hold(client, model): the answers, in order, as {name, args, result}. `client` is connected to an empty server; `model`

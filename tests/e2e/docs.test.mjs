@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The documents: every command in them runs here as it stands, or says why it does not; every link, path, flag, setting and bench
 // that they name exists.
 //

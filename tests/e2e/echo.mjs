@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model server that repeats the key it is sent, and everything a client and the disk may show of it afterwards.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

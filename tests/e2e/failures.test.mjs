@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What goes wrong with a model server is told as one class, once, with what mends it: real servers, each wrong in its way.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

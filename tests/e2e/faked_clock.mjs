@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A wall clock that a test can set while the program runs, by libfaketime where it is installed.
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';

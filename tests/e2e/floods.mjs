@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a viewer can send as often as he likes.
 import http from 'node:http';
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Starts and stops the real programs for the end-to-end tests, each test with a data folder and ports of its own.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

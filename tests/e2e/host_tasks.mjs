@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sixty things that people ask for, and the call that does each, in an order in which each can be done. `args(seen)` gets
 // the ids that earlier answers brought.
 

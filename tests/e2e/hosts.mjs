@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How hosts rewrite a tool's input schema before their model sees it, by their published rules; a schema that such a host
 // would refuse throws. What comes back is JSON Schema again, so that arguments can be held against it.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What opsbrain's tools become in hosts that rewrite schemas: every task can still be said, and what is said is accepted.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The official Inspector's command line, which people use to look at a server, in each way it can speak.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

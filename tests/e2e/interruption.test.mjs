@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What official clients keep when their connections are cut or the server is started anew: in the older eras everything,
 // for their sessions and streams go on; the stateless one asks again.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kill -9 of the server at every kind of moment of a sweep: no measured cell is lost, none is measured again, and the
 // table is the one of a sweep that nobody disturbed.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads what a server has on disk, as it is at this moment: a copy of the database and its log, opened apart, so that
 // looking changes nothing for the server that is started on it next.
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';

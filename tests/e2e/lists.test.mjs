@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists by time, resources that say what they are, and counts of cells that agree wherever they stand.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

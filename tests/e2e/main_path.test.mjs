@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The main job from end to end, as an agent would do it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

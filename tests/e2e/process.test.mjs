@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Starting, refusing to start, and stopping.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

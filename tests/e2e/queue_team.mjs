@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators and model servers for the attacks on the queue of sweeps.
 import { connect } from './clients.mjs';
 import { addKey, startServer, startSimserve, temporaryFolder, until } from './harness.mjs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls that cannot be right are refused in one sentence that names the field, the value and what to do; the only trace
 // is a row of the audit.
 import assert from 'node:assert/strict';

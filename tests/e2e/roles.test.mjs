@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keys, and what each role may do.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

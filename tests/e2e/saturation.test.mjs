@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // "Benchmark this server and tell me where it saturates", in three calls.
 import assert from 'node:assert/strict';
 import http from 'node:http';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an agent does to benchmark a deployment, through an official client: plan, start, wait with progress, report.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { text } from './clients.mjs';

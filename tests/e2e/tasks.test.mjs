@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A benchmark as a task: followed with the official client's raw requests, across kill -9 of the server. The client
 // itself does not know the result type of a call that became a task yet, so the call is made by hand.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a text, or a value as JSON, costs of a model's context.
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 

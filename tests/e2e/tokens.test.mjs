@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What opsbrain costs its clients' models before a word is said: the list of tools, and the instructions.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every tool owes an agent: words, hints, schemas, and answers that keep what the schemas promise.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

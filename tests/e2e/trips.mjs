@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A result file through the whole product: imported, audited, exported in every format and each export imported again.
 import assert from 'node:assert/strict';
 import { post } from './harness.mjs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every result file at hand, of other tools and published ones: imported, audited, exported and imported again.
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';

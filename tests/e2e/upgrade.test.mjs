@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A data folder that the version before the audit's chain and the secrets' origins wrote (tests/data/upgrade) is served on:
 // nothing of it is lost, its keys work, its secrets are bound where an admin had said so, and the others are listed.
 import assert from 'node:assert/strict';

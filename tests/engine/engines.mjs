@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Starts inference engines that nobody here wrote, each with a tiny model, and what stands in front of them. All of it
 // is installed by `./run engine` below build/engine; the logs are in build/log.
 import { spawn } from 'node:child_process';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Foreign traffic in cells measured on real engines, directly and behind what stands in front of them: is a tenth of it
 // seen, and never where there is none? `./run engine` runs it; node tests/engine/foreign.mjs [ENGINE[/PATH]...] some of it.
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """llama-server, as the package xllamacpp embeds it, until it is ended.
 
 python llama_server.py MODEL.gguf PORT

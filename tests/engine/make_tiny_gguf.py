@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes a tiny llama model with random weights as GGUF, so that a real engine can serve it without downloads.
 
 python make_tiny_gguf.py OUT.gguf [--context 8192]

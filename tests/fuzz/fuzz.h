@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What every fuzz program has: libFuzzer calls it, or replay.c does with the files of its corpus.
  */
 #pragma once

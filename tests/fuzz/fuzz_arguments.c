@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tool_check and the audit's form of arguments: a refusal is a sentence, what is accepted is
  * accepted again as it is, and what the audit keeps is JSON that fits. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A stream of completions: never more than a broken stream, the same events however the bytes are
  * split, whether the text is wanted and what the stream read before, and the fast scan never says
  * anything else than the JSON library would. */

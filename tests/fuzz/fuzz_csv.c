@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* csv_next: fields lie within the bytes, lines only rise, and copies end where they are to. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dataset_read on any bytes: what it keeps lies within its texts, can stand in a JSON string, and
  * comes back from its kept form. */
 #include <string.h>

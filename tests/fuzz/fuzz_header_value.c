@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* header_value_decode: what comes out is UTF-8, and a plain value comes out as it was. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* histogram_decode: what it accepts answers every question, and survives encoding. */
 #include "base/core/memory.h"
 #include "base/stats/histogram.h"

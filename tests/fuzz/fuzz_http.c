@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The HTTP request path end to end: a real server gets the bytes on one connection, in two pieces.
  * Whatever they are, it answers in HTTP or closes, JSON is JSON, the connection ends once the
  * client sends no more, or, where it has a stream, once it has left, and others are served.

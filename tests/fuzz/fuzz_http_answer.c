@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An HTTP answer: the same heads, bodies and end however the bytes are cut, and never more taken
  * than there is. */
 #include <string.h>

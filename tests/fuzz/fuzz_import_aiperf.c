@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* import_read_file of the format aiperf. */
 #include "tests/fuzz/fuzz_import.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_parse: what it accepts can be written, and its canonical form stands still. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_build against jansson's reader: both accept the bytes and give the same tree, or both refuse
  * them; and json_write against jansson's writer. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_scan against jansson: both accept the bytes and agree on how many tokens of which kind
  * there are, or both refuse them. What is passed over is as whole as what is read. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mask_text: a strong secret is in no text that was masked, and what is not near it stays. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* promtext_read: samples lie within the bytes, labels can be read, and samples can be written
  * again. metrics_map: what it makes of them are figures. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The guard of a connection finds the same whether bytes come at once or in pieces, and the same as
  * a reader that is slow and plain: one that has all bytes and looks at a line at a time. */
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* request_state_open: of hostile bytes none opens, be they the state or what is under a seal of
  * ours; and what opens says whose it is. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* resource_match: what is taken has the form it came from, and a refusal is
  * a sentence. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rpc_read and rpc_write: any message is told apart, and any answer to it is JSON that echoes its
  * id. */
 #include <jansson.h>

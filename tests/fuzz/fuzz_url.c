@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* url_check: an accepted host is lower case and no refused address, and nothing is filled else. */
 #include <arpa/inet.h>
 #include <netinet/in.h>

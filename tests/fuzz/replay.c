@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a fuzz program on the files of its corpus and on every prefix of each, without libFuzzer. */
 #include <dirent.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Claude Code and Gemini CLI ask where a server saturates, with a scripted model: what does that model get to see?
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model API on loopback that plays a script, for hosts of agents: Anthropic's and Gemini's protocol. It records what the
 // host shows its model: the tools, the instructions, and each tool's result.
 import http from 'node:http';

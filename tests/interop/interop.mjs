@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a client program, written in its own language with the official library, against a real server: the program says
 // in lines what it did and asks for what only its surroundings can do.
 //

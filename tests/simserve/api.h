@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which request goes where, and how answers are made. */
 #pragma once
 

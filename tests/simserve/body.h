@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The JSON body of a request, as far as this server understands it. */
 #pragma once
 

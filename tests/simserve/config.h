@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Everything that can be set: one table gives the flags, --help and POST /sim/config. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One client connection: bytes in, requests out to the API, bytes back. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The /sim endpoints: settings, and what really happened. */
 #pragma once
 

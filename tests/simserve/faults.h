@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the server can be told to do wrong: one row each, drawn per request. */
 #pragma once
 

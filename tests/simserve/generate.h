@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* POST /v1/chat/completions and /v1/completions: from a JSON body to a sequence of the model. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* HTTP/1.1 requests out of a byte stream, and the heads of answers. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simserve: a model server with vLLM's HTTP API and known timing. */
 
 #include <stdio.h>

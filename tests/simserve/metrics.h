@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The counters behind GET /metrics, under vLLM's names. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The model: who waits, who runs, and when each next chunk of each sequence is due. */
 #pragma once
 

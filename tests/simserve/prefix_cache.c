@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A block's key is a hash over its tokens and the key of the block before, so equal keys mean equal
  * prefixes. Stored in sets of eight with a stamp of last use. */
 

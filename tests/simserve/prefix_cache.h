@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which blocks of prompt tokens the model has in its KV cache: vLLM's automatic prefix caching. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The prompt of a request as token ids, read straight from the bytes: with a hundred kilobytes of
  * it a tree would take longer to build than the plan allows. */
 #pragma once

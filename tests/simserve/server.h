@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The server: one thread, one epoll set, one heap of timers. */
 #pragma once
 

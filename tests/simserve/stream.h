@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the client sees of a sequence: the SSE events, or one JSON body. */
 #pragma once
 

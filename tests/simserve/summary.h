@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /sim/summary: the truth about a window of time. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The heap keeps the due times beside the pointers: a sift touches few cache lines. */
 
 #include "tests/simserve/timers.h"

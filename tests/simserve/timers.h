@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A 4-ary heap of timers in nanoseconds of the monotonic clock. */
 #pragma once
 

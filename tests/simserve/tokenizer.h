@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A toy tokenizer with exact, predictable counts.
  *
  * Text is split at ASCII white space; a word of up to 8 bytes is one token, a longer one is cut

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A ring of records. Its memory is touched only as far as it is used. */
 
 #include "tests/simserve/truth.h"

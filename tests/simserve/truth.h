@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What really happened: one record per request to a generating endpoint, and the server's own lag.
  * Times are nanoseconds of CLOCK_MONOTONIC, 0 where it did not come to that. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How the truth is kept; for truth*.c only. */
 #pragma once
 

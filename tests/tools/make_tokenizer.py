@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes a tokenizer that needs no download and counts as simserve does, a token for each word: FOLDER WORDS.C."""
 
 import re

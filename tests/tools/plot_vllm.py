@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Draws our export for vLLM as `vllm bench sweep plot` does: FOLDER PACKAGES, the latter where pandas and seaborn are."""
 
 import sys

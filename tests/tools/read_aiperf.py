@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads our exports for aiperf as aiperf does, its model and its plots: EXPORTS FOLDER, of which each file is unfolded into
 folders as aiperf leaves them. Prints the file, the run and its users, a line for each run that the plots find."""
 

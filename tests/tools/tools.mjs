@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Other load generators, as their own commands run them against a model server: what each run is called, what it does,
 // and the files that come of it.
 import { spawn } from 'node:child_process';

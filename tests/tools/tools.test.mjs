@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./run tools  files that other load generators write themselves, against a model server that is fine: each is imported,
 // the audit finds nothing that is not so, it comes back from every export, and what one run left in two formats agrees.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Calls of the echo tool for wrk: unique ids, 16 sessions in turn, one line of JSON at the end.
 -- Arguments: the era, and for the legacy one the sessions' ids.
 local before, after, sessions = {}, nil, 1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The official Go client against opsbrain; ../interop.mjs tells what it prints and what it may ask.
 package main
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simblast: the cheapest reader there can be, to find simserve's own ceiling. Keeps N streams open
  * for some seconds, drains them, counts events; prints one JSON line. Parses nothing. */
 

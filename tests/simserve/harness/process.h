@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* For tests: the simserve binary as a process on a free port. Functions fail the running cmocka
  * test where something is wrong. */
 #pragma once

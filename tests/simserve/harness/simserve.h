@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* For tests: starts the simserve binary on a free port and talks HTTP to it over plain sockets. All
  * functions fail the running cmocka test on a broken connection or after a deadline. */
 #pragma once

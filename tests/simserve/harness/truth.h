@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Joins what the load generator recorded with what simserve recorded, request by request: when the
  * first content really went out, and the gaps between chunks. Both read one monotonic clock. */
 #pragma once

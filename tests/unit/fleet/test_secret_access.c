@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whom the process calls, and with which secret. */
 #include <setjmp.h>
 #include <stdarg.h>

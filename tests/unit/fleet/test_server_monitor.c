@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The second witness against real model servers: what it says of an attempt, whoever else asks. */
 #include "fleet/server_monitor.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What leaves of an answer, on rows made for the purpose. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arguments as hosts and agents write them, on rows made for the purpose. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Resources: their URIs, their list, and what is read. */
 #include "handlers/resource.h"
 #include "tests/unit/support/tool_sweeps.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What every call goes through: role, arguments, audit, what is kept from the caller. */
 #include "tests/unit/support/tool_world.h"
 

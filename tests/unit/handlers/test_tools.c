@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of tools: what an agent sees of each before it ever calls one. */
 #include <ctype.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Jobs that ask, and wait for the answer without a thread. */
 #include <stdatomic.h>
 #include <time.h>

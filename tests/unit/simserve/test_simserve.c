@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The model server's API: shapes of answers, counts, refusals, and how it takes its bytes. */
 
 #include <setjmp.h>

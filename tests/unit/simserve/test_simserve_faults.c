@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every fault of the model server: asked for by header, seen by a client. */
 
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The model server's plan and its truth. What was planned is compared exactly; what really happened
  * only with what cannot be otherwise on a busy machine. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tools that ask their client, or tell its log. */
 #pragma once
 

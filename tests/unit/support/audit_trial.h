@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A made-up run under audit, for the tests of its rules. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* For tests: two model servers behind one address, each connection at the next one of them, as
  * behind a balancer. */
 #pragma once

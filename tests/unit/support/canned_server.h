@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A real HTTP server on loopback that gives prepared answers: what an engine of another shape would
  * say. One thread, one connection at a time, each closed after its answer. */
 #pragma once

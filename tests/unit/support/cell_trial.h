@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One cell against simserve, set up and measured, for the tests of bench/cell/cell*.c. */
 #pragma once
 

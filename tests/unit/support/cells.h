@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Cells made up for the tests of analysis/: measured ones with figures that can be told by heart.
  */
 #pragma once

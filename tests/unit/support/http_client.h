@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A small HTTP client on a raw socket, for tests: one connection, any bytes, bodies with a length
  * or in chunks, event streams. Reads give up after five seconds. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A store of its own for each test, and the small things most tests put into it. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs as load generators tell them, made up from a server whose behaviour is known: all their
  * figures agree with one another, but for noise. */
 #pragma once

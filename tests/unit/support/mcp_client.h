@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON-RPC over http_client.h, as MCP clients speak it. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* For tests: nghttpx, a reverse proxy that speaks TLS and HTTP/2, in front of a server on loopback,
  * with a certificate of its own. Skips the running test where it, or openssl, is not installed. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The results that users published, where this checkout has them: OPSBRAIN_SHARED, or ../shared. */
 #pragma once
 

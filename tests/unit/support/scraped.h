@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Series of stored scrapes, whole: what scrape_visit tells, collected. */
 #pragma once
 

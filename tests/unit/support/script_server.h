@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A real HTTP server on loopback that follows a script: what it answers to each request, byte by
  * byte, and what it does to the connection. One thread, one connection at a time. */
 #pragma once

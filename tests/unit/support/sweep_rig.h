@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A sweep as a job, against a real model server and a real store, for the tests of
  * bench/sweep/sweep*.c.
  */

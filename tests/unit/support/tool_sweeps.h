@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sweeps as a worker leaves them, without one: cells with figures that the test chose. */
 #pragma once
 

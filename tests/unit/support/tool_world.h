@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What tools need to run: a store in a folder of its own, jobs, a scraper, and a model server. */
 #pragma once
 

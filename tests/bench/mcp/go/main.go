@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The official Go SDK with an echo tool: peer PORT ERA
 package main
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The official Python SDK with an echo tool: server.py PORT ERA"""
 
 import sys

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The official TypeScript SDK with an echo tool. server.mjs PORT ERA
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The audit of 200 runs in which nothing is wrong, and of 200 with one fault each: nothing is found
  * in the first, and in the others that and nothing else. */
 #include <setjmp.h>

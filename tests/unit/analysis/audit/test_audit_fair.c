@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the audit must not accuse, and what it must not miss: as result files of others had it. */
 #include "base/json/json.h"
 #include "tests/unit/support/audit_trial.h"

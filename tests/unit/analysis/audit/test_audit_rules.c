@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/support/audit_trial.h"
 
 static void finds_nothing_in_a_clean_run(void **state)

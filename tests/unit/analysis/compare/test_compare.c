@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Comparisons of runs made up by a seeded generator, and of runs that a test spoils. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Evidence: one form of all runs; of our own here. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Exports: each tool's own names, and what our importers read back from them. */
 #include <math.h>
 #include <setjmp.h>

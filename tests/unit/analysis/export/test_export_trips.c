@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs of any figures, written in every format and read back: what a format holds comes back as it
  * was, what it does not hold is said, and nothing is made up. */
 #include "tests/unit/support/imports.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files of other load generators: small ones of our own making in every format, and the results
  * that users published. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What tools print, and the tables and reports that they write for people: every figure, and its
  * unit. */
 #include "tests/unit/support/imports.h"

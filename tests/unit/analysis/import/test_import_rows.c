@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of JSON, columns that the caller states, and what is refused or remarked because it is not
  * known. */
 #include "tests/unit/support/imports.h"

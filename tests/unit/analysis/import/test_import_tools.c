@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each tool's own file: every figure, and its unit. */
 #include "tests/unit/support/imports.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files that hold several runs: models, repetitions, configurations beside one another. */
 #include <setjmp.h>
 #include <stdarg.h>

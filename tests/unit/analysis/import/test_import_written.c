@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Result files as other programs really write them: Python's NaN, lists, numbers as text, marks and
  * encodings of Windows. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The saturation verdict on servers whose curves are computed, so that the truth is known. */
 #include <math.h>
 #include <setjmp.h>

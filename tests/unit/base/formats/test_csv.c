@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* CSV, row by row. */
 #include <setjmp.h>
 #include <stdarg.h>

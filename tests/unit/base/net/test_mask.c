@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Secrets that servers repeat are hidden, however they write them. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ceiling of this machine's load generator, and the responder it is found against. */
 #include "bench/cell/calibration.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One cell at a time against a real model server: its figures against the server's own record. */
 #include "bench/cell/cell.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The class of each way in which the requests of a cell can fail, and what is no failure. */
 #include <math.h>
 #include <setjmp.h>

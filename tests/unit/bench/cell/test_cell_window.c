@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The load of a cell against a real model server: open loops below and above what it can do, think
  * time, ramp, and how long a window is. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is taken for a stall or another pace, and what is not, from counts that are made up. */
 #include "bench/cell/evenness.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* When a late client is the limit, and of what. */
 #include "bench/cell/lateness.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* HTTP/1.1 answers: the same however their bytes are cut, and refused where they are not HTTP. */
 #include "bench/load/http_answer.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a request counts for, by when it was sent, due and ended. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Cells over TLS and HTTP/2, through a proxy that speaks both: the figures are still those of the
  * server's own record. */
 #include <math.h>

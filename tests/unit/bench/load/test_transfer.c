@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Exchanges by libcurl and by our own HTTP/1.1 are the same: one server, one script, two ways. */
 #include "bench/load/transfer.h"
 

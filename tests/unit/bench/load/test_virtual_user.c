@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One request against a model server with each of its faults, by libcurl and by our own HTTP/1.1:
  * the same class, the same counts, the same words. */
 #include "bench/load/virtual_user.h"

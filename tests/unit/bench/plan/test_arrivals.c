@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The arrivals of an open loop are the process that was asked for. */
 #include "bench/plan/arrivals.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/sweep/attempt_outcome.h"
 
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a sweep measures, cell by cell, and keeps. */
 #include "tests/unit/support/sweep_rig.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How sweeps fail, stop, wait for one another and go on after a shutdown. */
 #include "tests/unit/support/sweep_rig.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sweeps over two deployments, which take turns. */
 #include "tests/unit/support/sweep_rig.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The order in which an adaptive sweep takes its cells, on a real store; a model says what each
  * would show. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/workload/lengths.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How prompts are made: against simserve, and against a server that counts as others do. */
 #include "bench/workload/prompt_calibration.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/workload/prompt_source.h"
 
 #include <setjmp.h>

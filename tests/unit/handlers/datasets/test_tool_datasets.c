@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dataset_import and dataset_list, and plans that take a dataset. */
 #include "tests/unit/support/tool_world.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who asks a model how it is, and who is told what others heard. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* deployment_register, _update, _list, _show, _remove. */
 #include "tests/unit/support/tool_world.h"
 

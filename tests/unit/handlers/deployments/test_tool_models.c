@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model_show, model_health, model_query. */
 #include "tests/unit/support/canned_server.h"
 #include "tests/unit/support/tool_world.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a task ends with, made from the job's row. */
 #include "handlers/jobs/job_result.h"
 #include "store/ledger/questions.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* job_list, job_show, job_cancel, lease_list, audit_list. */
 #include <unistd.h>
 

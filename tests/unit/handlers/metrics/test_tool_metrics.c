@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* metrics_show, metrics_watch, metrics_history. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From a file's bytes to an import, and back as evidence. */
 #include <math.h>
 

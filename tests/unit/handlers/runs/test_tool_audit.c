@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_audit: on files of other tools, and on runs of our own. */
 #include <dirent.h>
 

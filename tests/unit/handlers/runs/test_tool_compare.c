@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_compare: on sweeps of our own. */
 #include "tests/unit/support/tool_sweeps.h"
 

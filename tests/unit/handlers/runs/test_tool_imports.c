@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_import, run_export, and imported runs in run_list, run_show, run_report and the resources. */
 #include "analysis/import/import.h"
 #include "base/core/memory.h"

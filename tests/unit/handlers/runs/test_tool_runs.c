@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run_list, run_show, run_report. */
 #include "tests/unit/support/tool_sweeps.h"
 

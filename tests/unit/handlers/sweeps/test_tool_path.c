@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The main job through the tools alone: register, plan, sweep, wait, report; with the real load
  * generator. */
 #include "tests/unit/support/tool_sweeps.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sweeps of a server that is disturbed: what comes of their cells, through the tools alone. */
 #include <pthread.h>
 #include <stdatomic.h>

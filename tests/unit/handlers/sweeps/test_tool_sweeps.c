@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sweep_plan, _start, _show, _list, _cancel, _resume. */
 #include "handlers/answers/cell_answer.h"
 #include "tests/unit/support/tool_sweeps.h"

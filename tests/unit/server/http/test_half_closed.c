@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A client that ends its side of the connection may still wait for its answer; one that left is
  * found out by writing. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Requests that two could read differently, sent to a real server: each is refused, the connection
  * ends, and nothing of what follows is read as a request. */
 #include <setjmp.h>

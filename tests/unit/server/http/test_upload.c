@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* POST /v1/imports: a file becomes a run, from the disk, by who may. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a call asks the client of its session. */
 #include <setjmp.h>
 #include <stdarg.h>

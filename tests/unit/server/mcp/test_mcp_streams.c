@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Streams of sessions over the wire: coming back to a call and to the standing stream, also after
  * the server was started anew. */
 #include <setjmp.h>

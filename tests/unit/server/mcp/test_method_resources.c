@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* resources/..., prompts/... and completion/complete in both eras, over the wire. */
 #include <setjmp.h>
 #include <stdarg.h>

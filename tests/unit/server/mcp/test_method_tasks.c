@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tasks over the wire: a tool that starts jobs, and what becomes of them, across restarts too. */
 #include <setjmp.h>
 #include <stdarg.h>

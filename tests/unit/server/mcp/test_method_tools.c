@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is too large or malformed, over the wire: answers of tools and resources, and JSON. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Requests in several rounds (2026-07-28). */
 #include <setjmp.h>
 #include <stdarg.h>

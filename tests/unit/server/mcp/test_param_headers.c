@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arguments that are repeated in headers. */
 #include <setjmp.h>
 #include <stdarg.h>

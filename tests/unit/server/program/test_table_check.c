@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a row of a table forgot to state is refused before anything is served. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who is told of what, over the wire: sessions on their standing stream, and listening streams. */
 #include <setjmp.h>
 #include <stdarg.h>

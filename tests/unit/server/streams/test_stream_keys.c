@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Streams that outlive the right to read them: their connections are cut within a second. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/core/text.h"
 #include "base/json/json.h"
 #include "store/audit/audit_log.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/audit/audit_log.h"
 #include "store/series/scrapes.h"
 #include "tests/unit/support/ledger.h"

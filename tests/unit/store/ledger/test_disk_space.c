@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is refused while the disk is nearly full, and to whom who has stored too much. */
 #include "base/core/clock.h"
 #include "store/ledger/datasets.h"

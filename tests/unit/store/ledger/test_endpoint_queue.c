@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who may measure on which endpoint next: the lines in front of them, and turns at free workers. */
 #include <sqlite3.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/ledger/events.h"
 #include "store/ledger/principals.h"
 #include "tests/unit/support/ledger.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Imported runs in the store: kept as they are, the same file once. */
 #include "base/json/json.h"
 #include "store/audit/audit_log.h"

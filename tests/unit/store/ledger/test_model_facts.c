@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/support/ledger.h"
 
 static void adds_a_row_only_for_something_new(void **state)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* While every reader and the writer of the store are held, one HTTP thread serves all who need
  * neither; who needs the store waits alone. */
 

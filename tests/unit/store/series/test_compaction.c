@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rolling up: whatever is rolled up when, the answers are those of the scrapes themselves. */
 #include <malloc.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Series of which nothing is stored any more make room for others. */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The official Rust SDK with an echo tool: peer PORT ERA
 use axum::serve::ListenerExt;
 use rmcp::{

@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Fails when a source file does not begin with its licence; `tests/check_licence.sh --write` adds it. Migrations (.sql) are left as
+# they landed: a database remembers them.
+cd "$(dirname "$0")/.." || exit 1
+readonly LICENCE='SPDX-License-Identifier: Apache-2.0'
+
+# lacking LINE PATTERN...: the files, of these, whose first two lines do not have that line.
+# shellcheck disable=SC2016 # $0 is awk's
+lacking() {
+    git ls-files -z -- "${@:2}" | xargs -0 awk -v wanted="$1" '
+        function tell() { if (file != "" && !found) print file }
+        FNR == 1 { tell(); file = FILENAME; found = 0 }
+        FNR <= 2 && $0 == wanted { found = 1 }
+        FNR > 2 { nextfile }
+        END { tell() }'
+}
+
+# add LINE FILE: as the first line, or the second where the first says what runs it.
+add() {
+    if [ "$(head -c 2 "$2")" = '#!' ]; then
+        sed -i "1a $1" "$2"
+    else
+        sed -i "1i $1" "$2"
+    fi
+}
+
+bad=0
+# check LINE PATTERN...
+check() {
+    local file
+    while read -r file; do
+        if [ "$mode" = --write ]; then
+            add "$1" "$file"
+        else
+            echo "$file does not begin with: $1 (tests/check_licence.sh --write adds it)"
+            bad=1
+        fi
+    done < <(lacking "$@")
+}
+
+mode=${1-}
+check "/* $LICENCE */" '*.c' '*.h'
+check "// $LICENCE" '*.mjs' '*.js' '*.go' '*.rs'
+check "-- $LICENCE" '*.lua'
+check "# $LICENCE" run .ci/run Dockerfile '*.sh' '*.py' '*.cmake' '*CMakeLists.txt'
+exit $bad
