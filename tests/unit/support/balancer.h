@@ -68,6 +68,7 @@ static inline void *serve_one(void *context)
     return NULL;
 }
 
+/* -1: the server is down. */
 static inline int balancer_connect(int port)
 {
     struct sockaddr_in address = { .sin_family = AF_INET,
@@ -75,8 +76,20 @@ static inline int balancer_connect(int port)
                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    assert_int_equal(connect(connection, (struct sockaddr *)&address, sizeof address), 0);
-    return connection;
+    if (connect(connection, (struct sockaddr *)&address, sizeof address) == 0)
+        return connection;
+    close(connection);
+    return -1;
+}
+
+static inline void balancer_relay(int client, int server)
+{
+    struct relayed *pair = malloc(sizeof *pair);
+    pthread_t thread;
+
+    *pair = (struct relayed){ client, server };
+    assert_int_equal(pthread_create(&thread, NULL, serve_one, pair), 0);
+    pthread_detach(thread);
 }
 
 static inline void *balance(void *context)
@@ -85,12 +98,12 @@ static inline void *balance(void *context)
     int client;
 
     while ((client = accept(balancer->listener, NULL, NULL)) >= 0) {
-        struct relayed *pair = malloc(sizeof *pair);
-        pthread_t thread;
+        int server = balancer_connect(balancer->ports[balancer->turn++ % 2]);
 
-        *pair = (struct relayed){ client, balancer_connect(balancer->ports[balancer->turn++ % 2]) };
-        assert_int_equal(pthread_create(&thread, NULL, serve_one, pair), 0);
-        pthread_detach(thread);
+        if (server >= 0)
+            balancer_relay(client, server);
+        else
+            close(client);
     }
     return NULL;
 }
