@@ -120,11 +120,11 @@ bool audit_chain_head_read(struct sql_connection *connection, const struct audit
     TEXT_AUTO message = { 0 };
     const void *seal;
     size_t length;
-    SQL_AUTO sql =
-        sql_begin(connection, "SELECT coalesce((SELECT max(id) FROM audit), 0), coalesce((SELECT "
-                              "last_id FROM audit_anchors ORDER BY id DESC LIMIT 1), 0), "
-                              "head.id, head.digest, head.key_id, head.seal "
-                              "FROM (SELECT 1) LEFT JOIN audit_head head ON one = 1");
+    SQL_AUTO sql = sql_begin(
+        connection, "SELECT coalesce((SELECT max(id) FROM audit), 0), coalesce((SELECT "
+                    "last_id FROM audit_anchors ORDER BY id DESC LIMIT 1), 0), "
+                    "head.id, head.digest, head.key_id, head.seal "
+                    "FROM (SELECT 1) AS one_row LEFT JOIN audit_head head ON head.one = 1");
 
     if (sql_step(&sql, error) != SQL_ROW)
         return false;

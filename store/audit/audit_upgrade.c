@@ -25,11 +25,14 @@ struct upgrade {
 /* A chain that has a key is past this: such a table would be somebody else's. */
 static bool find_waiting(struct sql_connection *connection, bool *found, struct error *error)
 {
-    SQL_AUTO sql =
-        sql_begin(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'audit_unchained' "
-                              "AND NOT EXISTS (SELECT 1 FROM audit_head WHERE key_id <> '')");
+    bool waits, has_key;
+    SQL_AUTO sql = sql_begin(connection, "SELECT 1 FROM audit_head WHERE key_id <> ''");
 
-    return sql_find(&sql, found, error);
+    if (!sql_connection_has_table(connection, "audit_unchained", &waits, error)
+        || !sql_find(&sql, &has_key, error))
+        return false;
+    *found = waits && !has_key;
+    return true;
 }
 
 static bool take_over(struct sql_connection *connection, struct audit_chain_head *head,

@@ -31,6 +31,12 @@ bool sql_connection_run(struct sql_connection *connection, const char *text, str
     return sql_run(&sql, error);
 }
 
+bool sql_connection_has_table(struct sql_connection *connection, const char *name, bool *found,
+                              struct error *error)
+{
+    return connection->engine->has_table(connection, name, found, error);
+}
+
 /* The slot of this text, or a free one; NULL when all are taken by others. */
 static struct sql_kept *slot_of(struct sql_connection *connection, const char *text)
 {

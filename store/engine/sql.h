@@ -20,6 +20,8 @@ bool sql_connection_open(const struct sql_engine *engine, const char *place,
 void sql_connection_close(struct sql_connection *connection); /* NULL is fine */
 /* Runs one statement that returns no rows; as sql_begin, `text` must be a static string. */
 bool sql_connection_run(struct sql_connection *connection, const char *text, struct error *error);
+bool sql_connection_has_table(struct sql_connection *connection, const char *name, bool *found,
+                              struct error *error);
 
 /* One run of one statement: begin, bind, step, read, end. `end` is automatic: declare with
  * SQL_AUTO. What goes wrong before the first step is reported by it. `text` must be a static
@@ -41,6 +43,12 @@ void sql_bind_integer(struct sql *sql, int position, int64_t value);
 void sql_bind_time(struct sql *sql, int position, int64_t utc_ms); /* 0 binds NULL */
 void sql_bind_real(struct sql *sql, int position, double value);   /* NaN binds NULL */
 void sql_bind_blob(struct sql *sql, int position, const void *data, size_t length);
+
+/* The greater of two expressions: NULL where the second is. */
+#define SQL_GREATER(a, b) "CASE WHEN " a " > " b " THEN " a " ELSE " b " END "
+/* The value of the column `sequence` of a new row: such rows keep their order where times are
+ * equal. */
+#define SQL_NEXT_SEQUENCE(table) "(SELECT coalesce(max(sequence), 0) + 1 FROM " table ") "
 
 enum sql_step { SQL_ROW, SQL_DONE, SQL_FAILED };
 enum sql_step sql_step(struct sql *sql, struct error *error);

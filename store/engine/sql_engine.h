@@ -42,9 +42,10 @@ enum sql_upkeep {
     SQL_UPKEEP_LOST, /* the same, and the files may be another server's by now */
 };
 
-/* Texts of statements are SQL that every engine speaks, with ?1, ?2 ... for parameters, which may
- * occur several times; one that is not bound is NULL. Savepoints, COMMIT and ROLLBACK are
- * statements like others. */
+/* Texts of statements are SQL that every engine speaks (tests/check_sql.sh), with ?1, ?2 ... for
+ * parameters, which may occur several times. A parameter has the type that is bound, also where
+ * NULL is; one that is not bound is NULL. Savepoints, COMMIT and ROLLBACK are statements like
+ * others. */
 struct sql_engine {
     const char *name;
     const char *begin; /* the statement that begins a transaction which writes */
@@ -74,6 +75,8 @@ struct sql_engine {
     const char *(*text)(struct sql_statement *statement, int column);
     const void *(*blob)(struct sql_statement *statement, int column, size_t *length);
 
+    bool (*has_table)(struct sql_connection *connection, const char *name, bool *found,
+                      struct error *error);
     int64_t (*changes)(struct sql_connection *connection); /* rows that the last run changed */
     bool (*in_transaction)(struct sql_connection *connection);
     /* Sets the error to what went wrong last: BUSY for what passes (a full disk, a lock), INTERNAL

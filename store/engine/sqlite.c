@@ -256,6 +256,16 @@ static const void *column_blob(struct sql_statement *statement, int column, size
     return data;
 }
 
+static bool has_table(struct sql_connection *connection, const char *name, bool *found,
+                      struct error *error)
+{
+    SQL_AUTO sql =
+        sql_begin(connection, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1");
+
+    sql_bind_text(&sql, 1, name);
+    return sql_find(&sql, found, error);
+}
+
 static int64_t changes(struct sql_connection *connection)
 {
     return sqlite3_changes64(sqlite_handle(connection));
@@ -338,6 +348,7 @@ const struct sql_engine sqlite_engine = {
     .real = column_real,
     .text = column_text,
     .blob = column_blob,
+    .has_table = has_table,
     .changes = changes,
     .in_transaction = in_transaction,
     .explain = explain,

@@ -10,10 +10,11 @@ static bool next_turn(struct sql_connection *connection, const char *job_id, con
                       int64_t *turn, struct error *error)
 {
     static const char NEXT[] =
-        "INSERT INTO line_turns (endpoint, principal, turn) SELECT ?2, principal, "
-        "max(1, coalesce((SELECT turn FROM served_endpoints WHERE endpoint = ?2), 0)) "
-        "FROM jobs WHERE id = ?1 ON CONFLICT (endpoint, principal) "
-        "DO UPDATE SET turn = max(line_turns.turn + 1, excluded.turn) RETURNING turn";
+        "INSERT INTO line_turns (endpoint, principal, turn) SELECT ?2, principal, " SQL_GREATER(
+            "coalesce((SELECT turn FROM served_endpoints WHERE endpoint = ?2), 0)",
+            "1") "FROM jobs WHERE id = ?1 ON CONFLICT (endpoint, principal) "
+                 "DO UPDATE SET turn = " SQL_GREATER("line_turns.turn + 1",
+                                                     "excluded.turn") "RETURNING turn";
     bool found;
     SQL_AUTO sql = sql_begin(connection, NEXT);
 
@@ -157,7 +158,7 @@ static bool list_outside(struct sql_connection *connection, char (**ids)[ID_SIZE
     static const char OUTSIDE[] =
         "SELECT id FROM jobs WHERE state IN ('queued', 'running') AND kind = 'sweep' AND "
         "NOT EXISTS (SELECT 1 FROM endpoint_leases WHERE job_id = jobs.id) "
-        "ORDER BY started_ms IS NULL, started_ms, created_ms, rowid";
+        "ORDER BY started_ms IS NULL, started_ms, created_ms, sequence";
     enum sql_step step;
     SQL_AUTO sql = sql_begin(connection, OUTSIDE);
 

@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/core/memory.h"
 #include "base/core/text.h"
+#include "base/json/json.h"
 #include "store/ledger/store_private.h"
 
 #define COLUMNS                                                                                    \
     "id, corrects, digest, format, name, deployment, principal, file_bytes, cells, created_ms, "   \
-    "stated, document, (SELECT json_group_array(name) FROM import_names WHERE import_id = id) "
+    "stated, document "
 
 void import_row_finish(struct import_row *row)
 {
@@ -27,7 +29,30 @@ void import_rows_free(struct import_row *rows, size_t count)
     free(rows);
 }
 
-static void read_row(const struct sql *sql, struct import_row *row)
+/* As a JSON array. */
+static bool read_other_names(struct sql_connection *connection, struct import_row *row,
+                             struct error *error)
+{
+    enum sql_step step;
+    struct text names = { 0 };
+    SQL_AUTO sql =
+        sql_begin(connection, "SELECT name FROM import_names WHERE import_id = ?1 ORDER BY name");
+
+    sql_bind_text(&sql, 1, row->id);
+    text_add_char(&names, '[');
+    while ((step = sql_step(&sql, error)) == SQL_ROW) {
+        FREE_AUTO char *name = sql_text_copy(&sql, 0);
+
+        if (names.length > 1)
+            text_add_char(&names, ',');
+        json_add_string(&names, name, strlen(name));
+    }
+    text_add_char(&names, ']');
+    row->other_names = text_take(&names);
+    return step == SQL_DONE;
+}
+
+static bool read_row(struct sql *sql, struct import_row *row, struct error *error)
 {
     *row = (struct import_row){
         .file_bytes = sql_integer(sql, 7),
@@ -35,7 +60,6 @@ static void read_row(const struct sql *sql, struct import_row *row)
         .created_ms = sql_integer(sql, 9),
         .stated = sql_text_copy(sql, 10),
         .document = sql_text_copy(sql, 11),
-        .other_names = sql_text_copy(sql, 12),
     };
     sql_text(sql, 0, row->id, sizeof row->id);
     sql_text(sql, 1, row->corrects, sizeof row->corrects);
@@ -44,6 +68,7 @@ static void read_row(const struct sql *sql, struct import_row *row)
     sql_text(sql, 4, row->name, sizeof row->name);
     sql_text(sql, 5, row->deployment, sizeof row->deployment);
     sql_text(sql, 6, row->principal, sizeof row->principal);
+    return read_other_names(sql->connection, row, error);
 }
 
 static bool read_import(struct sql_connection *connection, const char *id, struct import_row *out,
@@ -59,8 +84,7 @@ static bool read_import(struct sql_connection *connection, const char *id, struc
         return error_set(error, ERROR_NOT_FOUND,
                          "no imported run has the id \"%s\": run_list shows the runs there are",
                          id);
-    read_row(&sql, out);
-    return true;
+    return read_row(&sql, out, error);
 }
 
 bool import_find(struct store *store, const char *id, struct import_row *out, struct error *error)
@@ -80,14 +104,17 @@ bool import_list(struct store *store, const char *deployment, int64_t before_ms,
     SQL_AUTO sql = sql_begin(reader.connection, "SELECT " COLUMNS "FROM imports "
                                                 "WHERE (?1 IS NULL OR deployment = ?1) "
                                                 "AND (?2 = 0 OR created_ms < ?2) "
-                                                "ORDER BY created_ms DESC, rowid DESC LIMIT ?3");
+                                                "ORDER BY created_ms DESC, sequence DESC LIMIT ?3");
 
     sql_bind_text(&sql, 1, deployment);
     sql_bind_integer(&sql, 2, before_ms);
     sql_bind_integer(&sql, 3, (int64_t)limit);
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
         rows = sql_rows_grow(rows, length, sizeof *rows);
-        read_row(&sql, &rows[length++]);
+        if (!read_row(&sql, &rows[length++], error)) {
+            import_rows_free(rows, length);
+            return false;
+        }
     }
     if (step == SQL_FAILED) {
         import_rows_free(rows, length);
@@ -138,7 +165,7 @@ static bool find_earlier(struct sql_connection *connection, const struct import_
     bool found;
     SQL_AUTO sql = sql_begin(connection, "SELECT id FROM imports WHERE digest = ?1 AND format = ?2 "
                                          "AND (?3 IS NULL OR stated = ?3) "
-                                         "ORDER BY created_ms DESC, rowid DESC LIMIT 1");
+                                         "ORDER BY created_ms DESC, sequence DESC LIMIT 1");
 
     out[0] = '\0';
     sql_bind_text(&sql, 1, order->digest);
@@ -157,8 +184,9 @@ static bool insert_import(struct sql_connection *connection, const struct creati
     const struct import_order *order = creation->order;
     SQL_AUTO sql = sql_begin(
         connection, "INSERT INTO imports (id, digest, format, stated, corrects, name, file_bytes, "
-                    "deployment, document, cells, principal, created_ms) "
-                    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)");
+                    "deployment, document, cells, principal, created_ms, sequence) "
+                    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, " SQL_NEXT_SEQUENCE(
+                        "imports") ")");
 
     sql_bind_text(&sql, 1, creation->id);
     sql_bind_text(&sql, 2, order->digest);

@@ -64,7 +64,7 @@ static bool find_claimable(struct sql_connection *connection, struct claiming *c
         "WHERE (state = 'queued' AND NOT " JOB_WAITS "AND NOT " HELD_UP ") OR " LEFT_BEHIND
         "ORDER BY state = 'running' DESC, "
         "(SELECT count(*) FROM jobs b WHERE b.state = 'running' AND b.principal = "
-        "jobs.principal), " PRINCIPAL_SERVED ", " ENDPOINTS_SERVED ", created_ms, rowid";
+        "jobs.principal), " PRINCIPAL_SERVED ", " ENDPOINTS_SERVED ", created_ms, sequence";
     enum sql_step step;
     SQL_AUTO sql = sql_begin(connection, CLAIMABLE);
 
@@ -83,11 +83,12 @@ static bool find_claimable(struct sql_connection *connection, struct claiming *c
 static bool take(struct sql_connection *connection, const struct claiming *claiming,
                  struct error *error)
 {
-    SQL_AUTO sql =
-        sql_begin(connection, "UPDATE jobs SET state = 'running', owner = ?2, lease_until_ms = ?3, "
-                              "fence = fence + 1, updated_ms = ?4, "
-                              "started_ms = coalesce(started_ms, max(?4, created_ms)) "
-                              "WHERE id = ?1");
+    SQL_AUTO sql = sql_begin(
+        connection,
+        "UPDATE jobs SET state = 'running', owner = ?2, lease_until_ms = ?3, "
+        "fence = fence + 1, updated_ms = ?4, "
+        "started_ms = coalesce(started_ms, " SQL_GREATER("?4", "created_ms") ") "
+                                                                             "WHERE id = ?1");
 
     sql_bind_text(&sql, 1, claiming->job.id);
     sql_bind_text(&sql, 2, claiming->owner);
@@ -246,9 +247,11 @@ struct ending {
 static bool end_job(struct sql_connection *connection, const struct ending *ending,
                     struct error *error)
 {
-    SQL_AUTO sql = sql_begin(connection, "UPDATE jobs SET state = ?2, outcome = ?3, "
-                                         "finished_ms = max(?4, started_ms), updated_ms = ?4, "
-                                         "lease_until_ms = 0 WHERE id = ?1");
+    SQL_AUTO sql = sql_begin(
+        connection,
+        "UPDATE jobs SET state = ?2, outcome = ?3, "
+        "finished_ms = " SQL_GREATER("?4", "started_ms") ", updated_ms = ?4, "
+                                                         "lease_until_ms = 0 WHERE id = ?1");
 
     sql_bind_text(&sql, 1, ending->claim->job_id);
     sql_bind_text(&sql, 2, job_state_name(ending->state));

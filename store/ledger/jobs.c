@@ -89,7 +89,7 @@ bool job_list(struct store *store, const struct job_filter *filter, size_t limit
         "SELECT " JOB_COLUMNS "FROM jobs WHERE (?1 IS NULL OR kind = ?1) "
         "AND (?2 IS NULL OR principal = ?2) AND (?3 IS NULL OR subject = ?3) "
         "AND (?4 IS NULL OR " JOB_STATE " = ?4) AND (?5 = 0 OR created_ms < ?5) "
-        "ORDER BY created_ms DESC, rowid DESC LIMIT ?6";
+        "ORDER BY created_ms DESC, sequence DESC LIMIT ?6";
     struct job *rows = NULL;
     size_t length = 0;
     enum sql_step step;
@@ -150,8 +150,9 @@ bool job_counts(struct store *store, int64_t counts[JOB_CANCELLED + 1], struct e
 
 bool job_insert(struct sql_connection *connection, const struct job *job, struct error *error)
 {
-    SQL_AUTO sql = sql_begin(connection, "INSERT INTO jobs (id, kind, subject, state, principal, "
-                                         "created_ms) VALUES (?1, ?2, ?3, 'queued', ?4, ?5)");
+    SQL_AUTO sql = sql_begin(
+        connection, "INSERT INTO jobs (id, kind, subject, state, principal, created_ms, sequence) "
+                    "VALUES (?1, ?2, ?3, 'queued', ?4, ?5, " SQL_NEXT_SEQUENCE("jobs") ")");
 
     sql_bind_text(&sql, 1, job->id);
     sql_bind_text(&sql, 2, job->kind);
@@ -217,9 +218,10 @@ struct cancelling {
 
 static bool apply_cancel(struct sql_connection *connection, void *context, struct error *error)
 {
-    static const char CANCEL[] = "UPDATE jobs SET state = 'cancelled', cancel_requested_ms = ?2, "
-                                 "finished_ms = max(?2, created_ms), updated_ms = ?2 "
-                                 "WHERE id = ?1";
+    static const char CANCEL[] =
+        "UPDATE jobs SET state = 'cancelled', cancel_requested_ms = ?2, "
+        "finished_ms = " SQL_GREATER("?2", "created_ms") ", updated_ms = ?2 "
+                                                         "WHERE id = ?1";
     static const char REQUEST[] =
         "UPDATE jobs SET cancel_requested_ms = coalesce(cancel_requested_ms, ?2), "
         "updated_ms = ?2 WHERE id = ?1";

@@ -112,8 +112,10 @@ static bool apply_add(struct sql_connection *connection, void *context, struct e
     const struct api_key *key = &adding->key;
     int64_t principal_id;
     SQL_AUTO sql =
-        sql_begin(connection, "INSERT INTO api_keys (id, principal_id, digest, created_ms, "
-                              "expires_ms, label) VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
+        sql_begin(connection,
+                  "INSERT INTO api_keys (id, principal_id, digest, created_ms, "
+                  "expires_ms, label, sequence) VALUES (?1, ?2, ?3, ?4, ?5, ?6, " SQL_NEXT_SEQUENCE(
+                      "api_keys") ")");
 
     if (!find_principal(connection, key, &principal_id, error))
         return false;
@@ -231,8 +233,8 @@ bool api_key_check(const struct api_key *key, int64_t now_ms, struct error *erro
 
 void api_key_note_use(struct store *store, const char *id, int64_t now_ms)
 {
-    static const char USED[] = "UPDATE api_keys SET last_used_ms = max(?2, "
-                               "coalesce(last_used_ms, 0)) WHERE id = ?1";
+    static const char USED[] = "UPDATE api_keys SET last_used_ms = " SQL_GREATER(
+        "?2", "coalesce(last_used_ms, 0)") "WHERE id = ?1";
 
     deferred_timestamps_note(store->deferred, USED, id, now_ms);
 }
@@ -243,7 +245,8 @@ bool api_key_list(struct store *store, struct api_key **out, size_t *count, stru
     size_t length = 0;
     enum sql_step step;
     READER_AUTO reader = database_reader(store->main);
-    SQL_AUTO sql = sql_begin(reader.connection, "SELECT " COLUMNS "ORDER BY k.created_ms, k.rowid");
+    SQL_AUTO sql =
+        sql_begin(reader.connection, "SELECT " COLUMNS "ORDER BY k.created_ms, k.sequence");
 
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
         rows = sql_rows_grow(rows, length, sizeof *rows);

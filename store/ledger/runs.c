@@ -17,7 +17,7 @@
     "r.deployment_id, r.revision, r.corrects, (SELECT c.id FROM runs c WHERE c.corrects = r.id "   \
     "AND c.finished_ms IS NOT NULL "                                                               \
     "AND EXISTS (SELECT 1 FROM cells WHERE run_id = c.id AND state = 'measured') "                 \
-    "ORDER BY c.rowid DESC LIMIT 1) "                                                              \
+    "ORDER BY c.sequence DESC LIMIT 1) "                                                           \
     "FROM runs r JOIN sweeps s ON s.id = r.sweep_id JOIN deployments d ON d.id = "                 \
     "r.deployment_id LEFT JOIN fingerprints f ON f.digest = r.fingerprint "
 
@@ -79,11 +79,11 @@ bool run_list(struct store *store, const char *deployment, const char *sweep_id,
     size_t length = 0;
     enum sql_step step;
     READER_AUTO reader = database_reader(store->main);
-    SQL_AUTO sql =
-        sql_begin(reader.connection, "SELECT " COLUMNS "WHERE (?1 IS NULL OR d.name = ?1) "
-                                     "AND (?2 IS NULL OR r.sweep_id = ?2) "
-                                     "AND (?3 = 0 OR r.created_ms < ?3) "
-                                     "ORDER BY r.created_ms DESC, r.repetition, r.rowid LIMIT ?4");
+    SQL_AUTO sql = sql_begin(reader.connection,
+                             "SELECT " COLUMNS "WHERE (?1 IS NULL OR d.name = ?1) "
+                             "AND (?2 IS NULL OR r.sweep_id = ?2) "
+                             "AND (?3 = 0 OR r.created_ms < ?3) "
+                             "ORDER BY r.created_ms DESC, r.repetition, r.sequence LIMIT ?4");
 
     sql_bind_text(&sql, 1, deployment);
     sql_bind_text(&sql, 2, sweep_id);

@@ -32,7 +32,7 @@ bool session_add(struct store *store, const struct session_row *session, struct 
 bool session_touch(struct store *store, const char *id, int64_t now_ms, struct error *error)
 {
     static const char SEEN[] =
-        "UPDATE sessions SET last_seen_ms = max(?2, last_seen_ms) WHERE id = ?1";
+        "UPDATE sessions SET last_seen_ms = " SQL_GREATER("?2", "last_seen_ms") "WHERE id = ?1";
 
     (void)error;
     deferred_timestamps_note(store->deferred, SEEN, id, now_ms);
@@ -41,7 +41,8 @@ bool session_touch(struct store *store, const char *id, int64_t now_ms, struct e
 
 bool session_hear(struct store *store, const char *id, int64_t sequence, struct error *error)
 {
-    static const char HEARD[] = "UPDATE sessions SET heard = max(?2, heard) WHERE id = ?1";
+    static const char HEARD[] =
+        "UPDATE sessions SET heard = " SQL_GREATER("?2", "heard") "WHERE id = ?1";
 
     (void)error;
     deferred_timestamps_note(store->deferred, HEARD, id, sequence);

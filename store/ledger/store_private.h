@@ -140,8 +140,8 @@ bool sweep_read(struct sql_connection *connection, const char *id, struct sweep_
 #define JOB_STATE "CASE WHEN " JOB_WAITS "THEN 'waiting' ELSE state END"
 #define JOB_COLUMNS                                                                                \
     "id, kind, subject, " JOB_STATE ", principal, created_ms, started_ms, finished_ms, owner, "    \
-    "lease_until_ms, fence, cancel_requested_ms, progress, progress_total, message, outcome, "     \
-    "max(updated_ms, created_ms) "
+    "lease_until_ms, fence, cancel_requested_ms, progress, progress_total, message, "              \
+    "outcome, " SQL_GREATER("updated_ms", "created_ms")
 /* A row of JOB_COLUMNS. */
 void job_read_row(const struct sql *sql, struct job *row);
 bool job_read(struct sql_connection *connection, const char *id, struct job *out,

@@ -44,10 +44,11 @@ static bool insert_job(struct sql_connection *connection, const struct creation 
 static bool insert_sweep(struct sql_connection *connection, const struct creation *creation,
                          const char *job_id, struct error *error)
 {
-    SQL_AUTO sql =
-        sql_begin(connection, "INSERT INTO sweeps (id, deployment_id, revision, job_id, plan, "
-                              "plan_digest, state, principal, created_ms) "
-                              "VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'planned', ?7, ?8)");
+    SQL_AUTO sql = sql_begin(
+        connection,
+        "INSERT INTO sweeps (id, deployment_id, revision, job_id, plan, "
+        "plan_digest, state, principal, created_ms, sequence) "
+        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'planned', ?7, ?8, " SQL_NEXT_SEQUENCE("sweeps") ")");
 
     sql_bind_text(&sql, 1, creation->sweep_id);
     sql_bind_integer(&sql, 2, creation->order->deployment->id);
@@ -90,9 +91,10 @@ static const char *corrected(const struct sweep_order *order, const struct run_m
 static bool insert_run(struct sql_connection *connection, const struct creation *creation,
                        const struct run_made *run, struct error *error)
 {
-    SQL_AUTO sql = sql_begin(connection, "INSERT INTO runs (id, sweep_id, repetition, provenance, "
-                                         "created_ms, deployment_id, revision, corrects) "
-                                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
+    SQL_AUTO sql = sql_begin(
+        connection, "INSERT INTO runs (id, sweep_id, repetition, provenance, "
+                    "created_ms, deployment_id, revision, corrects, sequence) "
+                    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, " SQL_NEXT_SEQUENCE("runs") ")");
     const struct deployment *deployment = creation->subjects[run->subject];
 
     sql_bind_text(&sql, 1, run->id);

@@ -116,7 +116,7 @@ bool sweep_list(struct store *store, const char *deployment, int64_t before_ms, 
                                      "(SELECT p.sweep_id FROM sweep_subjects p JOIN deployments e "
                                      "ON e.id = p.deployment_id WHERE e.name = ?1)) "
                                      "AND (?2 = 0 OR s.created_ms < ?2) "
-                                     "ORDER BY s.created_ms DESC, s.rowid DESC LIMIT ?3");
+                                     "ORDER BY s.created_ms DESC, s.sequence DESC LIMIT ?3");
 
     sql_bind_text(&sql, 1, deployment);
     sql_bind_integer(&sql, 2, before_ms);

@@ -220,7 +220,8 @@ static bool begin_scrape(struct sql_connection *connection, struct scrape *scrap
     static const char LAST[] =
         "INSERT INTO compacted (deployment_id, until_ms, last_ms) VALUES (?1, 0, ?2) "
         "ON CONFLICT (deployment_id) DO UPDATE SET last_ms = ?2, "
-        "epoch = epoch + CASE WHEN last_ms > ?2 THEN 1 ELSE 0 END RETURNING epoch, until_ms";
+        "epoch = compacted.epoch + CASE WHEN compacted.last_ms > ?2 THEN 1 ELSE 0 END RETURNING "
+        "epoch, until_ms";
     int64_t until_ms;
     bool found;
     SQL_AUTO sql = sql_begin(connection, LAST);
@@ -239,8 +240,9 @@ static bool apply_scrape(struct sql_connection *connection, void *context, struc
     struct scrape *scrape = context;
     FREE_AUTO void *data = NULL;
     size_t length;
-    SQL_AUTO sql = sql_begin(connection, "INSERT OR REPLACE INTO samples (deployment_id, at_ms, "
-                                         "data, epoch) VALUES (?1, ?2, ?3, ?4)");
+    SQL_AUTO sql = sql_begin(connection, "INSERT INTO samples (deployment_id, at_ms, data, epoch) "
+                                         "VALUES (?1, ?2, ?3, ?4) ON CONFLICT (deployment_id, "
+                                         "at_ms) DO UPDATE SET data = ?3, epoch = ?4");
 
     if (!begin_scrape(connection, scrape, error) || !apply_series(connection, scrape, error)
         || !apply_left_out(connection, scrape, error))

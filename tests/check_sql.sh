@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Fails on SQL of one engine alone outside that engine's files: the texts of statements are the same for every engine.
+cd "$(dirname "$0")/.." || exit 1
+
+# Row numbers, upserts, functions and literals that only SQLite has, or that mean something else elsewhere.
+readonly DIALECT="\\browid\\b|\\boid\\b|WITHOUT ROWID|AUTOINCREMENT|\\bINSERT OR\\b|\\bREPLACE INTO\\b|\\bUPDATE OR\\b|\\bPRAGMA\\b|\
+sqlite_(schema|master|sequence)|last_insert|\\b(datetime|strftime|julianday|unixepoch|ifnull|iif|typeof|glob|printf|instr|randomblob|\
+json|json_[a-z_]+|group_concat|total|changes)\\(|\\bGLOB\\b|\\bMATCH\\b|\\b[xX]'|\\bIS NOT \\?|\\bIS \\?|\\bLIMIT -1|INDEXED BY|COLLATE|\
+\\b(max|min)\\([^()]*(\\([^()]*\\)[^()]*)*,|BEGIN (IMMEDIATE|EXCLUSIVE|DEFERRED)"
+
+# The literals of the store's files, joined where a text goes over several lines: "FILE:LINE: TEXT".
+texts() {
+    find store -name '*.[ch]' ! -path 'store/engine/sqlite*' -exec awk '
+        {
+            line = $0
+            sub(/^ *(\/\*|\*).*/, "", line)
+            while (match(line, /"([^"\\]|\\.)*"/)) {
+                if (text == "") at = FNR
+                text = text substr(line, RSTART + 1, RLENGTH - 2)
+                line = substr(line, RSTART + RLENGTH)
+                more = line ~ /^[ \\]*$|^ *SQL_|^ *[A-Z_]+ *"|^ *[A-Z_]+[ \\]*$/
+                if (!more) { print FILENAME ":" at ": " text; text = "" }
+            }
+            if (line !~ /^[ \\]*$/ && text != "" && $0 !~ /"/) { print FILENAME ":" at ": " text; text = "" }
+        }
+        END { if (text != "") print FILENAME ":" at ": " text }' {} \;
+}
+
+bad=$(texts | grep -E "$DIALECT")
+[ -z "$bad" ] || {
+    echo "$bad"
+    echo "SQL of one engine outside store/engine/: write it so that every engine speaks it, or give struct sql_engine a function"
+    exit 1
+}
