@@ -49,7 +49,7 @@ static void read_models(struct probe *probe, const json_t *list)
 }
 
 /* True also where there is no such path: then an engine's own list may do. */
-static bool ask_models(struct probe *probe, struct error *error)
+static CHECKED bool ask_models(struct probe *probe, struct error *error)
 {
     struct engine_report *report = probe->report;
     json_auto_t *answer = NULL;
@@ -205,7 +205,7 @@ static void write_details(struct probe *probe)
     }
 }
 
-static bool probe_all(struct probe *probe, struct error *error)
+static CHECKED bool probe_all(struct probe *probe, struct error *error)
 {
     if (!ask_models(probe, error)) {
         if (!was_heard(probe->report->failure) || !answers_by_name(probe))
@@ -253,8 +253,8 @@ bool engine_probe(const struct endpoint *endpoint, int64_t within_ms, struct eng
 
 /* ---- Of deployments ---- */
 
-static bool refuse_unlisted(const struct engine_report *report, const struct endpoint *endpoint,
-                            struct error *error)
+static CHECKED bool refuse_unlisted(const struct engine_report *report,
+                                    const struct endpoint *endpoint, struct error *error)
 {
     static const size_t named = 5;
     TEXT_AUTO names = { 0 };
@@ -278,9 +278,9 @@ static const char *engine_name(const struct engine_report *report,
     return report->engine;
 }
 
-static bool gather_facts(const struct deployment *deployment, struct endpoint *endpoint,
-                         const struct engine_report *report, struct model_facts *out,
-                         struct error *error)
+static CHECKED bool gather_facts(const struct deployment *deployment, struct endpoint *endpoint,
+                                 const struct engine_report *report, struct model_facts *out,
+                                 struct error *error)
 {
     const struct engine_model *model = engine_model_find(report, endpoint->model);
     if (model == NULL)

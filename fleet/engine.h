@@ -29,11 +29,12 @@ struct engine_report {
  * take all of it; 0: 5 s each and 15 s together, 45 s where a named model has to be loaded. False
  * (UPSTREAM, with the failure's class in the sentence) when not even the models list answers; then
  * only out->failure is set. */
-bool engine_probe(const struct endpoint *endpoint, int64_t within_ms, struct engine_report *out,
-                  struct error *error);
+CHECKED bool engine_probe(const struct endpoint *endpoint, int64_t within_ms,
+                          struct engine_report *out, struct error *error);
 
 /* Probes, and picks the facts of the deployment's model (its first model where none is named:
  * endpoint->model is then filled in). A model the server does not list: NOT_FOUND naming those it
  * has. *failure: how the probe failed, or NONE. */
-bool engine_facts(const struct deployment *deployment, struct endpoint *endpoint, int64_t within_ms,
-                  struct model_facts *out, enum failure *failure, struct error *error);
+CHECKED bool engine_facts(const struct deployment *deployment, struct endpoint *endpoint,
+                          int64_t within_ms, struct model_facts *out, enum failure *failure,
+                          struct error *error);

@@ -29,8 +29,8 @@ struct engine_metrics_snapshot {
 
 /* Scrapes /metrics once; engine-specific names are mapped by a table (vLLM, SGLang, llama.cpp, TGI,
  * JetStream, exporters of Ollama). */
-bool engine_metrics_scrape(const struct endpoint *endpoint, struct engine_metrics_snapshot *out,
-                           struct error *error);
+CHECKED bool engine_metrics_scrape(const struct endpoint *endpoint,
+                                   struct engine_metrics_snapshot *out, struct error *error);
 /* The same, keeping every mapped series for the store: values are the snapshot's members under our
  * names. */
 size_t engine_metrics_values(const struct engine_metrics_snapshot *snapshot,

@@ -6,11 +6,11 @@
 #include "fleet/small_request.h"
 
 /* engine_metrics_scrape within the deadline of `ask`, and cancellable. */
-bool metrics_map_fetch(const struct small_request *ask, struct engine_metrics_snapshot *out,
-                       struct error *error);
+CHECKED bool metrics_map_fetch(const struct small_request *ask, struct engine_metrics_snapshot *out,
+                               struct error *error);
 /* The same, with the page itself appended to *body. */
-bool metrics_map_fetch_page(const struct small_request *ask, struct text *body,
-                            struct engine_metrics_snapshot *out, struct error *error);
+CHECKED bool metrics_map_fetch_page(const struct small_request *ask, struct text *body,
+                                    struct engine_metrics_snapshot *out, struct error *error);
 
 /* Every figure NaN. */
 void metrics_map_clear(struct engine_metrics_snapshot *out);

@@ -181,7 +181,7 @@ static void take_choice(struct exchange *exchange, const json_t *choice)
               json_get_text(choice, "finish_reason", ""));
 }
 
-static bool take_plain(struct exchange *exchange, struct error *error)
+static CHECKED bool take_plain(struct exchange *exchange, struct error *error)
 {
     struct query_result *result = exchange->result;
     json_auto_t *answer = NULL;
@@ -209,14 +209,14 @@ static bool take_plain(struct exchange *exchange, struct error *error)
 
 /* ---- How it ended ---- */
 
-static bool fail(struct query_result *result, enum failure failure, struct error *error,
-                 enum error_kind kind, const char *sentence)
+static CHECKED bool fail(struct query_result *result, enum failure failure, struct error *error,
+                         enum error_kind kind, const char *sentence)
 {
     result->failure = failure;
     return error_set(error, kind, "%s (%s)", sentence, failure_name(failure));
 }
 
-static bool explain_stop(struct exchange *exchange, struct error *error)
+static CHECKED bool explain_stop(struct exchange *exchange, struct error *error)
 {
     struct query_result *result = exchange->result;
     TEXT_AUTO sentence = { 0 };
@@ -241,7 +241,7 @@ static bool explain_stop(struct exchange *exchange, struct error *error)
 }
 
 /* Of a transfer that ended well. */
-static bool check_answer(struct exchange *exchange, struct error *error)
+static CHECKED bool check_answer(struct exchange *exchange, struct error *error)
 {
     struct query_result *result = exchange->result;
     TEXT_AUTO sentence = { 0 };
@@ -262,8 +262,8 @@ static bool check_answer(struct exchange *exchange, struct error *error)
     return true;
 }
 
-static bool settle(struct exchange *exchange, bool transferred, const struct error *transport,
-                   struct error *error)
+static CHECKED bool settle(struct exchange *exchange, bool transferred,
+                           const struct error *transport, struct error *error)
 {
     struct query_result *result = exchange->result;
 
@@ -340,8 +340,8 @@ static void hide_secret(const struct exchange *exchange, struct error *error)
         mask_error(mask, error);
 }
 
-static bool transfer(struct exchange *exchange, const struct endpoint *endpoint, const char *body,
-                     struct error *error)
+static CHECKED bool transfer(struct exchange *exchange, const struct endpoint *endpoint,
+                             const char *body, struct error *error)
 {
     const struct query *query = exchange->query;
     TEXT_AUTO url = { 0 };
@@ -365,8 +365,8 @@ static bool transfer(struct exchange *exchange, const struct endpoint *endpoint,
 }
 
 /* *fields loses the one that the server refused: then the request is worth repeating. */
-static bool run_once(const struct endpoint *endpoint, const struct query *query, unsigned *fields,
-                     struct query_result *result, struct error *error)
+static CHECKED bool run_once(const struct endpoint *endpoint, const struct query *query,
+                             unsigned *fields, struct query_result *result, struct error *error)
 {
     char *body = query_body(endpoint, query, *fields);
     struct exchange exchange;

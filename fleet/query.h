@@ -33,6 +33,6 @@ struct query_result {
 
 /* False on any failure, with its class in result->failure and one sentence; what had arrived is in
  * the result. Free with query_result_finish either way. */
-bool query_run(const struct endpoint *endpoint, const struct query *query,
-               struct query_result *result, struct error *error);
+CHECKED bool query_run(const struct endpoint *endpoint, const struct query *query,
+                       struct query_result *result, struct error *error);
 void query_result_finish(struct query_result *result);

@@ -33,7 +33,7 @@ bool replicas_check(const struct small_request *ask, const struct engine_metrics
 
 /* Whether a server can be watched: within 5 s it tells its metrics, and is one. UPSTREAM why not.
  */
-bool replicas_try(const struct endpoint *endpoint, struct error *error);
+CHECKED bool replicas_try(const struct endpoint *endpoint, struct error *error);
 
 /* One sentence of such an address, for people. */
 #define REPLICAS_SEVERAL                                                                           \

@@ -92,8 +92,9 @@ static bool are_several(struct scraper *scraper, int64_t deployment_id,
     return several;
 }
 
-static bool ask_deployment(struct scraper *scraper, const struct due *due, struct text *body,
-                           struct engine_metrics_snapshot *out, struct error *error)
+static CHECKED bool ask_deployment(struct scraper *scraper, const struct due *due,
+                                   struct text *body, struct engine_metrics_snapshot *out,
+                                   struct error *error)
 {
     struct deployment deployment;
     struct endpoint endpoint;
@@ -126,8 +127,8 @@ static void warn_of_left_out(const struct due *due, const struct scrape_left_out
 
 /* Our figures, and the page as it is, for whoever knows the server's own names. Ours come first:
  * where a deployment has as many series as it may have, they are the last to be left out. */
-static bool keep(struct scraper *scraper, const struct due *due, const struct text *body,
-                 const struct engine_metrics_snapshot *snapshot, struct error *error)
+static CHECKED bool keep(struct scraper *scraper, const struct due *due, const struct text *body,
+                         const struct engine_metrics_snapshot *snapshot, struct error *error)
 {
     struct scrape_value own[VALUES_LIMIT];
     size_t count = engine_metrics_values(snapshot, own, VALUES_LIMIT);
@@ -202,8 +203,8 @@ static void set_row(struct scraper *scraper, const struct deployment *deployment
 }
 
 /* The deployments that there are (not those that are retired), page by page, with their targets. */
-static bool set_rows(struct scraper *scraper, const struct scrape_target *targets, size_t count,
-                     struct error *error)
+static CHECKED bool set_rows(struct scraper *scraper, const struct scrape_target *targets,
+                             size_t count, struct error *error)
 {
     char after[64] = "";
     size_t listed;

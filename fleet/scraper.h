@@ -8,7 +8,7 @@
 struct scraper;
 
 /* `access` is borrowed for its whole life. */
-bool scraper_create(const struct access *access, struct scraper **out, struct error *error);
+CHECKED bool scraper_create(const struct access *access, struct scraper **out, struct error *error);
 void scraper_kick(
     struct scraper *scraper); /* the targets changed; seen within a minute otherwise */
 /* Ends what is asked just now within a fraction of a second. NULL is fine. */

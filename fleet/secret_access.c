@@ -15,8 +15,8 @@
 
 /* ---- Where a secret may be sent ---- */
 
-static bool read_bound(struct store *store, const char *secret, struct secret_access *out,
-                       struct error *error)
+static CHECKED bool read_bound(struct store *store, const char *secret, struct secret_access *out,
+                               struct error *error)
 {
     FREE_AUTO struct secret_origin *rows = NULL;
     size_t count;
@@ -59,8 +59,9 @@ static bool has(const struct secret_access *access, const char *origin)
 }
 
 /* *allowed, and by whom it is for the origin of the URL. */
-static bool look(const struct access *access, const char *secret, const char *url,
-                 char origin[ORIGIN_SIZE], bool *allowed, bool *by_file, struct error *error)
+static CHECKED bool look(const struct access *access, const char *secret, const char *url,
+                         char origin[ORIGIN_SIZE], bool *allowed, bool *by_file,
+                         struct error *error)
 {
     struct secret_access found;
 
@@ -73,7 +74,7 @@ static bool look(const struct access *access, const char *secret, const char *ur
     return true;
 }
 
-static bool refuse_by_file(const char *secret, const char *origin, struct error *error)
+static CHECKED bool refuse_by_file(const char *secret, const char *origin, struct error *error)
 {
     return error_set(error, ERROR_FORBIDDEN,
                      "the secret %s is not to be sent to %s: the file %s.origins in the secrets "

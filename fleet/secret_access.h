@@ -14,12 +14,13 @@ struct access {
 
 /* May a deployment have this URL, as far as the list of servers goes? Names are resolved at each
  * use, not here. FORBIDDEN says why not. */
-bool access_check_url(const struct access *access, const char *url, struct error *error);
+CHECKED bool access_check_url(const struct access *access, const char *url, struct error *error);
 
 /* Address, model and credential of a deployment: its secret is read now, and only if it may be sent
  * there now; the model is the deployment's, or "". */
-bool secret_access_endpoint(const struct access *access, const struct deployment *deployment,
-                            struct endpoint *out, struct error *error);
+CHECKED bool secret_access_endpoint(const struct access *access,
+                                    const struct deployment *deployment, struct endpoint *out,
+                                    struct error *error);
 
 /* Where a secret may be sent. */
 struct secret_access {
@@ -28,13 +29,13 @@ struct secret_access {
     bool by_file; /* a file beside the secret says so, and nobody else may */
 };
 /* Free with secret_access_finish. */
-bool secret_access_read(const struct access *access, const char *secret, struct secret_access *out,
-                        struct error *error);
+CHECKED bool secret_access_read(const struct access *access, const char *secret,
+                                struct secret_access *out, struct error *error);
 void secret_access_finish(struct secret_access *found);
 
 /* May the secret be sent to the origin of this URL? FORBIDDEN says whose call allows it. */
-bool secret_access_check(const struct access *access, const char *secret, const char *url,
-                         struct error *error);
+CHECKED bool secret_access_check(const struct access *access, const char *secret, const char *url,
+                                 struct error *error);
 /* Is its value, if there is one, so short or common that it can be hidden in failures alone? Who
  * binds such a secret is warned: SECRET_WEAK_WARNING takes its name. */
 bool secret_access_is_weak(const struct access *access, const char *secret);
@@ -44,10 +45,10 @@ bool secret_access_is_weak(const struct access *access, const char *secret);
     "alone; a random one of 20 characters or more is hidden everywhere"
 /* What an admin would bind: *origin of the URL, "" where it is bound already. FORBIDDEN where a
  * file says it all. */
-bool secret_access_missing(const struct access *access, const char *secret, const char *url,
-                           char origin[ORIGIN_SIZE], struct error *error);
+CHECKED bool secret_access_missing(const struct access *access, const char *secret, const char *url,
+                                   char origin[ORIGIN_SIZE], struct error *error);
 /* Binds the secret to the origin of the URL, or takes that back. *changed false: it was so already.
  */
-bool secret_access_bind(const struct access *access, const char *secret, const char *url,
-                        bool bound, struct change *change, char origin[ORIGIN_SIZE], bool *changed,
-                        struct error *error);
+CHECKED bool secret_access_bind(const struct access *access, const char *secret, const char *url,
+                                bool bound, struct change *change, char origin[ORIGIN_SIZE],
+                                bool *changed, struct error *error);

@@ -18,8 +18,8 @@ struct small_request small_request_begin(const struct endpoint *endpoint, int64_
                                    .deadline_ns = clock_monotonic_ns() + all_within_ms * 1000000 };
 }
 
-static bool perform(const struct small_request *ask, const char *path, const char *body,
-                    struct outbound_response *response, struct error *error)
+static CHECKED bool perform(const struct small_request *ask, const char *path, const char *body,
+                            struct outbound_response *response, struct error *error)
 {
     const struct endpoint *endpoint = ask->endpoint;
     int64_t left_ms = (ask->deadline_ns - clock_monotonic_ns()) / 1000000;
@@ -50,9 +50,9 @@ static bool perform(const struct small_request *ask, const char *path, const cha
 }
 
 /* It came whole, but is no JSON. */
-static bool refuse_answer(const struct small_request *ask, const char *path,
-                          const struct outbound_response *response, const char *problem,
-                          struct error *error)
+static CHECKED bool refuse_answer(const struct small_request *ask, const char *path,
+                                  const struct outbound_response *response, const char *problem,
+                                  struct error *error)
 {
     TEXT_AUTO url = { 0 };
     TEXT_AUTO advice = { 0 };

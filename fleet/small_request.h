@@ -20,8 +20,8 @@ struct small_request {
 struct small_request small_request_begin(const struct endpoint *endpoint, int64_t all_within_ms);
 /* GET, or POST where there is a JSON body. `path` begins with '/'. On false *failure is the class.
  * *out is yours. */
-bool small_request_json(const struct small_request *ask, const char *path, const char *body,
-                        json_t **out, enum failure *failure, struct error *error);
+CHECKED bool small_request_json(const struct small_request *ask, const char *path, const char *body,
+                                json_t **out, enum failure *failure, struct error *error);
 /* GET of a text, at most 4 MiB, appended to *out. */
-bool small_request_text(const struct small_request *ask, const char *path, struct text *out,
-                        enum failure *failure, struct error *error);
+CHECKED bool small_request_text(const struct small_request *ask, const char *path, struct text *out,
+                                enum failure *failure, struct error *error);

@@ -68,7 +68,7 @@ void answer_next(struct answer *answer, const char *next);
 
 size_t answer_page_limit(const struct call *call);
 /* The cursor of lists by time (or by number); 0 without one. */
-bool answer_page_cursor(const struct call *call, int64_t *out, struct error *error);
+CHECKED bool answer_page_cursor(const struct call *call, int64_t *out, struct error *error);
 /* Of `count` rows, newest first, asked for as limit + 1: how many make this page. It never ends
  * between two rows of one time, which a cursor of time could not tell apart. */
 size_t answer_page_length(size_t count, size_t limit,

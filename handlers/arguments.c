@@ -51,7 +51,7 @@ static void list_params(const struct tool *tool, struct text *out)
         text_add(out, "none");
 }
 
-static bool refuse_unknown(const struct tool *tool, const char *given, struct error *error)
+static CHECKED bool refuse_unknown(const struct tool *tool, const char *given, struct error *error)
 {
     char shown[VALUE_SHOWN_SIZE];
     json_auto_t *name = json_string(given);
@@ -67,7 +67,8 @@ static bool refuse_unknown(const struct tool *tool, const char *given, struct er
                      shown, text_string(&known));
 }
 
-static bool check_known(const struct tool *tool, const json_t *arguments, struct error *error)
+static CHECKED bool check_known(const struct tool *tool, const json_t *arguments,
+                                struct error *error)
 {
     const char *name;
     json_t *value;
@@ -83,7 +84,8 @@ static bool outside(double value, double low, double high)
     return (low != 0 || high != 0) && !(value >= low && value <= high);
 }
 
-static bool check_number(const struct param *param, const json_t *value, struct error *error)
+static CHECKED bool check_number(const struct param *param, const json_t *value,
+                                 struct error *error)
 {
     char shown[VALUE_SHOWN_SIZE];
 
@@ -94,7 +96,7 @@ static bool check_number(const struct param *param, const json_t *value, struct 
 }
 
 /* What is kept under a name, or as one, is no credential. The sentence does not repeat it. */
-static bool check_harmless(const struct param *param, const char *text, struct error *error)
+static CHECKED bool check_harmless(const struct param *param, const char *text, struct error *error)
 {
     TEXT_AUTO shown = { 0 };
     size_t length = strlen(text);
@@ -114,7 +116,7 @@ static bool check_harmless(const struct param *param, const char *text, struct e
         param->name);
 }
 
-static bool check_text(const struct param *param, const json_t *value, struct error *error)
+static CHECKED bool check_text(const struct param *param, const json_t *value, struct error *error)
 {
     size_t length = json_string_length(value);
 
@@ -125,7 +127,8 @@ static bool check_text(const struct param *param, const json_t *value, struct er
     return check_harmless(param, json_string_value(value), error);
 }
 
-static bool check_choice(const struct param *param, const json_t *value, struct error *error)
+static CHECKED bool check_choice(const struct param *param, const json_t *value,
+                                 struct error *error)
 {
     char shown[VALUE_SHOWN_SIZE];
     TEXT_AUTO allowed = { 0 };
@@ -139,7 +142,7 @@ static bool check_choice(const struct param *param, const json_t *value, struct 
                      value_show(value, shown), text_string(&allowed));
 }
 
-static bool check_count(const struct param *param, size_t count, struct error *error)
+static CHECKED bool check_count(const struct param *param, size_t count, struct error *error)
 {
     if (outside((double)count, param->low, param->high))
         return error_set(error, ERROR_INVALID,
@@ -148,7 +151,8 @@ static bool check_count(const struct param *param, size_t count, struct error *e
     return true;
 }
 
-static bool check_numbers(const struct param *param, const json_t *value, struct error *error)
+static CHECKED bool check_numbers(const struct param *param, const json_t *value,
+                                  struct error *error)
 {
     char shown[VALUE_SHOWN_SIZE];
     size_t i;
@@ -164,7 +168,7 @@ static bool check_numbers(const struct param *param, const json_t *value, struct
     return check_count(param, json_array_size(value), error);
 }
 
-static bool check_texts(const struct param *param, const json_t *value, struct error *error)
+static CHECKED bool check_texts(const struct param *param, const json_t *value, struct error *error)
 {
     size_t i;
     json_t *item;
@@ -180,7 +184,8 @@ static bool check_texts(const struct param *param, const json_t *value, struct e
     return check_count(param, json_array_size(value), error);
 }
 
-static bool check_text_map(const struct param *param, const json_t *value, struct error *error)
+static CHECKED bool check_text_map(const struct param *param, const json_t *value,
+                                   struct error *error)
 {
     char shown[VALUE_SHOWN_SIZE];
     const char *key;
@@ -203,7 +208,8 @@ static bool check_text_map(const struct param *param, const json_t *value, struc
     return check_count(param, json_object_size(value), error);
 }
 
-static bool check_limits(const struct param *param, const json_t *value, struct error *error)
+static CHECKED bool check_limits(const struct param *param, const json_t *value,
+                                 struct error *error)
 {
     switch (param->type) {
     case VALUE_TEXT:
@@ -229,7 +235,8 @@ static bool check_limits(const struct param *param, const json_t *value, struct 
 }
 
 /* Of a list: the first entry that makes it another. */
-static bool refuse_entry(const struct param *param, const json_t *value, struct error *error)
+static CHECKED bool refuse_entry(const struct param *param, const json_t *value,
+                                 struct error *error)
 {
     const struct value_kind *kind = value_kind(param->type);
     char shown[VALUE_SHOWN_SIZE];
@@ -246,7 +253,7 @@ static bool refuse_entry(const struct param *param, const json_t *value, struct 
     return true;
 }
 
-static bool check_value(const struct param *param, const json_t *value, struct error *error)
+static CHECKED bool check_value(const struct param *param, const json_t *value, struct error *error)
 {
     const struct value_kind *kind = value_kind(param->type);
     char shown[VALUE_SHOWN_SIZE];
@@ -295,8 +302,8 @@ static json_t *normal_form(const struct param *param, json_t *value)
     return list;
 }
 
-static bool check_param(const struct tool *tool, const struct param *param, const json_t *value,
-                        struct error *error)
+static CHECKED bool check_param(const struct tool *tool, const struct param *param,
+                                const json_t *value, struct error *error)
 {
     if (value != NULL && !json_is_null(value))
         return check_value(param, value, error);

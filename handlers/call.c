@@ -15,7 +15,8 @@
 #include "store/audit/audit_log.h"
 #include "store/ledger/disk_space.h"
 
-static bool check_role(const struct tool *tool, const struct call *call, struct error *error)
+static CHECKED bool check_role(const struct tool *tool, const struct call *call,
+                               struct error *error)
 {
     if (role_allows(call->principal.role, tool->role))
         return true;
@@ -24,7 +25,8 @@ static bool check_role(const struct tool *tool, const struct call *call, struct 
 }
 
 /* Admins are let in where others are not, so that they can make room. */
-static bool check_room(const struct tool *tool, const struct call *call, struct error *error)
+static CHECKED bool check_room(const struct tool *tool, const struct call *call,
+                               struct error *error)
 {
     const struct services *services = call->services;
 
@@ -36,14 +38,14 @@ static bool check_room(const struct tool *tool, const struct call *call, struct 
 }
 
 /* What has effects outside is announced before it happens: no audit, no effect. */
-static bool announce(const struct tool *tool, struct call *call, struct error *error)
+static CHECKED bool announce(const struct tool *tool, struct call *call, struct error *error)
 {
     if (tool->read_only || !tool->open_world)
         return true;
     return audit_log_announce(call->services->store, &call->change, error);
 }
 
-static bool has_go_ahead(const struct tool *tool, struct call *call, struct error *error)
+static CHECKED bool has_go_ahead(const struct tool *tool, struct call *call, struct error *error)
 {
     bool given;
 
@@ -55,8 +57,8 @@ static bool has_go_ahead(const struct tool *tool, struct call *call, struct erro
     return given;
 }
 
-static bool run_checked(const struct tool *tool, struct call *call, struct answer *answer,
-                        struct error *error)
+static CHECKED bool run_checked(const struct tool *tool, struct call *call, struct answer *answer,
+                                struct error *error)
 {
     if (!check_room(tool, call, error) || !announce(tool, call, error)
         || !has_go_ahead(tool, call, error) || !tool->run(call, answer, error))
@@ -64,8 +66,8 @@ static bool run_checked(const struct tool *tool, struct call *call, struct answe
     return tool->fields == NULL || tool_conforms(tool, answer->structured, error);
 }
 
-static bool check_arguments(const struct tool *tool, const struct call *call, json_t **checked,
-                            struct error *error)
+static CHECKED bool check_arguments(const struct tool *tool, const struct call *call,
+                                    json_t **checked, struct error *error)
 {
     json_auto_t *recalled = NULL;
 
@@ -162,14 +164,16 @@ void call_read(const struct call *call, const char *what)
 {
     const struct change change = { .actor = call->change.actor, .tool = call->change.tool };
     const struct audit_event event = { AUDIT_READ, &change, "ok", "", what };
-    struct error ignored; /* it only counts */
+    struct error problem;
 
-    audit_log_count(call->services->store, &event, &ignored);
+    if (!audit_log_count(call->services->store, &event, &problem))
+        log_warning("request %s: a reading is not counted in the audit: %s",
+                    call->change.actor.request_id, problem.message);
 }
 
 /* Most calls only read, and those that go well are hardly audited. */
-static bool read_only_call(const struct tool *tool, struct call *call, struct answer *answer,
-                           struct error *error)
+static CHECKED bool read_only_call(const struct tool *tool, struct call *call,
+                                   struct answer *answer, struct error *error)
 {
     FREE_AUTO char *arguments = NULL;
 
@@ -230,7 +234,7 @@ static void list_subject(const char *name, struct text *out)
             text_addf(out, "%s%s", out->length == 0 ? "" : ", ", tools[i]->name);
 }
 
-static bool refuse_missing(const char *name, struct error *error)
+static CHECKED bool refuse_missing(const char *name, struct error *error)
 {
     char shown[VALUE_SHOWN_SIZE];
     json_auto_t *given = json_string(name);
@@ -251,8 +255,9 @@ static bool refuse_missing(const char *name, struct error *error)
 
 bool tool_missing(struct call *call, const char *name, struct error *error)
 {
-    refuse_missing(name, error);
+    bool found = refuse_missing(name, error); /* it never is */
+
     call_begin(call, "(unknown)", "{}");
     note(call, error_kind_name(error->kind), error->message);
-    return false;
+    return found;
 }

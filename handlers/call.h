@@ -5,8 +5,8 @@
 #include "handlers/tool.h"
 
 /* Role, arguments, run and conformity, without the audit of a call; `call->arguments` are raw. */
-bool call_run(const struct tool *tool, struct call *call, struct answer *answer,
-              struct error *error);
+CHECKED bool call_run(const struct tool *tool, struct call *call, struct answer *answer,
+                      struct error *error);
 
 /* Fills in what the audit will say of the call; both texts are borrowed until it ended. */
 void call_begin(struct call *call, const char *name, const char *arguments);

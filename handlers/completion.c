@@ -15,9 +15,9 @@ static void offer(struct completion *completion, const char *value, const char *
         json_array_append_new(completion->values, json_string(value));
 }
 
-static bool offer_instances(const struct resource_instances *instances,
-                            const struct services *services, const char *typed,
-                            struct completion *completion, struct error *error)
+static CHECKED bool offer_instances(const struct resource_instances *instances,
+                                    const struct services *services, const char *typed,
+                                    struct completion *completion, struct error *error)
 {
     FREE_AUTO struct instance *rows = NULL;
     char next[INSTANCE_VALUE_SIZE];
@@ -30,9 +30,9 @@ static bool offer_instances(const struct resource_instances *instances,
     return true;
 }
 
-static bool complete(const char *const *choices, const struct resource_instances *instances,
-                     const struct services *services, const char *typed, struct completion *out,
-                     struct error *error)
+static CHECKED bool complete(const char *const *choices, const struct resource_instances *instances,
+                             const struct services *services, const char *typed,
+                             struct completion *out, struct error *error)
 {
     struct completion completion = { .values = json_array() };
 
@@ -46,7 +46,7 @@ static bool complete(const char *const *choices, const struct resource_instances
     return true;
 }
 
-static bool refuse_argument(const char *owner, const char *argument, struct error *error)
+static CHECKED bool refuse_argument(const char *owner, const char *argument, struct error *error)
 {
     json_auto_t *given = json_string(argument);
     char shown[VALUE_SHOWN_SIZE];

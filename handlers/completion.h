@@ -15,9 +15,11 @@ struct completion {
 
 /* NOT_FOUND: there is no such prompt or template; INVALID: it has no such argument. An argument
  * that may be anything has no values. */
-bool completion_of_prompt(const struct prompt *const *table, const struct services *services,
-                          const char *name, const char *argument, const char *typed,
-                          struct completion *out, struct error *error);
-bool completion_of_resource(const struct resource *const *table, const struct services *services,
-                            const char *uri_template, const char *argument, const char *typed,
-                            struct completion *out, struct error *error);
+CHECKED bool completion_of_prompt(const struct prompt *const *table,
+                                  const struct services *services, const char *name,
+                                  const char *argument, const char *typed, struct completion *out,
+                                  struct error *error);
+CHECKED bool completion_of_resource(const struct resource *const *table,
+                                    const struct services *services, const char *uri_template,
+                                    const char *argument, const char *typed, struct completion *out,
+                                    struct error *error);

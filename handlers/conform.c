@@ -6,11 +6,11 @@
 
 #include "handlers/values.h"
 
-static bool check_fields(const struct tool *tool, const struct field *fields, const json_t *object,
-                         struct error *error);
+static CHECKED bool check_fields(const struct tool *tool, const struct field *fields,
+                                 const json_t *object, struct error *error);
 
-static bool check_nested(const struct tool *tool, const struct field *field, const json_t *value,
-                         struct error *error)
+static CHECKED bool check_nested(const struct tool *tool, const struct field *field,
+                                 const json_t *value, struct error *error)
 {
     size_t i;
     json_t *item;
@@ -25,8 +25,8 @@ static bool check_nested(const struct tool *tool, const struct field *field, con
     return true;
 }
 
-static bool check_field(const struct tool *tool, const struct field *field, const json_t *value,
-                        struct error *error)
+static CHECKED bool check_field(const struct tool *tool, const struct field *field,
+                                const json_t *value, struct error *error)
 {
     if (value == NULL || json_is_null(value)) {
         if (field->optional || field->sparse || field->told != TOLD_ALWAYS)
@@ -48,8 +48,8 @@ static bool has_field(const struct field *fields, const char *name)
     return false;
 }
 
-static bool check_fields(const struct tool *tool, const struct field *fields, const json_t *object,
-                         struct error *error)
+static CHECKED bool check_fields(const struct tool *tool, const struct field *fields,
+                                 const json_t *object, struct error *error)
 {
     const char *name;
     json_t *value;

@@ -14,7 +14,8 @@ static json_t *form(const struct consent *consent)
                      consent->key);
 }
 
-static bool ask_person(struct call *call, const struct consent *consent, struct error *error)
+static CHECKED bool ask_person(struct call *call, const struct consent *consent,
+                               struct error *error)
 {
     json_auto_t *shown = form(consent), *answers = NULL;
     const struct question question = { consent->key, "elicitation/create", shown };

@@ -22,4 +22,4 @@ struct consent {
 /* For a tool's go_ahead() alone. By `confirm`, or by the person at the client. INVALID shows the
  * summary and says how to confirm, where the client cannot be asked or `confirm` is another name;
  * CANCELLED: the person did not agree. */
-bool consent_get(struct call *call, const struct consent *consent, struct error *error);
+CHECKED bool consent_get(struct call *call, const struct consent *consent, struct error *error);

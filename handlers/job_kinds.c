@@ -10,16 +10,17 @@
 #include "handlers/answer.h"
 #include "handlers/tool.h"
 
-static bool resolve(void *context, const struct deployment *deployment, struct endpoint *out,
-                    struct error *error)
+static CHECKED bool resolve(void *context, const struct deployment *deployment,
+                            struct endpoint *out, struct error *error)
 {
     const struct services *services = context;
 
     return secret_access_endpoint(&services->access, deployment, out, error);
 }
 
-static bool discover(void *context, const struct deployment *deployment,
-                     const struct endpoint *endpoint, struct model_facts *out, struct error *error)
+static CHECKED bool discover(void *context, const struct deployment *deployment,
+                             const struct endpoint *endpoint, struct model_facts *out,
+                             struct error *error)
 {
     struct endpoint copy = *endpoint; /* its model may be filled in */
     enum failure ignored;
@@ -52,7 +53,7 @@ static void end_witness(void *context, void *witness, const struct cell_result *
     server_monitor_end(witness, result, out);
 }
 
-static enum job_end run_sweep(struct job_run *run, char **outcome_json, struct error *error)
+static CHECKED enum job_end run_sweep(struct job_run *run, char **outcome_json, struct error *error)
 {
     const struct services *services = run->services;
     const struct sweep_host host = {

@@ -92,8 +92,9 @@ static json_t *read_value(const struct param *param, const char *text)
 /* ---- "name=value" ---- */
 
 /* `name` without spaces at its end; the value begins after them. */
-static bool split(const struct param *param, const char *owner, size_t index, const json_t *item,
-                  struct text *name, const char **value, struct error *error)
+static CHECKED bool split(const struct param *param, const char *owner, size_t index,
+                          const json_t *item, struct text *name, const char **value,
+                          struct error *error)
 {
     const char *text = json_string_value(item);
     const char *equals = text == NULL ? NULL : strchr(text, '=');
@@ -110,8 +111,8 @@ static bool split(const struct param *param, const char *owner, size_t index, co
     return true;
 }
 
-static bool set_option(const struct tool *tool, const char *name, json_t *value_take, json_t *out,
-                       struct error *error)
+static CHECKED bool set_option(const struct tool *tool, const char *name, json_t *value_take,
+                               json_t *out, struct error *error)
 {
     json_auto_t *value = value_take;
     const struct param *param = value_param_find(tool, name);
@@ -126,8 +127,8 @@ static bool set_option(const struct tool *tool, const char *name, json_t *value_
                      "\"options\" gives \"%.60s\" a second, other value: give it once", name);
 }
 
-static bool unfold_list(const struct tool *tool, const json_t *options, json_t *out,
-                        struct error *error)
+static CHECKED bool unfold_list(const struct tool *tool, const json_t *options, json_t *out,
+                                struct error *error)
 {
     TEXT_AUTO name = { 0 };
     const char *value;
@@ -147,8 +148,8 @@ static bool unfold_list(const struct tool *tool, const json_t *options, json_t *
     return true;
 }
 
-static bool unfold_object(const struct tool *tool, const json_t *options, json_t *out,
-                          struct error *error)
+static CHECKED bool unfold_object(const struct tool *tool, const json_t *options, json_t *out,
+                                  struct error *error)
 {
     const char *name;
     json_t *value;
@@ -161,7 +162,7 @@ static bool unfold_object(const struct tool *tool, const json_t *options, json_t
 }
 
 /* An object with the options as members means the same. */
-static bool unfold_options(const struct tool *tool, json_t *out, struct error *error)
+static CHECKED bool unfold_options(const struct tool *tool, json_t *out, struct error *error)
 {
     static const struct param row = { OPTIONS_PARAM, VALUE_TEXTS };
     json_auto_t *options = json_incref(json_object_get(out, OPTIONS_PARAM));
@@ -183,7 +184,7 @@ static bool unfold_options(const struct tool *tool, json_t *out, struct error *e
 }
 
 /* ["team=search"] becomes {"team": "search"}. */
-static bool unfold_map(const struct param *param, json_t *out, struct error *error)
+static CHECKED bool unfold_map(const struct param *param, json_t *out, struct error *error)
 {
     const json_t *list = json_object_get(out, param->name);
     json_auto_t *map = json_object();
@@ -219,7 +220,7 @@ static bool is_as_checked(const struct tool *tool, const json_t *arguments)
     return true;
 }
 
-static bool unfold(const struct tool *tool, json_t *out, struct error *error)
+static CHECKED bool unfold(const struct tool *tool, json_t *out, struct error *error)
 {
     if (!unfold_options(tool, out, error))
         return false;

@@ -16,5 +16,5 @@ bool option_is_in_tool(const struct tool *tool);
  * an empty object a map. */
 bool option_is_absent(const struct param *param, const json_t *value);
 /* *out: a new reference, of the arguments themselves where nothing is to be done. */
-bool options_unfold(const struct tool *tool, const json_t *arguments, json_t **out,
-                    struct error *error);
+CHECKED bool options_unfold(const struct tool *tool, const json_t *arguments, json_t **out,
+                            struct error *error);

@@ -98,7 +98,8 @@ static bool read_date(const char *text, int64_t *out)
            && time.tm_hour == stated.tm_hour && time.tm_min == stated.tm_min;
 }
 
-static bool read_time(const struct call *call, const char *name, int64_t *out, struct error *error)
+static CHECKED bool read_time(const struct call *call, const char *name, int64_t *out,
+                              struct error *error)
 {
     const char *text = call_text(call, name);
     char shown[VALUE_SHOWN_SIZE];

@@ -33,8 +33,8 @@ json_t *prompts_list(const struct prompt *const *table); /* MCP's Prompt objects
 
 /* The whole of it: role, `call->arguments` (an object or NULL), messages, and the audit row of a
  * refusal. *out: MCP's PromptMessage objects, new reference. */
-bool prompt_get(const struct prompt *const *table, struct call *call, const char *name,
-                const struct prompt **prompt, json_t **out, struct error *error);
+CHECKED bool prompt_get(const struct prompt *const *table, struct call *call, const char *name,
+                        const struct prompt **prompt, json_t **out, struct error *error);
 
 /* For write(): one message with text, by the user. */
 void prompt_say(json_t *messages, const char *text);

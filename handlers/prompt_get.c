@@ -44,8 +44,8 @@ static const struct prompt_argument *find_argument(const struct prompt *prompt, 
     return NULL;
 }
 
-static bool check_choice(const struct prompt_argument *argument, const char *value,
-                         struct error *error)
+static CHECKED bool check_choice(const struct prompt_argument *argument, const char *value,
+                                 struct error *error)
 {
     TEXT_AUTO choices = { 0 };
 
@@ -58,8 +58,8 @@ static bool check_choice(const struct prompt_argument *argument, const char *val
                      text_string(&choices));
 }
 
-static bool check_value(const struct prompt_argument *argument, const json_t *value,
-                        struct error *error)
+static CHECKED bool check_value(const struct prompt_argument *argument, const json_t *value,
+                                struct error *error)
 {
     const char *text = json_string_value(value);
 
@@ -73,7 +73,8 @@ static bool check_value(const struct prompt_argument *argument, const json_t *va
     return argument->choices == NULL || check_choice(argument, text, error);
 }
 
-static bool check_given(const struct prompt *prompt, const json_t *arguments, struct error *error)
+static CHECKED bool check_given(const struct prompt *prompt, const json_t *arguments,
+                                struct error *error)
 {
     const char *name;
     json_t *value;
@@ -92,8 +93,8 @@ static bool check_given(const struct prompt *prompt, const json_t *arguments, st
     return true;
 }
 
-static bool check_arguments(const struct prompt *prompt, const struct call *call,
-                            struct error *error)
+static CHECKED bool check_arguments(const struct prompt *prompt, const struct call *call,
+                                    struct error *error)
 {
     if (!check_given(prompt, call->arguments, error))
         return false;
@@ -113,7 +114,8 @@ static bool check_arguments(const struct prompt *prompt, const struct call *call
 
 /* ---- The whole ---- */
 
-static bool check_role(const struct prompt *prompt, const struct call *call, struct error *error)
+static CHECKED bool check_role(const struct prompt *prompt, const struct call *call,
+                               struct error *error)
 {
     if (role_allows(call->principal.role, prompt->role))
         return true;
@@ -123,7 +125,8 @@ static bool check_role(const struct prompt *prompt, const struct call *call, str
                      role_name(call->principal.role));
 }
 
-static bool refuse_missing(const struct prompt *const *table, const char *name, struct error *error)
+static CHECKED bool refuse_missing(const struct prompt *const *table, const char *name,
+                                   struct error *error)
 {
     char shown[VALUE_SHOWN_SIZE];
     json_auto_t *given = json_string(name);
@@ -135,8 +138,8 @@ static bool refuse_missing(const struct prompt *const *table, const char *name, 
                      value_show(given, shown), text_string(&names));
 }
 
-static bool get(const struct prompt *const *table, struct call *call, const char *name,
-                const struct prompt **prompt, json_t *messages, struct error *error)
+static CHECKED bool get(const struct prompt *const *table, struct call *call, const char *name,
+                        const struct prompt **prompt, json_t *messages, struct error *error)
 {
     const struct prompt *found = prompt_find(table, name);
 

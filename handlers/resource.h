@@ -36,22 +36,22 @@ void resource_variable(const struct resource *resource, char out[INSTANCE_VALUE_
 void resource_uri(const struct resource *resource, const char *value, char out[RESOURCE_URI_SIZE]);
 
 /* The row that a URI is of, with the variable's value. NOT_FOUND says what URIs look like. */
-bool resource_match(const struct resource *const *table, const char *uri,
-                    const struct resource **out, char value[INSTANCE_VALUE_SIZE],
-                    struct error *error);
+CHECKED bool resource_match(const struct resource *const *table, const char *uri,
+                            const struct resource **out, char value[INSTANCE_VALUE_SIZE],
+                            struct error *error);
 /* The same, and the thing is there now. */
-bool resource_find(const struct resource *const *table, const struct services *services,
-                   const char *uri, struct error *error);
+CHECKED bool resource_find(const struct resource *const *table, const struct services *services,
+                           const char *uri, struct error *error);
 
 /* One page of what there is to read now, in the order of the table, as MCP's Resource objects.
  * `cursor` "": from the start; `next` is "" on the last page. INVALID: a cursor that is none of
  * ours. *out: new reference. */
-bool resources_page(const struct resource *const *table, const struct services *services,
-                    const char *cursor, json_t **out, char next[RESOURCE_CURSOR_SIZE],
-                    struct error *error);
+CHECKED bool resources_page(const struct resource *const *table, const struct services *services,
+                            const char *cursor, json_t **out, char next[RESOURCE_CURSOR_SIZE],
+                            struct error *error);
 json_t *resource_templates(const struct resource *const *table); /* new reference */
 
 /* The whole of a reading: role, text, and the audit row of a refusal. *resource tells what was
  * read. */
-bool resource_read(const struct resource *const *table, struct call *call, const char *uri,
-                   const struct resource **resource, struct text *out, struct error *error);
+CHECKED bool resource_read(const struct resource *const *table, struct call *call, const char *uri,
+                           const struct resource **resource, struct text *out, struct error *error);

@@ -6,6 +6,7 @@
 
 /* The answer of a tool to these arguments (taken): what it tells structured, or its text. */
 enum resource_form { RESOURCE_JSON, RESOURCE_TEXT };
-bool resource_answer_of_tool(struct call *call, const char *tool, json_t *arguments_take,
-                             enum resource_form form, struct text *out, struct error *error);
+CHECKED bool resource_answer_of_tool(struct call *call, const char *tool, json_t *arguments_take,
+                                     enum resource_form form, struct text *out,
+                                     struct error *error);
 void resource_answer_add_json(const json_t *value, struct text *out); /* indented, for people too */

@@ -79,8 +79,8 @@ struct place {
     char after[INSTANCE_VALUE_SIZE];
 };
 
-static bool read_cursor(const struct resource *const *table, const char *cursor, struct place *out,
-                        struct error *error)
+static CHECKED bool read_cursor(const struct resource *const *table, const char *cursor,
+                                struct place *out, struct error *error)
 {
     size_t length = strcspn(cursor, ":");
 
@@ -100,8 +100,8 @@ static bool read_cursor(const struct resource *const *table, const char *cursor,
 }
 
 /* Adds what still fits of the row's instances; `place` moves on. */
-static bool add_instances(const struct resource *resource, const struct services *services,
-                          struct place *place, json_t *list, struct error *error)
+static CHECKED bool add_instances(const struct resource *resource, const struct services *services,
+                                  struct place *place, json_t *list, struct error *error)
 {
     FREE_AUTO struct instance *rows = NULL;
     char next[INSTANCE_VALUE_SIZE];
@@ -118,8 +118,8 @@ static bool add_instances(const struct resource *resource, const struct services
     return true;
 }
 
-static bool add_row(const struct resource *resource, const struct services *services,
-                    struct place *place, json_t *list, struct error *error)
+static CHECKED bool add_row(const struct resource *resource, const struct services *services,
+                            struct place *place, json_t *list, struct error *error)
 {
     if (resource->instances != NULL && !resource->unlisted)
         return add_instances(resource, services, place, list, error);

@@ -21,8 +21,8 @@ bool resource_find(const struct resource *const *table, const struct services *s
            && (resource->instances == NULL || resource->instances->find(services, value, error));
 }
 
-static bool check_role(const struct resource *resource, const struct call *call,
-                       struct error *error)
+static CHECKED bool check_role(const struct resource *resource, const struct call *call,
+                               struct error *error)
 {
     if (role_allows(call->principal.role, resource->role))
         return true;
@@ -31,8 +31,8 @@ static bool check_role(const struct resource *resource, const struct call *call,
                      role_name(call->principal.role));
 }
 
-static bool read(const struct resource *const *table, struct call *call, const char *uri,
-                 const struct resource **resource, struct text *out, struct error *error)
+static CHECKED bool read(const struct resource *const *table, struct call *call, const char *uri,
+                         const struct resource **resource, struct text *out, struct error *error)
 {
     char value[INSTANCE_VALUE_SIZE];
     const struct resource *found;

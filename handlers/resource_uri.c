@@ -94,7 +94,8 @@ static bool has_form(const struct resource *resource, const char *uri, const cha
     return memchr(*value, '/', *length) == NULL;
 }
 
-static bool refuse(const struct resource *const *table, const char *uri, struct error *error)
+static CHECKED bool refuse(const struct resource *const *table, const char *uri,
+                           struct error *error)
 {
     json_auto_t *given = json_string(strlen(uri) < RESOURCE_URI_SIZE ? uri : "(too long)");
     char shown[VALUE_SHOWN_SIZE];
@@ -106,7 +107,7 @@ static bool refuse(const struct resource *const *table, const char *uri, struct 
                      value_show(given, shown), text_string(&forms));
 }
 
-static bool refuse_value(const struct resource *resource, struct error *error)
+static CHECKED bool refuse_value(const struct resource *resource, struct error *error)
 {
     return error_set(error, ERROR_NOT_FOUND,
                      "the URI has no %s where %s wants one: at most 63 letters, digits and \"._-\"",

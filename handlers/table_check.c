@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "handlers/table_check.h"
 
-static bool fail(const char *kind, const char *name, const char *problem, struct error *error)
+static CHECKED bool fail(const char *kind, const char *name, const char *problem,
+                         struct error *error)
 {
     return error_set(error, ERROR_INTERNAL, "the %s %s %s", kind, name, problem);
 }
@@ -36,7 +37,7 @@ static const char *find_tool_problem(const struct tool *tool)
     return find_effect_problem(tool);
 }
 
-static bool check_fields(const char *tool, const struct field *fields, struct error *error)
+static CHECKED bool check_fields(const char *tool, const struct field *fields, struct error *error)
 {
     for (; fields != NULL && fields->name != NULL; fields++) {
         if (fields->type == 0)
@@ -48,7 +49,7 @@ static bool check_fields(const char *tool, const struct field *fields, struct er
     return true;
 }
 
-static bool check_params(const struct tool *tool, struct error *error)
+static CHECKED bool check_params(const struct tool *tool, struct error *error)
 {
     for (const struct param *param = tool->params; param != NULL && param->name != NULL; param++)
         if (param->type == 0)

@@ -8,6 +8,6 @@
 #include "handlers/tool.h"
 
 /* The tables end with NULL. INTERNAL names the first row that lacks something, and what. */
-bool table_check_tools(const struct tool *const *table, struct error *error);
-bool table_check_resources(const struct resource *const *table, struct error *error);
-bool table_check_prompts(const struct prompt *const *table, struct error *error);
+CHECKED bool table_check_tools(const struct tool *const *table, struct error *error);
+CHECKED bool table_check_resources(const struct resource *const *table, struct error *error);
+CHECKED bool table_check_prompts(const struct prompt *const *table, struct error *error);

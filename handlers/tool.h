@@ -190,21 +190,21 @@ json_t *tool_input_schema(const struct tool *tool);  /* new reference */
 json_t *tool_output_schema(const struct tool *tool); /* new reference; NULL: it has no fields */
 /* Checks and completes the arguments. *out: an object with defaults filled in, the same one where
  * there is nothing to fill in; a reference for the caller. */
-bool tool_check(const struct tool *tool, const json_t *arguments, json_t **out,
-                struct error *error);
+CHECKED bool tool_check(const struct tool *tool, const json_t *arguments, json_t **out,
+                        struct error *error);
 /* Does `structured` conform to the tool's fields? tool_call lets no other answer out. */
-bool tool_conforms(const struct tool *tool, const json_t *structured, struct error *error);
+CHECKED bool tool_conforms(const struct tool *tool, const json_t *structured, struct error *error);
 
 /* The whole of a call: role, arguments, run, and the audit row of what failed or changed nothing by
  * itself. `call->arguments` are the caller's raw arguments (NULL: none). False: the tool's error,
  * to be shown as isError; kind INTERNAL is logged with the request id and told as "internal error,
  * see request <id>". */
-bool tool_call(const struct tool *tool, struct call *call, struct answer *answer,
-               struct error *error);
+CHECKED bool tool_call(const struct tool *tool, struct call *call, struct answer *answer,
+                       struct error *error);
 
 /* Always false: NOT_FOUND naming the nearest tool. Writes the audit row of a call to a tool that
  * does not exist. */
-bool tool_missing(struct call *call, const char *name, struct error *error);
+CHECKED bool tool_missing(struct call *call, const char *name, struct error *error);
 
 const char *call_text(const struct call *call, const char *name); /* NULL if absent */
 int64_t call_integer(const struct call *call, const char *name, int64_t fallback);

@@ -58,7 +58,7 @@ static bool is_known(const char *at, size_t length)
     return is_word(at, length, ALL);
 }
 
-static bool refuse(const char *at, size_t length, const char *what, struct error *error)
+static CHECKED bool refuse(const char *at, size_t length, const char *what, struct error *error)
 {
     TEXT_AUTO word = { 0 };
     TEXT_AUTO known = { 0 };

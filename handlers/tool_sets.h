@@ -7,5 +7,5 @@
 
 /* `words`: names of sets (all, fleet, measure, audit) or of tools, with commas; "": all. INVALID
  * names the word that is neither, and what there is; `what` is where it came from. */
-bool tool_sets_check(const char *words, const char *what, struct error *error);
+CHECKED bool tool_sets_check(const char *words, const char *what, struct error *error);
 bool tool_sets_has(const struct tool *tool, const char *words);

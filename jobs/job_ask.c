@@ -20,9 +20,9 @@ static const struct question_row *find_row(const struct question_row *rows, size
 }
 
 /* *answers NULL: one of them is open, or was never asked. */
-static bool collect(const struct job_question *questions, size_t count,
-                    const struct question_row *rows, size_t row_count, json_t **answers,
-                    struct error *error)
+static CHECKED bool collect(const struct job_question *questions, size_t count,
+                            const struct question_row *rows, size_t row_count, json_t **answers,
+                            struct error *error)
 {
     json_auto_t *found = json_object();
     json_t *answer;
@@ -41,8 +41,8 @@ static bool collect(const struct job_question *questions, size_t count,
     return true;
 }
 
-static bool find_answers(const struct job_run *run, const struct job_question *questions,
-                         size_t count, json_t **answers, struct error *error)
+static CHECKED bool find_answers(const struct job_run *run, const struct job_question *questions,
+                                 size_t count, json_t **answers, struct error *error)
 {
     struct question_row *rows;
     size_t row_count;
@@ -63,8 +63,8 @@ static char *request_text(const struct job_question *question)
     return json_write(request);
 }
 
-static bool note_questions(const struct job_run *run, const struct job_question *questions,
-                           size_t count, struct error *error)
+static CHECKED bool note_questions(const struct job_run *run, const struct job_question *questions,
+                                   size_t count, struct error *error)
 {
     FREE_AUTO struct question_text *texts = memory_zeroed(count, sizeof *texts);
     FREE_AUTO char **requests = memory_zeroed(count, sizeof *requests);
@@ -81,7 +81,7 @@ static bool note_questions(const struct job_run *run, const struct job_question 
 }
 
 /* The run is to end now: whoever takes the job up again asks the same, and is answered. */
-static bool wait_without_thread(struct job_run *run, const char *key, struct error *error)
+static CHECKED bool wait_without_thread(struct job_run *run, const char *key, struct error *error)
 {
     struct runner *runner = (struct runner *)run; /* its first member */
 

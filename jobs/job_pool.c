@@ -77,8 +77,8 @@ static void read_beat(const struct runner *runner, struct job_beat *beat)
 }
 
 /* The last progress, which no beat has told yet, then the end. */
-static bool store_end(struct runner *runner, enum job_end end, const char *outcome,
-                      struct error *error)
+static CHECKED bool store_end(struct runner *runner, enum job_end end, const char *outcome,
+                              struct error *error)
 {
     static const enum job_state states[] = {
         [JOB_END_COMPLETED] = JOB_COMPLETED,
@@ -174,7 +174,7 @@ static bool run_job(struct runner *runner)
     return end != JOB_END_YIELDED || runner->asked;
 }
 
-static bool claim_next(struct runner *runner, bool *found, struct error *error)
+static CHECKED bool claim_next(struct runner *runner, bool *found, struct error *error)
 {
     struct job_pool *jobs = runner->run.jobs;
     struct job_run *run = &runner->run;
@@ -315,7 +315,7 @@ static void list_kind_names(struct job_pool *jobs)
         jobs->kind_names[i] = jobs->kinds[i].name;
 }
 
-static bool start_threads(struct job_pool *jobs, struct error *error)
+static CHECKED bool start_threads(struct job_pool *jobs, struct error *error)
 {
     int failure = pthread_create(&jobs->heart, NULL, heart_loop, jobs);
 

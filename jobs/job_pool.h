@@ -33,8 +33,8 @@ struct job_kind {
 /* Takes up what a dead process left and starts threads, each of which runs a job at a time; those
  * that stand in line for an endpoint take none. `kinds` ends with a NULL name and is
  * borrowed, as is `services`, which every run gets. */
-bool job_pool_create(struct store *store, const struct job_kind *kinds, unsigned threads,
-                     void *services, struct job_pool **out, struct error *error);
+CHECKED bool job_pool_create(struct store *store, const struct job_kind *kinds, unsigned threads,
+                             void *services, struct job_pool **out, struct error *error);
 /* Asks every run to yield and waits for them, at most timeout_ms; then joins. NULL is fine. */
 void job_pool_destroy(struct job_pool *jobs, int64_t timeout_ms);
 
@@ -63,26 +63,27 @@ struct job_question {
  * without a thread and across restarts; once all are answered its kind's function is called again
  * from its start and gets the answers here. So nothing must be done before asking that may not be
  * done twice. CANCELLED: the run should stop. */
-bool job_run_ask(struct job_run *run, const struct job_question *questions, size_t count,
-                 json_t **answers, struct error *error);
+CHECKED bool job_run_ask(struct job_run *run, const struct job_question *questions, size_t count,
+                         json_t **answers, struct error *error);
 
 /* The job as it is now: the stored row with the newest progress of memory; its message says where
  * it stands in line. */
-bool job_pool_show(struct job_pool *jobs, const char *id, struct job *out, struct error *error);
+CHECKED bool job_pool_show(struct job_pool *jobs, const char *id, struct job *out,
+                           struct error *error);
 /* As job_list (store/ledger/jobs.h), each job as it is now. */
-bool job_pool_list(struct job_pool *jobs, const struct job_filter *filter, size_t limit,
-                   struct job **out, size_t *count, struct error *error);
+CHECKED bool job_pool_list(struct job_pool *jobs, const struct job_filter *filter, size_t limit,
+                           struct job **out, size_t *count, struct error *error);
 /* Waits until the job changed against `seen` (state, progress or message), or timeout_ms passed, or
  * `cancelled` says so (asked at least 5 times a second; NULL: never). */
-bool job_pool_wait(struct job_pool *jobs, const char *id, const struct job *seen,
-                   int64_t timeout_ms, bool (*cancelled)(void *context), void *context,
-                   struct job *out, struct error *error);
-bool job_pool_cancel(struct job_pool *jobs, const char *id, struct change *change, struct job *out,
-                     struct error *error);
+CHECKED bool job_pool_wait(struct job_pool *jobs, const char *id, const struct job *seen,
+                           int64_t timeout_ms, bool (*cancelled)(void *context), void *context,
+                           struct job *out, struct error *error);
+CHECKED bool job_pool_cancel(struct job_pool *jobs, const char *id, struct change *change,
+                             struct job *out, struct error *error);
 /* Answers what a job asked: `answers` is an object with one by key, `*taken` counts those that were
  * open; others are passed over. The job goes on as soon as none is open. */
-bool job_pool_answer(struct job_pool *jobs, const char *id, json_t *answers, struct change *change,
-                     size_t *taken, struct error *error);
+CHECKED bool job_pool_answer(struct job_pool *jobs, const char *id, json_t *answers,
+                             struct change *change, size_t *taken, struct error *error);
 size_t job_pool_running(struct job_pool *jobs);
 
 /* Called with a job's id whenever it moved, from any thread; for event streams. One listener, set

@@ -124,11 +124,12 @@ bool evidence_is_marked(const struct evidence_cell *cell, const char *name);
 bool evidence_is_import(const char *id); /* by its prefix */
 /* Of a run_... or an imp_...; NOT_FOUND names the id. Free with evidence_finish, also after
  * failing. */
-bool evidence_find(struct store *store, const char *id, struct evidence *out, struct error *error);
+CHECKED bool evidence_find(struct store *store, const char *id, struct evidence *out,
+                           struct error *error);
 /* Of an import: its cells as the file has them, without what is known of all of them
  * (output_tokens, timeout_s). */
-bool evidence_find_import(struct store *store, const char *id, struct evidence *out,
-                          struct error *error);
+CHECKED bool evidence_find_import(struct store *store, const char *id, struct evidence *out,
+                                  struct error *error);
 /* Of our own run and its cells. */
 void evidence_of_run(const struct run_row *run, const struct cell_row *cells, size_t count,
                      struct evidence *out);

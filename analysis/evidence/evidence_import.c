@@ -54,7 +54,7 @@ static void read_import(const struct import_row *row, struct evidence *out)
         out->other_names = NULL;
 }
 
-static bool read_cell(void *context, const char *written, struct error *error)
+static CHECKED bool read_cell(void *context, const char *written, struct error *error)
 {
     json_auto_t *json = NULL;
     struct evidence_cell *cell;

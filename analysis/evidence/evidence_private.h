@@ -4,5 +4,5 @@
 
 #include "analysis/evidence/evidence.h"
 
-bool evidence_find_run(struct store *store, const char *id, struct evidence *out,
-                       struct error *error);
+CHECKED bool evidence_find_run(struct store *store, const char *id, struct evidence *out,
+                               struct error *error);

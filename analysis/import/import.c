@@ -136,7 +136,7 @@ static bool is_json(const struct import_file *file)
     return file->length > 0 && (file->bytes[0] == '{' || file->bytes[0] == '[');
 }
 
-static bool refuse_unknown(const struct import_file *file, struct error *error)
+static CHECKED bool refuse_unknown(const struct import_file *file, struct error *error)
 {
     TEXT_AUTO formats = { 0 };
     TEXT_AUTO lacking = { 0 };
@@ -162,7 +162,7 @@ static bool refuse_unknown(const struct import_file *file, struct error *error)
                                    : "");
 }
 
-static bool refuse_format(const char *format, struct error *error)
+static CHECKED bool refuse_format(const char *format, struct error *error)
 {
     TEXT_AUTO formats = { 0 };
 
@@ -173,8 +173,8 @@ static bool refuse_format(const char *format, struct error *error)
 
 /* A file named as of one format that is surely of another would be misread: members of one name
  * mean different things in them. */
-static bool check_named(const struct importer *named, const char *bytes, size_t length,
-                        struct error *error)
+static CHECKED bool check_named(const struct importer *named, const char *bytes, size_t length,
+                                struct error *error)
 {
     const struct importer *found = find_by_content(bytes, length);
     TEXT_AUTO missing = { 0 };
@@ -214,7 +214,8 @@ static const struct importer *find(const struct import_file *file)
                : found;
 }
 
-static bool choose(const struct import_file *file, const struct importer **out, struct error *error)
+static CHECKED bool choose(const struct import_file *file, const struct importer **out,
+                           struct error *error)
 {
     *out = find(file);
     if (*out == NULL)
@@ -230,7 +231,8 @@ static bool choose(const struct import_file *file, const struct importer **out, 
     return true;
 }
 
-static bool read_marked(const struct import_file *file, struct evidence *out, struct error *error)
+static CHECKED bool read_marked(const struct import_file *file, struct evidence *out,
+                                struct error *error)
 {
     size_t mark = mark_length(file->bytes, file->length);
     const char *problem = foreign(file->bytes, file->length);

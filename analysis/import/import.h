@@ -29,7 +29,8 @@ extern const struct importer importers[]; /* ends with a NULL format */
 
 /* Sets digest and format too. INVALID says what is wrong, and names the formats there are, or the
  * nearest and what it lacks. Free with evidence_finish, also after failing. */
-bool import_read_file(const struct import_file *file, struct evidence *out, struct error *error);
+CHECKED bool import_read_file(const struct import_file *file, struct evidence *out,
+                              struct error *error);
 /* The same with nothing stated. */
-bool import_read(const char *bytes, size_t length, const char *format, struct evidence *out,
-                 struct error *error);
+CHECKED bool import_read(const char *bytes, size_t length, const char *format, struct evidence *out,
+                         struct error *error);

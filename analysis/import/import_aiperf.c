@@ -380,8 +380,8 @@ static bool read_combinations(struct json_scan *scan, void *base)
 
 /* ---- The file ---- */
 
-static bool read_profile(void *context, const char *document, size_t size, int64_t line,
-                         struct error *error)
+static CHECKED bool read_profile(void *context, const char *document, size_t size, int64_t line,
+                                 struct error *error)
 {
     static const struct import_member aggregation[] = {
         MEMBER_TEXT_AT("aggregation_type", import_aiperf_profile, aggregation),

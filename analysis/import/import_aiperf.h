@@ -43,5 +43,6 @@ extern const struct import_member import_aiperf_metrics[];
 /* The model of a list of names, the first. */
 bool import_aiperf_read_models(struct json_scan *scan, void *base);
 /* The cell of what was read; INVALID: there are too many. */
-bool import_aiperf_add_cell(const struct import_aiperf_profile *profile, struct evidence *out,
-                            int64_t row, json_t *original, struct error *error);
+CHECKED bool import_aiperf_add_cell(const struct import_aiperf_profile *profile,
+                                    struct evidence *out, int64_t row, json_t *original,
+                                    struct error *error);

@@ -145,7 +145,7 @@ static bool begins_with(const struct reading *reading, const char *word)
     return strcmp(csv_copy(&reading->csv.fields[0], first, sizeof first), word) == 0;
 }
 
-static bool read_lines(struct reading *reading, struct error *error)
+static CHECKED bool read_lines(struct reading *reading, struct error *error)
 {
     bool more = true, done = false;
 

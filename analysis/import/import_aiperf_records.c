@@ -162,8 +162,8 @@ static void count_time(struct records *records, const struct record *record)
     records->busy_ns += record->end_ns - record->start_ns;
 }
 
-static bool read_record(void *context, const char *document, size_t size, int64_t line,
-                        struct error *error)
+static CHECKED bool read_record(void *context, const char *document, size_t size, int64_t line,
+                                struct error *error)
 {
     struct records *records = context;
     struct record record = { .start_ns = NAN, .end_ns = NAN, .error_code = NAN };
@@ -256,7 +256,7 @@ static void fill(struct records *records, struct evidence_cell *cell)
         summarize(&records->metrics[i], &cell->latency[i]);
 }
 
-static bool finish(struct records *records, struct error *error)
+static CHECKED bool finish(struct records *records, struct error *error)
 {
     struct evidence_cell *cell;
 

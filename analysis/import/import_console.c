@@ -246,7 +246,7 @@ static const char *tool_of(const json_t *rows)
 }
 
 /* Too much, cut before its figures, or with something before each line. */
-static bool check_blocks(const json_t *rows, size_t lines, struct error *error)
+static CHECKED bool check_blocks(const json_t *rows, size_t lines, struct error *error)
 {
     const json_t *row;
     size_t i;

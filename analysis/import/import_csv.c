@@ -74,8 +74,8 @@ static bool is_heading_line(struct import_table *table, const char *bytes, size_
     return csv_next(&table->csv, &more, &ignored) && more && find_columns(table) >= 2;
 }
 
-static bool refuse_heading(struct import_table *table, const char *bytes, size_t length,
-                           struct error *error)
+static CHECKED bool refuse_heading(struct import_table *table, const char *bytes, size_t length,
+                                   struct error *error)
 {
     bool more;
 
@@ -110,8 +110,8 @@ static bool is_grouped(struct import_table *table, const char *bytes, size_t len
 }
 
 /* The first line that names two known columns; what stands before it is a title or comments. */
-static bool read_heading(struct import_table *table, const char *bytes, size_t length,
-                         struct error *error)
+static CHECKED bool read_heading(struct import_table *table, const char *bytes, size_t length,
+                                 struct error *error)
 {
     const char *at = bytes, *end = bytes + length, *line;
     size_t size;
@@ -211,7 +211,7 @@ static bool is_left_out(struct import_table *table)
     return false;
 }
 
-static bool no_row(const struct import_table *table, struct error *error)
+static CHECKED bool no_row(const struct import_table *table, struct error *error)
 {
     if (table->odd_rows == 0)
         return error_set(error, ERROR_INVALID, "the CSV has a heading and no row below it");
@@ -220,7 +220,7 @@ static bool no_row(const struct import_table *table, struct error *error)
                      table->count, table->odd_count);
 }
 
-static bool read_rows(struct import_table *table, struct error *error)
+static CHECKED bool read_rows(struct import_table *table, struct error *error)
 {
     bool more = true;
 

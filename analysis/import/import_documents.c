@@ -109,18 +109,18 @@ struct documents {
     void *context;
 };
 
-static bool wrong_json(const struct documents *documents, const struct json_scan *scan,
-                       struct error *error)
+static CHECKED bool wrong_json(const struct documents *documents, const struct json_scan *scan,
+                               struct error *error)
 {
     struct error why;
 
-    json_scan_fail(scan, &why);
-    return error_set(error, ERROR_INVALID, "in what begins at line %lld %s",
-                     (long long)documents->line, why.message);
+    return json_scan_fail(scan, &why)
+           || error_set(error, ERROR_INVALID, "in what begins at line %lld %s",
+                        (long long)documents->line, why.message);
 }
 
-static bool read_object(struct documents *documents, const char *document, size_t size,
-                        struct error *error)
+static CHECKED bool read_object(struct documents *documents, const char *document, size_t size,
+                                struct error *error)
 {
     documents->line += count_lines(documents->counted, document);
     documents->counted = document;
@@ -132,7 +132,8 @@ static bool read_object(struct documents *documents, const char *document, size_
 }
 
 /* The elements of the list that begins at the scan, which is passed. */
-static bool read_list(struct documents *documents, struct json_scan *scan, struct error *error)
+static CHECKED bool read_list(struct documents *documents, struct json_scan *scan,
+                              struct error *error)
 {
     const char *document;
     size_t size;

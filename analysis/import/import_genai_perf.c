@@ -61,8 +61,8 @@ static void read_both(const char *document, size_t size, struct import_aiperf_pr
         profile->asked_requests = NAN;
 }
 
-static bool read_profile(void *context, const char *document, size_t size, int64_t line,
-                         struct error *error)
+static CHECKED bool read_profile(void *context, const char *document, size_t size, int64_t line,
+                                 struct error *error)
 {
     struct evidence *out = context;
     struct import_aiperf_profile profile;

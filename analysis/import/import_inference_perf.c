@@ -204,8 +204,8 @@ static void forget(struct lifecycle *lifecycle)
     lifecycle->input_total = lifecycle->output_total = lifecycle->told_total = unknown;
 }
 
-static bool read_lifecycle(void *context, const char *document, size_t size, int64_t line,
-                           struct error *error)
+static CHECKED bool read_lifecycle(void *context, const char *document, size_t size, int64_t line,
+                                   struct error *error)
 {
     struct reading *reading = context;
     struct lifecycle lifecycle;

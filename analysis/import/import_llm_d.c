@@ -198,8 +198,8 @@ static void settle(struct report *report)
     import_settle(cell);
 }
 
-static bool read_report(void *context, const char *document, size_t size, int64_t line,
-                        struct error *error)
+static CHECKED bool read_report(void *context, const char *document, size_t size, int64_t line,
+                                struct error *error)
 {
     static const struct import_member performances[] = {
         MEMBER_INSIDE("request_performance", 0, performance),

@@ -78,10 +78,10 @@ bool import_find_member(const char *bytes, size_t length, const char *name, cons
                         size_t *size);
 /* Calls `read` with each of several objects that stand one behind the other (JSONL, or results that
  * a tool appended) or in a list, `line` being where it begins. */
-bool import_documents(const char *bytes, size_t length,
-                      bool (*read)(void *context, const char *document, size_t size, int64_t line,
-                                   struct error *error),
-                      void *context, struct error *error);
+CHECKED bool import_documents(const char *bytes, size_t length,
+                              bool (*read)(void *context, const char *document, size_t size,
+                                           int64_t line, struct error *error),
+                              void *context, struct error *error);
 
 /* What our own exports add, of a struct that has a cell and an `own`. */
 struct import_own {
@@ -104,7 +104,8 @@ void import_own_take(const struct import_own *own, struct evidence_cell *cell,
 bool import_is_own(const char *bytes, size_t length, const char *format);
 
 /* A new cell, or INVALID: there are too many. */
-bool import_cell(struct evidence *evidence, struct evidence_cell **out, struct error *error);
+CHECKED bool import_cell(struct evidence *evidence, struct evidence_cell **out,
+                         struct error *error);
 /* The state that a word for one begins with ("ok", "OOM", "timeout", ...); EVIDENCE_UNKNOWN: none.
  */
 enum evidence_state import_state_of(const char *status);

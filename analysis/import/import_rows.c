@@ -327,8 +327,8 @@ static bool read_object(struct rows *rows, struct json_scan *scan, int depth)
     return done;
 }
 
-static bool read_document(void *context, const char *document, size_t size, int64_t line,
-                          struct error *error)
+static CHECKED bool read_document(void *context, const char *document, size_t size, int64_t line,
+                                  struct error *error)
 {
     struct rows *rows = context;
     struct json_scan scan;
@@ -341,8 +341,8 @@ static bool read_document(void *context, const char *document, size_t size, int6
     return rows->refused ? false : json_scan_fail(&scan, error);
 }
 
-static bool read_all(struct rows *rows, const struct import_file *file, bool counting,
-                     struct error *error)
+static CHECKED bool read_all(struct rows *rows, const struct import_file *file, bool counting,
+                             struct error *error)
 {
     rows->counting = counting;
     rows->rows = 0;
@@ -353,7 +353,8 @@ static bool read_all(struct rows *rows, const struct import_file *file, bool cou
     return import_documents(file->bytes, file->length, read_document, rows, error);
 }
 
-static bool read_rows(struct rows *rows, const struct import_file *file, struct error *error)
+static CHECKED bool read_rows(struct rows *rows, const struct import_file *file,
+                              struct error *error)
 {
     size_t results;
 

@@ -15,4 +15,4 @@ bool report_cell_read(struct json_scan *scan, struct report_cell *out);
 void report_cell_finish(struct report_cell *cell);
 /* Takes the cell as the evidence's newest, with what only the raw result knows; false: there are
  * too many cells. */
-bool report_cell_take(struct report_cell *from, struct evidence *out, struct error *error);
+CHECKED bool report_cell_take(struct report_cell *from, struct evidence *out, struct error *error);

@@ -222,8 +222,8 @@ static void tell_lengths(const struct result *result, struct reading *reading)
                     result->range_ratio);
 }
 
-static bool read_result(void *context, const char *document, size_t size, int64_t line,
-                        struct error *error)
+static CHECKED bool read_result(void *context, const char *document, size_t size, int64_t line,
+                                struct error *error)
 {
     struct reading *reading = context;
     struct evidence *out = reading->out;

@@ -31,17 +31,17 @@ struct import_table {
 /* ---- Columns ---- */
 
 /* Does every stated column name a column that is known here? INVALID says which not. */
-bool import_table_check_stated(const char *const *stated, struct error *error);
+CHECKED bool import_table_check_stated(const char *const *stated, struct error *error);
 /* What the heading means, which is kept as the last column's. */
 void import_table_add_column(struct import_table *table, const char *heading);
 /* Columns that are known here, and those of them that are a result (a rate, a latency). */
 size_t import_table_known(const struct import_table *table, size_t *results);
 /* Once all columns are there: the unit of lengths, columns of one meaning, and remarks on what is
  * not known. INVALID: a stated column is none of the table. */
-bool import_table_columns_done(struct import_table *table, struct error *error);
+CHECKED bool import_table_columns_done(struct import_table *table, struct error *error);
 /* The sentence that refuses a file none of whose columns is known: INVALID. */
-bool import_table_refuse_columns(const struct import_table *table, const char *what,
-                                 struct error *error);
+CHECKED bool import_table_refuse_columns(const struct import_table *table, const char *what,
+                                         struct error *error);
 
 /* ---- Rows ---- */
 
@@ -51,7 +51,7 @@ void import_table_copy(const struct import_table *table, size_t i, char *out, si
 void import_table_odd_row(struct import_table *table, const char *column, const char *value);
 #define IMPORT_TABLE_REMARKS_MAX 40
 /* A cell of the row that stands in `csv`; INVALID: there are too many. */
-bool import_table_add_row(struct import_table *table, struct error *error);
+CHECKED bool import_table_add_row(struct import_table *table, struct error *error);
 /* What only all rows together tell: shares in percent, a throughput without a unit, tokens of each
  * request or of all, facts that differ. */
 void import_table_settle(struct import_table *table);
@@ -64,7 +64,9 @@ bool import_table_is_share(const struct import_column *column);
 bool import_table_next_line(const char **at, const char *end, const char **line, size_t *length);
 /* A file of CSV, or of rows in JSON, in a tool's own headings; `label`: what the members of a
  * document are, where it is an object of rows or of objects that have rows. */
-bool import_table_read_csv(const struct import_file *file, const struct import_alias *aliases,
-                           struct evidence *out, struct error *error);
-bool import_table_read_rows(const struct import_file *file, const struct import_alias *aliases,
-                            const char *label, struct evidence *out, struct error *error);
+CHECKED bool import_table_read_csv(const struct import_file *file,
+                                   const struct import_alias *aliases, struct evidence *out,
+                                   struct error *error);
+CHECKED bool import_table_read_rows(const struct import_file *file,
+                                    const struct import_alias *aliases, const char *label,
+                                    struct evidence *out, struct error *error);

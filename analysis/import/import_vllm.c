@@ -209,8 +209,8 @@ static void merge_facts(const struct import_vllm_result *result, struct evidence
     }
 }
 
-static bool read_result(void *context, const char *document, size_t size, int64_t line,
-                        struct error *error)
+static CHECKED bool read_result(void *context, const char *document, size_t size, int64_t line,
+                                struct error *error)
 {
     struct reading *reading = context;
     struct evidence *out = reading->out;

@@ -27,8 +27,8 @@ bool compress_bytes(const void *data, size_t length, void **out, size_t *out_len
 }
 
 /* Ours always say their size, so that it can be judged before anything is unpacked. */
-static bool read_size(const void *data, size_t length, size_t limit, size_t *out,
-                      struct error *error)
+static CHECKED bool read_size(const void *data, size_t length, size_t limit, size_t *out,
+                              struct error *error)
 {
     unsigned long long size = ZSTD_getFrameContentSize(data, length);
 

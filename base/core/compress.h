@@ -8,8 +8,8 @@
 #include "base/core/error.h"
 
 /* *out is heap memory, yours to free. */
-bool compress_bytes(const void *data, size_t length, void **out, size_t *out_length,
-                    struct error *error);
+CHECKED bool compress_bytes(const void *data, size_t length, void **out, size_t *out_length,
+                            struct error *error);
 /* Refuses what would unpack to more than `limit` bytes. */
-bool compress_restore(const void *data, size_t length, size_t limit, void **out, size_t *out_length,
-                      struct error *error);
+CHECKED bool compress_restore(const void *data, size_t length, size_t limit, void **out,
+                              size_t *out_length, struct error *error);

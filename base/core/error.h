@@ -25,6 +25,15 @@ struct error {
     char message[480];
 };
 
+/* Of every function that fails with a `struct error *`: the compiler reports who does not look at
+ * its result (tests/check_results.sh finds a declaration without it). */
+#define CHECKED __attribute__((warn_unused_result))
+/* For the rare result that decides nothing; a comment beside the call says why. */
+static inline void error_ignore(bool done)
+{
+    (void)done;
+}
+
 /* Fills `error` and returns false, so that a failing function ends in one line. */
 bool error_set(struct error *error, enum error_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -7,5 +7,5 @@
 #include "base/core/error.h"
 
 /* `name` shows in /proc (at most 15 characters). pthread_join it. */
-bool thread_start(const char *name, void *(*run)(void *context), void *context, pthread_t *out,
-                  struct error *error);
+CHECKED bool thread_start(const char *name, void *(*run)(void *context), void *context,
+                          pthread_t *out, struct error *error);

@@ -9,10 +9,10 @@
 struct workers;
 
 /* `name` shows in /proc (at most 11 characters). Free with workers_destroy. */
-bool workers_create(const char *name, unsigned threads, size_t queue_limit, struct workers **out,
-                    struct error *error);
+CHECKED bool workers_create(const char *name, unsigned threads, size_t queue_limit,
+                            struct workers **out, struct error *error);
 /* Runs run(context) on one of the threads. BUSY when the queue is full; then run is not called. */
-bool workers_submit(struct workers *workers, void (*run)(void *context), void *context,
-                    struct error *error);
+CHECKED bool workers_submit(struct workers *workers, void (*run)(void *context), void *context,
+                            struct error *error);
 size_t workers_queued(struct workers *workers);
 void workers_destroy(struct workers *workers); /* runs what is queued, then joins; NULL is fine */

@@ -110,7 +110,8 @@ static void describe_allowed(const struct setting *setting, struct text *out)
     }
 }
 
-static bool refuse(const struct setting *setting, const struct choice *choice, struct error *error)
+static CHECKED bool refuse(const struct setting *setting, const struct choice *choice,
+                           struct error *error)
 {
     char name[NAME_SIZE];
     TEXT_AUTO allowed = { 0 };
@@ -142,7 +143,7 @@ static size_t find_flag(const struct setting *table, size_t count, const char *a
     return count;
 }
 
-static bool refuse_argument(const char *argument, struct error *error)
+static CHECKED bool refuse_argument(const char *argument, struct error *error)
 {
     TEXT_AUTO shown = { 0 };
     bool is_flag = argument[0] == '-';
@@ -152,8 +153,9 @@ static bool refuse_argument(const char *argument, struct error *error)
                      is_flag ? "flag" : "argument", text_string(&shown));
 }
 
-static bool choose_from_flags(const struct setting *table, size_t count, int argc,
-                              char *const *argv, struct choice *choices, struct error *error)
+static CHECKED bool choose_from_flags(const struct setting *table, size_t count, int argc,
+                                      char *const *argv, struct choice *choices,
+                                      struct error *error)
 {
     for (int i = 1; i < argc; i++) {
         const char *value;

@@ -28,8 +28,8 @@ struct setting {
  * "--name=value"; "--name" with no value after it is true for a BOOLEAN; a DURATION_S is 90, 90s,
  * 15m, 2h or 7d). Unknown flags, bad values: one sentence naming the setting, the value and what is
  * allowed. `out` is filled only if all is well. */
-bool config_read(const struct setting *table, size_t count, int argc, char *const *argv, void *out,
-                 struct error *error);
+CHECKED bool config_read(const struct setting *table, size_t count, int argc, char *const *argv,
+                         void *out, struct error *error);
 /* The settings of `values` that are not the defaults, as a JSON object by name. */
 void config_changes(const struct setting *table, size_t count, const void *values,
                     struct text *out);

@@ -45,7 +45,7 @@ static bool at_end_of_field(const struct csv *csv)
     return csv->at == csv->end || *csv->at == csv->separator || line_end(csv) > 0;
 }
 
-static bool read_quoted(struct csv *csv, struct csv_field *field, struct error *error)
+static CHECKED bool read_quoted(struct csv *csv, struct csv_field *field, struct error *error)
 {
     field->text = ++csv->at;
     for (; csv->at < csv->end; csv->at++) {
@@ -69,7 +69,7 @@ static bool read_quoted(struct csv *csv, struct csv_field *field, struct error *
     return true;
 }
 
-static bool read_field(struct csv *csv, struct csv_field *field, struct error *error)
+static CHECKED bool read_field(struct csv *csv, struct csv_field *field, struct error *error)
 {
     *field = (struct csv_field){ .text = csv->at };
     if (csv->at < csv->end && *csv->at == '"') {

@@ -34,7 +34,7 @@ struct csv {
 void csv_init(struct csv *csv, const char *bytes, size_t length);
 /* *more is false behind the last row. INVALID, with the line: a quote that does not end or that
  * something follows, more than CSV_FIELDS_MAX fields, or what is not UTF-8. */
-bool csv_next(struct csv *csv, bool *more, struct error *error);
+CHECKED bool csv_next(struct csv *csv, bool *more, struct error *error);
 /* Copies the field without its doubled quotes; what does not fit is cut, never within a UTF-8
  * sequence. Returns `out`. */
 const char *csv_copy(const struct csv_field *field, char *out, size_t size);

@@ -9,7 +9,7 @@
 #define SHOWN_BYTES 200
 
 /* jansson itself goes 2,048 levels deep. Brackets inside strings do not count. */
-static bool check_depth(const char *bytes, size_t length, struct error *error)
+static CHECKED bool check_depth(const char *bytes, size_t length, struct error *error)
 {
     bool in_string = false;
     size_t depth = 0;
@@ -34,7 +34,7 @@ static bool check_depth(const char *bytes, size_t length, struct error *error)
 }
 
 /* jansson overlooks a NUL right behind a number or word. */
-static bool check_no_nul(const char *bytes, size_t length, struct error *error)
+static CHECKED bool check_no_nul(const char *bytes, size_t length, struct error *error)
 {
     const char *found = length > 0 ? memchr(bytes, '\0', length) : NULL;
 

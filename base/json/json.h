@@ -13,10 +13,10 @@
 /* Parses one document: at most JSON_DEPTH_LIMIT levels (scanned before jansson sees it), no
  * duplicate keys, valid UTF-8, nothing behind it, no NUL, escaped or not. The message says where.
  * *out is yours (json_decref). */
-bool json_parse(const char *bytes, size_t length, json_t **out, struct error *error);
+CHECKED bool json_parse(const char *bytes, size_t length, json_t **out, struct error *error);
 /* The same by jansson's reader alone: what json_parse asks where its own does not take the bytes,
  * and what the message is from. */
-bool json_parse_fully(const char *bytes, size_t length, json_t **out, struct error *error);
+CHECKED bool json_parse_fully(const char *bytes, size_t length, json_t **out, struct error *error);
 
 /* jansson iterates over mutable objects only; nothing is changed through this. */
 static inline json_t *json_iterable(const json_t *value)

@@ -62,4 +62,4 @@ bool json_scan_integer(const struct json_scan *scan, int64_t *out);
 
 bool json_scan_failed(const struct json_scan *scan);
 /* After JSON_SCAN_FAILED: what is wrong, and at which byte. Returns false. */
-bool json_scan_fail(const struct json_scan *scan, struct error *error);
+CHECKED bool json_scan_fail(const struct json_scan *scan, struct error *error);

@@ -129,7 +129,7 @@ static void read_model(struct reading *reading, struct model *out)
     read_date(reading, &out->source, &out->as_of);
 }
 
-static bool parse(const char *what, const char *text, json_t **out, struct error *error)
+static CHECKED bool parse(const char *what, const char *text, json_t **out, struct error *error)
 {
     if (!json_parse(text, strlen(text), out, error))
         return error_set(error, ERROR_INVALID, "catalog: %s: %s", what, error->message);
@@ -138,14 +138,14 @@ static bool parse(const char *what, const char *text, json_t **out, struct error
     return true;
 }
 
-static bool begin_row(struct reading *reading, const json_t *row, struct error *error)
+static CHECKED bool begin_row(struct reading *reading, const json_t *row, struct error *error)
 {
     *reading = (struct reading){ .row = row, .name = "a row", .error = error };
     reading->name = read_text(reading, "name");
     return !reading->failed;
 }
 
-static bool read_rows(struct catalog *catalog, struct error *error)
+static CHECKED bool read_rows(struct catalog *catalog, struct error *error)
 {
     struct reading reading;
 

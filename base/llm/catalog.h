@@ -42,10 +42,10 @@ struct model {
 };
 
 /* Reads the embedded files. INTERNAL: a row that is not whole, named. */
-bool catalog_create(struct catalog **out, struct error *error);
+CHECKED bool catalog_create(struct catalog **out, struct error *error);
 /* The same from texts, for tests; both are JSON arrays. INVALID names the row and the member. */
-bool catalog_parse(const char *hardware_json, const char *models_json, struct catalog **out,
-                   struct error *error);
+CHECKED bool catalog_parse(const char *hardware_json, const char *models_json, struct catalog **out,
+                           struct error *error);
 void catalog_destroy(struct catalog *catalog); /* NULL is fine */
 
 /* Borrowed rows; `count` of them. */

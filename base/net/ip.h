@@ -37,5 +37,5 @@ void ip_format(const struct ip_address *address, char out[IP_TEXT_SIZE]);
 struct ip_address ip_client_network(const struct ip_address *address);
 
 /* Networks ("10.0.0.0/8", "fd00::/8") and addresses, with commas. INVALID names the wrong one. */
-bool ip_networks_parse(const char *text, struct ip_networks *out, struct error *error);
+CHECKED bool ip_networks_parse(const char *text, struct ip_networks *out, struct error *error);
 bool ip_networks_hold(const struct ip_networks *networks, const struct ip_address *address);

@@ -348,7 +348,7 @@ static void hide_bearer(struct outbound_transfer *transfer)
     mask_text(transfer->mask, kind, transfer->enough, &response->body);
 }
 
-static bool check_bearer(const char *bearer, struct error *error)
+static CHECKED bool check_bearer(const char *bearer, struct error *error)
 {
     for (; bearer != NULL && *bearer != '\0'; bearer++)
         if ((unsigned char)*bearer < 0x21 || *bearer == 0x7f)
@@ -376,10 +376,8 @@ bool outbound_perform(const struct outbound_request *request, struct outbound_re
         curl_easy_getinfo(transfer.easy, CURLINFO_RESPONSE_CODE, &response->status);
     response->failure = outbound_transfer_classify(&transfer, code);
     hide_bearer(&transfer);
-    if (response->failure != FAILURE_NONE) {
-        outbound_transfer_explain(&transfer, code, error);
+    if (response->failure != FAILURE_NONE && !outbound_transfer_explain(&transfer, code, error))
         mask_error(transfer.mask, error);
-    }
     finish(&transfer);
     return response->failure == FAILURE_NONE;
 }

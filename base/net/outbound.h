@@ -54,11 +54,11 @@ void outbound_advise_page(const char *url, struct text *out);
  * says the class and `error` the sentence (URL's host and port). Neither repeats the bearer,
  * whatever the server says; what on_bytes gets may, and is to be masked (mask.h) once it is
  * decoded. Free with outbound_response_finish either way. */
-bool outbound_perform(const struct outbound_request *request, struct outbound_response *response,
-                      struct error *error);
+CHECKED bool outbound_perform(const struct outbound_request *request,
+                              struct outbound_response *response, struct error *error);
 void outbound_response_finish(struct outbound_response *response);
 
-bool outbound_global_init(struct error *error); /* once, before threads; ignores SIGPIPE */
+CHECKED bool outbound_global_init(struct error *error); /* once, before threads; ignores SIGPIPE */
 void outbound_global_finish(void);
 
 /* Addresses that no deployment may have: cloud metadata (169.254.0.0/16, fd00:ec2::254, fe80::/10,

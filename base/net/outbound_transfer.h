@@ -32,5 +32,5 @@ void outbound_transfer_describe_peer(const char *url, struct text *out);
 void outbound_transfer_advise(const struct outbound_transfer *transfer, CURLcode code,
                               const char *peer, struct text *out);
 /* The sentence for a failure already classified in its response; returns false. */
-bool outbound_transfer_explain(const struct outbound_transfer *transfer, CURLcode code,
-                               struct error *error);
+CHECKED bool outbound_transfer_explain(const struct outbound_transfer *transfer, CURLcode code,
+                                       struct error *error);

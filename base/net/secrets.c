@@ -33,7 +33,8 @@ bool secret_name_check(const char *name, struct error *error)
 }
 
 /* The sentences name the secret and never show it. */
-static bool check_value(const char *name, const char *value, size_t length, struct error *error)
+static CHECKED bool check_value(const char *name, const char *value, size_t length,
+                                struct error *error)
 {
     if (length == 0)
         return error_set(error, ERROR_INVALID, "the secret %s is empty", name);
@@ -58,7 +59,8 @@ static size_t length_without_newline(const char *value, size_t length)
     return length;
 }
 
-static bool keep(const char *name, const char *value, size_t length, char *out, struct error *error)
+static CHECKED bool keep(const char *name, const char *value, size_t length, char *out,
+                         struct error *error)
 {
     length = length_without_newline(value, length);
     if (!check_value(name, value, length, error))
@@ -93,7 +95,8 @@ static ssize_t read_file(const char *path, char *out, size_t size)
     return length;
 }
 
-static bool read_from_folder(const char *folder, const char *name, char *out, struct error *error)
+static CHECKED bool read_from_folder(const char *folder, const char *name, char *out,
+                                     struct error *error)
 {
     char path[PATH_MAX];
     char value[SECRET_VALUE_SIZE + 2] = ""; /* a newline more, and one to see that it is longer */
@@ -137,8 +140,8 @@ bool secret_read(const char *folder, const char *name, char out[SECRET_VALUE_SIZ
 
 /* ---- Where they may be sent ---- */
 
-static bool read_line(const char *path, const char *line, size_t number,
-                      char (*origins)[ORIGIN_SIZE], size_t *count, struct error *error)
+static CHECKED bool read_line(const char *path, const char *line, size_t number,
+                              char (*origins)[ORIGIN_SIZE], size_t *count, struct error *error)
 {
     struct error problem;
 
@@ -152,8 +155,8 @@ static bool read_line(const char *path, const char *line, size_t number,
                      number, problem.message);
 }
 
-static bool read_lines(const char *path, char *lines, char (**out)[ORIGIN_SIZE], size_t *count,
-                       struct error *error)
+static CHECKED bool read_lines(const char *path, char *lines, char (**out)[ORIGIN_SIZE],
+                               size_t *count, struct error *error)
 {
     char(*origins)[ORIGIN_SIZE];
     size_t room = 1, number = 0;

@@ -13,17 +13,17 @@
 #define SECRET_VALUE_SIZE 4096
 
 /* [A-Z][A-Z0-9_]{0,62} */
-bool secret_name_check(const char *name, struct error *error);
+CHECKED bool secret_name_check(const char *name, struct error *error);
 /* `folder` may be empty: environment only. The value's trailing newline is cut. NOT_FOUND says both
  * places it may be put. Header-breaking bytes (below 0x21, 0x7f) are refused. */
-bool secret_read(const char *folder, const char *name, char out[SECRET_VALUE_SIZE],
-                 struct error *error);
+CHECKED bool secret_read(const char *folder, const char *name, char out[SECRET_VALUE_SIZE],
+                         struct error *error);
 /* The file NAME.origins beside the file of a secret: where the secret may be sent, an origin on
  * each line; blank lines and those that begin with '#' do not count. *found false: there is no such
  * file. One that cannot be used is an error with its path and line: whoever asks sends nothing.
  * free(*out). */
-bool secret_origins_read(const char *folder, const char *name, char (**out)[ORIGIN_SIZE],
-                         size_t *count, bool *found, struct error *error);
+CHECKED bool secret_origins_read(const char *folder, const char *name, char (**out)[ORIGIN_SIZE],
+                                 size_t *count, bool *found, struct error *error);
 /* Calls `each` with the name of every secret there is, in no order; one that is in both places
  * comes twice. */
 void secret_names(const char *folder, void (*each)(void *context, const char *name), void *context);

@@ -70,7 +70,7 @@ static bool read_name(const char *word, struct entry *out)
     return letters;
 }
 
-static bool add_entry(struct server_list *list, const char *word, struct error *error)
+static CHECKED bool add_entry(struct server_list *list, const char *word, struct error *error)
 {
     struct entry *entry = &list->entries[list->count];
 

@@ -13,7 +13,7 @@ struct server_list;
 /* From "10.0.0.0/8, fd00::/8, 192.168.1.5, gpu.example.com, .lab.example.com" (with and below it),
  * "*.dev.example.com" (below it). *out is NULL, which is any, for an empty text. INVALID repeats
  * the entry. */
-bool server_list_create(const char *text, struct server_list **out, struct error *error);
+CHECKED bool server_list_create(const char *text, struct server_list **out, struct error *error);
 void server_list_destroy(struct server_list *list); /* NULL is fine */
 
 /* Is it there by its name (in lower case), whatever its address is? */

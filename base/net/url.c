@@ -20,7 +20,7 @@ struct parts {
     int usual_port;
 };
 
-static bool split(const char *url, struct parts *out, struct error *error)
+static CHECKED bool split(const char *url, struct parts *out, struct error *error)
 {
     bool secure = strncasecmp(url, "https://", 8) == 0;
     const char *authority = url + (secure ? 8 : 7), *host_end, *end;
@@ -50,7 +50,7 @@ static bool split(const char *url, struct parts *out, struct error *error)
     return true;
 }
 
-static bool read_port(const struct parts *parts, int *out, struct error *error)
+static CHECKED bool read_port(const struct parts *parts, int *out, struct error *error)
 {
     char digits[8] = "";
     int64_t port = parts->usual_port;
@@ -64,7 +64,7 @@ static bool read_port(const struct parts *parts, int *out, struct error *error)
 }
 
 /* RFC 3986's characters of a path; a '%' must be followed by two hexadecimal digits. */
-static bool check_path(const char *path, struct error *error)
+static CHECKED bool check_path(const char *path, struct error *error)
 {
     if (strpbrk(path, "?#") != NULL)
         return error_set(error, ERROR_INVALID,
@@ -80,7 +80,7 @@ static bool check_path(const char *path, struct error *error)
     return true;
 }
 
-static bool refused(const char *host, struct error *error)
+static CHECKED bool refused(const char *host, struct error *error)
 {
     return error_set(error, ERROR_FORBIDDEN,
                      "the address %s is one of metadata, link-local, unspecified or multicast, "
@@ -88,7 +88,7 @@ static bool refused(const char *host, struct error *error)
                      host);
 }
 
-static bool check_ipv6(const char *host, struct error *error)
+static CHECKED bool check_ipv6(const char *host, struct error *error)
 {
     struct sockaddr_in6 address = { .sin6_family = AF_INET6 };
 
@@ -126,7 +126,7 @@ static bool check_labels(const char *host)
     return label > 0;
 }
 
-static bool check_name(const char *host, struct error *error)
+static CHECKED bool check_name(const char *host, struct error *error)
 {
     struct sockaddr_in address = { .sin_family = AF_INET };
 
@@ -147,7 +147,8 @@ static bool check_name(const char *host, struct error *error)
 }
 
 /* The host in lower case without brackets, checked. */
-static bool read_host(const struct parts *parts, char out[URL_HOST_SIZE], struct error *error)
+static CHECKED bool read_host(const struct parts *parts, char out[URL_HOST_SIZE],
+                              struct error *error)
 {
     bool bracketed = parts->host[0] == '[';
     size_t length = parts->host_length;

@@ -35,4 +35,5 @@ uint64_t histogram_quantile(const struct histogram *histogram, double q, bool *c
 
 /* Sparse varint encoding, versioned; *out is heap memory. decode refuses what is malformed. */
 void histogram_encode(const struct histogram *histogram, void **out, size_t *out_length);
-bool histogram_decode(const void *data, size_t length, struct histogram **out, struct error *error);
+CHECKED bool histogram_decode(const void *data, size_t length, struct histogram **out,
+                              struct error *error);

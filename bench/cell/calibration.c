@@ -49,7 +49,8 @@ static void make_workload(struct workload *out)
         snprintf(out->pieces[i], WORKLOAD_PIECE_SIZE, "%d", 1000 + i);
 }
 
-static bool measure(const struct cell_order *order, struct ceiling *out, struct error *error)
+static CHECKED bool measure(const struct cell_order *order, struct ceiling *out,
+                            struct error *error)
 {
     struct cell_result result;
     const struct measurement *measurement = &result.measurement;
@@ -69,7 +70,8 @@ static bool measure(const struct cell_order *order, struct ceiling *out, struct 
     return done;
 }
 
-static bool calibrate(struct asking *asking, int port, struct ceiling *out, struct error *error)
+static CHECKED bool calibrate(struct asking *asking, int port, struct ceiling *out,
+                              struct error *error)
 {
     const struct plan plan = { .window_s = WINDOW_S,
                                .warmup_limit_s = WARMUP_S,
@@ -99,7 +101,7 @@ static bool calibrate(struct asking *asking, int port, struct ceiling *out, stru
     return done;
 }
 
-static bool find(struct asking *asking, struct ceiling *out, struct error *error)
+static CHECKED bool find(struct asking *asking, struct ceiling *out, struct error *error)
 {
     struct loopback_server *loopback;
     bool done;

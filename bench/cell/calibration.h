@@ -22,5 +22,5 @@ void calibration_destroy(struct calibration *calibration); /* NULL is fine */
 /* The ceiling, measured now if it was not before; others wait meanwhile. CANCELLED where `stopped`
  * says so (asked about ten times a second). BUSY where this machine cannot; nothing is kept then.
  */
-bool calibration_get(struct calibration *calibration, bool (*stopped)(void *context), void *context,
-                     struct ceiling *out, struct error *error);
+CHECKED bool calibration_get(struct calibration *calibration, bool (*stopped)(void *context),
+                             void *context, struct ceiling *out, struct error *error);

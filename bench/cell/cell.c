@@ -74,7 +74,7 @@ static size_t count_shards(const struct cell_order *order)
     return (size_t)(wanted < most ? wanted : most);
 }
 
-static bool start_shards(struct cell *cell, struct error *error)
+static CHECKED bool start_shards(struct cell *cell, struct error *error)
 {
     size_t wanted = count_shards(cell->order), left = (size_t)cell->order->concurrency;
 
@@ -110,7 +110,7 @@ static void prepare_arrivals(struct cell *cell)
     arrivals_share_begin(&cell->clock, &cell->arrivals, 0, 1);
 }
 
-static bool prepare(struct cell *cell, struct error *error)
+static CHECKED bool prepare(struct cell *cell, struct error *error)
 {
     const struct cell_order *order = cell->order;
     const struct plan *plan = order->plan;
@@ -160,8 +160,8 @@ static bool is_final(enum failure failure)
            || failure == FAILURE_IDLE_TIMEOUT || failure == FAILURE_TOTAL_TIMEOUT;
 }
 
-static bool probe_once(struct cell *cell, int64_t number, enum failure *failure,
-                       struct error *error)
+static CHECKED bool probe_once(struct cell *cell, int64_t number, enum failure *failure,
+                               struct error *error)
 {
     struct shard_status status = { 0 };
 
@@ -177,7 +177,7 @@ static bool probe_once(struct cell *cell, int64_t number, enum failure *failure,
 }
 
 /* One request by itself; again, twice at most, where it fails. */
-static bool probe(struct cell *cell, enum failure *failure, struct error *error)
+static CHECKED bool probe(struct cell *cell, enum failure *failure, struct error *error)
 {
     *failure = FAILURE_NONE;
     for (int64_t number = 1; cell->order->probe; number++) {
@@ -202,7 +202,7 @@ static bool all_done(struct cell *cell)
 
 /* What is under way may end; what has not by then is cut. In an open loop that time is over: what
  * is not answered by now has waited as long as that at least. */
-static bool drain(struct cell *cell, struct error *error)
+static CHECKED bool drain(struct cell *cell, struct error *error)
 {
     bool is_over = cell->drain_ns != 0;
 
@@ -220,7 +220,8 @@ static bool drain(struct cell *cell, struct error *error)
     return true;
 }
 
-static bool run_phases(struct cell *cell, enum failure *refused, bool *failing, struct error *error)
+static CHECKED bool run_phases(struct cell *cell, enum failure *refused, bool *failing,
+                               struct error *error)
 {
     if (!probe(cell, refused, error))
         return false;
@@ -245,7 +246,7 @@ static void cell_finish(struct cell *cell)
     mask_destroy(cell->mask);
 }
 
-static bool measure(struct cell *cell, struct cell_result *out, struct error *error)
+static CHECKED bool measure(struct cell *cell, struct cell_result *out, struct error *error)
 {
     enum failure refused = FAILURE_NONE;
     bool failing = false;

@@ -37,5 +37,6 @@ struct cell_order {
 /* Blocking: probe, warm-up, window, drain. A server that fails makes a result of its own (failed,
  * or infeasible for this shape), with counts and a reason; false only where it was stopped
  * (CANCELLED) or this machine could not do it at all (INTERNAL). Free with cell_result_finish. */
-bool cell_measure(const struct cell_order *order, struct cell_result *out, struct error *error);
+CHECKED bool cell_measure(const struct cell_order *order, struct cell_result *out,
+                          struct error *error);
 void cell_result_finish(struct cell_result *result);

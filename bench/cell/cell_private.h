@@ -49,10 +49,10 @@ static inline bool cell_is_open(const struct cell *cell)
 }
 void cell_set_phase(struct cell *cell, enum phase phase);
 /* Sleeps a moment; false where the caller wants it stopped. */
-bool cell_tick(struct cell *cell, const char *doing, struct error *error);
+CHECKED bool cell_tick(struct cell *cell, const char *doing, struct error *error);
 void cell_read_status(struct cell *cell, struct shard_status *out); /* of all threads together */
 double cell_seconds_since(int64_t from_ns);
 
 /* Until the load has settled, or the limit. *failing: it never will. */
-bool cell_warm_up(struct cell *cell, bool *failing, struct error *error);
-bool cell_measure_window(struct cell *cell, struct error *error);
+CHECKED bool cell_warm_up(struct cell *cell, bool *failing, struct error *error);
+CHECKED bool cell_measure_window(struct cell *cell, struct error *error);

@@ -117,7 +117,7 @@ static void note_cpu(struct cell *cell)
 }
 
 /* One more look at how far it is. */
-static bool look(struct cell *cell, struct shard_status *status, struct error *error)
+static CHECKED bool look(struct cell *cell, struct shard_status *status, struct error *error)
 {
     if (!cell_tick(cell, "measuring", error))
         return false;
@@ -157,8 +157,8 @@ static bool is_long_enough(const struct cell *cell, const struct shard_status *s
 
 /* Asks for a bound of the window and waits until a request's end has set it; where none ends for
  * a while, it is now. */
-static bool set_bound(struct cell *cell, atomic_bool *asked, atomic_int_fast64_t *bound_ns,
-                      double patience_s, struct error *error)
+static CHECKED bool set_bound(struct cell *cell, atomic_bool *asked, atomic_int_fast64_t *bound_ns,
+                              double patience_s, struct error *error)
 {
     int64_t asked_ns = clock_monotonic_ns();
 
@@ -183,7 +183,7 @@ static double patience_s(struct cell *cell)
 }
 
 /* Where only the number of requests counts, the last of them ends the window itself. */
-static bool measure_closed(struct cell *cell, struct error *error)
+static CHECKED bool measure_closed(struct cell *cell, struct error *error)
 {
     const struct plan *plan = cell->order->plan;
     struct load *load = &cell->load;
@@ -220,7 +220,7 @@ static int64_t arrived_by(struct cell *cell, int64_t at_ns)
     return cell->arrived;
 }
 
-static bool wait_until(struct cell *cell, int64_t at_ns, struct error *error)
+static CHECKED bool wait_until(struct cell *cell, int64_t at_ns, struct error *error)
 {
     while (clock_monotonic_ns() < at_ns)
         if (!cell_tick(cell, "measuring", error))
@@ -251,7 +251,7 @@ static int64_t first_end_ns(const struct cell *cell, int64_t start_ns, int64_t l
     return end_ns < limit_ns ? end_ns : limit_ns;
 }
 
-static bool watch_until(struct cell *cell, int64_t end_ns, struct error *error)
+static CHECKED bool watch_until(struct cell *cell, int64_t end_ns, struct error *error)
 {
     struct shard_status status;
     int64_t now_ns;
@@ -303,7 +303,7 @@ static bool goes_on(struct cell *cell, int64_t ended, int64_t end_ns, int64_t li
 }
 
 /* Its end is set before it comes, so that every thread knows it when it does. */
-static bool watch_window(struct cell *cell, int64_t start_ns, struct error *error)
+static CHECKED bool watch_window(struct cell *cell, int64_t start_ns, struct error *error)
 {
     atomic_int_fast64_t *bound_ns = &cell->load.window_end_ns;
     int64_t limit_ns = start_ns + ns(plan_window_limit_s(cell->order->plan));
@@ -332,7 +332,7 @@ static double longest_wait_s(const struct cell *cell)
 }
 
 /* The load goes on until what was due in the window is answered, or this has taken too long. */
-static bool await_answers(struct cell *cell, struct error *error)
+static CHECKED bool await_answers(struct cell *cell, struct error *error)
 {
     double limit_s = longest_wait_s(cell);
     struct shard_status status;
@@ -348,7 +348,7 @@ static bool await_answers(struct cell *cell, struct error *error)
 }
 
 /* It holds the requests that are due in it, whenever they are answered. */
-static bool measure_open(struct cell *cell, struct error *error)
+static CHECKED bool measure_open(struct cell *cell, struct error *error)
 {
     int64_t start_ns = clock_monotonic_ns() + BOUND_LEAD_NS, end_ns;
     struct arrivals_share hand;

@@ -11,5 +11,5 @@
 struct loopback_server;
 
 /* Starts its thread, on a port of the kernel's choice. */
-bool loopback_server_create(struct loopback_server **out, int *port, struct error *error);
+CHECKED bool loopback_server_create(struct loopback_server **out, int *port, struct error *error);
 void loopback_server_destroy(struct loopback_server *loopback); /* NULL is fine */

@@ -41,9 +41,9 @@ struct load_loop {
 
 /* For so many connections, which are kept open for reuse. BUSY where the machine lets us open no
  * more descriptors. Free with load_loop_finish either way. */
-bool load_loop_init(struct load_loop *loop, long connections,
-                    void (*late)(void *context, int64_t late_ns), void *context,
-                    struct error *error);
+CHECKED bool load_loop_init(struct load_loop *loop, long connections,
+                            void (*late)(void *context, int64_t late_ns), void *context,
+                            struct error *error);
 void load_loop_finish(struct load_loop *loop);
 /* From now on so many exchanges by HTTP/2 share a connection. */
 void load_loop_share_connections(struct load_loop *loop, int64_t streams);

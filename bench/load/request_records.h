@@ -35,8 +35,8 @@ void request_records_finish(struct request_records *records);
 
 /* "OBR2", the count, the origin, then each member as a column of
  * little-endian numbers; all of it compressed. *out is heap memory. */
-bool request_records_pack(const struct request_records *records, void **out, size_t *length,
-                          struct error *error);
+CHECKED bool request_records_pack(const struct request_records *records, void **out, size_t *length,
+                                  struct error *error);
 /* The reverse, for whoever reads them later. */
-bool request_records_unpack(const void *data, size_t length, struct request_records *out,
-                            struct error *error);
+CHECKED bool request_records_unpack(const void *data, size_t length, struct request_records *out,
+                                    struct error *error);

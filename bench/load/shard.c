@@ -180,7 +180,7 @@ static void *run(void *context)
 /* ---- From outside ---------------------------------------------------------------------------- */
 
 /* All users of a closed loop; the first of an open one. */
-static bool open_users(struct shard *shard, struct error *error)
+static CHECKED bool open_users(struct shard *shard, struct error *error)
 {
     size_t users = shard_is_open(shard) ? 1 : shard->part.users;
 

@@ -24,8 +24,8 @@ struct shard_part {
     size_t index, count, users;
 };
 /* Starts the thread with its users; what is sent follows load->phase. */
-bool shard_create(struct load *load, struct shard_part part, struct shard **out,
-                  struct error *error);
+CHECKED bool shard_create(struct load *load, struct shard_part part, struct shard **out,
+                          struct error *error);
 /* Lets it see at once that load->phase changed. */
 void shard_wake(struct shard *shard);
 void shard_read(struct shard *shard, struct shard_status *out);

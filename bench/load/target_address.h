@@ -25,9 +25,9 @@ struct target_address {
 
 /* UPSTREAM where the host does not resolve, or only to addresses that no deployment may have. Free
  * with target_address_finish. */
-bool target_address_resolve(const struct endpoint *endpoint, struct target_address *out,
-                            struct error *error);
+CHECKED bool target_address_resolve(const struct endpoint *endpoint, struct target_address *out,
+                                    struct error *error);
 void target_address_finish(struct target_address *target);
 /* Raises the limit of open files as far as it goes. BUSY, with the limit and what to do, where
  * `connections` more do not fit. */
-bool target_address_fit(int64_t connections, struct error *error);
+CHECKED bool target_address_fit(int64_t connections, struct error *error);

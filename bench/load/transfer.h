@@ -48,9 +48,9 @@ struct transfer {
 
 /* Plain HTTP/1.1 by ourselves, all else by libcurl. INTERNAL when there is no memory. All of one
  * loop must be destroyed before the loop is. */
-bool transfer_create(const struct load *load, struct load_loop *loop,
-                     const struct transfer_listener *listener, void *context, struct transfer **out,
-                     struct error *error);
+CHECKED bool transfer_create(const struct load *load, struct load_loop *loop,
+                             const struct transfer_listener *listener, void *context,
+                             struct transfer **out, struct error *error);
 void transfer_destroy(struct transfer *transfer); /* NULL is fine */
 
 /* POSTs `prompt`, which must stay until the end; `is_fresh`: not on a connection that is open. (Nor
@@ -81,5 +81,5 @@ bool transfer_plain_can(const struct load *load);
 struct transfer *transfer_plain_create(const struct load *load, struct load_loop *loop);
 
 struct transfer *transfer_curl_take_ended(struct load_loop *loop);
-bool transfer_curl_create(const struct load *load, struct load_loop *loop, struct transfer **out,
-                          struct error *error);
+CHECKED bool transfer_curl_create(const struct load *load, struct load_loop *loop,
+                                  struct transfer **out, struct error *error);

@@ -31,9 +31,9 @@ struct virtual_user {
 };
 
 /* INTERNAL when there is no memory. Free with virtual_user_finish. */
-bool virtual_user_init(struct virtual_user *connection, const struct load *load,
-                       struct tally *tally, struct load_loop *loop, struct timer_heap *deadlines,
-                       struct error *error);
+CHECKED bool virtual_user_init(struct virtual_user *connection, const struct load *load,
+                               struct tally *tally, struct load_loop *loop,
+                               struct timer_heap *deadlines, struct error *error);
 void virtual_user_finish(struct virtual_user *connection);
 
 /* Sends request `index`. */

@@ -141,8 +141,8 @@ static size_t sort_levels(int64_t *levels, size_t count)
     return kept;
 }
 
-static bool read_level(const struct list_field *field, const json_t *value, int64_t *out,
-                       struct error *error)
+static CHECKED bool read_level(const struct list_field *field, const json_t *value, int64_t *out,
+                               struct error *error)
 {
     if (!json_is_integer(value))
         return error_set(error, ERROR_INVALID, "'%s' is a list of whole numbers", field->name);
@@ -160,8 +160,8 @@ static int64_t in_flight_limit(const struct plan *plan)
     return plan->arrival == ARRIVAL_CLOSED ? 0 : PLAN_IN_FLIGHT;
 }
 
-static bool read_list(const json_t *arguments, const struct list_field *field, struct plan *plan,
-                      struct error *error)
+static CHECKED bool read_list(const json_t *arguments, const struct list_field *field,
+                              struct plan *plan, struct error *error)
 {
     const json_t *list = json_object_get(arguments, field->name), *value;
     int64_t *levels = member(plan, field->values);
@@ -187,8 +187,8 @@ static bool read_list(const json_t *arguments, const struct list_field *field, s
     return true;
 }
 
-static bool read_number(const json_t *arguments, const struct number_field *field,
-                        struct plan *plan, struct error *error)
+static CHECKED bool read_number(const json_t *arguments, const struct number_field *field,
+                                struct plan *plan, struct error *error)
 {
     double value = json_get_number(arguments, field->name, field->fallback);
 
@@ -199,8 +199,8 @@ static bool read_number(const json_t *arguments, const struct number_field *fiel
     return true;
 }
 
-static bool read_integer(const json_t *arguments, const struct integer_field *field,
-                         struct plan *plan, struct error *error)
+static CHECKED bool read_integer(const json_t *arguments, const struct integer_field *field,
+                                 struct plan *plan, struct error *error)
 {
     int64_t value = json_get_integer(arguments, field->name, field->fallback);
 
@@ -211,7 +211,8 @@ static bool read_integer(const json_t *arguments, const struct integer_field *fi
     return true;
 }
 
-static bool refuse_choice(const struct choice_field *field, const char *given, struct error *error)
+static CHECKED bool refuse_choice(const struct choice_field *field, const char *given,
+                                  struct error *error)
 {
     TEXT_AUTO names = { 0 };
 
@@ -221,8 +222,8 @@ static bool refuse_choice(const struct choice_field *field, const char *given, s
                      text_string(&names));
 }
 
-static bool read_choice(const json_t *arguments, const struct choice_field *field,
-                        struct plan *plan, struct error *error)
+static CHECKED bool read_choice(const json_t *arguments, const struct choice_field *field,
+                                struct plan *plan, struct error *error)
 {
     const char *given = json_get_text(arguments, field->name, field->choices[0]);
 
@@ -234,7 +235,7 @@ static bool read_choice(const json_t *arguments, const struct choice_field *fiel
     return refuse_choice(field, given, error);
 }
 
-static bool read_stops(const json_t *arguments, struct plan *plan, struct error *error)
+static CHECKED bool read_stops(const json_t *arguments, struct plan *plan, struct error *error)
 {
     const json_t *list = json_object_get(arguments, "stop"), *stop;
     size_t i;
@@ -262,7 +263,7 @@ static void read_dataset(const json_t *arguments, struct plan *plan)
               json_get_text(arguments, "dataset_digest", ""));
 }
 
-static bool read_seed(const json_t *arguments, struct plan *plan, struct error *error)
+static CHECKED bool read_seed(const json_t *arguments, struct plan *plan, struct error *error)
 {
     int64_t seed = json_get_integer(arguments, "seed", 1);
 
@@ -272,7 +273,7 @@ static bool read_seed(const json_t *arguments, struct plan *plan, struct error *
     return true;
 }
 
-static bool read_tables(const json_t *arguments, struct plan *plan, struct error *error)
+static CHECKED bool read_tables(const json_t *arguments, struct plan *plan, struct error *error)
 {
     for (size_t i = 0; i < LISTS; i++)
         if (!read_list(arguments, &lists[i], plan, error))

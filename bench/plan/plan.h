@@ -80,7 +80,7 @@ struct plan {
 void plan_set_usual_grid(json_t *arguments, int64_t context_tokens);
 /* Reads the arguments of sweep_plan and sweep_start (already of the right types), fills in
  * defaults. Out-of-range grids are told with the limits and how many cells it would be. */
-bool plan_read(const json_t *arguments, struct plan *out, struct error *error);
+CHECKED bool plan_read(const json_t *arguments, struct plan *out, struct error *error);
 json_t *plan_to_json(const struct plan *plan);       /* new reference; plan_read reads it back */
 size_t plan_levels(const struct plan *plan);         /* of load: users, or rates */
 double plan_window_limit_s(const struct plan *plan); /* also where none is stated */
@@ -96,7 +96,7 @@ void plan_cells(const struct plan *plan, size_t subjects, struct cell_plan **out
 /* Whether they have the same cells. */
 bool plan_same_shape(const struct plan *a, const struct plan *b);
 /* INVALID where the plan has more cells for so many subjects than are measured in one sweep. */
-bool plan_check_cells(const struct plan *plan, size_t subjects, struct error *error);
+CHECKED bool plan_check_cells(const struct plan *plan, size_t subjects, struct error *error);
 
 /* Upper bounds: a closed loop sends no more than a fast server answers (assumed: `assumption`). */
 struct plan_estimate {

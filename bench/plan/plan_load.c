@@ -42,7 +42,7 @@ static size_t sort_rates(double *rates, size_t count)
     return kept;
 }
 
-static bool read_rates(const json_t *list, struct plan *plan, struct error *error)
+static CHECKED bool read_rates(const json_t *list, struct plan *plan, struct error *error)
 {
     const json_t *value;
     size_t i;
@@ -64,7 +64,7 @@ static bool read_rates(const json_t *list, struct plan *plan, struct error *erro
 }
 
 /* What belongs to the other kind of loop is refused, not ignored. */
-static bool check_open(const struct plan *plan, struct error *error)
+static CHECKED bool check_open(const struct plan *plan, struct error *error)
 {
     if (plan->rate_count == 0)
         return error_set(error, ERROR_INVALID,
@@ -84,7 +84,7 @@ static bool check_open(const struct plan *plan, struct error *error)
     return true;
 }
 
-static bool check_closed(const struct plan *plan, struct error *error)
+static CHECKED bool check_closed(const struct plan *plan, struct error *error)
 {
     return plan->rate_count == 0
            || error_set(error, ERROR_INVALID,
@@ -92,7 +92,7 @@ static bool check_closed(const struct plan *plan, struct error *error)
                         "gamma, or leave it out");
 }
 
-static bool check(const struct plan *plan, struct error *error)
+static CHECKED bool check(const struct plan *plan, struct error *error)
 {
     if (plan->burstiness < 1 || plan->burstiness > 1)
         if (plan->arrival != ARRIVAL_GAMMA)

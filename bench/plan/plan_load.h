@@ -6,7 +6,7 @@
 #include "bench/plan/plan.h"
 
 /* Reads them; `concurrency` and the window are read already. */
-bool plan_load_read(const json_t *arguments, struct plan *plan, struct error *error);
+CHECKED bool plan_load_read(const json_t *arguments, struct plan *plan, struct error *error);
 void plan_load_to_json(const struct plan *plan, json_t *json);
 /* Which arrivals the arguments ask for; CLOSED where they say nothing. */
-bool plan_arrival_read(const json_t *arguments, enum arrival *out, struct error *error);
+CHECKED bool plan_arrival_read(const json_t *arguments, enum arrival *out, struct error *error);

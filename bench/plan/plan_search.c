@@ -25,7 +25,7 @@ static bool find_search(const char *name, enum plan_search *out)
     return false;
 }
 
-static bool read_search(const json_t *arguments, struct plan *plan, struct error *error)
+static CHECKED bool read_search(const json_t *arguments, struct plan *plan, struct error *error)
 {
     const char *search = json_get_text(arguments, "search", "full");
     const char *percentile = json_get_text(arguments, "limit_percentile", "p99");
@@ -44,7 +44,7 @@ static bool read_search(const json_t *arguments, struct plan *plan, struct error
 }
 
 /* An answer of one token has no gap: such a cell could never meet a limit of ITL or TPOT. */
-static bool check_limits(const struct plan *plan, struct error *error)
+static CHECKED bool check_limits(const struct plan *plan, struct error *error)
 {
     if (plan->output_tokens[0] > 1 || (plan->limits.itl_ms == 0 && plan->limits.tpot_ms == 0))
         return true;

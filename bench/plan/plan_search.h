@@ -5,7 +5,7 @@
 #include "bench/plan/plan.h"
 
 /* What a plan says of both, beside the numbers that plan.c reads. */
-bool plan_search_read(const json_t *arguments, struct plan *plan, struct error *error);
+CHECKED bool plan_search_read(const json_t *arguments, struct plan *plan, struct error *error);
 void plan_search_to_json(const struct plan *plan, json_t *out);
 /* For an upper bound: an adaptive search leaves out the smallest loads at least, which cost least.
  */

@@ -5,7 +5,7 @@
 
 #define PERCENTILE_DEFAULT 99
 
-static bool check_percentile(const struct plan *plan, struct error *error)
+static CHECKED bool check_percentile(const struct plan *plan, struct error *error)
 {
     const struct slo *limits = &plan->limits;
 
@@ -19,7 +19,7 @@ static bool check_percentile(const struct plan *plan, struct error *error)
                      limits->percentile);
 }
 
-static bool check_think_time(const struct plan *plan, struct error *error)
+static CHECKED bool check_think_time(const struct plan *plan, struct error *error)
 {
     if (!plan->thinks_exponential || plan->think_time_s > 0)
         return true;
@@ -31,8 +31,8 @@ static bool check_think_time(const struct plan *plan, struct error *error)
 }
 
 /* One that was not asked for is just not reached. */
-static bool check_timeout(const struct plan *plan, const char *name, double value, double initial,
-                          struct error *error)
+static CHECKED bool check_timeout(const struct plan *plan, const char *name, double value,
+                                  double initial, struct error *error)
 {
     if (value == initial || value <= plan->request_timeout_s)
         return true;

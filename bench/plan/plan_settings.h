@@ -6,4 +6,4 @@
 
 /* Refuses a new plan that states what has no effect beside its other members. No part of
  * plan_read: plans stored before read back. */
-bool plan_check_settings(const struct plan *plan, struct error *error);
+CHECKED bool plan_check_settings(const struct plan *plan, struct error *error);

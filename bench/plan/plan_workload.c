@@ -13,8 +13,8 @@ static bool is_drawn(enum distribution distribution)
 }
 
 /* `name` is "input" or "output". */
-static bool check_spread(const char *name, enum distribution distribution, double spread,
-                         struct error *error)
+static CHECKED bool check_spread(const char *name, enum distribution distribution, double spread,
+                                 struct error *error)
 {
     if (!is_drawn(distribution) && spread != 0)
         return error_set(error, ERROR_INVALID,
@@ -32,7 +32,7 @@ static bool check_spread(const char *name, enum distribution distribution, doubl
     return true;
 }
 
-static bool check_prefix(const struct plan *plan, struct error *error)
+static CHECKED bool check_prefix(const struct plan *plan, struct error *error)
 {
     int64_t prefix = plan->shared_prefix_tokens, shortest = plan->input_tokens[0];
 
@@ -55,7 +55,7 @@ static bool check_prefix(const struct plan *plan, struct error *error)
     return true;
 }
 
-static bool check_dataset(const struct plan *plan, struct error *error)
+static CHECKED bool check_dataset(const struct plan *plan, struct error *error)
 {
     bool by_dataset = plan->input_distribution == DISTRIBUTION_DATASET;
 

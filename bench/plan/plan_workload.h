@@ -6,7 +6,7 @@
 #include "bench/plan/plan.h"
 
 /* Members that do not go together, told with what to do about it. */
-bool plan_check_workload(const struct plan *plan, struct error *error);
+CHECKED bool plan_check_workload(const struct plan *plan, struct error *error);
 /* The members that say so, for a fingerprint; new reference. */
 json_t *plan_workload_specification(const struct plan *plan);
 /* The sampling settings as members of a request, without a comma before the first. */

@@ -65,7 +65,7 @@ char *fingerprint_write(const struct deployment *deployment, const struct model_
     return json_write(document);
 }
 
-static bool agrees(const char *what, const char *then, const char *now, struct error *error)
+static CHECKED bool agrees(const char *what, const char *then, const char *now, struct error *error)
 {
     return then[0] == '\0' || now[0] == '\0' || strcmp(then, now) == 0
            || error_set(error, ERROR_CONFLICT,

@@ -12,4 +12,5 @@ char *fingerprint_write(const struct deployment *deployment, const struct model_
                         const struct workload *workload, const struct plan *plan);
 /* A sweep that is taken up again must find what it began with: CONFLICT says what is another model,
  * engine, version or context now. What either side does not know is no difference. */
-bool fingerprint_agrees(const char *document, const struct model_facts *facts, struct error *error);
+CHECKED bool fingerprint_agrees(const char *document, const struct model_facts *facts,
+                                struct error *error);

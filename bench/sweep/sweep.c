@@ -45,7 +45,7 @@ bool sweep_wait_for_store(struct sweep_work *work, const struct error *error)
 
 /* ---- Before the first cell ------------------------------------------------------------------- */
 
-static bool read_plan(struct sweep_work *work, struct error *error)
+static CHECKED bool read_plan(struct sweep_work *work, struct error *error)
 {
     json_auto_t *json = NULL;
 
@@ -53,7 +53,7 @@ static bool read_plan(struct sweep_work *work, struct error *error)
            && plan_read(json, &work->plan, error);
 }
 
-static bool find_subjects(struct sweep_work *work, struct error *error)
+static CHECKED bool find_subjects(struct sweep_work *work, struct error *error)
 {
     work->subject_count = work->row.subject_count;
     for (size_t i = 0; i < work->subject_count; i++)
@@ -64,7 +64,7 @@ static bool find_subjects(struct sweep_work *work, struct error *error)
     return true;
 }
 
-static bool load_dataset(struct sweep_work *work, struct error *error)
+static CHECKED bool load_dataset(struct sweep_work *work, struct error *error)
 {
     struct dataset_entry entry;
     FREE_AUTO void *packed = NULL;
@@ -83,7 +83,7 @@ static bool load_dataset(struct sweep_work *work, struct error *error)
     return dataset_unpack(packed, length, &work->dataset, error);
 }
 
-static bool load(struct sweep_work *work, struct error *error)
+static CHECKED bool load(struct sweep_work *work, struct error *error)
 {
     struct store *store = work->run->store;
 
@@ -108,7 +108,7 @@ bool sweep_resolve(struct sweep_work *work, struct subject *subject, struct erro
     return true;
 }
 
-static bool find_servers(struct sweep_work *work, struct error *error)
+static CHECKED bool find_servers(struct sweep_work *work, struct error *error)
 {
     for (size_t i = 0; i < work->subject_count; i++) {
         struct subject *subject = &work->subjects[i];
@@ -120,7 +120,7 @@ static bool find_servers(struct sweep_work *work, struct error *error)
     return true;
 }
 
-static bool discover(struct sweep_work *work, struct subject *subject, struct error *error)
+static CHECKED bool discover(struct sweep_work *work, struct subject *subject, struct error *error)
 {
     const struct sweep_host *host = work->sweep->host;
     struct model_facts *facts = &subject->facts;
@@ -135,8 +135,8 @@ static bool discover(struct sweep_work *work, struct subject *subject, struct er
 
 /* A sweep that is taken up again goes on with the model it began with, else its runs would be of
  * two. */
-static bool finds_the_same(struct sweep_work *work, const struct subject *subject,
-                           struct error *error)
+static CHECKED bool finds_the_same(struct sweep_work *work, const struct subject *subject,
+                                   struct error *error)
 {
     struct run_row *runs;
     size_t count;
@@ -153,8 +153,8 @@ static bool finds_the_same(struct sweep_work *work, const struct subject *subjec
 }
 
 /* A sweep that is taken up again goes on with the workload it began with. */
-static bool find_workload(struct sweep_work *work, struct subject *subject, const char *stored,
-                          struct error *error)
+static CHECKED bool find_workload(struct sweep_work *work, struct subject *subject,
+                                  const char *stored, struct error *error)
 {
     const struct asker asker = {
         .endpoint = &subject->endpoint,
@@ -182,7 +182,8 @@ static bool find_workload(struct sweep_work *work, struct subject *subject, cons
            && prompt_calibration_sampling(&asker, &work->plan, &subject->workload, error);
 }
 
-static bool keep(struct sweep_work *work, const struct subject *subject, struct error *error)
+static CHECKED bool keep(struct sweep_work *work, const struct subject *subject,
+                         struct error *error)
 {
     json_auto_t *json = workload_to_json(&subject->workload);
     FREE_AUTO char *written = json_write(json);
@@ -195,7 +196,7 @@ static bool keep(struct sweep_work *work, const struct subject *subject, struct 
            && run_fingerprint_set(run->store, &run->claim, work->row.id, id, fingerprint, error);
 }
 
-static bool prepare_subject(struct sweep_work *work, size_t which, struct error *error)
+static CHECKED bool prepare_subject(struct sweep_work *work, size_t which, struct error *error)
 {
     struct subject *subject = &work->subjects[which];
 
@@ -205,7 +206,7 @@ static bool prepare_subject(struct sweep_work *work, size_t which, struct error 
 }
 
 /* Without the ceiling cells still tell by their lag and CPU whether the client was the limit. */
-static bool calibrate(struct sweep_work *work, struct error *error)
+static CHECKED bool calibrate(struct sweep_work *work, struct error *error)
 {
     struct calibration *calibration = work->sweep->calibration;
 
@@ -220,7 +221,7 @@ static bool calibrate(struct sweep_work *work, struct error *error)
     return error->kind != ERROR_CANCELLED;
 }
 
-static bool prepare(struct sweep_work *work, struct error *error)
+static CHECKED bool prepare(struct sweep_work *work, struct error *error)
 {
     struct job_run *run = work->run;
 
@@ -268,8 +269,8 @@ static const char *why_all_failed(const struct sweep_work *work)
     return reason;
 }
 
-static enum job_end end_sweep(struct sweep_work *work, enum job_end end, const char *state,
-                              const char *reason, char **outcome, struct error *error)
+static CHECKED enum job_end end_sweep(struct sweep_work *work, enum job_end end, const char *state,
+                                      const char *reason, char **outcome, struct error *error)
 {
     struct job_run *run = work->run;
     struct error stored;
@@ -288,7 +289,8 @@ static enum job_end end_sweep(struct sweep_work *work, enum job_end end, const c
     return end;
 }
 
-static enum job_end end_of_cells(struct sweep_work *work, char **outcome, struct error *error)
+static CHECKED enum job_end end_of_cells(struct sweep_work *work, char **outcome,
+                                         struct error *error)
 {
     const char *failed = why_all_failed(work);
 
@@ -302,7 +304,7 @@ static enum job_end end_of_cells(struct sweep_work *work, char **outcome, struct
 }
 
 /* It could not begin, or the store failed: the sweep says why, the job too. */
-static enum job_end end_in_error(struct sweep_work *work, struct error *error)
+static CHECKED enum job_end end_in_error(struct sweep_work *work, struct error *error)
 {
     struct job_run *run = work->run;
     struct error stored;
@@ -314,7 +316,8 @@ static enum job_end end_in_error(struct sweep_work *work, struct error *error)
     return JOB_END_FAILED;
 }
 
-static enum job_end finish(struct sweep_work *work, bool done, char **outcome, struct error *error)
+static CHECKED enum job_end finish(struct sweep_work *work, bool done, char **outcome,
+                                   struct error *error)
 {
     enum job_stop stop = job_run_stop(work->run);
 

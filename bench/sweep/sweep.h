@@ -36,5 +36,5 @@ struct sweep_job {
 
 /* job_kind.run of kind "sweep"; run->services points to `struct sweep_job` by way of the member
  * that `job_pool_create` got: handlers/ wraps this with its own services. */
-enum job_end sweep_job_run(const struct sweep_job *sweep, struct job_run *run, char **outcome_json,
-                           struct error *error);
+CHECKED enum job_end sweep_job_run(const struct sweep_job *sweep, struct job_run *run,
+                                   char **outcome_json, struct error *error);

@@ -7,6 +7,7 @@
 
 #include "base/core/clock.h"
 #include "base/core/digest.h"
+#include "base/core/log.h"
 #include "base/core/text.h"
 #include "bench/cell/cell.h"
 #include "bench/sweep/attempt_outcome.h"
@@ -254,8 +255,8 @@ static struct workload_room widest_room(const struct sweep_work *work)
     return room;
 }
 
-static bool measure(struct sweep_work *work, int64_t attempt_id, struct cell_result *out,
-                    struct cross_check *testimony, struct error *error)
+static CHECKED bool measure(struct sweep_work *work, int64_t attempt_id, struct cell_result *out,
+                            struct cross_check *testimony, struct error *error)
 {
     const struct cell_row *cell = work->current;
     const struct cell_row *sibling = find_sibling(work, CELL_MEASURED);
@@ -357,8 +358,8 @@ static void note_result(struct sweep_work *work, const struct cell_result *resul
                                       : "");
 }
 
-static bool store_result(struct sweep_work *work, int64_t attempt_id,
-                         const struct cell_result *result, struct error *error)
+static CHECKED bool store_result(struct sweep_work *work, int64_t attempt_id,
+                                 const struct cell_result *result, struct error *error)
 {
     struct job_run *run = work->run;
 
@@ -384,11 +385,11 @@ static const char *why_interrupted(const struct sweep_work *work)
 }
 
 /* False with the attempt interrupted where it was stopped, and where the store failed. */
-static bool attempt(struct sweep_work *work, int64_t attempt_id, struct error *error)
+static CHECKED bool attempt(struct sweep_work *work, int64_t attempt_id, struct error *error)
 {
     struct cell_result result = { 0 };
     struct job_run *run = work->run;
-    struct error ignored;
+    struct error problem;
     CROSS_CHECK_AUTO testimony = { 0 };
     bool done;
 
@@ -399,15 +400,16 @@ static bool attempt(struct sweep_work *work, int64_t attempt_id, struct error *e
         doubt(work, &result);
     if (done)
         done = store_result(work, attempt_id, &result, error);
-    else
-        attempt_interrupt(run->store, &run->claim, attempt_id,
-                          error->kind == ERROR_CANCELLED ? why_interrupted(work) : error->message,
-                          clock_utc_ms(), &ignored);
+    else if (!attempt_interrupt(run->store, &run->claim, attempt_id,
+                                error->kind == ERROR_CANCELLED ? why_interrupted(work)
+                                                               : error->message,
+                                clock_utc_ms(), &problem))
+        log_warning("an attempt that was interrupted is not marked so: %s", problem.message);
     cell_result_finish(&result);
     return done;
 }
 
-static bool run_attempt(struct sweep_work *work, struct error *error)
+static CHECKED bool run_attempt(struct sweep_work *work, struct error *error)
 {
     struct job_run *run = work->run;
     int64_t attempt_id;
@@ -433,7 +435,7 @@ static bool is_to_repeat(struct sweep_work *work, const struct cell_row *cell)
 }
 
 /* An attempt that is rejected leaves the cell as it was: it is measured again. */
-static bool run_cell(struct sweep_work *work, struct cell_row *cell, struct error *error)
+static CHECKED bool run_cell(struct sweep_work *work, struct cell_row *cell, struct error *error)
 {
     int64_t begun_ns = clock_monotonic_ns();
 

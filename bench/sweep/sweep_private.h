@@ -50,15 +50,16 @@ struct sweep_work {
 
 /* Measures all cells that are pending, until the job is to stop or `stopped` says why not to go on.
  * False where an attempt could not be stored, or could not be begun. */
-bool sweep_cells_run(struct sweep_work *work, struct error *error);
+CHECKED bool sweep_cells_run(struct sweep_work *work, struct error *error);
 /* The cell to be measured next; NULL where none is left. Marks what an adaptive search need not
  * measure. False where that could not be stored. */
-bool sweep_search_next(struct sweep_work *work, struct cell_row **next, struct error *error);
+CHECKED bool sweep_search_next(struct sweep_work *work, struct cell_row **next,
+                               struct error *error);
 /* Whether an attempt at the current cell looks as if the load were too much, in a search that would
  * infer other levels from that, though it may have been a passing trouble of the server's. */
 bool sweep_search_doubts(const struct sweep_work *work, const struct cell_result *result);
 /* The endpoint as it is now: tokens run out, so each cell asks again. */
-bool sweep_resolve(struct sweep_work *work, struct subject *subject, struct error *error);
+CHECKED bool sweep_resolve(struct sweep_work *work, struct subject *subject, struct error *error);
 /* Is the job to stop? `context` is the struct sweep_work. */
 bool sweep_is_stopped(void *context);
 /* The store does not take something (a full disk, say): waits a moment. False where the claim is

@@ -330,7 +330,7 @@ static size_t list_inferences(const struct shape *shape, struct cell_inference *
     return count;
 }
 
-static bool infer(struct sweep_work *work, const struct shape *shape, struct error *error)
+static CHECKED bool infer(struct sweep_work *work, const struct shape *shape, struct error *error)
 {
     FREE_AUTO struct cell_inference *inferences =
         memory_zeroed(GROUPS * PLAN_LEVELS, sizeof *inferences);
@@ -354,7 +354,8 @@ static bool next_in_order(struct sweep_work *work, struct cell_row **next)
     return true;
 }
 
-static bool next_of_search(struct sweep_work *work, struct cell_row **next, struct error *error)
+static CHECKED bool next_of_search(struct sweep_work *work, struct cell_row **next,
+                                   struct error *error)
 {
     FREE_AUTO struct shape *shape = memory_zeroed(1, sizeof *shape);
 

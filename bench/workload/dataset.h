@@ -39,11 +39,14 @@ void dataset_finish(struct dataset *dataset);
  * object per line; or of lengths: CSV or JSON lines with columns such as input_tokens and
  * output_tokens (and the names in traces of BurstGPT, Azure and Mooncake). INVALID says what is
  * wrong. *out needs dataset_finish. */
-bool dataset_read(const char *bytes, size_t length, struct dataset *out, struct error *error);
+CHECKED bool dataset_read(const char *bytes, size_t length, struct dataset *out,
+                          struct error *error);
 
 /* Its kept form, compressed; heap. */
-bool dataset_pack(const struct dataset *dataset, void **out, size_t *length, struct error *error);
-bool dataset_unpack(const void *data, size_t length, struct dataset *out, struct error *error);
+CHECKED bool dataset_pack(const struct dataset *dataset, void **out, size_t *length,
+                          struct error *error);
+CHECKED bool dataset_unpack(const void *data, size_t length, struct dataset *out,
+                            struct error *error);
 /* Of all that would be sent, whatever file it came from. */
 void dataset_digest(const struct dataset *dataset, char out[DIGEST_TEXT_SIZE]);
 

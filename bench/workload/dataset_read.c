@@ -73,7 +73,7 @@ static void add_row(struct dataset *dataset, const struct dataset_row *row)
 }
 
 /* A record that has neither a prompt nor a length that can be sent is skipped, and counted. */
-static bool keep(struct dataset *dataset, const struct record *record, struct error *error)
+static CHECKED bool keep(struct dataset *dataset, const struct record *record, struct error *error)
 {
     size_t length = record->prompt.length;
     bool has_prompt = length > 0 && length <= DATASET_PROMPT_MAX_BYTES;
@@ -229,19 +229,20 @@ static bool read_record(struct json_scan *scan, struct record *record)
 }
 
 /* `line` 0: the file is one document. */
-static bool fail(const struct json_scan *scan, int64_t line, struct error *error)
+static CHECKED bool fail(const struct json_scan *scan, int64_t line, struct error *error)
 {
     char where[32] = "";
     struct error why;
 
-    json_scan_fail(scan, &why);
     if (line > 0)
         snprintf(where, sizeof where, " in line %ld", line);
-    return error_set(error, ERROR_INVALID, "the dataset cannot be read%s: %s", where, why.message);
+    return json_scan_fail(scan, &why)
+           || error_set(error, ERROR_INVALID, "the dataset cannot be read%s: %s", where,
+                        why.message);
 }
 
-static bool read_list(const char *bytes, size_t length, struct record *record,
-                      struct dataset *dataset, struct error *error)
+static CHECKED bool read_list(const char *bytes, size_t length, struct record *record,
+                              struct dataset *dataset, struct error *error)
 {
     struct json_scan scan;
     enum json_scan_token token;
@@ -259,8 +260,8 @@ static bool read_list(const char *bytes, size_t length, struct record *record,
     return true;
 }
 
-static bool read_line(const char *line, size_t length, int64_t number, struct record *record,
-                      struct dataset *dataset, struct error *error)
+static CHECKED bool read_line(const char *line, size_t length, int64_t number,
+                              struct record *record, struct dataset *dataset, struct error *error)
 {
     struct json_scan scan;
 
@@ -279,8 +280,8 @@ static bool is_blank(const char *bytes, size_t length)
     return true;
 }
 
-static bool read_lines(const char *bytes, size_t length, struct record *record,
-                       struct dataset *dataset, struct error *error)
+static CHECKED bool read_lines(const char *bytes, size_t length, struct record *record,
+                               struct dataset *dataset, struct error *error)
 {
     const char *end = bytes + length, *next;
     int64_t number = 1;
@@ -320,8 +321,8 @@ static int64_t read_length(const struct csv *csv, size_t column)
                : (int64_t)value;
 }
 
-static bool read_csv(const char *bytes, size_t length, struct record *record,
-                     struct dataset *dataset, struct error *error)
+static CHECKED bool read_csv(const char *bytes, size_t length, struct record *record,
+                             struct dataset *dataset, struct error *error)
 {
     FREE_AUTO struct csv *csv = memory_zeroed(1, sizeof *csv);
     size_t input, output;
@@ -349,8 +350,8 @@ static bool read_csv(const char *bytes, size_t length, struct record *record,
 
 /* ---- From outside ---------------------------------------------------------------------------- */
 
-static bool read_any(const char *bytes, size_t length, struct record *record,
-                     struct dataset *dataset, struct error *error)
+static CHECKED bool read_any(const char *bytes, size_t length, struct record *record,
+                             struct dataset *dataset, struct error *error)
 {
     size_t start = 0;
 

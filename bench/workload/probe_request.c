@@ -71,8 +71,8 @@ static bool on_bytes(void *context, const char *bytes, size_t length)
 
 /* True where the server asked to be asked again, that time came, and no more was waited than
  * WAIT_LIMIT_S; a stop ends the wait as it ends a call. */
-static bool wait_to_repeat(struct call *call, const struct outbound_response *response,
-                           struct error *error)
+static CHECKED bool wait_to_repeat(struct call *call, const struct outbound_response *response,
+                                   struct error *error)
 {
     const struct timespec piece = { .tv_nsec = WAIT_PIECE_NS };
     int64_t wait_s = response->retry_after_s > 0 ? response->retry_after_s : 1;
@@ -91,8 +91,8 @@ static bool wait_to_repeat(struct call *call, const struct outbound_response *re
     return true;
 }
 
-static bool perform_once(struct call *call, const char *path, const struct text *body,
-                         struct outbound_response *response, struct error *error)
+static CHECKED bool perform_once(struct call *call, const char *path, const struct text *body,
+                                 struct outbound_response *response, struct error *error)
 {
     const struct endpoint *endpoint = call->asker->endpoint;
     TEXT_AUTO url = { 0 };
@@ -116,8 +116,8 @@ static bool perform_once(struct call *call, const char *path, const struct text 
 }
 
 /* Gateways that limit rates count the few requests of learning, too. */
-static bool perform(struct call *call, const char *path, const struct text *body,
-                    struct outbound_response *response, struct error *error)
+static CHECKED bool perform(struct call *call, const char *path, const struct text *body,
+                            struct outbound_response *response, struct error *error)
 {
     while (!perform_once(call, path, body, response, error)) {
         if (!wait_to_repeat(call, response, error))
@@ -171,8 +171,8 @@ static bool read_streamed_count(const struct text *body, int64_t *tokens)
     return read;
 }
 
-static bool read_count(const struct outbound_response *response, int64_t *tokens,
-                       struct error *error)
+static CHECKED bool read_count(const struct outbound_response *response, int64_t *tokens,
+                               struct error *error)
 {
     json_auto_t *json = NULL;
     const json_t *usage;
@@ -207,8 +207,8 @@ bool probe_request_count(const struct asker *asker, const struct workload *workl
 }
 
 /* False with the sentence where it was no stream of events after all. */
-static bool judge_stream(const struct call *call, const struct outbound_response *response,
-                         struct error *error)
+static CHECKED bool judge_stream(const struct call *call, const struct outbound_response *response,
+                                 struct error *error)
 {
     if (call->told_error)
         return error_set(error, ERROR_UPSTREAM, "the server sent an error inside its stream: %s",
@@ -226,8 +226,8 @@ static bool judge_stream(const struct call *call, const struct outbound_response
 }
 
 /* Of so many tokens, to a prompt of so many pieces; what came is in the call. */
-static bool stream(struct call *call, const struct workload *workload, size_t pieces,
-                   int64_t output_tokens, long *status, struct error *error)
+static CHECKED bool stream(struct call *call, const struct workload *workload, size_t pieces,
+                           int64_t output_tokens, long *status, struct error *error)
 {
     const struct asker *asker = call->asker;
     MASK_AUTO mask = mask_create(asker->endpoint->bearer);

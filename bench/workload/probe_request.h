@@ -15,20 +15,21 @@ struct asker {
 
 /* POSTs JSON to `path`; outbound_perform's promise. A 429 or 503 with Retry-After is asked again
  * then, as all that is asked here: two minutes later at most. */
-bool probe_request_post(const struct asker *asker, const char *path, const struct text *body,
-                        struct outbound_response *response, struct error *error);
+CHECKED bool probe_request_post(const struct asker *asker, const char *path,
+                                const struct text *body, struct outbound_response *response,
+                                struct error *error);
 
 /* What the server counts for a prompt of `count` pieces (which: their places in the workload, NULL:
  * the first ones). *tokens is -1 where it answers but does not count. *status is that of the
  * answer, 0 without one; false on anything but 2xx. */
-bool probe_request_count(const struct asker *asker, const struct workload *workload,
-                         const size_t *which, size_t count, int64_t *tokens, long *status,
-                         struct error *error);
+CHECKED bool probe_request_count(const struct asker *asker, const struct workload *workload,
+                                 const size_t *which, size_t count, int64_t *tokens, long *status,
+                                 struct error *error);
 
 /* A streamed answer of two tokens to a prompt of a few pieces, with all of the workload's fields.
  * *tells_usage: it ended with token counts. */
-bool probe_request_stream(const struct asker *asker, const struct workload *workload,
-                          bool *tells_usage, long *status, struct error *error);
+CHECKED bool probe_request_stream(const struct asker *asker, const struct workload *workload,
+                                  bool *tells_usage, long *status, struct error *error);
 
 /* What a stream is made of. */
 struct stream_shape {
@@ -36,8 +37,8 @@ struct stream_shape {
     bool tells_chunks;      /* each chunk told its tokens */
 };
 /* The same of an answer long enough to see it. */
-bool probe_request_shape(const struct asker *asker, const struct workload *workload,
-                         struct stream_shape *out, long *status, struct error *error);
+CHECKED bool probe_request_shape(const struct asker *asker, const struct workload *workload,
+                                 struct stream_shape *out, long *status, struct error *error);
 
 /* How an answer ended. */
 struct stream_ending {
@@ -45,6 +46,6 @@ struct stream_ending {
     bool by_model;  /* it says that it ended, and not by its length */
 };
 /* The same of an answer to a prompt of `pieces` that may have so many tokens. */
-bool probe_request_ending(const struct asker *asker, const struct workload *workload, size_t pieces,
-                          int64_t output_tokens, struct stream_ending *out, long *status,
-                          struct error *error);
+CHECKED bool probe_request_ending(const struct asker *asker, const struct workload *workload,
+                                  size_t pieces, int64_t output_tokens, struct stream_ending *out,
+                                  long *status, struct error *error);

@@ -25,7 +25,7 @@ static bool is_refusal(long status)
 }
 
 /* Of a path, or of the model: the server's words tell which. */
-static bool explain_missing(enum bench_api api, struct error *error)
+static CHECKED bool explain_missing(enum bench_api api, struct error *error)
 {
     struct error said = *error;
 
@@ -38,7 +38,8 @@ static bool explain_missing(enum bench_api api, struct error *error)
 /* ---- Prompts of token ids -------------------------------------------------------------------- */
 
 /* True where the server counts each id as one token, besides a constant overhead. */
-static bool verify_ids(const struct asker *asker, struct workload *workload, struct error *error)
+static CHECKED bool verify_ids(const struct asker *asker, struct workload *workload,
+                               struct error *error)
 {
     int64_t few, many;
     long status;
@@ -54,7 +55,8 @@ static bool verify_ids(const struct asker *asker, struct workload *workload, str
     return few >= SHORT_PIECES && many - few == LONG_PIECES - SHORT_PIECES;
 }
 
-static bool learn_ids(const struct asker *asker, struct workload *workload, struct error *error)
+static CHECKED bool learn_ids(const struct asker *asker, struct workload *workload,
+                              struct error *error)
 {
     struct workload ids = *workload;
 
@@ -76,8 +78,8 @@ struct word_search {
     int questions;
 };
 
-static bool count_group(struct word_search *search, size_t first, size_t count, int64_t *tokens,
-                        struct error *error)
+static CHECKED bool count_group(struct word_search *search, size_t first, size_t count,
+                                int64_t *tokens, struct error *error)
 {
     size_t which[WORDS_COUNT];
     long status;
@@ -92,8 +94,8 @@ static bool count_group(struct word_search *search, size_t first, size_t count, 
 }
 
 /* `tokens` is the group's count. Halves it until a group has as many tokens as words. */
-static bool search_group(struct word_search *search, size_t first, size_t count, int64_t tokens,
-                         struct error *error)
+static CHECKED bool search_group(struct word_search *search, size_t first, size_t count,
+                                 int64_t tokens, struct error *error)
 {
     size_t half = count / 2;
     int64_t left;
@@ -127,8 +129,8 @@ static void take_words(struct workload *workload, size_t count)
 }
 
 /* A prompt in another order has the count that was found? */
-static bool verify_words(const struct asker *asker, const struct workload *workload, bool *right,
-                         struct error *error)
+static CHECKED bool verify_words(const struct asker *asker, const struct workload *workload,
+                                 bool *right, struct error *error)
 {
     size_t which[LONG_PIECES];
     struct generator generator;
@@ -145,8 +147,8 @@ static bool verify_words(const struct asker *asker, const struct workload *workl
 }
 
 /* A tokenizer that splits words has at least a token for each letter behind a blank. */
-static bool choose_letters(const struct asker *asker, struct workload *workload, bool *right,
-                           struct error *error)
+static CHECKED bool choose_letters(const struct asker *asker, struct workload *workload,
+                                   bool *right, struct error *error)
 {
     struct workload letters = *workload;
     int64_t tokens;
@@ -166,8 +168,8 @@ static bool choose_letters(const struct asker *asker, struct workload *workload,
     return true;
 }
 
-static bool choose_words(const struct asker *asker, struct workload *workload, int64_t all_tokens,
-                         struct error *error)
+static CHECKED bool choose_words(const struct asker *asker, struct workload *workload,
+                                 int64_t all_tokens, struct error *error)
 {
     struct word_search search = { .asker = asker, .workload = workload };
     struct workload chosen = *workload;
@@ -198,8 +200,8 @@ static bool choose_words(const struct asker *asker, struct workload *workload, i
 }
 
 /* All words together; fewer, where that is longer than a small context. */
-static bool count_words(const struct asker *asker, struct workload *workload, int64_t *tokens,
-                        struct error *error)
+static CHECKED bool count_words(const struct asker *asker, struct workload *workload,
+                                int64_t *tokens, struct error *error)
 {
     long status;
 
@@ -214,7 +216,8 @@ static bool count_words(const struct asker *asker, struct workload *workload, in
 }
 
 /* The first word of every prompt is "a": with it, the template and the like are the overhead. */
-static bool learn_words(const struct asker *asker, struct workload *workload, struct error *error)
+static CHECKED bool learn_words(const struct asker *asker, struct workload *workload,
+                                struct error *error)
 {
     int64_t none, all;
     long status;
@@ -253,7 +256,8 @@ static bool is_missing(long status, const struct error *error)
 }
 
 /* The one field that a request cannot do without: the limit of its output. */
-static bool learn_limit(const struct asker *asker, struct workload *workload, struct error *error)
+static CHECKED bool learn_limit(const struct asker *asker, struct workload *workload,
+                                struct error *error)
 {
     int64_t tokens;
     long status;
@@ -271,8 +275,8 @@ static bool learn_limit(const struct asker *asker, struct workload *workload, st
 }
 
 /* Some servers refuse a temperature of 0, which is what is asked with where nothing else is. */
-static bool learn_to_ask(const struct asker *asker, const char *sampling, struct workload *workload,
-                         struct error *error)
+static CHECKED bool learn_to_ask(const struct asker *asker, const char *sampling,
+                                 struct workload *workload, struct error *error)
 {
     struct error said;
 
@@ -289,7 +293,8 @@ static bool learn_to_ask(const struct asker *asker, const char *sampling, struct
 }
 
 /* All that are wanted; where the server refuses that, one by one those it takes. */
-static bool learn_fields(const struct asker *asker, struct workload *workload, struct error *error)
+static CHECKED bool learn_fields(const struct asker *asker, struct workload *workload,
+                                 struct error *error)
 {
     static const enum request_field wanted[] = { FIELD_STREAM_USAGE, FIELD_IGNORE_EOS,
                                                  FIELD_MIN_TOKENS, FIELD_MAX_COMPLETION_TOKENS };
@@ -318,7 +323,8 @@ static bool learn_fields(const struct asker *asker, struct workload *workload, s
 /* Which chunks carry several tokens may depend on the load, so that one answer on an idle server
  * does not tell: usage in every chunk is asked for wherever the server tells it then. What a server
  * cannot do here is no reason not to measure it. */
-static bool learn_chunks(const struct asker *asker, struct workload *workload, struct error *error)
+static CHECKED bool learn_chunks(const struct asker *asker, struct workload *workload,
+                                 struct error *error)
 {
     struct stream_shape shape;
     long status;
@@ -361,7 +367,8 @@ bool prompt_calibration_workload(const struct asker *asker, enum bench_api api,
 /* ---- Sampling -------------------------------------------------------------------------------- */
 
 /* Sampling that is not greedy is repeated by a seed, where the server takes one. */
-static bool learn_seed(const struct asker *asker, struct workload *workload, struct error *error)
+static CHECKED bool learn_seed(const struct asker *asker, struct workload *workload,
+                               struct error *error)
 {
     long status;
 
@@ -372,7 +379,8 @@ static bool learn_seed(const struct asker *asker, struct workload *workload, str
     return is_refusal(status);
 }
 
-static bool try_sampling(const struct asker *asker, struct workload *workload, struct error *error)
+static CHECKED bool try_sampling(const struct asker *asker, struct workload *workload,
+                                 struct error *error)
 {
     struct error said;
     long status;
@@ -390,8 +398,8 @@ static bool try_sampling(const struct asker *asker, struct workload *workload, s
 /* ---- Lengths --------------------------------------------------------------------------------- */
 
 /* What the server does not answer here tells nothing of lengths; the cells will tell why. */
-static bool ends_early(const struct asker *asker, const struct workload *workload, size_t pieces,
-                       int64_t wanted, int64_t *got, struct error *error)
+static CHECKED bool ends_early(const struct asker *asker, const struct workload *workload,
+                               size_t pieces, int64_t wanted, int64_t *got, struct error *error)
 {
     struct stream_ending ending;
     long status;
@@ -404,8 +412,8 @@ static bool ends_early(const struct asker *asker, const struct workload *workloa
 
 /* Engines that take neither field end answers where the model does, and most leave out what they
  * do not know without a word: only an answer shows it. One may be chance, so that two must. */
-static bool check_lengths(const struct asker *asker, const struct plan *plan,
-                          const struct workload *workload, struct error *error)
+static CHECKED bool check_lengths(const struct asker *asker, const struct plan *plan,
+                                  const struct workload *workload, struct error *error)
 {
     int64_t longest = plan->output_tokens[plan->output_count - 1], first, second;
     int64_t wanted = longest < TRIAL_TOKENS ? longest : TRIAL_TOKENS;

@@ -63,7 +63,7 @@ static bool is_drawn(const struct lengths *lengths)
 
 /* Lengths that are drawn are cut to the context; those that are stated are the server's to judge.
  */
-static bool check_context(const struct prompt_source *prompts, struct error *error)
+static CHECKED bool check_context(const struct prompt_source *prompts, struct error *error)
 {
     int64_t input = prompts->input.mean, output = prompts->output.mean;
 
@@ -78,8 +78,8 @@ static bool check_context(const struct prompt_source *prompts, struct error *err
 }
 
 /* Tokens to pieces: what is shared, and what is each prompt's own. */
-static bool count_pieces(struct prompt_source *prompts, const struct plan *plan,
-                         struct error *error)
+static CHECKED bool count_pieces(struct prompt_source *prompts, const struct plan *plan,
+                                 struct error *error)
 {
     const struct workload *workload = prompts->workload;
     int64_t count;
@@ -144,7 +144,7 @@ static void shuffle(struct prompt_source *prompts)
     }
 }
 
-static bool choose_rows(struct prompt_source *prompts, struct error *error)
+static CHECKED bool choose_rows(struct prompt_source *prompts, struct error *error)
 {
     const struct dataset *dataset = prompts->dataset;
 
@@ -408,9 +408,10 @@ static void write_pieces(const struct prompt_source *prompts, uint64_t index,
     struct generator generator;
     const uint32_t *from;
     int64_t own, head;
-    struct error unused;
+    struct error unused; /* the lengths were checked before */
 
-    workload_count(prompts->workload, out->wanted.input_tokens, &own, &unused); /* checked before */
+    if (!workload_count(prompts->workload, out->wanted.input_tokens, &own, &unused))
+        own = 0;
     own = own > prompts->prefix_pieces ? own - prompts->prefix_pieces : 1;
     head = own < PROMPT_HEAD_PIECES ? own : PROMPT_HEAD_PIECES;
     generator_init(&generator, random_mix(prompts->nonce, index));

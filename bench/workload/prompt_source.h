@@ -32,8 +32,8 @@ struct prompt_source_order {
 
 /* INVALID where prompts of this length cannot be made, or do not fit the context. Free with
  * prompt_source_destroy. */
-bool prompt_source_create(const struct prompt_source_order *order, struct prompt_source **out,
-                          struct error *error);
+CHECKED bool prompt_source_create(const struct prompt_source_order *order,
+                                  struct prompt_source **out, struct error *error);
 void prompt_source_destroy(struct prompt_source *prompts);
 /* Prompts of the dataset that do not fit the context, or have no lengths to go by. */
 size_t prompt_source_left_out(const struct prompt_source *prompts);

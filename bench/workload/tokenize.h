@@ -6,4 +6,5 @@
 #include "bench/workload/probe_request.h"
 
 /* Fills the workload's pieces and source. False (NOT_FOUND) where the server has no way to ask. */
-bool tokenize_words(const struct asker *asker, struct workload *workload, struct error *error);
+CHECKED bool tokenize_words(const struct asker *asker, struct workload *workload,
+                            struct error *error);

@@ -97,7 +97,8 @@ static bool is_piece(const char *string)
     return length > 0 && length < WORKLOAD_PIECE_SIZE && string[length] == '\0';
 }
 
-static bool read_pieces(const json_t *pieces, struct workload *workload, struct error *error)
+static CHECKED bool read_pieces(const json_t *pieces, struct workload *workload,
+                                struct error *error)
 {
     const json_t *piece;
     size_t i;

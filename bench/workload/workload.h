@@ -44,7 +44,7 @@ struct workload {
 json_t *workload_to_json(const struct workload *workload);
 json_t *workload_specification(const struct workload *workload);
 /* Reads what workload_to_json wrote: all but the sampling, which is the plan's. */
-bool workload_from_json(const json_t *json, struct workload *out, struct error *error);
+CHECKED bool workload_from_json(const json_t *json, struct workload *out, struct error *error);
 
 /* Sets the plan's sampling, and leaves out what would keep answers from ending early where the plan
  * lets them. */
@@ -60,8 +60,8 @@ struct workload_room {
 void workload_room_widen(struct workload_room *room, const struct workload *workload);
 /* How many pieces a prompt of so many tokens has. INVALID, with the shortest there is, where the
  * server's own tokens leave no room for one. */
-bool workload_count(const struct workload *workload, int64_t input_tokens, int64_t *pieces,
-                    struct error *error);
+CHECKED bool workload_count(const struct workload *workload, int64_t input_tokens, int64_t *pieces,
+                            struct error *error);
 
 /* A request's JSON: what opens it, the limits of its answer, the lead to the prompt's first piece,
  * and what follows the last one. Pieces go between them, each behind workload_separator(), but no

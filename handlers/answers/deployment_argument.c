@@ -5,7 +5,8 @@
 
 #define NAMES_SHOWN 8
 
-static bool refuse_many(const struct deployment *deployments, size_t count, struct error *error)
+static CHECKED bool refuse_many(const struct deployment *deployments, size_t count,
+                                struct error *error)
 {
     TEXT_AUTO names = { 0 };
 
@@ -16,7 +17,7 @@ static bool refuse_many(const struct deployment *deployments, size_t count, stru
                      text_string(&names), count > NAMES_SHOWN ? ", ..." : "");
 }
 
-static bool find_only(struct store *store, struct deployment *out, struct error *error)
+static CHECKED bool find_only(struct store *store, struct deployment *out, struct error *error)
 {
     FREE_AUTO struct deployment *deployments = NULL;
     size_t count;

@@ -13,4 +13,5 @@
 
 /* By the argument `deployment`; without it the only one there is. NOT_FOUND and INVALID say which
  * names there are. */
-bool deployment_argument(const struct call *call, struct deployment *out, struct error *error);
+CHECKED bool deployment_argument(const struct call *call, struct deployment *out,
+                                 struct error *error);

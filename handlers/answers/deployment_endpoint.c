@@ -11,9 +11,9 @@ void deployment_endpoint_wipe(struct endpoint *endpoint)
     explicit_bzero(endpoint, sizeof *endpoint);
 }
 
-static bool discover(const struct services *services, const struct deployment *deployment,
-                     int64_t within_ms, struct endpoint *endpoint, struct model_facts *facts,
-                     enum failure *failure, struct error *error)
+static CHECKED bool discover(const struct services *services, const struct deployment *deployment,
+                             int64_t within_ms, struct endpoint *endpoint,
+                             struct model_facts *facts, enum failure *failure, struct error *error)
 {
     struct error problem;
 

@@ -14,15 +14,17 @@ void deployment_endpoint_wipe(struct endpoint *endpoint);
 /* Address, model and credential now, and what the server says of itself now, which is also noted in
  * the store. UPSTREAM with the failure's class when it does not answer; NOT_FOUND names its models
  * when it has not the deployment's. */
-bool deployment_endpoint_discover(const struct services *services,
-                                  const struct deployment *deployment, struct endpoint *endpoint,
-                                  struct model_facts *facts, struct error *error);
+CHECKED bool deployment_endpoint_discover(const struct services *services,
+                                          const struct deployment *deployment,
+                                          struct endpoint *endpoint, struct model_facts *facts,
+                                          struct error *error);
 /* The same without asking the server where the model is known already: for what is to be quick.
  * within_ms: all that asking it may take. *failure: how the server failed; NONE where it was not
  * asked. */
-bool deployment_endpoint(const struct services *services, const struct deployment *deployment,
-                         int64_t within_ms, struct endpoint *endpoint, enum failure *failure,
-                         struct error *error);
+CHECKED bool deployment_endpoint(const struct services *services,
+                                 const struct deployment *deployment, int64_t within_ms,
+                                 struct endpoint *endpoint, enum failure *failure,
+                                 struct error *error);
 /* After a model was not found: where the deployment means the server's first model, and that is
  * another one by now, true with the endpoint filled in anew. */
 bool deployment_endpoint_model_moved(const struct services *services,

@@ -149,8 +149,8 @@ static void cells_table_of(const struct evidence *evidence, size_t first, size_t
 
 /* ---- Tools ---- */
 
-static bool find(const struct call *call, struct import_row *row, struct evidence *evidence,
-                 struct error *error)
+static CHECKED bool find(const struct call *call, struct import_row *row, struct evidence *evidence,
+                         struct error *error)
 {
     const char *id = call_text(call, "run");
 
@@ -191,8 +191,8 @@ static json_t *row_json(const struct call *call, const struct evidence_cell *cel
     return json;
 }
 
-static bool add_detail(const struct call *call, const struct evidence *evidence,
-                       struct answer *answer, struct error *error)
+static CHECKED bool add_detail(const struct call *call, const struct evidence *evidence,
+                               struct answer *answer, struct error *error)
 {
     int64_t position = call_integer(call, "cell", -1);
     json_auto_t *detail = NULL;
@@ -214,9 +214,9 @@ static bool add_detail(const struct call *call, const struct evidence *evidence,
     return true;
 }
 
-static bool write_show(const struct call *call, const struct import_row *row,
-                       const struct evidence *evidence, int64_t cursor, struct answer *answer,
-                       struct error *error)
+static CHECKED bool write_show(const struct call *call, const struct import_row *row,
+                               const struct evidence *evidence, int64_t cursor,
+                               struct answer *answer, struct error *error)
 {
     size_t limit = (size_t)call_integer(call, "limit", 30), all = evidence->cell_count;
     size_t first = (size_t)cursor < all ? (size_t)cursor : all;

@@ -15,5 +15,5 @@ json_t *import_answer_json(const struct evidence *evidence);
 void import_answer_describe(const struct evidence *evidence, struct text *out);
 
 /* run_show and run_report of an import. */
-bool import_answer_show(struct call *call, struct answer *answer, struct error *error);
-bool import_answer_report(struct call *call, struct answer *answer, struct error *error);
+CHECKED bool import_answer_show(struct call *call, struct answer *answer, struct error *error);
+CHECKED bool import_answer_report(struct call *call, struct answer *answer, struct error *error);

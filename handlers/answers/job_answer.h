@@ -16,8 +16,8 @@ json_t *job_answer_json(const struct job *job);                    /* new refere
 void job_answer_describe(const struct job *job, struct text *out); /* one line */
 
 /* The job's id that the argument `job` means. */
-bool job_answer_id(const struct call *call, char out[ID_SIZE], struct error *error);
+CHECKED bool job_answer_id(const struct call *call, char out[ID_SIZE], struct error *error);
 /* Operators act on what is their own, admins on everything; `act` is "stop it", say. */
-bool job_answer_check_owner(const struct call *call, const char *what, const char *principal,
-                            const char *act, struct error *error);
+CHECKED bool job_answer_check_owner(const struct call *call, const char *what,
+                                    const char *principal, const char *act, struct error *error);
 const char *job_answer_next_step(const struct job *job); /* what to call after it was shown */

@@ -18,5 +18,5 @@
 
 /* Adds them where the job is of a sweep and is over; of an A/B sweep the page
  * alone, as run_compare has the verdict. */
-bool job_verdict_add(const struct services *services, const struct job *job, struct answer *answer,
-                     struct error *error);
+CHECKED bool job_verdict_add(const struct services *services, const struct job *job,
+                             struct answer *answer, struct error *error);

@@ -22,6 +22,7 @@ struct run_index {
 };
 
 /* At most `limit` of each kind; with a sweep only its own. Free with run_index_finish. */
-bool run_index_list(struct store *store, const char *deployment, const char *sweep,
-                    int64_t before_ms, size_t limit, struct run_index *out, struct error *error);
+CHECKED bool run_index_list(struct store *store, const char *deployment, const char *sweep,
+                            int64_t before_ms, size_t limit, struct run_index *out,
+                            struct error *error);
 void run_index_finish(struct run_index *all);

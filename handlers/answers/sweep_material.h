@@ -16,6 +16,6 @@ struct sweep_material {
 };
 
 /* Zero it first, and finish it also after a failure, as part of it may be read. */
-bool sweep_material_read(const struct services *services, const char *sweep_id,
-                         struct sweep_material *out, struct error *error);
+CHECKED bool sweep_material_read(const struct services *services, const char *sweep_id,
+                                 struct sweep_material *out, struct error *error);
 void sweep_material_finish(struct sweep_material *material);

@@ -32,7 +32,7 @@ static const struct field fields[] = {
 };
 
 /* All of it is read for that: whoever may not stop others may not ask for it. */
-static bool check(struct call *call, struct error *error)
+static CHECKED bool check(struct call *call, struct error *error)
 {
     struct audit_verdict verdict;
 
@@ -61,7 +61,7 @@ static void add_check(const struct call *call, struct answer *answer)
     json_object_set_new(answer->structured, "check", json_string(text_string(&words)));
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct audit_filter filter = {
         .principal = call_text(call, "principal"),

@@ -35,7 +35,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-static bool check(const struct call *call, struct error *error)
+static CHECKED bool check(const struct call *call, struct error *error)
 {
     bool has_text = call_text(call, "text") != NULL;
     char shown[VALUE_SHOWN_SIZE];
@@ -53,8 +53,8 @@ static bool check(const struct call *call, struct error *error)
            || error_set(error, ERROR_INVALID, "dataset_import needs \"text\", the file's content");
 }
 
-static bool keep(struct call *call, const struct dataset *dataset, size_t file_bytes, bool *existed,
-                 struct error *error)
+static CHECKED bool keep(struct call *call, const struct dataset *dataset, size_t file_bytes,
+                         bool *existed, struct error *error)
 {
     struct dataset_entry entry = { .rows = (int64_t)dataset->count,
                                    .skipped = (int64_t)dataset->skipped,
@@ -74,7 +74,7 @@ static bool keep(struct call *call, const struct dataset *dataset, size_t file_b
                                    &call->change, existed, error);
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     const char *text = call_text(call, "text");
     struct dataset_entry entry;

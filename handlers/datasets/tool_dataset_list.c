@@ -15,7 +15,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct dataset_entry *entries;
     struct period period;

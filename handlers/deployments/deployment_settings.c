@@ -10,7 +10,8 @@
 #include "handlers/answer.h"
 #include "handlers/values.h"
 
-static bool read_url(const struct call *call, struct deployment *deployment, struct error *error)
+static CHECKED bool read_url(const struct call *call, struct deployment *deployment,
+                             struct error *error)
 {
     const char *url = call_text(call, "url");
     char host[URL_HOST_SIZE], shown[VALUE_SHOWN_SIZE];
@@ -36,7 +37,8 @@ static bool read_url(const struct call *call, struct deployment *deployment, str
 }
 
 /* Whatever is wrong with it, the value is not shown: it may be the secret itself. */
-static bool read_secret(const struct call *call, struct deployment *deployment, struct error *error)
+static CHECKED bool read_secret(const struct call *call, struct deployment *deployment,
+                                struct error *error)
 {
     const char *name = call_text(call, "secret");
 
@@ -51,8 +53,8 @@ static bool read_secret(const struct call *call, struct deployment *deployment, 
     return true;
 }
 
-static bool read_text(const struct call *call, const char *name, char *out, size_t size,
-                      struct error *error)
+static CHECKED bool read_text(const struct call *call, const char *name, char *out, size_t size,
+                              struct error *error)
 {
     const char *value = call_text(call, name);
 
@@ -66,8 +68,8 @@ static bool read_text(const struct call *call, const char *name, char *out, size
     return true;
 }
 
-static bool write_json(const json_t *value, const char *name, char *out, size_t size,
-                       struct error *error)
+static CHECKED bool write_json(const json_t *value, const char *name, char *out, size_t size,
+                               struct error *error)
 {
     FREE_AUTO char *written = json_write_canonical(value);
 
@@ -78,7 +80,8 @@ static bool write_json(const json_t *value, const char *name, char *out, size_t 
     return true;
 }
 
-static bool read_labels(const struct call *call, struct deployment *deployment, struct error *error)
+static CHECKED bool read_labels(const struct call *call, struct deployment *deployment,
+                                struct error *error)
 {
     const json_t *labels = json_object_get(call->arguments, "labels");
     json_auto_t *printable = json_object();
@@ -94,7 +97,8 @@ static bool read_labels(const struct call *call, struct deployment *deployment, 
     return write_json(printable, "labels", deployment->labels, sizeof deployment->labels, error);
 }
 
-static bool read_limits(const struct call *call, struct deployment *deployment, struct error *error)
+static CHECKED bool read_limits(const struct call *call, struct deployment *deployment,
+                                struct error *error)
 {
     static const char *const names[] = { "max_instances", "container_concurrency", "max_running" };
     json_auto_t *limits = answer_json_stored(deployment->limits);

@@ -47,6 +47,6 @@
     }
 
 /* Takes over what the call names (url too); what it does not name stays. Checks each value. */
-bool deployment_settings_read(const struct call *call, struct deployment *deployment,
-                              struct error *error);
+CHECKED bool deployment_settings_read(const struct call *call, struct deployment *deployment,
+                                      struct error *error);
 bool deployment_settings_same(const struct deployment *a, const struct deployment *b);

@@ -15,7 +15,8 @@ static json_t *facts_json(const struct model_facts *facts)
         answer_json_time(facts->observed_ms));
 }
 
-static bool read(struct call *call, const char *value, struct text *out, struct error *error)
+static CHECKED bool read(struct call *call, const char *value, struct text *out,
+                         struct error *error)
 {
     struct store *store = call->services->store;
     struct deployment deployment;

@@ -73,7 +73,7 @@ static void add_set(void *context, const char *name)
     add_name(&listing->named, name);
 }
 
-static bool add_bound(struct listing *listing, struct error *error)
+static CHECKED bool add_bound(struct listing *listing, struct error *error)
 {
     FREE_AUTO struct secret_origin *rows = NULL;
     size_t count;
@@ -97,13 +97,14 @@ static void look_at(struct listing *listing, const struct deployment *deployment
     add_name(&listing->named, deployment->secret);
     if (secret_access_check(listing->access, deployment->secret, deployment->url, &problem))
         return;
-    url_origin(deployment->url, origin, &problem);
+    if (!url_origin(deployment->url, origin, &problem))
+        origin[0] = '\0';
     json_array_append_new(listing->unbound,
                           json_pack("{s:s, s:s, s:s}", "deployment", deployment->name, "secret",
                                     deployment->secret, "origin", origin));
 }
 
-static bool look_at_deployments(struct listing *listing, struct error *error)
+static CHECKED bool look_at_deployments(struct listing *listing, struct error *error)
 {
     char last[64] = "";
     size_t count;
@@ -128,14 +129,14 @@ static void describe(struct listing *listing, const char *name)
     struct secret_access found = { 0 };
     struct error problem = { 0 };
     json_t *origins = json_array();
+    bool is_read = secret_access_read(listing->access, name, &found, &problem);
 
-    secret_access_read(listing->access, name, &found, &problem);
     for (size_t i = 0; i < found.count; i++)
         json_array_append_new(origins, json_string(found.origins[i]));
     json_array_append_new(listing->secrets,
                           json_pack("{s:s, s:b, s:o, s:b, s:o}", "name", name, "is_set",
                                     has_name(&listing->set, name), "origins", origins, "by_file",
-                                    found.by_file || problem.kind != ERROR_NONE, "problem",
+                                    found.by_file || !is_read, "problem",
                                     answer_json_text(problem.message)));
     secret_access_finish(&found);
 }

@@ -10,5 +10,5 @@ extern const struct field
     secret_answer_unbound_fields[]; /* of a deployment whose secret is not sent */
 
 /* {"secrets", "unbound"}, a new object. */
-bool secret_answer_json(const struct access *access, json_t **out, struct error *error);
+CHECKED bool secret_answer_json(const struct access *access, json_t **out, struct error *error);
 void secret_answer_text(const json_t *listed, struct text *out);

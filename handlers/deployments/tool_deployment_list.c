@@ -54,8 +54,8 @@ static void write_table(const struct deployment *deployments, size_t count, stru
 #define PAGE 100
 
 /* Those of the period after that name, by name; the first `limit` of them. */
-static bool find(struct store *store, const struct period *period, const char *after, size_t limit,
-                 struct deployment *out, size_t *count, struct error *error)
+static CHECKED bool find(struct store *store, const struct period *period, const char *after,
+                         size_t limit, struct deployment *out, size_t *count, struct error *error)
 {
     char last[sizeof out->name];
     size_t listed = PAGE;
@@ -75,7 +75,7 @@ static bool find(struct store *store, const struct period *period, const char *a
     return true;
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     const char *after = call_text(call, "cursor");
     size_t limit = answer_page_limit(call), count, shown;

@@ -30,8 +30,8 @@ static bool is_registered(const struct call *call, const struct deployment *want
 }
 
 /* *changed false: it was so already. */
-static bool store(struct call *call, const struct deployment *wanted, struct deployment *stored,
-                  bool *changed, struct error *error)
+static CHECKED bool store(struct call *call, const struct deployment *wanted,
+                          struct deployment *stored, bool *changed, struct error *error)
 {
     struct store *store = call->services->store;
 
@@ -43,7 +43,7 @@ static bool store(struct call *call, const struct deployment *wanted, struct dep
                                 changed, error);
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct deployment wanted = { .provider = "endpoint", .labels = "{}", .limits = "{}" };
     struct deployment stored;

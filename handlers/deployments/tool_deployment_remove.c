@@ -22,7 +22,7 @@ static const struct field fields[] = {
 };
 
 /* Also after the person agreed, which may take minutes. */
-static bool check(const struct call *call, struct deployment *out, struct error *error)
+static CHECKED bool check(const struct call *call, struct deployment *out, struct error *error)
 {
     const char *name = call_text(call, "deployment");
 
@@ -31,7 +31,8 @@ static bool check(const struct call *call, struct deployment *out, struct error 
            && deployment_check_idle(call->services->store, name, error);
 }
 
-static bool is_meant(struct call *call, const struct deployment *deployment, struct error *error)
+static CHECKED bool is_meant(struct call *call, const struct deployment *deployment,
+                             struct error *error)
 {
     TEXT_AUTO plan = { 0 };
     TEXT_AUTO declined = { 0 };
@@ -52,7 +53,7 @@ static bool is_meant(struct call *call, const struct deployment *deployment, str
     return consent_get(call, &consent, error);
 }
 
-static bool go_ahead(struct call *call, struct error *error)
+static CHECKED bool go_ahead(struct call *call, struct error *error)
 {
     struct deployment deployment;
 
@@ -71,7 +72,7 @@ static void stop_watching(const struct call *call, const struct deployment *depl
         log_warning("%s is retired but still watched: %s", deployment->name, problem.message);
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     const char *name = call_text(call, "deployment");
     struct deployment deployment;

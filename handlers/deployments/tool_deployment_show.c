@@ -100,7 +100,7 @@ struct view {
     size_t sweep_count;
 };
 
-static bool ask_server(const struct call *call, struct view *view, struct error *error)
+static CHECKED bool ask_server(const struct call *call, struct view *view, struct error *error)
 {
     ENDPOINT_AUTO endpoint = { 0 };
     struct error ignored;
@@ -116,7 +116,7 @@ static bool ask_server(const struct call *call, struct view *view, struct error 
                               &view->knows_facts, error);
 }
 
-static bool find_watch(struct store *store, struct view *view, struct error *error)
+static CHECKED bool find_watch(struct store *store, struct view *view, struct error *error)
 {
     if (!scrape_target_find(store, view->deployment.id, &view->watch, error))
         return false;
@@ -125,7 +125,7 @@ static bool find_watch(struct store *store, struct view *view, struct error *err
     return scrape_left_out_read(store, &last, SCRAPE_RAW, &view->left_out, error);
 }
 
-static bool find_lease(struct store *store, struct view *view, struct error *error)
+static CHECKED bool find_lease(struct store *store, struct view *view, struct error *error)
 {
     FREE_AUTO struct endpoint_lease *leases = NULL;
     char endpoint[ENDPOINT_NAME_SIZE];
@@ -147,7 +147,7 @@ static bool find_lease(struct store *store, struct view *view, struct error *err
     return true;
 }
 
-static bool view_read(const struct call *call, struct view *view, struct error *error)
+static CHECKED bool view_read(const struct call *call, struct view *view, struct error *error)
 {
     struct store *store = call->services->store;
 
@@ -354,7 +354,7 @@ static void write_dashboard(const struct view *view, struct text *out)
     text_add_char(out, '\n');
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct view view = { 0 };
     bool done = view_read(call, &view, error);

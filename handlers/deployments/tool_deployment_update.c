@@ -25,8 +25,8 @@ static const struct param params[] = {
     { 0 },
 };
 
-static bool check_revision(const struct call *call, const struct deployment *before,
-                           struct error *error)
+static CHECKED bool check_revision(const struct call *call, const struct deployment *before,
+                                   struct error *error)
 {
     int64_t seen = call_integer(call, "revision", before->revision);
 
@@ -40,7 +40,8 @@ static bool check_revision(const struct call *call, const struct deployment *bef
 
 /* ---- Its owner ---- */
 
-static bool read_owner(const struct call *call, struct deployment *after, struct error *error)
+static CHECKED bool read_owner(const struct call *call, struct deployment *after,
+                               struct error *error)
 {
     const char *owner = call_text(call, "owner");
     char shown[VALUE_SHOWN_SIZE];
@@ -64,8 +65,8 @@ static bool read_owner(const struct call *call, struct deployment *after, struct
 
 /* ---- Where it points ---- */
 
-static bool is_meant(struct call *call, const struct deployment *before,
-                     const struct deployment *after, struct error *error)
+static CHECKED bool is_meant(struct call *call, const struct deployment *before,
+                             const struct deployment *after, struct error *error)
 {
     char from[ORIGIN_SIZE], to[ORIGIN_SIZE];
     TEXT_AUTO plan = { 0 };
@@ -96,8 +97,8 @@ static bool moves(const struct deployment *before, const struct deployment *afte
     return strcmp(before->url, after->url) != 0;
 }
 
-static bool check_move(struct call *call, const struct deployment *before, struct deployment *after,
-                       struct error *error)
+static CHECKED bool check_move(struct call *call, const struct deployment *before,
+                               struct deployment *after, struct error *error)
 {
     if ((moves(before, after) || strcmp(before->secret, after->secret) != 0)
         && !deployment_check_owner(call, before, error))
@@ -110,8 +111,8 @@ static bool check_move(struct call *call, const struct deployment *before, struc
 }
 
 /* What is, and what the call makes of it. Also after the person agreed, which may take minutes. */
-static bool read(struct call *call, struct deployment *before, struct deployment *after,
-                 struct error *error)
+static CHECKED bool read(struct call *call, struct deployment *before, struct deployment *after,
+                         struct error *error)
 {
     if (!deployment_argument(call, before, error))
         return false;
@@ -121,7 +122,7 @@ static bool read(struct call *call, struct deployment *before, struct deployment
            && check_move(call, before, after, error);
 }
 
-static bool go_ahead(struct call *call, struct error *error)
+static CHECKED bool go_ahead(struct call *call, struct error *error)
 {
     struct deployment before, after;
 
@@ -132,8 +133,8 @@ static bool go_ahead(struct call *call, struct error *error)
 /* ---- The change ---- */
 
 /* The same call again changes nothing. */
-static bool store(struct call *call, const struct deployment *before, struct deployment *after,
-                  bool *changed, struct error *error)
+static CHECKED bool store(struct call *call, const struct deployment *before,
+                          struct deployment *after, bool *changed, struct error *error)
 {
     struct store *store = call->services->store;
     int64_t now_ms = clock_utc_ms();
@@ -147,7 +148,7 @@ static bool store(struct call *call, const struct deployment *before, struct dep
                                 error);
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     char bound[ORIGIN_SIZE];
     struct deployment before, after;

@@ -51,8 +51,8 @@ static int64_t left_ms(const struct call *call, int64_t since_ns)
     return left > 1 ? left : 1;
 }
 
-static bool ask_once(struct call *call, const struct endpoint *endpoint, bool chat,
-                     int64_t since_ns, struct query_result *result, struct error *error)
+static CHECKED bool ask_once(struct call *call, const struct endpoint *endpoint, bool chat,
+                             int64_t since_ns, struct query_result *result, struct error *error)
 {
     int64_t timeout_ms = left_ms(call, since_ns);
     const struct query query = {
@@ -88,8 +88,9 @@ static bool ask_without_chat(struct call *call, const struct endpoint *endpoint,
     return true;
 }
 
-static bool ask(struct call *call, const struct deployment *deployment, struct endpoint *endpoint,
-                int64_t since_ns, struct query_result *result, struct error *error)
+static CHECKED bool ask(struct call *call, const struct deployment *deployment,
+                        struct endpoint *endpoint, int64_t since_ns, struct query_result *result,
+                        struct error *error)
 {
     if (ask_once(call, endpoint, true, since_ns, result, error))
         return true;
@@ -158,8 +159,8 @@ static void tell_failed(const struct deployment *deployment, const struct endpoi
     answer_next(answer, next);
 }
 
-static bool check(struct call *call, const struct deployment *deployment, struct answer *answer,
-                  struct error *error)
+static CHECKED bool check(struct call *call, const struct deployment *deployment,
+                          struct answer *answer, struct error *error)
 {
     ENDPOINT_AUTO endpoint = { 0 };
     struct query_result result = { 0 };
@@ -194,7 +195,7 @@ static void tell_age(struct answer *answer, double age_s)
 }
 
 /* A check is work for the model: who may not give it work shares those that others made. */
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct health_memory *memory = call->services->health;
     struct deployment deployment;

@@ -113,8 +113,8 @@ static int64_t left_ms(const struct call *call, int64_t since_ns)
     return left > 1 ? left : 1;
 }
 
-static bool ask(struct call *call, const struct endpoint *endpoint, int64_t since_ns,
-                struct query_result *result, struct error *error)
+static CHECKED bool ask(struct call *call, const struct endpoint *endpoint, int64_t since_ns,
+                        struct query_result *result, struct error *error)
 {
     struct follower follower = { .call = call };
     int64_t timeout_ms = left_ms(call, since_ns);
@@ -236,7 +236,7 @@ static void write_text(const struct call *call, const struct query_result *resul
         write_summary(result, model, out);
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     ENDPOINT_AUTO endpoint = { 0 };
     struct query_result result = { 0 };

@@ -97,7 +97,7 @@ static void write_text(const struct engine_report *report, const struct endpoint
     text_add_char(out, '\n');
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     FREE_AUTO struct engine_report *report = memory_zeroed(1, sizeof *report);
     ENDPOINT_AUTO endpoint = { 0 };

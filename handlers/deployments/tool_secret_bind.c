@@ -22,7 +22,8 @@ static const struct field fields[] = {
     { 0 },
 };
 
-static bool bind_secret(struct call *call, bool *changed, struct text *out, struct error *error)
+static CHECKED bool bind_secret(struct call *call, bool *changed, struct text *out,
+                                struct error *error)
 {
     const char *secret = call_text(call, "secret"), *url = call_text(call, "origin");
     bool unbind = call_boolean(call, "unbind", false);
@@ -55,7 +56,7 @@ static void warn(const struct call *call, struct answer *answer)
     json_object_set_new(answer->structured, "warning", json_string(warning.data));
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     bool changed;
 

@@ -42,8 +42,8 @@ static void describe_sweep(const struct job *job, const json_t *outcome, struct 
 }
 
 /* In the form of what sweep_start and sweep_resume answer. */
-static bool sweep_result(const struct services *services, const struct job *job,
-                         struct answer *answer, struct error *error)
+static CHECKED bool sweep_result(const struct services *services, const struct job *job,
+                                 struct answer *answer, struct error *error)
 {
     json_t *outcome = answer_json_stored(job->outcome);
     struct sweep_row sweep;

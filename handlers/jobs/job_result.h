@@ -7,7 +7,7 @@
 
 /* Of a job that is over and was not cancelled. False: it failed, and `error` says why; of kind
  * INTERNAL for our own faults. */
-bool job_result(const struct services *services, const struct job *job, struct answer *answer,
-                struct error *error);
+CHECKED bool job_result(const struct services *services, const struct job *job,
+                        struct answer *answer, struct error *error);
 /* Why a failed job failed. */
 void job_failure(const struct job *job, struct error *error);

@@ -4,7 +4,8 @@
 #include "handlers/answers/job_answer.h"
 #include "handlers/resource_answer.h"
 
-static bool read(struct call *call, const char *value, struct text *out, struct error *error)
+static CHECKED bool read(struct call *call, const char *value, struct text *out,
+                         struct error *error)
 {
     json_auto_t *json = NULL;
     struct job job;

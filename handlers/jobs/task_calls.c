@@ -22,8 +22,8 @@ static char *audited(const char *id)
     return json_write(kept);
 }
 
-static bool check(const struct call *call, const char *id, const char *act, struct job *job,
-                  struct error *error)
+static CHECKED bool check(const struct call *call, const char *id, const char *act, struct job *job,
+                          struct error *error)
 {
     if (!role_allows(call->principal.role, ROLE_OPERATOR))
         return error_set(error, ERROR_FORBIDDEN, "%s needs the role operator; %s has the role %s",
@@ -32,7 +32,7 @@ static bool check(const struct call *call, const char *id, const char *act, stru
            && job_answer_check_owner(call, id, job->principal, act, error);
 }
 
-static bool cancel(struct call *call, const char *id, struct error *error)
+static CHECKED bool cancel(struct call *call, const char *id, struct error *error)
 {
     struct job job;
 

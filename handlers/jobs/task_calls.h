@@ -5,6 +5,7 @@
 #include "handlers/tool.h"
 
 /* Asks the job to stop; one that is over already is left alone. */
-bool task_call_cancel(struct call *call, const char *id, struct error *error);
+CHECKED bool task_call_cancel(struct call *call, const char *id, struct error *error);
 /* Answers what the job asked; `answers` is an object by key. */
-bool task_call_update(struct call *call, const char *id, json_t *answers, struct error *error);
+CHECKED bool task_call_update(struct call *call, const char *id, json_t *answers,
+                              struct error *error);

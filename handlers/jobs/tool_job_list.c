@@ -76,7 +76,7 @@ static int64_t created_ms(const void *rows, size_t index)
     return ((const struct job *)rows)[index].created_ms;
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     FREE_AUTO struct job *jobs = NULL;
     struct job_filter filter = { .principal = call_text(call, "principal"), .state = -1 };

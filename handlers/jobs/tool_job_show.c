@@ -49,7 +49,7 @@ static int64_t left_ms(const struct call *call, int64_t since_ns)
 }
 
 /* Tells every move of the job while it waits, and that it waits. */
-static bool wait_for_end(struct call *call, struct job *job, struct error *error)
+static CHECKED bool wait_for_end(struct call *call, struct job *job, struct error *error)
 {
     int64_t since_ns = clock_monotonic_ns(), left;
     double told = 0;
@@ -69,7 +69,7 @@ static bool wait_for_end(struct call *call, struct job *job, struct error *error
     return true;
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     char id[ID_SIZE];
     struct job job;

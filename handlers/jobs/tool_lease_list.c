@@ -110,7 +110,7 @@ static void write_answer(const struct endpoint_lease *leases, size_t count, size
     table_destroy(table);
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     FREE_AUTO struct endpoint_lease *leases = NULL;
     struct period period;

@@ -206,9 +206,9 @@ static struct scrape_range range_of(const struct metric_history_ask *ask, const 
 
 /* The function of the series of one name, step by step; steps is metric_history_steps(ask) of
  * zeros. */
-static bool read_steps(struct store *store, const struct metric_history_ask *ask, const char *name,
-                       enum metric_history_function function, struct metric_history_value *steps,
-                       struct error *error)
+static CHECKED bool read_steps(struct store *store, const struct metric_history_ask *ask,
+                               const char *name, enum metric_history_function function,
+                               struct metric_history_value *steps, struct error *error)
 {
     const struct scrape_range range = range_of(ask, name);
     struct filling filling = { ask, function, steps };
@@ -217,8 +217,8 @@ static bool read_steps(struct store *store, const struct metric_history_ask *ask
     return scrape_visit(store, &range, ask->level, &visitor, error);
 }
 
-static bool read_plain(struct store *store, const struct metric_history_ask *ask, const char *name,
-                       struct metric_history *out, struct error *error)
+static CHECKED bool read_plain(struct store *store, const struct metric_history_ask *ask,
+                               const char *name, struct metric_history *out, struct error *error)
 {
     size_t count = metric_history_steps(ask);
     struct metric_history_value *steps = memory_zeroed(count, sizeof *steps);
@@ -232,9 +232,9 @@ static bool read_plain(struct store *store, const struct metric_history_ask *ask
 }
 
 /* Growth of `series` per growth of `per`; a step in which nothing happened has no mean. */
-static bool read_ratio(struct store *store, const struct metric_history_ask *ask,
-                       const char *series, const char *per, double scale,
-                       struct metric_history *out, struct error *error)
+static CHECKED bool read_ratio(struct store *store, const struct metric_history_ask *ask,
+                               const char *series, const char *per, double scale,
+                               struct metric_history *out, struct error *error)
 {
     size_t count = metric_history_steps(ask);
     struct metric_history_value *steps = memory_zeroed(count, sizeof *steps);
@@ -258,8 +258,8 @@ static bool read_ratio(struct store *store, const struct metric_history_ask *ask
 
 /* ---- A figure of ours ---- */
 
-static bool choose_function(const char *name, enum kind kind, int asked,
-                            enum metric_history_function *out, struct error *error)
+static CHECKED bool choose_function(const char *name, enum kind kind, int asked,
+                                    enum metric_history_function *out, struct error *error)
 {
     TEXT_AUTO can = { 0 };
 
@@ -276,8 +276,9 @@ static bool choose_function(const char *name, enum kind kind, int asked,
         kind == KIND_RATIO ? " (percentiles: metric ttft_ms, itl_ms, e2e_ms, queue_ms)" : "");
 }
 
-static bool read_figure_percentile(struct store *store, const struct metric_history_ask *ask,
-                                   struct metric_history *out, struct error *error)
+static CHECKED bool read_figure_percentile(struct store *store,
+                                           const struct metric_history_ask *ask,
+                                           struct metric_history *out, struct error *error)
 {
     const char *const *families = engine_histogram_families(figures[ask->figure].per);
     bool found = false;
@@ -289,8 +290,8 @@ static bool read_figure_percentile(struct store *store, const struct metric_hist
     return true;
 }
 
-static bool read_figure(struct store *store, const struct metric_history_ask *ask,
-                        struct metric_history *out, struct error *error)
+static CHECKED bool read_figure(struct store *store, const struct metric_history_ask *ask,
+                                struct metric_history *out, struct error *error)
 {
     const struct figure *figure = &figures[ask->figure];
 
@@ -310,8 +311,8 @@ static bool read_figure(struct store *store, const struct metric_history_ask *as
 /* ---- A stored series ---- */
 
 /* Names what there is: first what reads like what was asked for. */
-static bool refuse_series(struct store *store, const struct metric_history_ask *ask,
-                          struct error *error)
+static CHECKED bool refuse_series(struct store *store, const struct metric_history_ask *ask,
+                                  struct error *error)
 {
     FREE_AUTO char(*names)[128] = NULL;
     TEXT_AUTO told = { 0 };
@@ -355,8 +356,8 @@ static const char *unit_of(const char *name, enum metric_history_function functi
 }
 
 /* By the type of the series, or of the buckets of the histogram that is meant. */
-static bool find_kind(struct store *store, const struct metric_history_ask *ask, enum kind *out,
-                      struct error *error)
+static CHECKED bool find_kind(struct store *store, const struct metric_history_ask *ask,
+                              enum kind *out, struct error *error)
 {
     char type[16], bucket[160];
 
@@ -372,8 +373,8 @@ static bool find_kind(struct store *store, const struct metric_history_ask *ask,
     return type[0] != '\0' || refuse_series(store, ask, error);
 }
 
-static bool read_histogram(struct store *store, const struct metric_history_ask *ask,
-                           struct metric_history *out, struct error *error)
+static CHECKED bool read_histogram(struct store *store, const struct metric_history_ask *ask,
+                                   struct metric_history *out, struct error *error)
 {
     char sum[160], per[160];
     bool found;
@@ -385,8 +386,8 @@ static bool read_histogram(struct store *store, const struct metric_history_ask 
     return read_ratio(store, ask, sum, per, 1, out, error);
 }
 
-static bool read_series(struct store *store, const struct metric_history_ask *ask,
-                        struct metric_history *out, struct error *error)
+static CHECKED bool read_series(struct store *store, const struct metric_history_ask *ask,
+                                struct metric_history *out, struct error *error)
 {
     enum kind kind;
 

@@ -50,8 +50,8 @@ struct metric_history {
 };
 /* Several label sets of one series are added up (low and high are the extremes of any). INVALID:
  * the function does not go with the figure; NOT_FOUND names series that there are. */
-bool metric_history_read(struct store *store, const struct metric_history_ask *ask,
-                         struct metric_history *out, struct error *error);
+CHECKED bool metric_history_read(struct store *store, const struct metric_history_ask *ask,
+                                 struct metric_history *out, struct error *error);
 void metric_history_finish(struct metric_history *history);
 
 struct metric_history_summary {
@@ -65,9 +65,9 @@ void metric_history_summarize(const struct metric_history *history,
  * Within a bucket values are taken as evenly spread, as histogram_quantile of Prometheus does;
  * beyond the last finite limit the answer is that limit. NaN, and out->why, where label sets of
  * different buckets would be added up, or there is no bucket but +Inf. Private to history*.c. */
-bool metric_history_percentile(struct store *store, const struct metric_history_ask *ask,
-                               const char *family, double scale, struct metric_history *out,
-                               bool *found, struct error *error);
+CHECKED bool metric_history_percentile(struct store *store, const struct metric_history_ask *ask,
+                                       const char *family, double scale, struct metric_history *out,
+                                       bool *found, struct error *error);
 /* Does the series have all labels that are asked for? */
 bool metric_history_matches(const struct scrape_series *series, const json_t *labels);
 size_t metric_history_steps(const struct metric_history_ask *ask);

@@ -130,7 +130,7 @@ static int64_t rounded_up(int64_t value, int64_t to)
 }
 
 /* Finer ones may be kept no longer: then the step becomes what the level can tell. */
-static bool choose_level(struct view *view, int64_t from_ms, struct error *error)
+static CHECKED bool choose_level(struct view *view, int64_t from_ms, struct error *error)
 {
     struct metric_history_ask *ask = &view->ask;
     int64_t level_ms;
@@ -169,8 +169,8 @@ static void choose_step(struct view *view, int64_t range_ms, int64_t points)
     view->ask.step_ms = step_s * 1000;
 }
 
-static bool read_cursor(const struct call *call, int64_t now_ms, int64_t *to_ms,
-                        struct error *error)
+static CHECKED bool read_cursor(const struct call *call, int64_t now_ms, int64_t *to_ms,
+                                struct error *error)
 {
     const char *cursor = call_text(call, "cursor");
 
@@ -181,7 +181,7 @@ static bool read_cursor(const struct call *call, int64_t now_ms, int64_t *to_ms,
 }
 
 /* The newest `points` steps of the range; without a metric all of it is one page. */
-static bool choose_range(struct view *view, struct error *error)
+static CHECKED bool choose_range(struct view *view, struct error *error)
 {
     const struct call *call = view->call;
     struct metric_history_ask *ask = &view->ask;
@@ -296,7 +296,8 @@ static void add_points(struct view *view, const struct metric_history *history, 
     text_add_char(out, '\n');
 }
 
-static bool add_figure(struct view *view, int figure, struct text *points_text, struct error *error)
+static CHECKED bool add_figure(struct view *view, int figure, struct text *points_text,
+                               struct error *error)
 {
     struct metric_history_ask *ask = &view->ask;
     struct metric_history history;
@@ -323,7 +324,7 @@ static int place_of(const char *name, const char *const *names)
     return -1;
 }
 
-static bool note_left_out(struct view *view, struct error *error)
+static CHECKED bool note_left_out(struct view *view, struct error *error)
 {
     const struct metric_history_ask *ask = &view->ask;
     const struct scrape_range range = { ask->deployment_id, NULL, ask->from_ms, ask->to_ms,
@@ -339,7 +340,7 @@ static bool note_left_out(struct view *view, struct error *error)
     return true;
 }
 
-static bool add_figures(struct view *view, struct text *out, struct error *error)
+static CHECKED bool add_figures(struct view *view, struct text *out, struct error *error)
 {
     if (!note_left_out(view, error))
         return false;
@@ -366,7 +367,7 @@ static struct table *summary_table(void)
 }
 
 /* Why nothing is there, as far as how it is watched tells. */
-static bool note_nothing(struct view *view, struct error *error)
+static CHECKED bool note_nothing(struct view *view, struct error *error)
 {
     struct scrape_target target;
     char time[TIME_SHOWN_SIZE];
@@ -441,7 +442,7 @@ static void write_answer(struct view *view, const struct text *points_text, stru
 }
 
 /* What goes with what. */
-static bool check(const struct call *call, struct error *error)
+static CHECKED bool check(const struct call *call, struct error *error)
 {
     const char *metric = call_text(call, "metric"), *series = call_text(call, "series");
     const char *function = call_text(call, "function");
@@ -464,7 +465,7 @@ static bool check(const struct call *call, struct error *error)
     return true;
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     TEXT_AUTO points_text = { 0 };
     struct view view = { .call = call, .now_ms = clock_utc_ms() };

@@ -86,7 +86,7 @@ static const struct field fields[] = {
 };
 
 /* Sleeps, but not past a cancel. */
-static bool pause_for(const struct call *call, double seconds, struct error *error)
+static CHECKED bool pause_for(const struct call *call, double seconds, struct error *error)
 {
     int64_t until_ns = clock_monotonic_ns() + (int64_t)(seconds * 1e9);
 
@@ -154,7 +154,7 @@ struct look {
 };
 
 /* The scrapes in between tell whether it was one server that answered all the time. */
-static bool scrape(struct call *call, struct look *look, struct error *error)
+static CHECKED bool scrape(struct call *call, struct look *look, struct error *error)
 {
     double interval_s = call_number(call, "interval_s", 2);
     ENDPOINT_AUTO endpoint = { 0 };
@@ -174,7 +174,7 @@ static bool scrape(struct call *call, struct look *look, struct error *error)
     return true;
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct look look = { 0 };
     bool several;

@@ -27,8 +27,8 @@ static const struct field fields[] = {
 };
 
 /* Where it cannot be scraped now, *problem says why: it is watched all the same. */
-static bool try_it(const struct call *call, const struct deployment *deployment,
-                   struct error *problem)
+static CHECKED bool try_it(const struct call *call, const struct deployment *deployment,
+                           struct error *problem)
 {
     ENDPOINT_AUTO endpoint = { 0 };
 
@@ -44,7 +44,7 @@ static const char *next_step(int64_t interval_s, bool can_be_scraped)
                           : "mend that; metrics_history then says what was stored";
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     int64_t interval_s = call_integer(call, "interval_s", 15);
     struct error problem = { 0 };

@@ -46,7 +46,7 @@ static const char how_to_read[] =
     "- Quote the figures as they stand, with users and context; never recompute or average them. "
     "Name the fingerprint, so that others can repeat the measurement.\n";
 
-static bool write(struct call *call, json_t *messages, struct error *error)
+static CHECKED bool write(struct call *call, json_t *messages, struct error *error)
 {
     const char *deployment = call_text(call, "deployment");
     TEXT_AUTO text = { 0 };

@@ -27,7 +27,7 @@ static const char how_to_read[] =
     "which. A value with >= is a lower bound: it can lose, it cannot win by a factor.\n"
     "- Compare the saturation points too: which one carries more users before TTFT grows.\n";
 
-static bool write(struct call *call, json_t *messages, struct error *error)
+static CHECKED bool write(struct call *call, json_t *messages, struct error *error)
 {
     const char *first = call_text(call, "first"), *second = call_text(call, "second");
     const char *aim = call_text(call, "aim");

@@ -30,7 +30,7 @@ static const char how_to_read[] =
     "mark them. Input tokens are in the price too: costs compare only at the same lengths of "
     "prompt and answer.\n";
 
-static bool check_price(const char *text, struct error *error)
+static CHECKED bool check_price(const char *text, struct error *error)
 {
     char *end;
     double price = strtod(text, &end);
@@ -41,7 +41,7 @@ static bool check_price(const char *text, struct error *error)
                      "\"price_per_hour\" must be a number above 0 and below a million, as in 4.5");
 }
 
-static bool write(struct call *call, json_t *messages, struct error *error)
+static CHECKED bool write(struct call *call, json_t *messages, struct error *error)
 {
     const char *deployment = call_text(call, "deployment"), *sweep = call_text(call, "sweep");
     const char *price = call_text(call, "price_per_hour"), *currency = call_text(call, "currency");

@@ -27,7 +27,8 @@ static void add_members(struct text *out, const char *record, const struct field
     }
 }
 
-static bool read(struct call *call, const char *value, struct text *out, struct error *error)
+static CHECKED bool read(struct call *call, const char *value, struct text *out,
+                         struct error *error)
 {
     (void)call;
     (void)value;

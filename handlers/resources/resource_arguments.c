@@ -12,9 +12,9 @@
 
 /* ---- The tools, by name ---- */
 
-static bool list_tools(const struct services *services, const char *after, size_t limit,
-                       struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
-                       struct error *error)
+static CHECKED bool list_tools(const struct services *services, const char *after, size_t limit,
+                               struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
+                               struct error *error)
 {
     (void)services;
     (void)error;
@@ -33,7 +33,8 @@ static bool list_tools(const struct services *services, const char *after, size_
     return true;
 }
 
-static bool find_tool(const struct services *services, const char *value, struct error *error)
+static CHECKED bool find_tool(const struct services *services, const char *value,
+                              struct error *error)
 {
     char shown[VALUE_SHOWN_SIZE];
 
@@ -83,7 +84,8 @@ static void add_params(const struct tool *tool, bool rare, struct text *out)
             add_param(param, out);
 }
 
-static bool read(struct call *call, const char *value, struct text *out, struct error *error)
+static CHECKED bool read(struct call *call, const char *value, struct text *out,
+                         struct error *error)
 {
     const struct tool *tool = tool_find(value);
 

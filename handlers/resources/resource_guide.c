@@ -56,7 +56,8 @@ static void add_tools(struct text *out)
     }
 }
 
-static bool read(struct call *call, const char *value, struct text *out, struct error *error)
+static CHECKED bool read(struct call *call, const char *value, struct text *out,
+                         struct error *error)
 {
     (void)call;
     (void)value;

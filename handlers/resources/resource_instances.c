@@ -13,7 +13,7 @@
 
 /* ---- Lists by time ---- */
 
-static bool read_time(const char *after, int64_t *out, struct error *error)
+static CHECKED bool read_time(const char *after, int64_t *out, struct error *error)
 {
     *out = 0;
     if (after[0] == '\0' || text_to_integer(after, 1, INT64_MAX, out))
@@ -49,9 +49,9 @@ static void set_changed(struct instance *instance, int64_t started_ms, int64_t f
 
 /* ---- Deployments ---- */
 
-static bool list_deployments(const struct services *services, const char *after, size_t limit,
-                             struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
-                             struct error *error)
+static CHECKED bool list_deployments(const struct services *services, const char *after,
+                                     size_t limit, struct instance **out, size_t *count,
+                                     char next[INSTANCE_VALUE_SIZE], struct error *error)
 {
     FREE_AUTO struct deployment *rows = NULL;
     size_t found;
@@ -71,7 +71,8 @@ static bool list_deployments(const struct services *services, const char *after,
     return true;
 }
 
-static bool find_deployment(const struct services *services, const char *value, struct error *error)
+static CHECKED bool find_deployment(const struct services *services, const char *value,
+                                    struct error *error)
 {
     struct deployment found;
 
@@ -83,9 +84,9 @@ const struct resource_instances deployment_instances = { "deployment", list_depl
 
 /* ---- Sweeps ---- */
 
-static bool list_sweeps(const struct services *services, const char *after, size_t limit,
-                        struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
-                        struct error *error)
+static CHECKED bool list_sweeps(const struct services *services, const char *after, size_t limit,
+                                struct instance **out, size_t *count,
+                                char next[INSTANCE_VALUE_SIZE], struct error *error)
 {
     struct sweep_row *rows = NULL;
     int64_t before_ms;
@@ -108,7 +109,8 @@ static bool list_sweeps(const struct services *services, const char *after, size
     return true;
 }
 
-static bool find_sweep(const struct services *services, const char *value, struct error *error)
+static CHECKED bool find_sweep(const struct services *services, const char *value,
+                               struct error *error)
 {
     struct sweep_row found;
 
@@ -133,9 +135,9 @@ static void tell_run(const struct any_run *row, struct instance *out)
     out->changed_ms = row->created_ms;
 }
 
-static bool list_runs(const struct services *services, const char *after, size_t limit,
-                      struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
-                      struct error *error)
+static CHECKED bool list_runs(const struct services *services, const char *after, size_t limit,
+                              struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
+                              struct error *error)
 {
     struct run_index all;
     int64_t before_ms;
@@ -154,7 +156,8 @@ static bool list_runs(const struct services *services, const char *after, size_t
     return true;
 }
 
-static bool find_import(const struct services *services, const char *value, struct error *error)
+static CHECKED bool find_import(const struct services *services, const char *value,
+                                struct error *error)
 {
     struct import_row found;
 
@@ -164,7 +167,8 @@ static bool find_import(const struct services *services, const char *value, stru
     return true;
 }
 
-static bool find_run(const struct services *services, const char *value, struct error *error)
+static CHECKED bool find_run(const struct services *services, const char *value,
+                             struct error *error)
 {
     struct run_row found;
 
@@ -181,9 +185,9 @@ const struct resource_instances run_instances = { "run", list_runs, find_run };
 
 /* ---- Jobs ---- */
 
-static bool list_jobs(const struct services *services, const char *after, size_t limit,
-                      struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
-                      struct error *error)
+static CHECKED bool list_jobs(const struct services *services, const char *after, size_t limit,
+                              struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
+                              struct error *error)
 {
     FREE_AUTO struct job *rows = NULL;
     struct job_filter filter = { .state = -1 };
@@ -205,7 +209,8 @@ static bool list_jobs(const struct services *services, const char *after, size_t
     return true;
 }
 
-static bool find_job(const struct services *services, const char *value, struct error *error)
+static CHECKED bool find_job(const struct services *services, const char *value,
+                             struct error *error)
 {
     struct job found;
 

@@ -6,4 +6,5 @@
 #include "handlers/tool.h"
 
 /* NOT_FOUND names the id. Free with evidence_finish, also after failing. */
-bool export_find(struct call *call, const char *run, struct evidence *out, struct error *error);
+CHECKED bool export_find(struct call *call, const char *run, struct evidence *out,
+                         struct error *error);

@@ -42,9 +42,9 @@ static char **write_cells(const struct evidence *evidence)
     return cells;
 }
 
-static bool keep(struct store *store, const struct evidence *evidence, const json_t *stated,
-                 int64_t file_bytes, int64_t now_ms, struct change *change, struct import_row *out,
-                 bool *existed, struct error *error)
+static CHECKED bool keep(struct store *store, const struct evidence *evidence, const json_t *stated,
+                         int64_t file_bytes, int64_t now_ms, struct change *change,
+                         struct import_row *out, bool *existed, struct error *error)
 {
     json_auto_t *document = evidence_document(evidence);
     FREE_AUTO char *written = json_write(document);
@@ -85,9 +85,9 @@ bool import_offer_keep(struct store *store, const struct import_offer *offer, in
                 existed, error);
 }
 
-static bool restate(struct store *store, const struct import_row *row,
-                    const struct import_offer *offer, int64_t now_ms, struct change *change,
-                    struct import_row *out, bool *existed, struct error *error)
+static CHECKED bool restate(struct store *store, const struct import_row *row,
+                            const struct import_offer *offer, int64_t now_ms, struct change *change,
+                            struct import_row *out, bool *existed, struct error *error)
 {
     json_auto_t *stated = NULL;
     EVIDENCE_AUTO evidence;

@@ -18,10 +18,11 @@ struct import_offer {
 
 /* Reads and keeps the file; what is stated comes before what the file says. The same file with
  * nothing new stated is the import it was before: *existed. *out: import_row_finish. */
-bool import_offer_keep(struct store *store, const struct import_offer *offer, int64_t now_ms,
-                       struct change *change, struct import_row *out, bool *existed,
-                       struct error *error);
+CHECKED bool import_offer_keep(struct store *store, const struct import_offer *offer,
+                               int64_t now_ms, struct change *change, struct import_row *out,
+                               bool *existed, struct error *error);
 /* The import `earlier` once more, with other facts, notes or name: a new one that corrects it. */
-bool import_keep_restate(struct store *store, const char *earlier, const struct import_offer *offer,
-                         int64_t now_ms, struct change *change, struct import_row *out,
-                         bool *existed, struct error *error);
+CHECKED bool import_keep_restate(struct store *store, const char *earlier,
+                                 const struct import_offer *offer, int64_t now_ms,
+                                 struct change *change, struct import_row *out, bool *existed,
+                                 struct error *error);

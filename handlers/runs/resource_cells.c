@@ -62,7 +62,8 @@ static void add_cell(struct text *out, const struct cell_row *cell)
     text_add(out, "\r\n");
 }
 
-static bool read_import(struct store *store, const char *id, struct text *out, struct error *error)
+static CHECKED bool read_import(struct store *store, const char *id, struct text *out,
+                                struct error *error)
 {
     EVIDENCE_AUTO evidence;
 
@@ -72,7 +73,8 @@ static bool read_import(struct store *store, const char *id, struct text *out, s
     return true;
 }
 
-static bool read(struct call *call, const char *value, struct text *out, struct error *error)
+static CHECKED bool read(struct call *call, const char *value, struct text *out,
+                         struct error *error)
 {
     struct store *store = call->services->store;
     struct run_row run;

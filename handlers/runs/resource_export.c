@@ -5,8 +5,8 @@
 #include "handlers/resource.h"
 #include "handlers/runs/export_find.h"
 
-static bool write(struct call *call, const char *value, const char *format, struct text *out,
-                  struct error *error)
+static CHECKED bool write(struct call *call, const char *value, const char *format,
+                          struct text *out, struct error *error)
 {
     EVIDENCE_AUTO evidence;
 

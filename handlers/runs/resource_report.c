@@ -3,7 +3,8 @@
 
 #include "handlers/resource_answer.h"
 
-static bool read(struct call *call, const char *value, struct text *out, struct error *error)
+static CHECKED bool read(struct call *call, const char *value, struct text *out,
+                         struct error *error)
 {
     return resource_answer_of_tool(call, "run_report", json_pack("{s:s}", "run", value),
                                    RESOURCE_TEXT, out, error);

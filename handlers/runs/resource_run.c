@@ -3,7 +3,8 @@
 
 #include "handlers/resource_answer.h"
 
-static bool read(struct call *call, const char *value, struct text *out, struct error *error)
+static CHECKED bool read(struct call *call, const char *value, struct text *out,
+                         struct error *error)
 {
     return resource_answer_of_tool(
         call, "run_show", json_pack("{s:s, s:i, s:b}", "run", value, "limit", 200, "detail", 1),

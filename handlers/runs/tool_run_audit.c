@@ -113,7 +113,7 @@ static void answer_findings(const struct evidence *evidence, const struct findin
     describe(evidence, findings, &answer->text);
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     EVIDENCE_AUTO evidence = { 0 };
     FINDINGS_AUTO findings = { 0 };

@@ -52,8 +52,8 @@ static void request_finish(struct request *request)
 }
 
 /* The same figures under two ids would be a repetition without any spread. */
-static bool is_new_file(const struct request *request, const struct evidence *run,
-                        struct error *error)
+static CHECKED bool is_new_file(const struct request *request, const struct evidence *run,
+                                struct error *error)
 {
     for (const struct evidence *other = request->runs; other < run; other++)
         if (run->imported && other->imported && strcmp(run->digest, other->digest) == 0)
@@ -64,8 +64,8 @@ static bool is_new_file(const struct request *request, const struct evidence *ru
     return true;
 }
 
-static bool add_run(struct store *store, const char *id, struct request *request,
-                    struct error *error)
+static CHECKED bool add_run(struct store *store, const char *id, struct request *request,
+                            struct error *error)
 {
     size_t cells = 0;
 
@@ -88,8 +88,8 @@ static bool add_run(struct store *store, const char *id, struct request *request
                         cells, COMPARE_CELLS_MAX);
 }
 
-static bool add_sweep(struct store *store, const char *id, struct request *request,
-                      struct error *error)
+static CHECKED bool add_sweep(struct store *store, const char *id, struct request *request,
+                              struct error *error)
 {
     struct run_row *rows = NULL;
     size_t count;
@@ -113,8 +113,8 @@ static bool add_sweep(struct store *store, const char *id, struct request *reque
     return added;
 }
 
-static bool read_side(const struct call *call, const char *name, enum side side,
-                      struct request *request, struct error *error)
+static CHECKED bool read_side(const struct call *call, const char *name, enum side side,
+                              struct request *request, struct error *error)
 {
     const json_t *ids = json_object_get(call->arguments, name), *id;
     size_t before = request->count, i;
@@ -162,8 +162,8 @@ static size_t find_pairs(const struct sweep_row *sweep, const struct run_row *ro
     return found;
 }
 
-static bool add_pairs(struct store *store, const struct run_row *rows, size_t count,
-                      struct request *request, struct error *error)
+static CHECKED bool add_pairs(struct store *store, const struct run_row *rows, size_t count,
+                              struct request *request, struct error *error)
 {
     const struct run_row *pairs[SIDES][PAIRS_MAX];
     size_t found = find_pairs(&request->sweep, rows, count, pairs);
@@ -184,8 +184,8 @@ static bool add_pairs(struct store *store, const struct run_row *rows, size_t co
     return true;
 }
 
-static bool read_sweep(const struct call *call, const char *id, struct request *request,
-                       struct error *error)
+static CHECKED bool read_sweep(const struct call *call, const char *id, struct request *request,
+                               struct error *error)
 {
     struct store *store = call->services->store;
     struct run_row *rows = NULL;
@@ -206,7 +206,8 @@ static bool read_sweep(const struct call *call, const char *id, struct request *
     return added;
 }
 
-static bool read_sides(const struct call *call, struct request *request, struct error *error)
+static CHECKED bool read_sides(const struct call *call, struct request *request,
+                               struct error *error)
 {
     const char *sweep = call_text(call, "sweep");
     bool baseline = json_object_get(call->arguments, "baseline") != NULL;
@@ -226,8 +227,8 @@ static bool read_sides(const struct call *call, struct request *request, struct 
     return true;
 }
 
-static bool read_names(const struct call *call, const char *param, const char **out,
-                       struct error *error)
+static CHECKED bool read_names(const struct call *call, const char *param, const char **out,
+                               struct error *error)
 {
     const json_t *names = json_object_get(call->arguments, param), *name;
     bool accepted = strcmp(param, "accept_unknown") == 0;
@@ -293,8 +294,8 @@ static void mark_wrong(const struct call *call, struct request *request)
     }
 }
 
-static bool compare(struct call *call, struct request *request, struct answer *answer,
-                    struct error *error)
+static CHECKED bool compare(struct call *call, struct request *request, struct answer *answer,
+                            struct error *error)
 {
     COMPARISON_AUTO comparison = { 0 };
 
@@ -321,7 +322,7 @@ static bool compare(struct call *call, struct request *request, struct answer *a
     return true;
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct request request = { 0 };
     bool compared;

@@ -139,7 +139,7 @@ static void write_page(const struct call *call, const struct evidence *evidence,
     answer->content = content_blocks(&answer->text, &content);
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     EVIDENCE_AUTO evidence;
     int64_t cursor;

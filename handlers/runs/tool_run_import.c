@@ -95,7 +95,7 @@ static json_t *stated_by(const struct call *call)
     return stated;
 }
 
-static bool check_source(const struct call *call, struct error *error)
+static CHECKED bool check_source(const struct call *call, struct error *error)
 {
     bool file = call->file != NULL || call_text(call, "text") != NULL;
     const char *run = call_text(call, "run");
@@ -136,7 +136,8 @@ static void list_columns(const struct call *call, const char *out[COLUMNS_MAX + 
     out[count] = NULL;
 }
 
-static bool keep(struct call *call, struct import_row *row, bool *existed, struct error *error)
+static CHECKED bool keep(struct call *call, struct import_row *row, bool *existed,
+                         struct error *error)
 {
     const char *columns[COLUMNS_MAX + 1];
     const char *text = call_text(call, "text"), *run = call_text(call, "run");
@@ -183,7 +184,7 @@ static void write_answer(const struct import_row *row, bool existed,
     answer_next(answer, "run_audit tells what its figures can bear, run_report shows them");
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct import_row row = { 0 };
     EVIDENCE_AUTO evidence;

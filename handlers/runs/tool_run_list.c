@@ -115,7 +115,7 @@ static void write_answer(const struct run_index *all, size_t limit, struct answe
                        shown == 0 ? 0 : all->rows[shown - 1].created_ms);
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     size_t limit = answer_page_limit(call);
     struct run_index all;

@@ -38,7 +38,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-static bool newest_sweep(const struct call *call, char out[ID_SIZE], struct error *error)
+static CHECKED bool newest_sweep(const struct call *call, char out[ID_SIZE], struct error *error)
 {
     const char *deployment = call_text(call, "deployment");
     struct sweep_row *sweeps = NULL;
@@ -58,8 +58,8 @@ static bool newest_sweep(const struct call *call, char out[ID_SIZE], struct erro
 }
 
 /* Which sweep, and which of its runs (only_run "": all). */
-static bool choose(const struct call *call, char sweep[ID_SIZE], char only_run[ID_SIZE],
-                   struct error *error)
+static CHECKED bool choose(const struct call *call, char sweep[ID_SIZE], char only_run[ID_SIZE],
+                           struct error *error)
 {
     const char *sweep_id = call_text(call, "sweep"), *run_id = call_text(call, "run");
     struct run_row row;
@@ -143,7 +143,8 @@ static void write_part(const struct sweep_material *material, const struct part 
     free(own.interrupted);
 }
 
-static bool check_deployment(const struct sweep_row *sweep, const char *name, struct error *error)
+static CHECKED bool check_deployment(const struct sweep_row *sweep, const char *name,
+                                     struct error *error)
 {
     if (name == NULL)
         return true;
@@ -191,7 +192,7 @@ static void write_run(const struct sweep_material *material, const char *only_ru
     write_part(material, &part, runs, answer);
 }
 
-static bool report_own(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool report_own(struct call *call, struct answer *answer, struct error *error)
 {
     const char *deployment = call_text(call, "deployment");
     struct sweep_material material = { 0 };
@@ -209,7 +210,7 @@ static bool report_own(struct call *call, struct answer *answer, struct error *e
     return done;
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     const char *run_id = call_text(call, "run");
 

@@ -120,8 +120,8 @@ static json_t *thinned(const json_t *column, size_t limit)
 }
 
 /* Scrapes are kept of attempts that had a witness with metrics. */
-static bool add_series(const struct call *call, int64_t attempt_id, json_t *detail,
-                       struct answer *answer, struct error *error)
+static CHECKED bool add_series(const struct call *call, int64_t attempt_id, json_t *detail,
+                               struct answer *answer, struct error *error)
 {
     size_t limit = (size_t)call_integer(call, "scrapes", 0);
     json_auto_t *stored = NULL, *series = json_object();
@@ -142,8 +142,8 @@ static bool add_series(const struct call *call, int64_t attempt_id, json_t *deta
     return true;
 }
 
-static bool add_detail(const struct call *call, const struct view *view, struct answer *answer,
-                       struct error *error)
+static CHECKED bool add_detail(const struct call *call, const struct view *view,
+                               struct answer *answer, struct error *error)
 {
     int64_t position = call_integer(call, "cell", -1);
     json_t *detail;
@@ -186,8 +186,8 @@ static void write_head(const struct run_row *run, const json_t *measured, struct
     text_add_char(out, '\n');
 }
 
-static bool write_answer(const struct call *call, const struct view *view, int64_t cursor,
-                         struct answer *answer, struct error *error)
+static CHECKED bool write_answer(const struct call *call, const struct view *view, int64_t cursor,
+                                 struct answer *answer, struct error *error)
 {
     size_t limit = (size_t)call_integer(call, "limit", 30);
     size_t first = (size_t)cursor < view->cell_count ? (size_t)cursor : view->cell_count;
@@ -211,7 +211,7 @@ static bool write_answer(const struct call *call, const struct view *view, int64
     return add_detail(call, view, answer, error);
 }
 
-static bool show_own(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool show_own(struct call *call, struct answer *answer, struct error *error)
 {
     struct store *store = call->services->store;
     struct view view = { 0 };
@@ -227,7 +227,7 @@ static bool show_own(struct call *call, struct answer *answer, struct error *err
     return done;
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     return evidence_is_import(call_text(call, "run")) ? import_answer_show(call, answer, error)
                                                       : show_own(call, answer, error);

@@ -41,7 +41,8 @@ static void keep_run(struct earlier *earlier, const char *id)
     earlier->run_count = 1;
 }
 
-static bool sweep_of(struct store *store, const char *id, char out[ID_SIZE], struct error *error)
+static CHECKED bool sweep_of(struct store *store, const char *id, char out[ID_SIZE],
+                             struct error *error)
 {
     struct run_row row;
 
@@ -57,8 +58,8 @@ static bool sweep_of(struct store *store, const char *id, char out[ID_SIZE], str
     return true;
 }
 
-static bool earlier_read(struct store *store, const char *id, struct earlier *out,
-                         struct error *error)
+static CHECKED bool earlier_read(struct store *store, const char *id, struct earlier *out,
+                                 struct error *error)
 {
     char sweep[ID_SIZE];
 
@@ -79,8 +80,8 @@ static bool find_subject(const struct sweep_request *request, int64_t deployment
     return *out == 0 || (request->subjects > 1 && deployment_id == request->candidate.id);
 }
 
-static bool check_deployments(const char *id, const struct earlier *earlier,
-                              const struct sweep_request *request, struct error *error)
+static CHECKED bool check_deployments(const char *id, const struct earlier *earlier,
+                                      const struct sweep_request *request, struct error *error)
 {
     size_t subject, seen = 0;
     bool same = true;
@@ -98,8 +99,8 @@ static bool check_deployments(const char *id, const struct earlier *earlier,
         id, earlier->runs[0].deployment);
 }
 
-static bool check_cells(const char *id, const struct earlier *earlier,
-                        const struct sweep_request *request, struct error *error)
+static CHECKED bool check_cells(const char *id, const struct earlier *earlier,
+                                const struct sweep_request *request, struct error *error)
 {
     const char *written = earlier->sweep.plan;
     json_auto_t *json = NULL;
@@ -117,7 +118,7 @@ static bool check_cells(const char *id, const struct earlier *earlier,
                      id, (long long)plan.repetitions);
 }
 
-static bool check_free(const struct earlier *earlier, struct error *error)
+static CHECKED bool check_free(const struct earlier *earlier, struct error *error)
 {
     if (sweep_answer_is_active(&earlier->sweep))
         return error_set(error, ERROR_CONFLICT,

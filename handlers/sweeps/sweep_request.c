@@ -52,7 +52,8 @@ static bool is_same_server(const struct deployment *a, const struct deployment *
            && endpoint_lease_name(b->url, names[1], &ignored) && strcmp(names[0], names[1]) == 0;
 }
 
-static bool find_subjects(const struct call *call, struct sweep_request *out, struct error *error)
+static CHECKED bool find_subjects(const struct call *call, struct sweep_request *out,
+                                  struct error *error)
 {
     const char *candidate = call_text(call, "candidate");
 
@@ -75,8 +76,8 @@ static bool find_subjects(const struct call *call, struct sweep_request *out, st
     return true;
 }
 
-static bool check_http2(const struct sweep_request *request, const struct deployment *deployment,
-                        struct error *error)
+static CHECKED bool check_http2(const struct sweep_request *request,
+                                const struct deployment *deployment, struct error *error)
 {
     if (request->plan.http2_streams == 0 || strncmp(deployment->url, "https://", 8) == 0)
         return true;
@@ -94,7 +95,7 @@ static bool is_default_output(const json_t *list)
 }
 
 /* Lengths that those of the dataset would take the place of. */
-static bool check_lengths(const json_t *arguments, bool by_dataset, struct error *error)
+static CHECKED bool check_lengths(const json_t *arguments, bool by_dataset, struct error *error)
 {
     const char *input = json_get_text(arguments, "input_distribution", "fixed");
 
@@ -115,7 +116,7 @@ static bool check_lengths(const json_t *arguments, bool by_dataset, struct error
 }
 
 /* A dataset brings its lengths: the plan has their means. */
-static bool add_dataset(const struct call *call, json_t *arguments, struct error *error)
+static CHECKED bool add_dataset(const struct call *call, json_t *arguments, struct error *error)
 {
     struct dataset_entry entry;
     json_auto_t *lengths = NULL;
@@ -177,7 +178,7 @@ bool sweep_request_read(const struct call *call, struct sweep_request *out, stru
     return true;
 }
 
-static bool refuse_large(const struct plan_estimate *estimate, struct error *error)
+static CHECKED bool refuse_large(const struct plan_estimate *estimate, struct error *error)
 {
     char duration[DURATION_SHOWN_SIZE], tokens[DURATION_SHOWN_SIZE];
 

@@ -299,13 +299,14 @@ struct sweep_request {
 };
 
 /* The call's deployments and plan, checked, with what it would take. */
-bool sweep_request_read(const struct call *call, struct sweep_request *out, struct error *error);
+CHECKED bool sweep_request_read(const struct call *call, struct sweep_request *out,
+                                struct error *error);
 /* Is the call's plan_digest of another plan than this? */
 bool sweep_request_is_other(const struct call *call, const struct sweep_request *request);
 /* A large sweep is refused unless the call gives the digest of this very plan: the sentence says
  * what it would take. A digest that does not fit is refused in any case. */
-bool sweep_request_check(const struct call *call, const struct sweep_request *request,
-                         struct error *error);
+CHECKED bool sweep_request_check(const struct call *call, const struct sweep_request *request,
+                                 struct error *error);
 /* NULL: there is none. */
 const struct deployment *sweep_request_candidate(const struct sweep_request *request);
 /* "demo (revision 1), in turns with new (revision 2)" */

@@ -18,7 +18,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-static bool cancel(struct call *call, const char *id, struct job *job, struct error *error)
+static CHECKED bool cancel(struct call *call, const char *id, struct job *job, struct error *error)
 {
     struct sweep_row sweep;
     bool done;
@@ -35,7 +35,7 @@ static bool cancel(struct call *call, const char *id, struct job *job, struct er
     return done;
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     const char *id = call_text(call, "sweep");
     struct sweep_row sweep;

@@ -54,7 +54,7 @@ static int64_t created_ms(const void *rows, size_t index)
     return ((const struct sweep_row *)rows)[index].created_ms;
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct sweep_row *sweeps = NULL;
     size_t limit = answer_page_limit(call), length, count, shown;

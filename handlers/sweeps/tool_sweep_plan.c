@@ -52,9 +52,9 @@ static const struct field fields[] = {
 };
 
 /* Cells whose prompt and answer do not fit; *known false where nobody told the context. */
-static bool count_infeasible(const struct call *call, const struct deployment *deployment,
-                             const struct plan *plan, bool *known, int64_t *out,
-                             struct error *error)
+static CHECKED bool count_infeasible(const struct call *call, const struct deployment *deployment,
+                                     const struct plan *plan, bool *known, int64_t *out,
+                                     struct error *error)
 {
     struct model_facts facts = { 0 };
 
@@ -70,8 +70,9 @@ static bool count_infeasible(const struct call *call, const struct deployment *d
 }
 
 /* Of all deployments together; *known: of all. */
-static bool count_all_infeasible(const struct call *call, const struct sweep_request *request,
-                                 bool *known, int64_t *out, struct error *error)
+static CHECKED bool count_all_infeasible(const struct call *call,
+                                         const struct sweep_request *request, bool *known,
+                                         int64_t *out, struct error *error)
 {
     const struct deployment *candidate = sweep_request_candidate(request);
     bool of_candidate = true;
@@ -171,8 +172,8 @@ static void write_text(const struct sweep_request *request, const json_t *plan,
 }
 
 /* What sweep_start would refuse is refused here too. */
-static bool check_corrections(const struct call *call, const struct sweep_request *request,
-                              struct error *error)
+static CHECKED bool check_corrections(const struct call *call, const struct sweep_request *request,
+                                      struct error *error)
 {
     FREE_AUTO struct correction *corrections = NULL;
     size_t count;
@@ -217,7 +218,7 @@ static void keep(const struct call *call, const char *digest)
     reviewed_plans_keep(call->services->planned, call->principal.name, digest, arguments);
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct sweep_request request;
     const struct plan_estimate *estimate = &request.estimate;

@@ -49,8 +49,8 @@ static const struct field fields[] = {
 
 /* Of the one in use: is it what was measured, but for labels? The secret is that of the revision
  * that was measured. */
-static bool is_same(const struct call *call, const struct sweep_subject *subject,
-                    const struct deployment *now, bool *same, struct error *error)
+static CHECKED bool is_same(const struct call *call, const struct sweep_subject *subject,
+                            const struct deployment *now, bool *same, struct error *error)
 {
     struct deployment then;
 
@@ -65,8 +65,8 @@ static bool is_same(const struct call *call, const struct sweep_subject *subject
 }
 
 /* The revision that was measured before is measured again, if it is still the same thing. */
-static bool check_subject(const struct call *call, const struct sweep_row *sweep,
-                          const struct sweep_subject *subject, struct error *error)
+static CHECKED bool check_subject(const struct call *call, const struct sweep_row *sweep,
+                                  const struct sweep_subject *subject, struct error *error)
 {
     ENDPOINT_AUTO endpoint = { 0 };
     struct deployment deployment;
@@ -88,8 +88,8 @@ static bool check_subject(const struct call *call, const struct sweep_row *sweep
                      problem.message);
 }
 
-static bool check_subjects(const struct call *call, const struct sweep_row *sweep,
-                           struct error *error)
+static CHECKED bool check_subjects(const struct call *call, const struct sweep_row *sweep,
+                                   struct error *error)
 {
     for (size_t i = 0; i < sweep->subject_count; i++)
         if (!check_subject(call, sweep, &sweep->subjects[i], error))
@@ -97,7 +97,7 @@ static bool check_subjects(const struct call *call, const struct sweep_row *swee
     return true;
 }
 
-static bool check(const struct call *call, const char *id, struct error *error)
+static CHECKED bool check(const struct call *call, const char *id, struct error *error)
 {
     struct sweep_row sweep;
     bool done;
@@ -182,8 +182,8 @@ static void describe_left(const struct left *left, struct text *out)
             left->of_finished, left->run_id, left->run_id);
 }
 
-static bool add_left(const struct call *call, const char *id, struct answer *answer,
-                     struct error *error)
+static CHECKED bool add_left(const struct call *call, const char *id, struct answer *answer,
+                             struct error *error)
 {
     struct left left = { 0 };
     struct cell_row *cells;
@@ -203,7 +203,7 @@ static bool add_left(const struct call *call, const char *id, struct answer *ans
 
 /* ---- The tool -------------------------------------------------------------------------------- */
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     const char *id = call_text(call, "sweep");
     struct sweep_row sweep;

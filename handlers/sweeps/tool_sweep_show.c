@@ -93,8 +93,8 @@ struct view {
     size_t interrupted_count, rejected_count;
 };
 
-static bool view_read(const struct call *call, const char *id, struct view *view,
-                      struct error *error)
+static CHECKED bool view_read(const struct call *call, const char *id, struct view *view,
+                              struct error *error)
 {
     struct store *store = call->services->store;
 
@@ -164,7 +164,7 @@ static void write_answer(const struct view *view, size_t first, size_t count, st
     answer_page_end_at(answer, end < view->cell_count, (int64_t)end);
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct view view = { 0 };
     size_t limit = (size_t)call_integer(call, "limit", 30), first, count;

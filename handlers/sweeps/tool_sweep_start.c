@@ -51,8 +51,8 @@ static void digest_arguments(const struct call *call, char out[DIGEST_TEXT_SIZE]
     digest_sha256_text(written, strlen(written), out);
 }
 
-static bool find_earlier(const struct call *call, const char *digest, struct sweep_row *out,
-                         bool *found, struct error *error)
+static CHECKED bool find_earlier(const struct call *call, const char *digest, struct sweep_row *out,
+                                 bool *found, struct error *error)
 {
     const char *key = call_text(call, "idempotency_key");
     char id[ID_SIZE];
@@ -66,8 +66,8 @@ static bool find_earlier(const struct call *call, const char *digest, struct swe
 }
 
 /* A server that is down, or has not the model, is told now and leaves no sweep behind. */
-static bool check_server(const struct call *call, const struct deployment *deployment,
-                         struct error *error)
+static CHECKED bool check_server(const struct call *call, const struct deployment *deployment,
+                                 struct error *error)
 {
     ENDPOINT_AUTO endpoint = { 0 };
     struct model_facts facts;
@@ -87,8 +87,8 @@ static json_t *provenance(const struct call *call)
                      "version", call->services->version);
 }
 
-static bool create(struct call *call, const struct sweep_request *request, const char *digest,
-                   struct sweep_row *out, struct error *error)
+static CHECKED bool create(struct call *call, const struct sweep_request *request,
+                           const char *digest, struct sweep_row *out, struct error *error)
 {
     FREE_AUTO struct correction *corrections = NULL;
     FREE_AUTO struct cell_plan *cells = NULL;
@@ -118,8 +118,9 @@ static bool create(struct call *call, const struct sweep_request *request, const
     return sweep_create(call->services->store, &order, clock_utc_ms(), &call->change, out, error);
 }
 
-static bool start(struct call *call, const struct sweep_request *request, const char *digest,
-                  struct sweep_row *out, bool *earlier, struct error *error)
+static CHECKED bool start(struct call *call, const struct sweep_request *request,
+                          const char *digest, struct sweep_row *out, bool *earlier,
+                          struct error *error)
 {
     if (!find_earlier(call, digest, out, earlier, error))
         return false;
@@ -134,7 +135,7 @@ static bool start(struct call *call, const struct sweep_request *request, const 
 }
 
 /* A repeated call answers with what it started before, whatever that plan would cost by now. */
-static bool go_ahead(struct call *call, struct error *error)
+static CHECKED bool go_ahead(struct call *call, struct error *error)
 {
     char digest[DIGEST_TEXT_SIZE];
     struct sweep_request request;
@@ -164,7 +165,8 @@ static bool is_digest_alone(const json_t *arguments)
 }
 
 /* The plan that plan_digest names, with what is given beside it. */
-static bool recall(const struct call *call, const json_t *given, json_t **out, struct error *error)
+static CHECKED bool recall(const struct call *call, const json_t *given, json_t **out,
+                           struct error *error)
 {
     json_auto_t *arguments = NULL, *planned = NULL;
     const char *digest;
@@ -187,7 +189,7 @@ static bool recall(const struct call *call, const json_t *given, json_t **out, s
     return true;
 }
 
-static bool run(struct call *call, struct answer *answer, struct error *error)
+static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct sweep_request request;
     const char *next;

@@ -30,7 +30,7 @@ struct authority {
 };
 
 /* Who was let in by keys that may have changed is not, until they can be read. */
-static bool load_keys(struct authority *authority, struct error *error)
+static CHECKED bool load_keys(struct authority *authority, struct error *error)
 {
     struct recognized_key *keys = NULL;
     size_t count = 0;
@@ -47,7 +47,7 @@ static bool load_keys(struct authority *authority, struct error *error)
 
 /* With `auto` the first key locks the door for good: neither revoking the last one nor losing the
  * database opens it. */
-static bool update_needs_keys(struct authority *authority, struct error *error)
+static CHECKED bool update_needs_keys(struct authority *authority, struct error *error)
 {
     size_t count;
 
@@ -83,7 +83,8 @@ static bool has_valid_key(const struct authority *authority)
     return false;
 }
 
-static bool check_binding(const struct authority *authority, bool loopback, struct error *error)
+static CHECKED bool check_binding(const struct authority *authority, bool loopback,
+                                  struct error *error)
 {
     bool any = has_valid_key(authority);
 
@@ -138,8 +139,8 @@ static int compare_digest(const void *digest, const void *key)
 }
 
 /* Under the lock. */
-static bool recognize(struct authority *authority, const uint8_t digest[DIGEST_BYTES],
-                      struct principal *out, struct error *error)
+static CHECKED bool recognize(struct authority *authority, const uint8_t digest[DIGEST_BYTES],
+                              struct principal *out, struct error *error)
 {
     struct recognized_key *found = authority->key_count == 0
                                        ? NULL
@@ -164,8 +165,8 @@ static bool recognize(struct authority *authority, const uint8_t digest[DIGEST_B
     return true;
 }
 
-static bool find(struct authority *authority, const char *key, struct principal *out,
-                 struct error *error)
+static CHECKED bool find(struct authority *authority, const char *key, struct principal *out,
+                         struct error *error)
 {
     uint8_t digest[DIGEST_BYTES];
     bool found;

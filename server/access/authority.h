@@ -15,18 +15,18 @@ struct authority;
 /* `mode` is the setting: auto, keys or none. Refused where the address is not loopback and anyone
  * could do anything: with auto as long as no key is valid, with none always; and with auto where
  * the data folder has no keys, but had some (server/program/key_marker.h). */
-bool authority_create(struct store *store, const char *data_folder, const char *mode, bool loopback,
-                      struct authority **out, struct error *error);
+CHECKED bool authority_create(struct store *store, const char *data_folder, const char *mode,
+                              bool loopback, struct authority **out, struct error *error);
 void authority_destroy(struct authority *authority); /* NULL is fine */
 
 /* The principal of an Authorization header (NULL: none). UNAUTHENTICATED says what to send; BUSY:
  * the keys changed, but could not be read. Any thread: it answers from memory. */
-bool authority_check(struct authority *authority, const char *authorization, struct principal *out,
-                     struct error *error);
+CHECKED bool authority_check(struct authority *authority, const char *authorization,
+                             struct principal *out, struct error *error);
 /* False: everybody is `local`. */
 bool authority_needs_keys(const struct authority *authority);
 /* Keys or roles changed: reads them again, and calls who listens. */
-bool authority_refresh(struct authority *authority, struct error *error);
+CHECKED bool authority_refresh(struct authority *authority, struct error *error);
 /* `changed` is called by authority_refresh from now on; NULL: nothing is. */
 void authority_listen(struct authority *authority, void (*changed)(void *context), void *context);
 

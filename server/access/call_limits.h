@@ -19,5 +19,5 @@ bool call_limits_may_run_inline(const struct exchange *exchange);
 int64_t call_limits_begin_inline(const struct exchange *exchange);
 void call_limits_end_inline(const struct exchange *exchange, int64_t begun_ns);
 /* Takes a place for a call; BUSY says how many there are. Give it back with call_limits_leave. */
-bool call_limits_enter(struct exchange *exchange, struct error *error);
+CHECKED bool call_limits_enter(struct exchange *exchange, struct error *error);
 void call_limits_leave(struct exchange *exchange);

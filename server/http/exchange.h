@@ -111,8 +111,8 @@ void exchange_stand(struct exchange *exchange, struct session *session);
 /* Takes exchange_begin_stream back, before anything was sent. */
 void exchange_drop_stream(struct exchange *exchange);
 /* Runs work(exchange) on one of the threads; it replies, or ends the stream. BUSY: not called. */
-bool exchange_submit(struct exchange *exchange, struct workers *workers,
-                     void (*work)(struct exchange *exchange), struct error *error);
+CHECKED bool exchange_submit(struct exchange *exchange, struct workers *workers,
+                             void (*work)(struct exchange *exchange), struct error *error);
 
 /* For http_loop.c: what libmicrohttpd calls (its context is the loop), and what the loop tells. */
 enum MHD_Result exchange_serve(void *loop, struct MHD_Connection *mhd, const char *target,

@@ -260,7 +260,7 @@ static bool watch(struct http_loop *loop, int fd, void *tag)
     return epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-static bool open_descriptors(struct http_loop *loop, struct error *error)
+static CHECKED bool open_descriptors(struct http_loop *loop, struct error *error)
 {
     const union MHD_DaemonInfo *info;
 
@@ -278,7 +278,7 @@ static bool open_descriptors(struct http_loop *loop, struct error *error)
     return true;
 }
 
-static bool start_thread(struct http_loop *loop, unsigned number, struct error *error)
+static CHECKED bool start_thread(struct http_loop *loop, unsigned number, struct error *error)
 {
     char name[16];
 

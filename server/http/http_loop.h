@@ -67,8 +67,8 @@ struct http_loop {
 };
 
 /* Serves `listen_fd` (taken) on a thread of its own. */
-bool http_loop_create(struct server *server, unsigned number, int listen_fd, struct http_loop **out,
-                      struct error *error);
+CHECKED bool http_loop_create(struct server *server, unsigned number, int listen_fd,
+                              struct http_loop **out, struct error *error);
 /* From any thread. False if the note is posted already and not yet delivered. */
 bool http_loop_post(struct http_loop *loop, struct note *note);
 /* From any thread: closes the listening socket, ends standing streams with their farewell, and lets

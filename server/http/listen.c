@@ -12,8 +12,8 @@
 
 #define BACKLOG 4096
 
-static bool resolve(const char *text, const char *host, const char *port,
-                    struct listen_address *out, struct error *error)
+static CHECKED bool resolve(const char *text, const char *host, const char *port,
+                            struct listen_address *out, struct error *error)
 {
     struct addrinfo wanted = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE };
     struct addrinfo *found;
@@ -101,7 +101,7 @@ static int open_socket(const struct listen_address *address, bool shared)
     return -1;
 }
 
-static bool refuse(const struct listen_address *address, struct error *error)
+static CHECKED bool refuse(const struct listen_address *address, struct error *error)
 {
     if (errno == EADDRINUSE)
         return error_set(
@@ -114,17 +114,15 @@ static bool refuse(const struct listen_address *address, struct error *error)
 }
 
 /* Also finds the port where none was asked for. */
-static bool probe(struct listen_address *address, struct error *error)
+static CHECKED bool probe(struct listen_address *address, struct error *error)
 {
     int fd = open_socket(address, false);
     bool free_to_use;
 
     if (fd < 0)
         return refuse(address, error);
-    free_to_use = listen(fd, 1) == 0;
-    if (!free_to_use)
-        refuse(address, error);
-    else
+    free_to_use = listen(fd, 1) == 0 || refuse(address, error);
+    if (free_to_use)
         getsockname(fd, (struct sockaddr *)&address->address, &address->length);
     close(fd);
     return free_to_use;
@@ -145,9 +143,8 @@ bool listen_open(struct listen_address *address, int *sockets, unsigned count, s
         return false;
     for (unsigned i = 0; i < count; i++) {
         sockets[i] = open_socket(address, count > 1);
-        if (sockets[i] >= 0 && listen(sockets[i], BACKLOG) == 0)
+        if ((sockets[i] >= 0 && listen(sockets[i], BACKLOG) == 0) || refuse(address, error))
             continue;
-        refuse(address, error);
         close_all(sockets, i + 1);
         return false;
     }

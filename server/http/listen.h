@@ -15,7 +15,7 @@ struct listen_address {
 };
 
 /* "127.0.0.1:8080", "[::1]:8080", "localhost:8080"; port 0: one that is free. */
-bool listen_parse(const char *text, struct listen_address *out, struct error *error);
+CHECKED bool listen_parse(const char *text, struct listen_address *out, struct error *error);
 bool listen_is_loopback(const struct listen_address *address);
 #define LISTEN_TEXT_SIZE 64
 /* "127.0.0.1:8080", "[::1]:8080". */
@@ -25,4 +25,5 @@ uint16_t listen_port(const struct listen_address *address);
 /* `count` sockets on one port, among which the kernel spreads connections. A port that another
  * process has is refused first, since sharing would make that process lose connections to us. With
  * port 0 the address gets the one that was found. False: what was opened is closed, and -1. */
-bool listen_open(struct listen_address *address, int *sockets, unsigned count, struct error *error);
+CHECKED bool listen_open(struct listen_address *address, int *sockets, unsigned count,
+                         struct error *error);

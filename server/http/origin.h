@@ -14,5 +14,5 @@ struct origin_rules {
 };
 
 /* `host` and `origin` may be NULL (absent). FORBIDDEN names the setting that would allow it. */
-bool origin_check(const struct origin_rules *rules, const char *host, const char *origin,
-                  struct error *error);
+CHECKED bool origin_check(const struct origin_rules *rules, const char *host, const char *origin,
+                          struct error *error);

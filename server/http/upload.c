@@ -170,8 +170,8 @@ static bool is_cancelled(void *host)
     return atomic_load(&exchange->left);
 }
 
-static bool nobody_to_ask(struct call *call, const struct question *questions, size_t count,
-                          json_t **answers, struct error *error)
+static CHECKED bool nobody_to_ask(struct call *call, const struct question *questions, size_t count,
+                                  json_t **answers, struct error *error)
 {
     (void)call;
     (void)questions;

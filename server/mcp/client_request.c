@@ -52,7 +52,7 @@ static bool push(const struct inquiry *inquiry, const json_t *message)
     return stream_push(stream, json, strlen(json));
 }
 
-static bool send_all(const struct inquiry *inquiry, struct error *error)
+static CHECKED bool send_all(const struct inquiry *inquiry, struct error *error)
 {
     for (size_t i = 0; i < inquiry->count; i++) {
         const struct question *question = &inquiry->questions[i];
@@ -133,7 +133,7 @@ static bool is_before(const struct timespec *a, const struct timespec *b)
 }
 
 /* Until all is answered, the call is cancelled, or the time is over. */
-static bool wait(struct inquiry *inquiry, struct error *error)
+static CHECKED bool wait(struct inquiry *inquiry, struct error *error)
 {
     struct rpc *rpc = inquiry->rpc;
     int64_t patience_s = rpc->server->settings->ask_timeout_s;
@@ -190,7 +190,8 @@ void client_request_take_response(const struct rpc *rpc)
 
 /* ---- The answers ---- */
 
-static bool refuse(const struct question *question, const json_t *response, struct error *error)
+static CHECKED bool refuse(const struct question *question, const json_t *response,
+                           struct error *error)
 {
     const char *message = json_get_text(json_object_get(response, "error"), "message", "no reason");
     TEXT_AUTO shown = { 0 };
@@ -200,7 +201,7 @@ static bool refuse(const struct question *question, const json_t *response, stru
                      text_string(&shown));
 }
 
-static bool collect(const struct inquiry *inquiry, json_t **answers, struct error *error)
+static CHECKED bool collect(const struct inquiry *inquiry, json_t **answers, struct error *error)
 {
     json_auto_t *collected = json_object();
 
@@ -227,7 +228,7 @@ static void inquiry_finish(struct inquiry *inquiry)
     free(inquiry->asked);
 }
 
-static bool inquire(struct inquiry *inquiry, json_t **answers, struct error *error)
+static CHECKED bool inquire(struct inquiry *inquiry, json_t **answers, struct error *error)
 {
     bool answered;
 
@@ -245,8 +246,8 @@ static bool inquire(struct inquiry *inquiry, json_t **answers, struct error *err
 
 /* ---- Whom to ask ---- */
 
-static bool check_capabilities(const struct rpc *rpc, const struct question *questions,
-                               size_t count, struct error *error)
+static CHECKED bool check_capabilities(const struct rpc *rpc, const struct question *questions,
+                                       size_t count, struct error *error)
 {
     json_auto_t *capabilities = json_loads(rpc->session->capabilities, 0, NULL);
     json_auto_t *missing = input_request_missing(capabilities, questions, count);
@@ -260,8 +261,8 @@ static bool check_capabilities(const struct rpc *rpc, const struct question *que
                      shown);
 }
 
-static bool ask_session(struct rpc *rpc, const struct question *questions, size_t count,
-                        json_t **answers, struct error *error)
+static CHECKED bool ask_session(struct rpc *rpc, const struct question *questions, size_t count,
+                                json_t **answers, struct error *error)
 {
     struct inquiry inquiry = { .rpc = rpc, .questions = questions, .count = count };
 

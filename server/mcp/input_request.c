@@ -108,8 +108,8 @@ static bool is_among(const json_t *value, const json_t *allowed)
     return false;
 }
 
-static bool check_member(const char *name, const json_t *schema, const json_t *value,
-                         struct error *error)
+static CHECKED bool check_member(const char *name, const json_t *schema, const json_t *value,
+                                 struct error *error)
 {
     const char *type = json_get_text(schema, "type", "");
     const json_t *allowed = json_object_get(schema, "enum");
@@ -126,7 +126,7 @@ static bool check_member(const char *name, const json_t *schema, const json_t *v
 }
 
 /* A form's fields are flat; what was not asked for is not looked at. */
-static bool check_form(const json_t *schema, const json_t *content, struct error *error)
+static CHECKED bool check_form(const json_t *schema, const json_t *content, struct error *error)
 {
     json_t *required = json_object_get(schema, "required");
     json_t *properties = json_object_get(schema, "properties");
@@ -152,8 +152,8 @@ static bool check_form(const json_t *schema, const json_t *content, struct error
     return true;
 }
 
-static bool check_elicitation(const struct question *question, const json_t *result,
-                              struct error *error)
+static CHECKED bool check_elicitation(const struct question *question, const json_t *result,
+                                      struct error *error)
 {
     const char *action = json_get_text(result, "action", "");
 
@@ -168,7 +168,7 @@ static bool check_elicitation(const struct question *question, const json_t *res
                          json_object_get(result, "content"), error);
 }
 
-static bool check_message(const json_t *result, struct error *error)
+static CHECKED bool check_message(const json_t *result, struct error *error)
 {
     const json_t *content = json_object_get(result, "content");
 
@@ -180,7 +180,7 @@ static bool check_message(const json_t *result, struct error *error)
                      "\"content\"");
 }
 
-static bool check_roots(const json_t *result, struct error *error)
+static CHECKED bool check_roots(const json_t *result, struct error *error)
 {
     const json_t *roots = json_object_get(result, "roots");
     bool good = json_is_array(roots);

@@ -17,5 +17,5 @@ json_t *input_request_requests(const struct question *questions, size_t count);
 json_t *input_request_missing(const json_t *capabilities, const struct question *questions,
                               size_t count);
 /* Is `result` an answer to the question, of the right form? INVALID says what is wrong. */
-bool input_request_check(const struct question *question, const json_t *result,
-                         struct error *error);
+CHECKED bool input_request_check(const struct question *question, const json_t *result,
+                                 struct error *error);

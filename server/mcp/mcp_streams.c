@@ -113,7 +113,8 @@ static bool read_event_id(const char *id, struct comeback *out)
 }
 
 /* The answer to a call that was lost with the process that ran it. */
-static void answer_lost(struct store *store, struct stream *stream, const struct event_call *call)
+static void answer_lost(struct store *store, struct stream *stream, const struct comeback *comeback,
+                        const struct event_call *call)
 {
     struct rpc rpc = { .id = call->message_id };
     TEXT_AUTO json = { 0 };
@@ -126,9 +127,11 @@ static void answer_lost(struct store *store, struct stream *stream, const struct
              job[0] != '\0' ? "job " : "job_list and audit_list", job);
     rpc_write(&rpc, &json);
     stream_push(stream, text_string(&json), json.length);
+    if (!event_call_end(store, comeback->session->id, comeback->stream, clock_utc_ms(), &error))
+        log_warning("the lost %s is not marked as answered: %s", call->request_id, error.message);
 }
 
-static bool resume(struct stream *stream, struct comeback *comeback, struct error *error)
+static CHECKED bool resume(struct stream *stream, struct comeback *comeback, struct error *error)
 {
     comeback->complete = !stream_is_open(stream) && stream_sequence(stream) == comeback->after;
     return !comeback->complete
@@ -136,8 +139,8 @@ static bool resume(struct stream *stream, struct comeback *comeback, struct erro
 }
 
 /* A call that runs no more: what it said is in the store, or it was lost. */
-static bool revive(struct store *store, struct comeback *comeback, const struct event_call *call,
-                   struct error *error)
+static CHECKED bool revive(struct store *store, struct comeback *comeback,
+                           const struct event_call *call, struct error *error)
 {
     const char *session = comeback->session->id;
     struct stream *stream = stream_create(NULL);
@@ -147,17 +150,15 @@ static bool revive(struct store *store, struct comeback *comeback, const struct 
     if (call->ended_ms == 0 && last < comeback->after)
         last = comeback->after; /* what it was told last may have been lost too */
     stream_keep(stream, store, session, comeback->stream, last);
-    if (call->ended_ms == 0) {
-        answer_lost(store, stream, call);
-        event_call_end(store, session, comeback->stream, clock_utc_ms(), error);
-    }
+    if (call->ended_ms == 0)
+        answer_lost(store, stream, comeback, call);
     stream_end(stream);
     resumed = resume(stream, comeback, error);
     stream_release(stream);
     return resumed;
 }
 
-static bool resume_call(struct store *store, struct comeback *comeback, struct error *error)
+static CHECKED bool resume_call(struct store *store, struct comeback *comeback, struct error *error)
 {
     struct stream *running = session_find_stream(comeback->session, comeback->stream);
     struct event_call call = { 0 };

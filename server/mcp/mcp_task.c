@@ -90,8 +90,8 @@ static json_t *requests_of(const struct question_row *rows, size_t count)
 }
 
 /* Answered since the job was looked at: it works again. */
-static bool add_requests(const struct server *server, const char *id, json_t *task,
-                         struct error *error)
+static CHECKED bool add_requests(const struct server *server, const char *id, json_t *task,
+                                 struct error *error)
 {
     struct question_row *rows;
     json_t *requests;

@@ -13,4 +13,5 @@ struct server;
 /* Without what came of it: the seed that a call is answered with. New reference. */
 json_t *mcp_task_seed(const struct server *server, const struct job *job);
 /* In full, with result, error or open questions. NOT_FOUND: there is no such job. New reference. */
-bool mcp_task_show(const struct server *server, const char *id, json_t **out, struct error *error);
+CHECKED bool mcp_task_show(const struct server *server, const char *id, json_t **out,
+                           struct error *error);

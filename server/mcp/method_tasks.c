@@ -95,7 +95,8 @@ bool method_tasks_cancel_run(struct rpc *rpc)
     return task_call_cancel(&call, task_id(rpc), &error) || rpc_fail_with(rpc, &error);
 }
 
-static bool check_answer(const struct question_row *row, const json_t *answer, struct error *error)
+static CHECKED bool check_answer(const struct question_row *row, const json_t *answer,
+                                 struct error *error)
 {
     json_auto_t *request = answer_json_stored(row->request);
     const struct question question = { row->key, json_get_text(request, "method", ""),
@@ -105,7 +106,7 @@ static bool check_answer(const struct question_row *row, const json_t *answer, s
 }
 
 /* Those to open questions must be of the right form; others are let be. */
-static bool check_answers(const struct rpc *rpc, const json_t *answers, struct error *error)
+static CHECKED bool check_answers(const struct rpc *rpc, const json_t *answers, struct error *error)
 {
     struct question_row *rows;
     size_t count;

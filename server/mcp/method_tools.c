@@ -259,10 +259,9 @@ bool method_tools_call_run(struct rpc *rpc)
     struct answer answer = { 0 };
     struct error error;
 
-    if (rpc->tool == NULL) {
-        tool_missing(&call, json_get_text(rpc->params, "name", ""), &error);
-        return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "%s", error.message);
-    }
+    if (rpc->tool == NULL)
+        return tool_missing(&call, json_get_text(rpc->params, "name", ""), &error)
+               || rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "%s", error.message);
     if (multi_round_repeat(rpc))
         return true;
     if (tool_call(rpc->tool, &call, &answer, &error)) {

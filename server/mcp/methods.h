@@ -23,7 +23,7 @@ extern const struct method methods[];                             /* ends with a
 const struct method *method_find(const char *name, enum era era); /* NULL if that era has none */
 
 /* Is each row whole? INTERNAL names the row and what it lacks. */
-bool methods_check(const struct method *table, struct error *error);
+CHECKED bool methods_check(const struct method *table, struct error *error);
 
 /* The rows' functions, by file. */
 bool method_initialize_run(struct rpc *rpc); /* method_initialize.c */

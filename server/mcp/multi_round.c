@@ -122,8 +122,8 @@ static const char *name_of(const struct rpc *rpc)
     return json_get_text(rpc->params, rpc->method->named_by, "");
 }
 
-static bool check_capabilities(struct rpc *rpc, const struct question *questions, size_t count,
-                               struct error *error)
+static CHECKED bool check_capabilities(struct rpc *rpc, const struct question *questions,
+                                       size_t count, struct error *error)
 {
     FREE_AUTO char *shown = NULL;
 
@@ -137,8 +137,8 @@ static bool check_capabilities(struct rpc *rpc, const struct question *questions
                      "this needs a client that declares the capabilities %.200s", shown);
 }
 
-static bool want(struct multi_round *multi_round, const struct question *question,
-                 struct error *error)
+static CHECKED bool want(struct multi_round *multi_round, const struct question *question,
+                         struct error *error)
 {
     json_auto_t *request = input_request_requests(question, 1);
 
@@ -186,7 +186,7 @@ static void add_member(struct text *out, const char *name, const json_t *value)
     text_add(out, written);
 }
 
-static bool seal(struct rpc *rpc, char **out, struct error *error)
+static CHECKED bool seal(struct rpc *rpc, char **out, struct error *error)
 {
     struct multi_round *multi_round = rpc->multi_round;
     struct request_state state = { .expires_ms = clock_utc_ms() + REQUEST_STATE_MS,

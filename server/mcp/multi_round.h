@@ -20,8 +20,8 @@ const char *multi_round_nonce(const struct rpc *rpc);
 
 /* The answers that came; INPUT_REQUIRED where one is missing, UNSUPPORTED where the client cannot
  * be asked. */
-bool multi_round_ask(struct rpc *rpc, const struct question *questions, size_t count,
-                     json_t **answers, struct error *error);
+CHECKED bool multi_round_ask(struct rpc *rpc, const struct question *questions, size_t count,
+                             json_t **answers, struct error *error);
 /* Was a failure no failure, but a question or one that could not be asked? Then that is now the
  * answer. */
 bool multi_round_answer(struct rpc *rpc, const struct error *error);

@@ -76,8 +76,8 @@ static const char *unsealed(const uint8_t key[DIGEST_BYTES], const char *sealed)
     return text_equal_constant_time(said, seal) ? sealed + HEAD_LENGTH : NULL;
 }
 
-static bool check(const json_t *body, const char *principal, const char *digest, int64_t now_ms,
-                  struct error *error)
+static CHECKED bool check(const json_t *body, const char *principal, const char *digest,
+                          int64_t now_ms, struct error *error)
 {
     if (!json_is_object(json_object_get(body, "answers"))
         || json_get_text(body, "nonce", NULL) == NULL

@@ -25,10 +25,10 @@ struct request_state {
 void request_state_digest(const char *method, const char *name, const json_t *arguments,
                           char out[DIGEST_TEXT_SIZE]);
 /* *out is heap memory. INVALID: it would be longer than REQUEST_STATE_BYTES. */
-bool request_state_seal(const uint8_t key[DIGEST_BYTES], const struct request_state *state,
-                        char **out, struct error *error);
+CHECKED bool request_state_seal(const uint8_t key[DIGEST_BYTES], const struct request_state *state,
+                                char **out, struct error *error);
 /* False, with INVALID and a sentence: not sealed by us, not for this principal and request, or
  * expired at now_ms. out->answers is then untouched, else a new reference. */
-bool request_state_open(const uint8_t key[DIGEST_BYTES], const char *sealed, const char *principal,
-                        const char *digest, int64_t now_ms, struct request_state *out,
-                        struct error *error);
+CHECKED bool request_state_open(const uint8_t key[DIGEST_BYTES], const char *sealed,
+                                const char *principal, const char *digest, int64_t now_ms,
+                                struct request_state *out, struct error *error);

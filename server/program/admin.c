@@ -17,7 +17,7 @@
 #include "store/ledger/principals.h"
 #include "store/ledger/store.h"
 
-static bool read_digest(const char *hex, uint8_t out[DIGEST_BYTES], struct error *error)
+static CHECKED bool read_digest(const char *hex, uint8_t out[DIGEST_BYTES], struct error *error)
 {
     static const char digits[] = "0123456789abcdef";
 
@@ -29,7 +29,7 @@ static bool read_digest(const char *hex, uint8_t out[DIGEST_BYTES], struct error
     return true;
 }
 
-static bool check_name(const char *name, struct error *error)
+static CHECKED bool check_name(const char *name, struct error *error)
 {
     if (text_is_name(name) && !credential_is_in(name))
         return true;
@@ -38,7 +38,7 @@ static bool check_name(const char *name, struct error *error)
                      "or digit; it is no key");
 }
 
-static bool read_role(const json_t *request, enum role *out, struct error *error)
+static CHECKED bool read_role(const json_t *request, enum role *out, struct error *error)
 {
     const char *text = json_get_text(request, "role", "");
 
@@ -56,8 +56,8 @@ static json_t *describe(const struct api_key *key)
                      "last_used_ms", (json_int_t)key->last_used_ms);
 }
 
-static bool execute_add(const struct access *access, const json_t *request, json_t **reply,
-                        struct error *error)
+static CHECKED bool execute_add(const struct access *access, const json_t *request, json_t **reply,
+                                struct error *error)
 {
     const char *name = json_get_text(request, "name", "");
     const char *label = json_get_text(request, "label", "");
@@ -81,8 +81,8 @@ static bool execute_add(const struct access *access, const json_t *request, json
     return true;
 }
 
-static bool execute_list(const struct access *access, const json_t *request, json_t **reply,
-                         struct error *error)
+static CHECKED bool execute_list(const struct access *access, const json_t *request, json_t **reply,
+                                 struct error *error)
 {
     FREE_AUTO struct api_key *keys = NULL;
     size_t count;
@@ -98,8 +98,8 @@ static bool execute_list(const struct access *access, const json_t *request, jso
     return true;
 }
 
-static bool execute_revoke(const struct access *access, const json_t *request, json_t **reply,
-                           struct error *error)
+static CHECKED bool execute_revoke(const struct access *access, const json_t *request,
+                                   json_t **reply, struct error *error)
 {
     const char *name = json_get_text(request, "name", "");
     struct change change = { .actor = COMMAND_LINE(request), .tool = "key revoke" };
@@ -124,8 +124,8 @@ static json_t *describe_principal(const struct principal_row *row)
                      "valid_keys", (json_int_t)row->valid_keys);
 }
 
-static bool execute_principals(const struct access *access, const json_t *request, json_t **reply,
-                               struct error *error)
+static CHECKED bool execute_principals(const struct access *access, const json_t *request,
+                                       json_t **reply, struct error *error)
 {
     FREE_AUTO struct principal_row *rows = NULL;
     size_t count;
@@ -141,8 +141,8 @@ static bool execute_principals(const struct access *access, const json_t *reques
     return true;
 }
 
-static bool execute_role(const struct access *access, const json_t *request, json_t **reply,
-                         struct error *error)
+static CHECKED bool execute_role(const struct access *access, const json_t *request, json_t **reply,
+                                 struct error *error)
 {
     const char *name = json_get_text(request, "name", "");
     struct change change = { .actor = COMMAND_LINE(request), .tool = "principal role" };
@@ -159,7 +159,7 @@ static bool execute_role(const struct access *access, const json_t *request, jso
     return true;
 }
 
-static bool any_admin(struct store *store, bool *out, struct error *error)
+static CHECKED bool any_admin(struct store *store, bool *out, struct error *error)
 {
     FREE_AUTO struct principal_row *rows = NULL;
     size_t count;
@@ -174,8 +174,8 @@ static bool any_admin(struct store *store, bool *out, struct error *error)
 
 /* ---- Secrets ---- */
 
-static bool bind_secret(const struct access *access, const json_t *request, bool bound,
-                        json_t **reply, struct error *error)
+static CHECKED bool bind_secret(const struct access *access, const json_t *request, bool bound,
+                                json_t **reply, struct error *error)
 {
     const char *name = json_get_text(request, "name", "");
     struct change change = { .actor = COMMAND_LINE(request),
@@ -195,20 +195,20 @@ static bool bind_secret(const struct access *access, const json_t *request, bool
     return true;
 }
 
-static bool execute_bind(const struct access *access, const json_t *request, json_t **reply,
-                         struct error *error)
+static CHECKED bool execute_bind(const struct access *access, const json_t *request, json_t **reply,
+                                 struct error *error)
 {
     return bind_secret(access, request, true, reply, error);
 }
 
-static bool execute_unbind(const struct access *access, const json_t *request, json_t **reply,
-                           struct error *error)
+static CHECKED bool execute_unbind(const struct access *access, const json_t *request,
+                                   json_t **reply, struct error *error)
 {
     return bind_secret(access, request, false, reply, error);
 }
 
-static bool execute_secrets(const struct access *access, const json_t *request, json_t **reply,
-                            struct error *error)
+static CHECKED bool execute_secrets(const struct access *access, const json_t *request,
+                                    json_t **reply, struct error *error)
 {
     (void)request;
     return secret_answer_json(access, reply, error);
@@ -222,8 +222,8 @@ static json_t *describe_clock(const struct timeline_verdict *verdict)
                      (json_int_t)verdict->ahead_ms, "waits_ms", (json_int_t)verdict->waits_ms);
 }
 
-static bool execute_clock(const struct access *access, const json_t *request, json_t **reply,
-                          struct error *error)
+static CHECKED bool execute_clock(const struct access *access, const json_t *request,
+                                  json_t **reply, struct error *error)
 {
     struct timeline_verdict verdict = plausible_time_now(access->store);
 
@@ -233,8 +233,8 @@ static bool execute_clock(const struct access *access, const json_t *request, js
     return true;
 }
 
-static bool execute_clock_accept(const struct access *access, const json_t *request, json_t **reply,
-                                 struct error *error)
+static CHECKED bool execute_clock_accept(const struct access *access, const json_t *request,
+                                         json_t **reply, struct error *error)
 {
     struct change change = { .actor = COMMAND_LINE(request),
                              .tool = "clock accept",
@@ -271,7 +271,7 @@ static const struct command {
     { "clock_accept", execute_clock_accept, false },
 };
 
-static const struct command *find_command(const json_t *request, struct error *error)
+static CHECKED const struct command *find_command(const json_t *request, struct error *error)
 {
     const char *name = json_get_text(request, "command", "");
 
@@ -308,7 +308,7 @@ void admin_set_client(json_t *request, long uid)
 }
 
 /* As the server has it, where it runs in the same environment. */
-static bool use_key(struct store *store, const char *folder, struct error *error)
+static CHECKED bool use_key(struct store *store, const char *folder, struct error *error)
 {
     const char *file = secure_getenv("OPSBRAIN_AUDIT_KEY");
 
@@ -334,7 +334,7 @@ static void go_on(const struct dialogue *dialogue, json_t *reply, bool *more)
         json_decref(reply);
 }
 
-static bool ask(const struct dialogue *dialogue, bool *running, struct error *error)
+static CHECKED bool ask(const struct dialogue *dialogue, bool *running, struct error *error)
 {
     bool more = true;
 
@@ -350,8 +350,8 @@ static bool ask(const struct dialogue *dialogue, bool *running, struct error *er
     return true;
 }
 
-static bool execute(const struct dialogue *dialogue, const struct access *access,
-                    struct error *error)
+static CHECKED bool execute(const struct dialogue *dialogue, const struct access *access,
+                            struct error *error)
 {
     bool more = true;
 
@@ -367,8 +367,8 @@ static bool execute(const struct dialogue *dialogue, const struct access *access
 }
 
 /* Where no server runs. */
-static bool execute_here(const struct dialogue *dialogue, const char *secrets_folder,
-                         struct error *error)
+static CHECKED bool execute_here(const struct dialogue *dialogue, const char *secrets_folder,
+                                 struct error *error)
 {
     const struct command *command = find_command(dialogue->request, error);
     struct access access = { .secrets_folder = secrets_folder };
@@ -382,8 +382,8 @@ static bool execute_here(const struct dialogue *dialogue, const char *secrets_fo
     return done;
 }
 
-static bool carry_out(const struct dialogue *dialogue, const char *secrets_folder,
-                      struct error *error)
+static CHECKED bool carry_out(const struct dialogue *dialogue, const char *secrets_folder,
+                              struct error *error)
 {
     bool running;
 

@@ -19,8 +19,8 @@ struct authority;
  * "name", "origin"}, {"command": "secret_list"}, {"command":
  * "clock_show" or "clock_accept"}, and what admin_audit.h tells. *reply: a new
  * object; where the last admin lost his access it has a "warning". */
-bool admin_execute(const struct access *access, const json_t *request, json_t **reply,
-                   struct error *error);
+CHECKED bool admin_execute(const struct access *access, const json_t *request, json_t **reply,
+                           struct error *error);
 
 /* Who is at the command line: the request says it, for the transport puts it there. */
 #define COMMAND_LINE(request)                                                                      \
@@ -32,20 +32,20 @@ bool admin_execute(const struct access *access, const json_t *request, json_t **
 void admin_set_client(json_t *request, long uid);
 
 /* Answers at the folder's socket on a thread of its own, and tells `authority` of changes. */
-bool admin_create(const char *folder, const struct access *access, struct authority *authority,
-                  struct admin **out, struct error *error);
+CHECKED bool admin_create(const char *folder, const struct access *access,
+                          struct authority *authority, struct admin **out, struct error *error);
 void admin_destroy(struct admin *admin); /* NULL is fine */
 
 /* Asks the server that has the folder, and waits "patience_s" for its reply. *running false, and
  * nothing asked, where there is none. */
-bool admin_ask(const char *folder, const json_t *request, bool *running, json_t **reply,
-               struct error *error);
+CHECKED bool admin_ask(const char *folder, const json_t *request, bool *running, json_t **reply,
+                       struct error *error);
 /* Asks it, or where there is none carries the request out here, with this folder of secrets.
  * Nothing but a first key makes a data folder. */
-bool admin_request(const char *folder, const char *secrets_folder, const json_t *request,
-                   json_t **reply, struct error *error);
+CHECKED bool admin_request(const char *folder, const char *secrets_folder, const json_t *request,
+                           json_t **reply, struct error *error);
 /* The same for what takes several: next() is given each reply, and makes the request the next one;
  * false: that was the last. */
 typedef bool admin_next(void *context, const json_t *reply, json_t *request);
-bool admin_requests(const char *folder, json_t *request, admin_next *next, void *context,
-                    struct error *error);
+CHECKED bool admin_requests(const char *folder, json_t *request, admin_next *next, void *context,
+                            struct error *error);

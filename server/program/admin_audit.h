@@ -9,12 +9,12 @@
 struct access;
 
 /* {"command": "audit_list", "principal", "tool", "subject", "limit"}: the table, in "text". */
-bool admin_audit_list(const struct access *access, const json_t *request, json_t **reply,
-                      struct error *error);
+CHECKED bool admin_audit_list(const struct access *access, const json_t *request, json_t **reply,
+                              struct error *error);
 /* {"command": "audit_verify", "mark"}: "whole", and "found" in words. */
-bool admin_audit_verify(const struct access *access, const json_t *request, json_t **reply,
-                        struct error *error);
+CHECKED bool admin_audit_verify(const struct access *access, const json_t *request, json_t **reply,
+                                struct error *error);
 /* {"command": "audit_export", "after_id"}: "rows", and at the end of them the "newest" there was.
  */
-bool admin_audit_export(const struct access *access, const json_t *request, json_t **reply,
-                        struct error *error);
+CHECKED bool admin_audit_export(const struct access *access, const json_t *request, json_t **reply,
+                                struct error *error);

@@ -34,8 +34,8 @@ struct admin {
 };
 
 /* A socket's path has 107 bytes at most, a folder's any number: so it is named through /proc. */
-static bool open_socket(const char *folder, int *folder_fd, int *socket_fd,
-                        struct sockaddr_un *address, struct error *error)
+static CHECKED bool open_socket(const char *folder, int *folder_fd, int *socket_fd,
+                                struct sockaddr_un *address, struct error *error)
 {
     static const struct timeval patience = { .tv_sec = TALK_S };
 
@@ -71,7 +71,7 @@ static bool send_line(int fd, const json_t *value)
     return true;
 }
 
-static bool receive_line(int fd, json_t **out, struct error *error)
+static CHECKED bool receive_line(int fd, json_t **out, struct error *error)
 {
     TEXT_AUTO line = { 0 };
     char buffer[4096];
@@ -153,7 +153,7 @@ static void *run_thread(void *context)
 }
 
 /* The folder is locked, so a socket that lies there is a dead process's. */
-static bool start_listening(struct admin *admin, const char *folder, struct error *error)
+static CHECKED bool start_listening(struct admin *admin, const char *folder, struct error *error)
 {
     struct sockaddr_un address;
     mode_t before;
@@ -206,7 +206,7 @@ void admin_destroy(struct admin *admin)
 
 /* ---- The asker's end ---- */
 
-static bool talk(int fd, const json_t *request, json_t **reply, struct error *error)
+static CHECKED bool talk(int fd, const json_t *request, json_t **reply, struct error *error)
 {
     json_t *told;
     const char *problem;

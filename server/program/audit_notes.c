@@ -66,8 +66,10 @@ void audit_note_login(const struct exchange *exchange, const char *why)
     };
     char address[IP_TEXT_SIZE];
     const struct audit_event event = { AUDIT_LOGIN, &change, "unauthenticated", why, address };
-    struct error ignored; /* it only counts */
+    struct error problem;
 
     ip_format(&network, address);
-    audit_log_count(exchange->server->services->store, &event, &ignored);
+    if (!audit_log_count(exchange->server->services->store, &event, &problem))
+        log_warning("%s: a refused login is not counted in the audit: %s", exchange->id,
+                    problem.message);
 }

@@ -28,7 +28,8 @@ static const struct setting flags[] = {
     { "limit", SETTING_INTEGER, "20", 1, 1000, AT(limit), "list: the newest so many" },
 };
 
-static bool ask(const struct options *options, json_t *request, json_t **reply, struct error *error)
+static CHECKED bool ask(const struct options *options, json_t *request, json_t **reply,
+                        struct error *error)
 {
     return admin_request(options->data, "", request, reply, error);
 }
@@ -39,7 +40,7 @@ static void set_if(json_t *request, const char *name, const char *value)
         json_object_set_new(request, name, json_string(value));
 }
 
-static bool list(const struct options *options, struct error *error)
+static CHECKED bool list(const struct options *options, struct error *error)
 {
     json_auto_t *request =
         json_pack("{s:s, s:I}", "command", "audit_list", "limit", (json_int_t)options->limit);
@@ -54,7 +55,7 @@ static bool list(const struct options *options, struct error *error)
     return true;
 }
 
-static bool verify(const struct options *options, struct error *error)
+static CHECKED bool verify(const struct options *options, struct error *error)
 {
     json_auto_t *request = json_pack("{s:s, s:s, s:i}", "command", "audit_verify", "mark",
                                      options->digest, "patience_s", PATIENCE_S);
@@ -98,7 +99,7 @@ static bool print_page(void *context, const json_t *reply, json_t *request)
 
 /* A line for each row; the last says which row was the newest, with its digest, so that an export
  * is a witness of the audit as it was. */
-static bool export(const struct options *options, struct error *error)
+static CHECKED bool export(const struct options *options, struct error *error)
 {
     json_auto_t *request = json_pack("{s:s, s:i}", "command", "audit_export", "after_id", 0);
     json_auto_t *newest = json_object();

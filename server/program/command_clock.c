@@ -22,7 +22,7 @@ static const struct setting flags[] = {
       "folder of the database" },
 };
 
-static bool show(const void *context, char *const *operands, struct error *error)
+static CHECKED bool show(const void *context, char *const *operands, struct error *error)
 {
     const struct options *options = context;
     json_auto_t *request = json_pack("{s:s}", "command", "clock_show");
@@ -44,7 +44,7 @@ static bool show(const void *context, char *const *operands, struct error *error
     return true;
 }
 
-static bool accept_clock(const void *context, char *const *operands, struct error *error)
+static CHECKED bool accept_clock(const void *context, char *const *operands, struct error *error)
 {
     const struct options *options = context;
     json_auto_t *request = json_pack("{s:s}", "command", "clock_accept");

@@ -34,7 +34,7 @@ static const struct setting flags[] = {
 };
 
 /* "30d" from now, or the beginning of a day (UTC). 0: never. */
-static bool read_expiry(const char *text, int64_t *out, struct error *error)
+static CHECKED bool read_expiry(const char *text, int64_t *out, struct error *error)
 {
     size_t length = strlen(text);
     struct tm day = { 0 };
@@ -76,7 +76,7 @@ static void show_key(const char *key, const char *id, const char *name, const ch
     puts(key);
 }
 
-static bool add(const void *context, char *const *operands, struct error *error)
+static CHECKED bool add(const void *context, char *const *operands, struct error *error)
 {
     const struct options *options = context;
     char key[KEY_SIZE], hex[DIGEST_TEXT_SIZE];
@@ -105,7 +105,7 @@ static bool add(const void *context, char *const *operands, struct error *error)
     return true;
 }
 
-static bool list(const void *context, char *const *operands, struct error *error)
+static CHECKED bool list(const void *context, char *const *operands, struct error *error)
 {
     static const char *const headings[] = { "id",      "name",    "role",      "label", "created",
                                             "expires", "revoked", "last used", NULL };
@@ -134,7 +134,7 @@ static bool list(const void *context, char *const *operands, struct error *error
     return true;
 }
 
-static bool revoke(const void *context, char *const *operands, struct error *error)
+static CHECKED bool revoke(const void *context, char *const *operands, struct error *error)
 {
     const struct options *options = context;
     json_auto_t *request = json_pack("{s:s, s:s}", "command", "key_revoke", "name", operands[0]);
@@ -148,7 +148,7 @@ static bool revoke(const void *context, char *const *operands, struct error *err
 }
 
 /* Where there are keys, the next start would remember them again. */
-static bool reset(const void *context, char *const *operands, struct error *error)
+static CHECKED bool reset(const void *context, char *const *operands, struct error *error)
 {
     const struct options *options = context;
     json_auto_t *request = json_pack("{s:s}", "command", "key_list");

@@ -19,7 +19,7 @@ static const struct setting flags[] = {
       "folder of the database" },
 };
 
-static bool list(const void *context, char *const *operands, struct error *error)
+static CHECKED bool list(const void *context, char *const *operands, struct error *error)
 {
     static const char *const headings[] = { "name",    "role",      "keys", "valid keys",
                                             "created", "last used", NULL };
@@ -46,7 +46,7 @@ static bool list(const void *context, char *const *operands, struct error *error
     return true;
 }
 
-static bool role(const void *context, char *const *operands, struct error *error)
+static CHECKED bool role(const void *context, char *const *operands, struct error *error)
 {
     const struct options *options = context;
     json_auto_t *request = json_pack("{s:s, s:s, s:s}", "command", "principal_role", "name",

@@ -20,8 +20,8 @@ static const struct setting flags[] = {
       "folder of the secrets' files; a running server uses its own" },
 };
 
-static bool bind_secret(const struct options *options, char *const *operands, bool bound,
-                        struct error *error)
+static CHECKED bool bind_secret(const struct options *options, char *const *operands, bool bound,
+                                struct error *error)
 {
     json_auto_t *request =
         json_pack("{s:s, s:s, s:s}", "command", bound ? "secret_bind" : "secret_unbind", "name",
@@ -38,17 +38,17 @@ static bool bind_secret(const struct options *options, char *const *operands, bo
     return true;
 }
 
-static bool bind_origin(const void *options, char *const *operands, struct error *error)
+static CHECKED bool bind_origin(const void *options, char *const *operands, struct error *error)
 {
     return bind_secret(options, operands, true, error);
 }
 
-static bool unbind_origin(const void *options, char *const *operands, struct error *error)
+static CHECKED bool unbind_origin(const void *options, char *const *operands, struct error *error)
 {
     return bind_secret(options, operands, false, error);
 }
 
-static bool list(const void *context, char *const *operands, struct error *error)
+static CHECKED bool list(const void *context, char *const *operands, struct error *error)
 {
     const struct options *options = context;
     json_auto_t *request = json_pack("{s:s}", "command", "secret_list");

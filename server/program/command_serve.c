@@ -50,7 +50,7 @@ static unsigned count_readers(const struct settings *settings)
     return STORE_READERS + (unsigned)settings->workers;
 }
 
-static bool create_server(struct process *process, struct error *error)
+static CHECKED bool create_server(struct process *process, struct error *error)
 {
     TEXT_AUTO instructions = { 0 };
     struct server_parts parts = {
@@ -66,7 +66,7 @@ static bool create_server(struct process *process, struct error *error)
     return server_create(&parts, &process->server, error);
 }
 
-static bool read_servers(struct process *process, struct error *error)
+static CHECKED bool read_servers(struct process *process, struct error *error)
 {
     struct error problem;
 
@@ -76,7 +76,7 @@ static bool read_servers(struct process *process, struct error *error)
     return true;
 }
 
-static bool open_store(struct process *process, struct error *error)
+static CHECKED bool open_store(struct process *process, struct error *error)
 {
     const struct settings *settings = &process->settings;
     struct services *services = &process->services;
@@ -96,7 +96,7 @@ static bool announce(struct process *process)
 }
 
 /* The port and the folder are taken before jobs run or anyone is served. */
-static bool start(struct process *process, struct error *error)
+static CHECKED bool start(struct process *process, struct error *error)
 {
     struct settings *settings = &process->settings;
     struct services *services = &process->services;

@@ -8,5 +8,6 @@
 struct housekeeping;
 struct server;
 
-bool housekeeping_create(struct server *server, struct housekeeping **out, struct error *error);
+CHECKED bool housekeeping_create(struct server *server, struct housekeeping **out,
+                                 struct error *error);
 void housekeeping_destroy(struct housekeeping *housekeeping); /* NULL is fine */

@@ -11,4 +11,4 @@
 void key_marker_write(const char *data_folder);
 bool key_marker_exists(const char *data_folder);
 /* NOT_FOUND where there is none. */
-bool key_marker_remove(const char *data_folder, struct error *error);
+CHECKED bool key_marker_remove(const char *data_folder, struct error *error);

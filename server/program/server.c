@@ -136,7 +136,7 @@ static void prepare_origin_rules(struct server *server)
     };
 }
 
-static bool open_parts(struct server *server, struct error *error)
+static CHECKED bool open_parts(struct server *server, struct error *error)
 {
     const struct settings *settings = server->settings;
     struct store *store = server->services->store;
@@ -178,7 +178,7 @@ static void create_quotas(struct server *server)
 }
 
 /* A row that forgot something is refused before anything is served. */
-static bool check_tables(const struct server_parts *parts, struct error *error)
+static CHECKED bool check_tables(const struct server_parts *parts, struct error *error)
 {
     return methods_check(methods, error) && routes_check(routes, error)
            && table_check_tools(parts->tools, error)

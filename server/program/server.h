@@ -94,8 +94,9 @@ struct server_parts {
 };
 
 /* Takes the port; nobody is served yet. Free with server_destroy. */
-bool server_create(const struct server_parts *parts, struct server **out, struct error *error);
-bool server_start(struct server *server, struct error *error);
+CHECKED bool server_create(const struct server_parts *parts, struct server **out,
+                           struct error *error);
+CHECKED bool server_start(struct server *server, struct error *error);
 unsigned server_port(const struct server *server);
 const char *server_address(const struct server *server); /* "127.0.0.1:8080" */
 /* Stops listening, ends standing streams, lets requests finish for at most patience_ms, asks the

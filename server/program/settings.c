@@ -108,7 +108,7 @@ const struct setting settings_table[] = {
 const size_t settings_count = sizeof settings_table / sizeof *settings_table;
 
 /* The platform's PORT takes the place of defaults, so that flags and the environment win. */
-static bool apply_port(struct error *error)
+static CHECKED bool apply_port(struct error *error)
 {
     const char *port = getenv("PORT");
     char listen[32];
@@ -126,7 +126,7 @@ static bool apply_port(struct error *error)
     return true;
 }
 
-static bool check_proxies(const struct settings *settings, struct error *error)
+static CHECKED bool check_proxies(const struct settings *settings, struct error *error)
 {
     struct ip_networks ignored;
     struct error why;
@@ -135,7 +135,7 @@ static bool check_proxies(const struct settings *settings, struct error *error)
            || error_set(error, ERROR_INVALID, "trusted_proxies: %s", why.message);
 }
 
-static bool check_auth(const struct settings *settings, struct error *error)
+static CHECKED bool check_auth(const struct settings *settings, struct error *error)
 {
     static const char *const modes[] = { "auto", "keys", "none" };
 

@@ -36,4 +36,4 @@ extern const size_t settings_count;
 
 /* From the environment and the flags behind the command's name. `PORT` alone in the environment (as
  * Cloud Run sets it) means all addresses on that port. */
-bool settings_read(int argc, char *const *argv, struct settings *out, struct error *error);
+CHECKED bool settings_read(int argc, char *const *argv, struct settings *out, struct error *error);

@@ -95,7 +95,7 @@ bool notifier_unsubscribe(struct notifier *notifier, struct session *session, co
 }
 
 /* What sessions followed before the process was started anew. */
-static bool restore(struct notifier *notifier, struct error *error)
+static CHECKED bool restore(struct notifier *notifier, struct error *error)
 {
     struct server *server = notifier->server;
     struct session_subscription_row *rows;

@@ -23,17 +23,17 @@ enum notifier_list { /* bits */
 
 struct notifier *notifier_create(struct server *server);
 /* With what sessions followed when the process ended before. */
-bool notifier_start(struct notifier *notifier, struct error *error);
+CHECKED bool notifier_start(struct notifier *notifier, struct error *error);
 /* Ends the thread; what is told to the notifier afterwards is lost. May be called twice. */
 void notifier_stop(struct notifier *notifier);
 void notifier_destroy(struct notifier *notifier); /* NULL is fine */
 
 /* A session that hears of a resource on its standing stream, until it ends; stored with it. BUSY:
  * it has too many. The URI is one of ours. */
-bool notifier_subscribe(struct notifier *notifier, struct session *session, const char *uri,
-                        struct error *error);
-bool notifier_unsubscribe(struct notifier *notifier, struct session *session, const char *uri,
-                          struct error *error);
+CHECKED bool notifier_subscribe(struct notifier *notifier, struct session *session, const char *uri,
+                                struct error *error);
+CHECKED bool notifier_unsubscribe(struct notifier *notifier, struct session *session,
+                                  const char *uri, struct error *error);
 /* A stream that hears of lists (bits) and of resources until it is closed; `meta` is the JSON text
  * of the member _meta that each of its messages has. At most SUBSCRIPTIONS_LIMIT URIs. */
 void notifier_listen(struct notifier *notifier, struct stream *stream, const char *meta,

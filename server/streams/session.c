@@ -283,8 +283,8 @@ static void make_room(struct sessions *sessions, const char *principal)
     session_release(evicted);
 }
 
-static bool store_session(struct sessions *sessions, const struct session *session, int64_t now_ms,
-                          struct error *error)
+static CHECKED bool store_session(struct sessions *sessions, const struct session *session,
+                                  int64_t now_ms, struct error *error)
 {
     struct session_row row = { .created_ms = now_ms, .last_seen_ms = now_ms };
 

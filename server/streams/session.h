@@ -48,8 +48,8 @@ struct session_limits {
     struct rate_limit *kept_bytes; /* of a principal's events; lent; NULL: any */
 };
 /* Takes up the stored sessions that were used within idle_ms. */
-bool sessions_create(struct store *store, const struct session_limits *limits,
-                     struct sessions **out, struct error *error);
+CHECKED bool sessions_create(struct store *store, const struct session_limits *limits,
+                             struct sessions **out, struct error *error);
 void sessions_destroy(struct sessions *sessions); /* NULL is fine */
 size_t sessions_count(struct sessions *sessions);
 /* Every minute or so: forgets what idled too long and events that are too old, stores when the
@@ -58,9 +58,9 @@ void sessions_tidy(struct sessions *sessions, int64_t now_ms);
 
 /* Blocks until the session is stored. Over a limit (the principal's first) the one unused for
  * longest goes. The result has a reference for the caller. */
-bool session_begin(struct sessions *sessions, const char *principal, const char *version,
-                   const char *client, const char *capabilities, struct session **out,
-                   struct error *error);
+CHECKED bool session_begin(struct sessions *sessions, const char *principal, const char *version,
+                           const char *client, const char *capabilities, struct session **out,
+                           struct error *error);
 /* Any principal's, not marked as used; otherwise the same. */
 struct session *sessions_find(struct sessions *sessions, const char *id);
 /* A principal's own session, marked as used, with a reference; NULL if there is no such. */
@@ -69,8 +69,8 @@ struct session *session_retain(struct session *session);
 void session_release(struct session *session); /* NULL is fine */
 bool session_is_over(struct session *session); /* ended, or forgotten */
 /* Ends it, its stream and its calls. Blocks on the store. `why` is for the audit. */
-bool session_end(struct sessions *sessions, struct session *session, const char *why,
-                 struct error *error);
+CHECKED bool session_end(struct sessions *sessions, struct session *session, const char *why,
+                         struct error *error);
 
 /* Does its revision number the events of streams, so that they can be resumed? */
 bool session_keeps_streams(const struct session *session);
@@ -83,8 +83,8 @@ void sessions_tell(struct sessions *sessions, const char *json, size_t length); 
 /* From now on this connection carries the standing stream. */
 void session_attach(struct session *session, struct sse_queue *sse_queue);
 /* The same, beginning with what followed event `after`; false as stream_resume. */
-bool session_resume(struct session *session, int64_t after, struct sse_queue *sse_queue,
-                    struct error *error);
+CHECKED bool session_resume(struct session *session, int64_t after, struct sse_queue *sse_queue,
+                            struct error *error);
 /* Streams of calls that can be resumed. Found: with a reference; NULL: there is no such. */
 void session_add_stream(struct session *session, struct stream *stream);
 void session_remove_stream(struct session *session, const struct stream *stream);

@@ -208,8 +208,8 @@ bool stream_attach(struct stream *stream, struct sse_queue *sse_queue)
 
 /* Sends again the events after one and up to another. Without the lock, since it waits for the
  * disk. */
-static bool replay(struct stream *stream, int64_t after, int64_t last, struct sse_queue *sse_queue,
-                   struct error *error)
+static CHECKED bool replay(struct stream *stream, int64_t after, int64_t last,
+                           struct sse_queue *sse_queue, struct error *error)
 {
     struct event_row *rows;
     size_t count;

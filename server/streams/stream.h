@@ -45,8 +45,8 @@ bool stream_attach(struct stream *stream, struct sse_queue *sse_queue);
 /* The same for a kept stream, also one that is over: first comes what followed event `after`. What
  * was waiting for the connection before is part of that. NOT_FOUND: there is no such event. BUSY:
  * events come faster than they are read. Blocks on the store. */
-bool stream_resume(struct stream *stream, int64_t after, struct sse_queue *sse_queue,
-                   struct error *error);
+CHECKED bool stream_resume(struct stream *stream, int64_t after, struct sse_queue *sse_queue,
+                           struct error *error);
 /* A kept stream's newest event, and the newest that a connection took: a client that cannot say
  * where it was lacks what lies between. */
 int64_t stream_sequence(struct stream *stream);

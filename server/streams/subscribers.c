@@ -124,7 +124,7 @@ static void add_uri(struct subscribers *subscribers, struct subscriber *subscrib
 {
     const struct resource *resource;
     struct subscription *added;
-    struct error ignored;
+    struct error unknown; /* of a version that had more to follow */
 
     if (find_uri(subscriber, uri) != NULL)
         return;
@@ -132,7 +132,8 @@ static void add_uri(struct subscribers *subscribers, struct subscriber *subscrib
                                               sizeof *subscriber->subscriptions);
     added = &subscriber->subscriptions[subscriber->count++];
     *added = (struct subscription){ .uri = memory_copy_text(uri) };
-    resource_match(subscribers->server->resources, uri, &resource, added->value, &ignored);
+    if (!resource_match(subscribers->server->resources, uri, &resource, added->value, &unknown))
+        added->value[0] = '\0';
     subscribers->subscription_count++;
 }
 

@@ -149,8 +149,8 @@ void audit_chain_set(struct audit_link *link, enum audit_text text, const char *
     link->texts[text] = (struct audit_span){ value, value == NULL ? 0 : strlen(value) };
 }
 
-static bool insert(struct sql_connection *connection, const struct audit_link *link,
-                   const uint8_t row_digest[DIGEST_BYTES], struct error *error)
+static CHECKED bool insert(struct sql_connection *connection, const struct audit_link *link,
+                           const uint8_t row_digest[DIGEST_BYTES], struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO audit (" AUDIT_COLUMNS ", digest) VALUES "
                                          "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
@@ -184,8 +184,8 @@ static int64_t next_id(const struct audit_chain_head *head)
     return (newest > head->anchored_id ? newest : head->anchored_id) + 1;
 }
 
-static bool add(struct sql_connection *connection, const struct audit_keys *keys,
-                struct audit_chain_head *head, struct audit_link *link, struct error *error)
+static CHECKED bool add(struct sql_connection *connection, const struct audit_keys *keys,
+                        struct audit_chain_head *head, struct audit_link *link, struct error *error)
 {
     link->numbers[AUDIT_ID] = next_id(head);
     return audit_chain_extend(connection, keys, head, link, error)
@@ -201,8 +201,8 @@ static bool is_genuine(const struct audit_chain_head *head)
 }
 
 /* So that what follows does not hide it. */
-static bool add_alarm(struct sql_connection *connection, const struct audit_keys *keys,
-                      struct audit_chain_head *head, struct error *error)
+static CHECKED bool add_alarm(struct sql_connection *connection, const struct audit_keys *keys,
+                              struct audit_chain_head *head, struct error *error)
 {
     struct audit_link link = { .numbers = { [AUDIT_AT_MS] = clock_utc_ms(), [AUDIT_TIMES] = 1 } };
     char detail[240];

@@ -48,8 +48,8 @@ struct audit_link {
 /* Adds the row behind the newest, in the caller's transaction. Its texts are those that are not
  * NULL; its id and its key are given here. Where the newest row is not the one that was added last,
  * a row that says so comes before. INVALID: the chain has a key, and there is none. */
-bool audit_chain_append(struct sql_connection *connection, const struct audit_keys *keys,
-                        struct audit_link *link, struct error *error);
+CHECKED bool audit_chain_append(struct sql_connection *connection, const struct audit_keys *keys,
+                                struct audit_link *link, struct error *error);
 void audit_chain_set(struct audit_link *link, enum audit_text text, const char *value);
 
 /* ---- For those that check it or shorten it ---- */
@@ -72,17 +72,18 @@ struct audit_chain_head {
     bool sealed;  /* by us: nobody else wrote it; also where its key is unknown */
     bool missing; /* somebody removed it; then the rest is 0 but stored_id and anchored_id */
 };
-bool audit_chain_head_read(struct sql_connection *connection, const struct audit_keys *keys,
-                           struct audit_chain_head *out, struct error *error);
+CHECKED bool audit_chain_head_read(struct sql_connection *connection, const struct audit_keys *keys,
+                                   struct audit_chain_head *out, struct error *error);
 /* INVALID: the chain has a key, and there is none. */
-bool audit_chain_check_key(const struct audit_keys *keys, const struct audit_chain_head *head,
-                           struct error *error);
-bool audit_chain_head_write(struct sql_connection *connection, const struct audit_keys *keys,
-                            const struct audit_chain_head *head, struct error *error);
+CHECKED bool audit_chain_check_key(const struct audit_keys *keys,
+                                   const struct audit_chain_head *head, struct error *error);
+CHECKED bool audit_chain_head_write(struct sql_connection *connection,
+                                    const struct audit_keys *keys,
+                                    const struct audit_chain_head *head, struct error *error);
 /* Adds a row that has its id; the head becomes it, and is still to be written. */
-bool audit_chain_extend(struct sql_connection *connection, const struct audit_keys *keys,
-                        struct audit_chain_head *head, struct audit_link *link,
-                        struct error *error);
+CHECKED bool audit_chain_extend(struct sql_connection *connection, const struct audit_keys *keys,
+                                struct audit_chain_head *head, struct audit_link *link,
+                                struct error *error);
 
 /* What stands for rows that are gone. */
 struct audit_chain_anchor {
@@ -91,8 +92,10 @@ struct audit_chain_anchor {
     char key_id[AUDIT_KEY_ID_SIZE];
     bool sealed; /* as above */
 };
-bool audit_chain_anchor_read(struct sql_connection *connection, const struct audit_keys *keys,
-                             struct audit_chain_anchor *out, bool *found, struct error *error);
+CHECKED bool audit_chain_anchor_read(struct sql_connection *connection,
+                                     const struct audit_keys *keys, struct audit_chain_anchor *out,
+                                     bool *found, struct error *error);
 /* Seals it with the current key. */
-bool audit_chain_anchor_add(struct sql_connection *connection, const struct audit_keys *keys,
-                            const struct audit_chain_anchor *anchor, struct error *error);
+CHECKED bool audit_chain_anchor_add(struct sql_connection *connection,
+                                    const struct audit_keys *keys,
+                                    const struct audit_chain_anchor *anchor, struct error *error);

@@ -8,4 +8,5 @@
 
 /* The rows after `after_id` in ascending order, as JSON objects with all that their digests are
  * over: as many as make about 128 KiB, and one at least. *rows: new reference; empty at the end. */
-bool audit_export(struct store *store, int64_t after_id, json_t **rows, struct error *error);
+CHECKED bool audit_export(struct store *store, int64_t after_id, json_t **rows,
+                          struct error *error);

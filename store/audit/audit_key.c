@@ -21,7 +21,8 @@ static void keep(const char *line, struct audit_key *out)
     text_copy(out->id, sizeof out->id, hex);
 }
 
-static bool read_line(const char *path, char *line, struct audit_keys *keys, struct error *error)
+static CHECKED bool read_line(const char *path, char *line, struct audit_keys *keys,
+                              struct error *error)
 {
     line[strcspn(line, "\r\n")] = '\0';
     if (line[0] == '\0')
@@ -38,7 +39,8 @@ static bool read_line(const char *path, char *line, struct audit_keys *keys, str
     return true;
 }
 
-static bool read_lines(const char *path, FILE *file, struct audit_keys *keys, struct error *error)
+static CHECKED bool read_lines(const char *path, FILE *file, struct audit_keys *keys,
+                               struct error *error)
 {
     char line[LINE_SIZE];
     bool good = true;

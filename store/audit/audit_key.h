@@ -22,7 +22,7 @@ struct audit_keys {
 };
 
 /* One key a line, of 32 characters or more. What is wrong with the file is said in one sentence. */
-bool audit_keys_read(const char *path, struct audit_keys *out, struct error *error);
+CHECKED bool audit_keys_read(const char *path, struct audit_keys *out, struct error *error);
 /* NULL where it is not among them. */
 const struct audit_key *audit_keys_find(const struct audit_keys *keys, const char *id);
 /* The id of what new rows are made with; "" without a key. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/core/clock.h"
+#include "base/core/log.h"
 #include "base/core/memory.h"
 #include "base/core/text.h"
 #include "base/json/json.h"
@@ -71,7 +72,8 @@ struct noting {
     int64_t id;
 };
 
-static bool apply_note(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_note(struct sql_connection *connection, void *context,
+                               struct error *error)
 {
     struct noting *noting = context;
 
@@ -105,14 +107,15 @@ struct audited {
 };
 
 /* The first of its changes settles a request. */
-static bool settle(struct sql_connection *connection, const struct change *change,
-                   struct error *error)
+static CHECKED bool settle(struct sql_connection *connection, const struct change *change,
+                           struct error *error)
 {
     return change->nonce == NULL || change->written
            || request_nonce_insert(connection, change, error);
 }
 
-static bool apply_audited(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_audited(struct sql_connection *connection, void *context,
+                                  struct error *error)
 {
     struct audited *audited = context;
 
@@ -142,7 +145,8 @@ struct telling {
     struct text *changed;
 };
 
-static bool apply_told(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_told(struct sql_connection *connection, void *context,
+                               struct error *error)
 {
     struct telling *telling = context;
 
@@ -205,9 +209,10 @@ bool audit_log_list(struct store *store, const struct audit_filter *filter, size
     struct audit_row *list = NULL;
     size_t length = 0;
     enum sql_step step;
-    struct error ignored; /* what cannot be written now is not there yet: the rest is */
+    struct error problem;
 
-    database_flush(store->main, &ignored);
+    if (!database_flush(store->main, &problem))
+        log_warning("the audit is listed without its newest rows: %s", problem.message);
     READER_AUTO reader = database_reader(store->main);
     SQL_AUTO sql = sql_begin(reader.connection, LIST);
 

@@ -18,10 +18,10 @@ struct audit_row {
 };
 
 /* Before something has effects outside: what comes of it is added with the same change. */
-bool audit_log_announce(struct store *store, struct change *change, struct error *error);
+CHECKED bool audit_log_announce(struct store *store, struct change *change, struct error *error);
 /* An outcome of its own: refusals and failures, and changes that were already there. */
-bool audit_log_add(struct store *store, const struct change *change, const char *outcome,
-                   const char *detail, const char *subject, struct error *error);
+CHECKED bool audit_log_add(struct store *store, const struct change *change, const char *outcome,
+                           const char *detail, const char *subject, struct error *error);
 
 struct audit_filter {
     const char *principal, *tool, *subject; /* NULL: any */
@@ -29,8 +29,8 @@ struct audit_filter {
     int64_t since_ms, until_ms;             /* until is no part of it; 0: not stated */
 };
 /* Newest first, at most `limit`. *rows is a heap array; free with audit_log_rows_free. */
-bool audit_log_list(struct store *store, const struct audit_filter *filter, size_t limit,
-                    struct audit_row **rows, size_t *count, struct error *error);
+CHECKED bool audit_log_list(struct store *store, const struct audit_filter *filter, size_t limit,
+                            struct audit_row **rows, size_t *count, struct error *error);
 void audit_log_rows_free(struct audit_row *rows, size_t count);
 
 /* ---- What may happen too often for a row each ---- */
@@ -54,7 +54,8 @@ struct audit_event {
  * are bounded whatever callers send: what is too varied is counted as "(several)". False: a row of
  * its own could not be written. Thread safe; only the own rows of AUDIT_REFUSED wait for the disk.
  */
-bool audit_log_count(struct store *store, const struct audit_event *event, struct error *error);
+CHECKED bool audit_log_count(struct store *store, const struct audit_event *event,
+                             struct error *error);
 /* Once a minute: writes what was counted since. What cannot be written stays counted. The store
  * does so by itself when it is closed. */
-bool audit_log_flush(struct store *store, struct error *error);
+CHECKED bool audit_log_flush(struct store *store, struct error *error);

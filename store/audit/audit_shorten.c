@@ -12,8 +12,8 @@ struct shortening {
 };
 
 /* The oldest rows, up to the first that is to be kept: *anchor becomes what stands for them too. */
-static bool gather(struct sql_connection *connection, struct shortening *shortening,
-                   struct audit_chain_anchor *anchor, struct error *error)
+static CHECKED bool gather(struct sql_connection *connection, struct shortening *shortening,
+                           struct audit_chain_anchor *anchor, struct error *error)
 {
     enum sql_step step;
     SQL_AUTO sql = sql_begin(connection, "SELECT id, at_ms, digest FROM audit WHERE id > ?1 "
@@ -36,7 +36,7 @@ static bool gather(struct sql_connection *connection, struct shortening *shorten
     return step == SQL_DONE;
 }
 
-static bool delete_up_to(struct sql_connection *connection, int64_t id, struct error *error)
+static CHECKED bool delete_up_to(struct sql_connection *connection, int64_t id, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "DELETE FROM audit WHERE id <= ?1");
 
@@ -44,7 +44,8 @@ static bool delete_up_to(struct sql_connection *connection, int64_t id, struct e
     return sql_run(&sql, error);
 }
 
-static bool apply_shorten(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_shorten(struct sql_connection *connection, void *context,
+                                  struct error *error)
 {
     struct shortening *shortening = context;
     struct audit_chain_anchor anchor;

@@ -267,7 +267,8 @@ static void later_free(void *context)
     free(later);
 }
 
-static bool apply_later(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_later(struct sql_connection *connection, void *context,
+                                struct error *error)
 {
     const struct later *later = context;
     const struct change change = {
@@ -282,7 +283,8 @@ static bool apply_later(struct sql_connection *connection, void *context, struct
     return audit_log_insert(connection, &later->store->audit_keys, &note, &id, error);
 }
 
-static bool add_later(struct store *store, const struct audit_event *event, struct error *error)
+static CHECKED bool add_later(struct store *store, const struct audit_event *event,
+                              struct error *error)
 {
     const struct change *change = event->change;
     struct later *later = memory_zeroed(1, sizeof *later);
@@ -399,8 +401,8 @@ static void put_all_back(struct audit_tally *tally, struct count *due)
     pthread_mutex_unlock(&tally->lock);
 }
 
-static bool write_count(struct sql_connection *connection, const struct audit_keys *keys,
-                        const struct count *count, struct error *error)
+static CHECKED bool write_count(struct sql_connection *connection, const struct audit_keys *keys,
+                                const struct count *count, struct error *error)
 {
     const struct change change = {
         .actor = { count->sort.principal, count->role, count->client, count->request_id },
@@ -427,7 +429,8 @@ struct flushing {
     const struct count *due;
 };
 
-static bool apply_flush(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_flush(struct sql_connection *connection, void *context,
+                                struct error *error)
 {
     const struct flushing *flushing = context;
 
@@ -437,7 +440,7 @@ static bool apply_flush(struct sql_connection *connection, void *context, struct
     return true;
 }
 
-static bool flush(struct store *store, bool closing, struct error *error)
+static CHECKED bool flush(struct store *store, bool closing, struct error *error)
 {
     struct count *due = take_due(store->tally, closing);
     struct flushing flushing = { &store->audit_keys, due };

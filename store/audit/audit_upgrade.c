@@ -23,7 +23,8 @@ struct upgrade {
 };
 
 /* A chain that has a key is past this: such a table would be somebody else's. */
-static bool find_waiting(struct sql_connection *connection, bool *found, struct error *error)
+static CHECKED bool find_waiting(struct sql_connection *connection, bool *found,
+                                 struct error *error)
 {
     bool waits, has_key;
     SQL_AUTO sql = sql_begin(connection, "SELECT 1 FROM audit_head WHERE key_id <> ''");
@@ -35,8 +36,8 @@ static bool find_waiting(struct sql_connection *connection, bool *found, struct 
     return true;
 }
 
-static bool take_over(struct sql_connection *connection, struct audit_chain_head *head,
-                      struct upgrade *upgrade, struct error *error)
+static CHECKED bool take_over(struct sql_connection *connection, struct audit_chain_head *head,
+                              struct upgrade *upgrade, struct error *error)
 {
     enum sql_step step;
     SQL_AUTO sql = sql_begin(connection, WAITING);
@@ -54,7 +55,8 @@ static bool take_over(struct sql_connection *connection, struct audit_chain_head
     return step == SQL_DONE;
 }
 
-static bool apply_batch(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_batch(struct sql_connection *connection, void *context,
+                                struct error *error)
 {
     struct upgrade *upgrade = context;
     struct audit_chain_head head;
@@ -66,7 +68,7 @@ static bool apply_batch(struct sql_connection *connection, void *context, struct
     return audit_chain_head_write(connection, &no_keys, &head, error);
 }
 
-static bool count_all(struct sql_connection *connection, int64_t *out, struct error *error)
+static CHECKED bool count_all(struct sql_connection *connection, int64_t *out, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "SELECT count(*) FROM audit_unchained");
 
@@ -77,7 +79,7 @@ static bool count_all(struct sql_connection *connection, int64_t *out, struct er
 }
 
 /* And says so in the chain itself. */
-static bool apply_end(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_end(struct sql_connection *connection, void *context, struct error *error)
 {
     struct upgrade *upgrade = context;
     struct change change = { .actor = { .principal = AUDIT_SERVER }, .tool = "audit_chain" };
@@ -125,7 +127,7 @@ struct keying {
     int64_t first_id; /* of the rows that have the key from now on; 0: the audit has one already */
 };
 
-static bool apply_key(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_key(struct sql_connection *connection, void *context, struct error *error)
 {
     struct keying *keying = context;
     const struct audit_keys *keys = keying->keys;

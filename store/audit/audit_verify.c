@@ -114,7 +114,8 @@ static void check_row(struct walk *walk, const struct sql *sql)
     memcpy(walk->before, stored, sizeof stored);
 }
 
-static bool check_rows(struct sql_connection *connection, struct walk *walk, struct error *error)
+static CHECKED bool check_rows(struct sql_connection *connection, struct walk *walk,
+                               struct error *error)
 {
     enum sql_step step;
     SQL_AUTO sql = sql_begin(connection, "SELECT " AUDIT_COLUMNS ", digest FROM audit ORDER BY id");
@@ -130,7 +131,7 @@ static bool check_rows(struct sql_connection *connection, struct walk *walk, str
 
 /* ---- The two ends ---- */
 
-static bool begin(struct sql_connection *connection, struct walk *walk, struct error *error)
+static CHECKED bool begin(struct sql_connection *connection, struct walk *walk, struct error *error)
 {
     struct audit_verdict *verdict = walk->verdict;
     struct audit_chain_anchor anchor;
@@ -188,8 +189,8 @@ static bool is_whole(const struct audit_verdict *verdict)
 }
 
 /* All of it as it was at one moment, though rows are added meanwhile. */
-static bool check_snapshot(struct sql_connection *connection, struct walk *walk,
-                           struct error *error)
+static CHECKED bool check_snapshot(struct sql_connection *connection, struct walk *walk,
+                                   struct error *error)
 {
     struct audit_chain_head head;
     bool done = begin(connection, walk, error) && check_rows(connection, walk, error)

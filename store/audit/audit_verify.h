@@ -40,11 +40,11 @@ struct audit_verdict {
 
 /* Reads it all: 3 to 5 s of processor for a million rows, on a reader of its own. `mark` may be
  * NULL. CANCELLED once *stop, where that is not NULL. */
-bool audit_verify(struct store *store, const struct audit_mark *mark, const atomic_bool *stop,
-                  struct audit_verdict *out, struct error *error);
+CHECKED bool audit_verify(struct store *store, const struct audit_mark *mark,
+                          const atomic_bool *stop, struct audit_verdict *out, struct error *error);
 /* What the latest check found; false: there was none yet. */
 bool audit_last_verdict(struct store *store, struct audit_verdict *out);
 /* The verdict in words: one line, without an end of line. */
 void audit_verdict_tell(const struct audit_verdict *verdict, struct text *out);
 /* The newest row's id and digest, without reading the rest; id 0: the audit is empty. */
-bool audit_newest(struct store *store, struct audit_mark *out, struct error *error);
+CHECKED bool audit_newest(struct store *store, struct audit_mark *out, struct error *error);

@@ -72,22 +72,25 @@ static bool in_transaction(struct sql_connection *connection)
 }
 
 /* Runs one closure so that it leaves everything or nothing. */
-static bool apply_whole(struct sql_connection *writer, database_apply *apply, void *context,
-                        struct error *error)
+static CHECKED bool apply_whole(struct sql_connection *writer, database_apply *apply, void *context,
+                                struct error *error)
 {
-    struct error ignored;
+    struct error problem;
 
     if (!sql_connection_run(writer, "SAVEPOINT one", error))
         return false;
     if (apply(writer, context, error) && sql_connection_run(writer, "RELEASE one", error))
         return true;
-    if (in_transaction(writer) && sql_connection_run(writer, "ROLLBACK TO one", &ignored))
-        sql_connection_run(writer, "RELEASE one", &ignored);
+    if (in_transaction(writer)
+        && (!sql_connection_run(writer, "ROLLBACK TO one", &problem)
+            || !sql_connection_run(writer, "RELEASE one", &problem)))
+        log_error("what failed is not rolled back: %s", problem.message);
     return false;
 }
 
 /* Some errors (a full disk) end the whole transaction: then *error is set and false returned. */
-static bool apply_each(struct sql_connection *writer, struct batch *batch, struct error *error)
+static CHECKED bool apply_each(struct sql_connection *writer, struct batch *batch,
+                               struct error *error)
 {
     struct error reason;
 
@@ -112,7 +115,8 @@ static bool apply_each(struct sql_connection *writer, struct batch *batch, struc
 }
 
 /* All of the batch once, for nothing. */
-static bool rehearse(struct sql_connection *writer, struct batch *batch, struct error *error)
+static CHECKED bool rehearse(struct sql_connection *writer, struct batch *batch,
+                             struct error *error)
 {
     if (!apply_each(writer, batch, error) || !sql_connection_run(writer, "ROLLBACK", error))
         return false;
@@ -132,7 +136,7 @@ static void check_rehearsal(const struct batch *batch)
     }
 }
 
-static bool apply_all(struct database *database, struct batch *batch, struct error *error)
+static CHECKED bool apply_all(struct database *database, struct batch *batch, struct error *error)
 {
     struct sql_connection *writer = database->writer;
 
@@ -155,7 +159,7 @@ static void log_failing(struct database *database, bool failing, const struct er
     database->failing = failing;
 }
 
-static bool is_guarded(struct database *database, struct error *error)
+static CHECKED bool is_guarded(struct database *database, struct error *error)
 {
     pthread_mutex_lock(&database->lock);
     bool (*guard)(void *, struct error *) = database->guard;
@@ -167,7 +171,7 @@ static bool is_guarded(struct database *database, struct error *error)
 static bool run_batch(struct database *database, struct batch *batch)
 {
     struct sql_connection *writer = database->writer;
-    struct error error = { 0 }, ignored;
+    struct error error = { 0 }, problem;
     bool ok;
 
     batch->is_guarded = is_guarded(database, &error);
@@ -176,8 +180,8 @@ static bool run_batch(struct database *database, struct batch *batch)
         log_failing(database, !ok, &error);
     if (ok)
         return true;
-    if (in_transaction(writer))
-        sql_connection_run(writer, "ROLLBACK", &ignored);
+    if (in_transaction(writer) && !sql_connection_run(writer, "ROLLBACK", &problem))
+        log_error("what failed is not rolled back: %s", problem.message);
     for (struct write *write = batch->writes; write != NULL; write = write->next) {
         if (write->ok || write->error->kind == ERROR_NONE)
             *write->error = error;
@@ -198,13 +202,13 @@ static void wait_until(struct database *database, int64_t due_ns)
 static void wait_idle(struct database *database)
 {
     int64_t due_ns = clock_monotonic_ns() + GUARD_INTERVAL_NS;
-    struct error ignored;
+    struct error reported; /* by the guard itself, in the log */
 
     wait_until(database, due_ns);
     if (clock_monotonic_ns() < due_ns)
         return;
     pthread_mutex_unlock(&database->lock);
-    is_guarded(database, &ignored);
+    error_ignore(is_guarded(database, &reported));
     pthread_mutex_lock(&database->lock);
 }
 
@@ -379,7 +383,8 @@ bool database_defer_take(struct database *database, database_apply *apply, void 
                      "too many updates wait to be stored: try again in a second");
 }
 
-static bool apply_nothing(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_nothing(struct sql_connection *connection, void *context,
+                                  struct error *error)
 {
     (void)connection;
     (void)context;
@@ -436,7 +441,8 @@ int64_t database_size_bytes(const struct database *database)
     return database->engine->size_bytes(database->place);
 }
 
-static bool apply_shrink(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_shrink(struct sql_connection *connection, void *context,
+                                 struct error *error)
 {
     return connection->engine->shrink(connection, context, error);
 }
@@ -447,8 +453,9 @@ bool database_shrink(struct database *database, bool *more, struct error *error)
     return database_write(database, apply_shrink, more, error);
 }
 
-static bool open_connections(struct database *database, const struct migration_set *migrations,
-                             unsigned readers, struct error *error)
+static CHECKED bool open_connections(struct database *database,
+                                     const struct migration_set *migrations, unsigned readers,
+                                     struct error *error)
 {
     const struct sql_engine *engine = database->engine;
 

@@ -13,9 +13,9 @@ struct sql_engine; /* store/engine/sql_engine.h */
 /* Opens or makes what is at `place` (a file has mode 0600), brings its schema up to date, starts
  * the writer. In the environment OPSBRAIN_REHEARSE_WRITES, which only tests set, has each
  * transaction run, rolled back and run again. */
-bool database_open(const struct sql_engine *engine, const char *place,
-                   const struct migration_set *migrations, unsigned readers, struct database **out,
-                   struct error *error);
+CHECKED bool database_open(const struct sql_engine *engine, const char *place,
+                           const struct migration_set *migrations, unsigned readers,
+                           struct database **out, struct error *error);
 /* Commits what is queued, joins the writer, checkpoints. NULL is fine. */
 void database_close(struct database *database);
 
@@ -28,22 +28,23 @@ void database_guard(struct database *database, bool (*guard)(void *context, stru
  * not write to the database through any other way than `connection`. An engine may have to roll a
  * transaction back and run it again, so a closure takes nothing out of its context, and writes what
  * it finds out over what an earlier run left there. */
-typedef bool database_apply(struct sql_connection *connection, void *context, struct error *error);
+CHECKED typedef bool database_apply(struct sql_connection *connection, void *context,
+                                    struct error *error);
 
 /* Not on this thread, from now on (store.h). */
 void database_forbid_waiting(void);
 bool database_may_wait(void);
 
 /* Queues the closure and returns once its transaction is on disk (or failed). */
-bool database_write(struct database *database, database_apply *apply, void *context,
-                    struct error *error);
+CHECKED bool database_write(struct database *database, database_apply *apply, void *context,
+                            struct error *error);
 /* Queues a closure that nobody waits for: committed with the next write, at the latest after one
  * second. `context` is taken: release(context) is called when it is done, or refused (BUSY when too
  * many wait). A failing closure is logged; after a failing commit it is tried again. */
-bool database_defer_take(struct database *database, database_apply *apply, void *context,
-                         void (*release)(void *context), struct error *error);
+CHECKED bool database_defer_take(struct database *database, database_apply *apply, void *context,
+                                 void (*release)(void *context), struct error *error);
 /* Returns once everything that was deferred before is on disk. */
-bool database_flush(struct database *database, struct error *error);
+CHECKED bool database_flush(struct database *database, struct error *error);
 
 /* A query-only connection, lent until the end of the scope; waits while all are lent. One per
  * thread at a time. */
@@ -59,6 +60,6 @@ size_t database_queued(struct database *database);
 int64_t database_size_bytes(const struct database *database); /* on disk */
 /* Gives some of a large free space back to the file system, in one transaction; *more: there is
  * more. */
-bool database_shrink(struct database *database, bool *more, struct error *error);
+CHECKED bool database_shrink(struct database *database, bool *more, struct error *error);
 /* When the last commit reached the disk, on the monotonic clock; 0: none yet. */
 int64_t database_committed_ns(struct database *database);

@@ -62,7 +62,8 @@ struct flush {
     struct touch *taken; /* NULL: the transaction was not run yet */
 };
 
-static bool apply_touches(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_touches(struct sql_connection *connection, void *context,
+                                  struct error *error)
 {
     struct flush *flush = context;
 

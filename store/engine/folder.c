@@ -11,7 +11,7 @@
 
 #include "base/core/text.h"
 
-static bool failed(const char *folder, struct error *error)
+static CHECKED bool failed(const char *folder, struct error *error)
 {
     return error_set(
         error, ERROR_INVALID,
@@ -21,7 +21,7 @@ static bool failed(const char *folder, struct error *error)
 }
 
 /* Makes the parents too. */
-static bool create(const char *folder, struct error *error)
+static CHECKED bool create(const char *folder, struct error *error)
 {
     char path[4096];
 
@@ -39,7 +39,7 @@ static bool create(const char *folder, struct error *error)
     return true;
 }
 
-static bool in_use(const char *folder, int file, struct error *error)
+static CHECKED bool in_use(const char *folder, int file, struct error *error)
 {
     char process[24] = "";
     ssize_t length = pread(file, process, sizeof process - 1, 0);
@@ -55,6 +55,7 @@ static bool in_use(const char *folder, int file, struct error *error)
 bool folder_lock(const char *folder, int *lock_file, struct error *error)
 {
     TEXT_AUTO path = { 0 };
+    bool locked;
     int file;
 
     if (!create(folder, error))
@@ -64,18 +65,15 @@ bool folder_lock(const char *folder, int *lock_file, struct error *error)
     if (file < 0)
         return failed(folder, error);
     if (flock(file, LOCK_EX | LOCK_NB) != 0) {
-        if (errno == EWOULDBLOCK)
-            in_use(folder, file, error);
-        else
-            failed(folder, error);
+        locked = errno == EWOULDBLOCK ? in_use(folder, file, error) : failed(folder, error);
         close(file);
-        return false;
+        return locked;
     }
     /* Only told to people: the lock itself is the flock. */
     if (ftruncate(file, 0) != 0 || dprintf(file, "%d\n", (int)getpid()) < 0) {
-        failed(folder, error);
+        locked = failed(folder, error);
         close(file);
-        return false;
+        return locked;
     }
     *lock_file = file;
     return true;

@@ -6,4 +6,4 @@
 
 /* Creates the folder (mode 0700) where it is missing and holds `<folder>/lock` until *lock_file is
  * closed. */
-bool folder_lock(const char *folder, int *lock_file, struct error *error);
+CHECKED bool folder_lock(const char *folder, int *lock_file, struct error *error);

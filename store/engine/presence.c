@@ -27,7 +27,7 @@ void presence_finish(struct presence *presence)
         free(presence->files[--presence->count].path);
 }
 
-static bool check_file(const struct presence_file *file, struct error *error)
+static CHECKED bool check_file(const struct presence_file *file, struct error *error)
 {
     struct stat status;
     const char *what = "another one lies there now";
@@ -43,7 +43,7 @@ static bool check_file(const struct presence_file *file, struct error *error)
                      file->path, what);
 }
 
-static bool check_all(const struct presence *presence, struct error *error)
+static CHECKED bool check_all(const struct presence *presence, struct error *error)
 {
     for (size_t i = 0; i < presence->count; i++)
         if (!check_file(&presence->files[i], error))

@@ -25,4 +25,4 @@ struct presence {
 void presence_watch(struct presence *presence, const char *path);
 void presence_finish(struct presence *presence);
 /* Any thread. BUSY names the first that is not the same any more. */
-bool presence_check(struct presence *presence, struct error *error);
+CHECKED bool presence_check(struct presence *presence, struct error *error);

@@ -14,14 +14,15 @@ struct sql_connection;
 enum sql_connection_kind { SQL_CONNECTION_WRITER, SQL_CONNECTION_READER };
 struct sql_engine; /* store/engine/sql_engine.h */
 /* Free with sql_connection_close. */
-bool sql_connection_open(const struct sql_engine *engine, const char *place,
-                         enum sql_connection_kind kind, struct sql_connection **out,
-                         struct error *error);
+CHECKED bool sql_connection_open(const struct sql_engine *engine, const char *place,
+                                 enum sql_connection_kind kind, struct sql_connection **out,
+                                 struct error *error);
 void sql_connection_close(struct sql_connection *connection); /* NULL is fine */
 /* Runs one statement that returns no rows; as sql_begin, `text` must be a static string. */
-bool sql_connection_run(struct sql_connection *connection, const char *text, struct error *error);
-bool sql_connection_has_table(struct sql_connection *connection, const char *name, bool *found,
-                              struct error *error);
+CHECKED bool sql_connection_run(struct sql_connection *connection, const char *text,
+                                struct error *error);
+CHECKED bool sql_connection_has_table(struct sql_connection *connection, const char *name,
+                                      bool *found, struct error *error);
 
 /* One run of one statement: begin, bind, step, read, end. `end` is automatic: declare with
  * SQL_AUTO. What goes wrong before the first step is reported by it. `text` must be a static
@@ -51,11 +52,11 @@ void sql_bind_blob(struct sql *sql, int position, const void *data, size_t lengt
 #define SQL_NEXT_SEQUENCE(table) "(SELECT coalesce(max(sequence), 0) + 1 FROM " table ") "
 
 enum sql_step { SQL_ROW, SQL_DONE, SQL_FAILED };
-enum sql_step sql_step(struct sql *sql, struct error *error);
+CHECKED enum sql_step sql_step(struct sql *sql, struct error *error);
 /* Steps a statement that returns nothing, and makes it ready to be bound again. */
-bool sql_run(struct sql *sql, struct error *error);
+CHECKED bool sql_run(struct sql *sql, struct error *error);
 /* Steps to the one row there may be; *found tells. */
-bool sql_find(struct sql *sql, bool *found, struct error *error);
+CHECKED bool sql_find(struct sql *sql, bool *found, struct error *error);
 int64_t sql_changes(const struct sql *sql); /* rows that the last run changed */
 
 /* Columns of the current row. NULL reads as 0, "" or no bytes. */

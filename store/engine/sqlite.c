@@ -60,7 +60,7 @@ static bool disk_is_full(int code, int cause)
 }
 
 /* Says in one sentence what sqlite3 reported last, and what to do about it. */
-static bool explain(struct sql_connection *connection, struct error *error)
+static CHECKED bool explain(struct sql_connection *connection, struct error *error)
 {
     sqlite3 *db = sqlite_handle(connection);
     int code = sqlite3_errcode(db) & 0xff;
@@ -110,7 +110,7 @@ static int note_wal(void *context, sqlite3 *db, const char *name, int pages)
 }
 
 /* sqlite3 would create it readable for everybody. */
-static bool create_file(const char *path, struct error *error)
+static CHECKED bool create_file(const char *path, struct error *error)
 {
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
@@ -121,8 +121,8 @@ static bool create_file(const char *path, struct error *error)
     return true;
 }
 
-static bool begin(struct sqlite_connection *connection, enum sql_connection_kind kind,
-                  struct error *error)
+static CHECKED bool begin(struct sqlite_connection *connection, enum sql_connection_kind kind,
+                          struct error *error)
 {
     static const char reader[] = "PRAGMA query_only = ON; PRAGMA temp_store = MEMORY;";
     static const char writer[] = "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;"
@@ -145,8 +145,8 @@ static void close_connection(struct sql_connection *connection)
     free(connection);
 }
 
-static bool open_connection(const char *place, enum sql_connection_kind kind,
-                            struct sql_connection **out, struct error *error)
+static CHECKED bool open_connection(const char *place, enum sql_connection_kind kind,
+                                    struct sql_connection **out, struct error *error)
 {
     struct sqlite_connection *connection;
 
@@ -256,8 +256,8 @@ static const void *column_blob(struct sql_statement *statement, int column, size
     return data;
 }
 
-static bool has_table(struct sql_connection *connection, const char *name, bool *found,
-                      struct error *error)
+static CHECKED bool has_table(struct sql_connection *connection, const char *name, bool *found,
+                              struct error *error)
 {
     SQL_AUTO sql =
         sql_begin(connection, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1");
@@ -307,7 +307,7 @@ static void upkeep(struct sql_connection *writer, enum sql_upkeep when)
     }
 }
 
-static bool shrink(struct sql_connection *writer, bool *more, struct error *error)
+static CHECKED bool shrink(struct sql_connection *writer, bool *more, struct error *error)
 {
     SQL_AUTO sql = sql_begin(writer, "PRAGMA freelist_count");
 

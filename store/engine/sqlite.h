@@ -11,6 +11,6 @@ extern const struct sql_engine sqlite_engine;
 
 struct sqlite3 *sqlite_handle(struct sql_connection *connection);
 /* Runs a script of statements that return no rows. */
-bool sqlite_run(struct sql_connection *connection, const char *script, struct error *error);
-bool sqlite_prepare_schema(struct sql_connection *writer, const struct migration_set *migrations,
-                           struct error *error);
+CHECKED bool sqlite_run(struct sql_connection *connection, const char *script, struct error *error);
+CHECKED bool sqlite_prepare_schema(struct sql_connection *writer,
+                                   const struct migration_set *migrations, struct error *error);

@@ -3,14 +3,15 @@
 
 #include <string.h>
 
+#include "base/core/log.h"
 #include "base/core/text.h"
 #include "store/engine/sqlite.h"
 
 #define APPLICATION_ID 0x6f707362            /* "opsb" */
 #define CHECK_LIMIT_BYTES (64 * 1024 * 1024) /* larger files are not read whole at each start */
 
-static bool read_integer(struct sql_connection *writer, const char *query, int64_t *out,
-                         struct error *error)
+static CHECKED bool read_integer(struct sql_connection *writer, const char *query, int64_t *out,
+                                 struct error *error)
 {
     SQL_AUTO sql = sql_begin(writer, query);
 
@@ -21,7 +22,8 @@ static bool read_integer(struct sql_connection *writer, const char *query, int64
 }
 
 /* A new file has no tables; ours carries our mark. */
-static bool check_identity(struct sql_connection *writer, int64_t *version, struct error *error)
+static CHECKED bool check_identity(struct sql_connection *writer, int64_t *version,
+                                   struct error *error)
 {
     int64_t mark, tables;
 
@@ -36,7 +38,7 @@ static bool check_identity(struct sql_connection *writer, int64_t *version, stru
     return true;
 }
 
-static bool check_whole(struct sql_connection *writer, struct error *error)
+static CHECKED bool check_whole(struct sql_connection *writer, struct error *error)
 {
     int64_t pages, page_bytes;
     char verdict[200];
@@ -57,7 +59,7 @@ static bool check_whole(struct sql_connection *writer, struct error *error)
     return true;
 }
 
-static bool use_wal(struct sql_connection *writer, struct error *error)
+static CHECKED bool use_wal(struct sql_connection *writer, struct error *error)
 {
     char mode[16];
     SQL_AUTO sql = sql_begin(writer, "PRAGMA journal_mode = WAL");
@@ -74,7 +76,7 @@ static bool use_wal(struct sql_connection *writer, struct error *error)
     return true;
 }
 
-static bool check_references(struct sql_connection *writer, struct error *error)
+static CHECKED bool check_references(struct sql_connection *writer, struct error *error)
 {
     char table[64];
     enum sql_step step;
@@ -88,11 +90,11 @@ static bool check_references(struct sql_connection *writer, struct error *error)
                      table);
 }
 
-static bool migrate(struct sql_connection *writer, const struct migration_set *migrations,
-                    int64_t version, struct error *error)
+static CHECKED bool migrate(struct sql_connection *writer, const struct migration_set *migrations,
+                            int64_t version, struct error *error)
 {
     for (int i = (int)version; i < migrations->count; i++) {
-        struct error ignored;
+        struct error problem;
         TEXT_AUTO script = { 0 };
 
         text_addf(&script, "BEGIN IMMEDIATE; %s; PRAGMA user_version = %d;",
@@ -100,8 +102,9 @@ static bool migrate(struct sql_connection *writer, const struct migration_set *m
         if (sqlite_run(writer, text_string(&script), error) && check_references(writer, error)
             && sqlite_run(writer, "COMMIT", error))
             continue;
-        if (writer->engine->in_transaction(writer))
-            sqlite_run(writer, "ROLLBACK", &ignored);
+        if (writer->engine->in_transaction(writer) && !sqlite_run(writer, "ROLLBACK", &problem))
+            log_error("migration %s is not rolled back: %s", migrations->rows[i].name,
+                      problem.message);
         return error_set(error, error->kind, "migration %s: %s", migrations->rows[i].name,
                          error->message);
     }
@@ -111,8 +114,9 @@ static bool migrate(struct sql_connection *writer, const struct migration_set *m
 /* A table that others refer to is replaced by way of dropping it, which only works while references
  * are not enforced; each migration checks them at its end instead (sqlite.org/lang_altertable.html,
  * section 7). */
-static bool migrate_unchecked(struct sql_connection *writer, const struct migration_set *migrations,
-                              int64_t version, struct error *error)
+static CHECKED bool migrate_unchecked(struct sql_connection *writer,
+                                      const struct migration_set *migrations, int64_t version,
+                                      struct error *error)
 {
     struct error ignored;
     bool done = sqlite_run(writer, "PRAGMA foreign_keys = OFF", error)

@@ -8,7 +8,7 @@
 
 #define SERIES_LIMIT_BYTES (16 << 20) /* unpacked */
 
-static bool unpack(const void *data, size_t length, json_t **out, struct error *error)
+static CHECKED bool unpack(const void *data, size_t length, json_t **out, struct error *error)
 {
     FREE_AUTO void *text = NULL;
     size_t text_length;

@@ -8,5 +8,5 @@
 
 /* As columns: {"at_ms": [...], "requests_running": [...], ...}. NOT_FOUND where none were kept. New
  * reference. */
-bool attempt_series_find(struct store *store, int64_t attempt_id, json_t **out,
-                         struct error *error);
+CHECKED bool attempt_series_find(struct store *store, int64_t attempt_id, json_t **out,
+                                 struct error *error);

@@ -14,8 +14,8 @@ struct beginning {
 };
 
 /* The cell is of the sweep this job works on, waits to be measured, and nobody is at it. */
-static bool check_cell(struct sql_connection *connection, const struct beginning *beginning,
-                       struct error *error)
+static CHECKED bool check_cell(struct sql_connection *connection, const struct beginning *beginning,
+                               struct error *error)
 {
     static const char CHECK[] =
         "SELECT c.state, EXISTS (SELECT 1 FROM attempts WHERE cell_id = c.id AND state = "
@@ -41,7 +41,8 @@ static bool check_cell(struct sql_connection *connection, const struct beginning
                         (long long)beginning->cell_id);
 }
 
-static bool apply_begin(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_begin(struct sql_connection *connection, void *context,
+                                struct error *error)
 {
     struct beginning *beginning = context;
     SQL_AUTO sql = sql_begin(
@@ -83,8 +84,8 @@ struct ending {
 };
 
 /* Ends the attempt if it runs under this claim, at a cell that is still pending. */
-static bool end_attempt(struct sql_connection *connection, const struct ending *ending,
-                        struct error *error)
+static CHECKED bool end_attempt(struct sql_connection *connection, const struct ending *ending,
+                                struct error *error)
 {
     static const char END[] =
         "UPDATE attempts SET state = ?4, reason = ?5, finished_ms = ?6, workload_digest = ?7, "
@@ -113,8 +114,8 @@ static bool end_attempt(struct sql_connection *connection, const struct ending *
                         (long long)ending->attempt_id);
 }
 
-static bool end_cell(struct sql_connection *connection, const struct ending *ending,
-                     struct error *error)
+static CHECKED bool end_cell(struct sql_connection *connection, const struct ending *ending,
+                             struct error *error)
 {
     SQL_AUTO sql =
         sql_begin(connection, "UPDATE cells SET state = ?2, reason = ?3, attempt_id = ?1 "
@@ -126,9 +127,9 @@ static bool end_cell(struct sql_connection *connection, const struct ending *end
     return sql_run(&sql, error);
 }
 
-static bool insert_histogram(struct sql_connection *connection, int64_t attempt_id,
-                             enum metric metric, const struct histogram *histogram,
-                             struct error *error)
+static CHECKED bool insert_histogram(struct sql_connection *connection, int64_t attempt_id,
+                                     enum metric metric, const struct histogram *histogram,
+                                     struct error *error)
 {
     FREE_AUTO void *data = NULL;
     size_t length;
@@ -142,8 +143,8 @@ static bool insert_histogram(struct sql_connection *connection, int64_t attempt_
     return sql_run(&sql, error);
 }
 
-static bool insert_histograms(struct sql_connection *connection, const struct ending *ending,
-                              struct error *error)
+static CHECKED bool insert_histograms(struct sql_connection *connection,
+                                      const struct ending *ending, struct error *error)
 {
     for (int i = 0; i < METRIC_COUNT; i++) {
         const struct histogram *histogram = ending->result->histograms[i];
@@ -155,8 +156,8 @@ static bool insert_histograms(struct sql_connection *connection, const struct en
     return true;
 }
 
-static bool insert_records(struct sql_connection *connection, const struct ending *ending,
-                           struct error *error)
+static CHECKED bool insert_records(struct sql_connection *connection, const struct ending *ending,
+                                   struct error *error)
 {
     const struct cell_result *result = ending->result;
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO request_records (attempt_id, created_ms, "
@@ -171,8 +172,8 @@ static bool insert_records(struct sql_connection *connection, const struct endin
     return sql_run(&sql, error);
 }
 
-static bool insert_series(struct sql_connection *connection, const struct ending *ending,
-                          struct error *error)
+static CHECKED bool insert_series(struct sql_connection *connection, const struct ending *ending,
+                                  struct error *error)
 {
     const struct cell_result *result = ending->result;
     SQL_AUTO sql = sql_begin(
@@ -187,8 +188,8 @@ static bool insert_series(struct sql_connection *connection, const struct ending
 }
 
 /* A run ends with its last pending cell. */
-static bool finish_runs(struct sql_connection *connection, const char *job_id, int64_t now_ms,
-                        struct error *error)
+static CHECKED bool finish_runs(struct sql_connection *connection, const char *job_id,
+                                int64_t now_ms, struct error *error)
 {
     SQL_AUTO sql = sql_begin(
         connection, "UPDATE runs SET finished_ms = ?2 WHERE finished_ms IS NULL AND sweep_id IN "
@@ -200,7 +201,8 @@ static bool finish_runs(struct sql_connection *connection, const char *job_id, i
     return sql_run(&sql, error);
 }
 
-static bool apply_accept(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_accept(struct sql_connection *connection, void *context,
+                                 struct error *error)
 {
     const struct ending *ending = context;
 
@@ -241,7 +243,8 @@ bool attempt_accept(struct store *store, const struct claim *claim, int64_t atte
     return database_write(store->main, apply_accept, &ending, error);
 }
 
-static bool apply_interrupt(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_interrupt(struct sql_connection *connection, void *context,
+                                    struct error *error)
 {
     const struct ending *ending = context;
 
@@ -270,7 +273,8 @@ struct skipping {
     int64_t now_ms;
 };
 
-static bool apply_skip(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_skip(struct sql_connection *connection, void *context,
+                               struct error *error)
 {
     const struct skipping *skipping = context;
     SQL_AUTO sql =
@@ -303,8 +307,8 @@ struct inferring {
     int64_t now_ms;
 };
 
-static bool infer_cell(struct sql_connection *connection, const struct inferring *inferring,
-                       const struct cell_inference *inference, struct error *error)
+static CHECKED bool infer_cell(struct sql_connection *connection, const struct inferring *inferring,
+                               const struct cell_inference *inference, struct error *error)
 {
     SQL_AUTO sql =
         sql_begin(connection, "UPDATE cells SET state = 'inferred', reason = ?4 WHERE id = ?3 "
@@ -318,7 +322,8 @@ static bool infer_cell(struct sql_connection *connection, const struct inferring
     return sql_run(&sql, error);
 }
 
-static bool apply_infer(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_infer(struct sql_connection *connection, void *context,
+                                struct error *error)
 {
     const struct inferring *inferring = context;
 

@@ -32,8 +32,8 @@ static bool is_empty(const char *json)
     return json == NULL || strcmp(json, "") == 0 || strcmp(json, "{}") == 0;
 }
 
-static bool read_measurement(const struct sql *sql, int column, struct measurement *out,
-                             struct error *error)
+static CHECKED bool read_measurement(const struct sql *sql, int column, struct measurement *out,
+                                     struct error *error)
 {
     FREE_AUTO char *bytes = sql_text_copy(sql, column);
     json_auto_t *json = NULL;
@@ -47,7 +47,7 @@ static bool read_measurement(const struct sql *sql, int column, struct measureme
     return true;
 }
 
-static bool read_cell(const struct sql *sql, struct cell_row *row, struct error *error)
+static CHECKED bool read_cell(const struct sql *sql, struct cell_row *row, struct error *error)
 {
     char state[16];
 

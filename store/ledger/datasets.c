@@ -52,8 +52,8 @@ struct creation {
 };
 
 /* The one of this name, if there is one. */
-static bool check_name(struct sql_connection *connection, struct creation *creation,
-                       struct error *error)
+static CHECKED bool check_name(struct sql_connection *connection, struct creation *creation,
+                               struct error *error)
 {
     char digest[65];
     bool found;
@@ -74,8 +74,8 @@ static bool check_name(struct sql_connection *connection, struct creation *creat
                         creation->entry->name);
 }
 
-static bool insert(struct sql_connection *connection, const struct creation *creation,
-                   struct error *error)
+static CHECKED bool insert(struct sql_connection *connection, const struct creation *creation,
+                           struct error *error)
 {
     const struct dataset_entry *entry = creation->entry;
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO datasets (" COLUMNS ", data) "
@@ -94,7 +94,8 @@ static bool insert(struct sql_connection *connection, const struct creation *cre
     return sql_run(&sql, error);
 }
 
-static bool apply_create(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_create(struct sql_connection *connection, void *context,
+                                 struct error *error)
 {
     struct creation *creation = context;
 

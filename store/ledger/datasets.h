@@ -17,12 +17,12 @@ void dataset_entries_free(struct dataset_entry *entries, size_t count);
 
 /* Keeps a dataset with its audit row; `entry` without principal and time. One of this name and
  * digest is the one before: *existed; another of this name is a CONFLICT. */
-bool dataset_entry_create(struct store *store, const struct dataset_entry *entry, const void *data,
-                          size_t length, int64_t now_ms, struct change *change, bool *existed,
-                          struct error *error);
+CHECKED bool dataset_entry_create(struct store *store, const struct dataset_entry *entry,
+                                  const void *data, size_t length, int64_t now_ms,
+                                  struct change *change, bool *existed, struct error *error);
 /* NOT_FOUND names it. `data` (heap) may be NULL. */
-bool dataset_entry_find(struct store *store, const char *name, struct dataset_entry *out,
-                        void **data, size_t *length, struct error *error);
+CHECKED bool dataset_entry_find(struct store *store, const char *name, struct dataset_entry *out,
+                                void **data, size_t *length, struct error *error);
 /* By name. */
-bool dataset_entry_list(struct store *store, struct dataset_entry **out, size_t *count,
-                        struct error *error);
+CHECKED bool dataset_entry_list(struct store *store, struct dataset_entry **out, size_t *count,
+                                struct error *error);

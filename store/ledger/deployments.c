@@ -49,8 +49,8 @@ static void read_row(const struct sql *sql, struct deployment *row)
 }
 
 /* Retired ones too. */
-static bool find(struct sql_connection *connection, const char *name, struct deployment *out,
-                 bool *found, struct error *error)
+static CHECKED bool find(struct sql_connection *connection, const char *name,
+                         struct deployment *out, bool *found, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, FIND);
 
@@ -62,8 +62,8 @@ static bool find(struct sql_connection *connection, const char *name, struct dep
     return true;
 }
 
-static bool list(struct sql_connection *connection, const char *after, size_t limit,
-                 struct deployment **out, size_t *count, struct error *error)
+static CHECKED bool list(struct sql_connection *connection, const char *after, size_t limit,
+                         struct deployment **out, size_t *count, struct error *error)
 {
     struct deployment *rows = NULL;
     size_t length = 0;
@@ -86,7 +86,8 @@ static bool list(struct sql_connection *connection, const char *after, size_t li
 }
 
 /* Says which there are, so that a typing error mends itself. */
-static bool not_found(struct sql_connection *connection, const char *name, struct error *error)
+static CHECKED bool not_found(struct sql_connection *connection, const char *name,
+                              struct error *error)
 {
     enum { SHOWN = 8 };
     struct deployment *rows;
@@ -107,8 +108,8 @@ static bool not_found(struct sql_connection *connection, const char *name, struc
                      text_string(&names));
 }
 
-static bool find_current(struct sql_connection *connection, const char *name,
-                         struct deployment *out, struct error *error)
+static CHECKED bool find_current(struct sql_connection *connection, const char *name,
+                                 struct deployment *out, struct error *error)
 {
     bool found;
 
@@ -126,8 +127,8 @@ struct edit {
     struct text changed;
 };
 
-static bool insert_revision(struct sql_connection *connection, const struct deployment *row,
-                            struct error *error)
+static CHECKED bool insert_revision(struct sql_connection *connection, const struct deployment *row,
+                                    struct error *error)
 {
     SQL_AUTO sql =
         sql_begin(connection, "INSERT INTO deployment_revisions (deployment_id, revision, url, "
@@ -155,8 +156,8 @@ static bool insert_revision(struct sql_connection *connection, const struct depl
     return sql_run(&sql, error);
 }
 
-static bool insert_name(struct sql_connection *connection, struct deployment *row,
-                        struct error *error)
+static CHECKED bool insert_name(struct sql_connection *connection, struct deployment *row,
+                                struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO deployments (name, revision, created_ms, "
                                          "owner) VALUES (?1, 1, ?2, ?3) RETURNING id");
@@ -172,8 +173,8 @@ static bool insert_name(struct sql_connection *connection, struct deployment *ro
 }
 
 /* The revision that is current from now on; a retired name is back. */
-static bool advance(struct sql_connection *connection, const struct deployment *row,
-                    struct error *error)
+static CHECKED bool advance(struct sql_connection *connection, const struct deployment *row,
+                            struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "UPDATE deployments SET revision = ?2, owner = ?3, "
                                          "retired_ms = NULL WHERE id = ?1");
@@ -184,8 +185,8 @@ static bool advance(struct sql_connection *connection, const struct deployment *
     return sql_run(&sql, error);
 }
 
-static bool bind_secret(struct sql_connection *connection, const struct deployment *row,
-                        struct error *error)
+static CHECKED bool bind_secret(struct sql_connection *connection, const struct deployment *row,
+                                struct error *error)
 {
     struct secret_origin bound = { .created_ms = row->changed_ms };
 
@@ -197,8 +198,8 @@ static bool bind_secret(struct sql_connection *connection, const struct deployme
     return secret_origin_insert(connection, &bound, error);
 }
 
-static bool store_revision(struct sql_connection *connection, struct edit *edit,
-                           const struct deployment *old, struct error *error)
+static CHECKED bool store_revision(struct sql_connection *connection, struct edit *edit,
+                                   const struct deployment *old, struct error *error)
 {
     struct deployment *row = &edit->row;
     bool found;
@@ -211,7 +212,8 @@ static bool store_revision(struct sql_connection *connection, struct edit *edit,
 }
 
 /* Whoever goes on using a name that was taken away is not to find a stranger's server behind it. */
-static bool check_owner(const struct edit *edit, const struct deployment *old, struct error *error)
+static CHECKED bool check_owner(const struct edit *edit, const struct deployment *old,
+                                struct error *error)
 {
     if (edit->is_admin || old->owner[0] == '\0' || strcmp(old->owner, edit->row.owner) == 0)
         return true;
@@ -222,7 +224,7 @@ static bool check_owner(const struct edit *edit, const struct deployment *old, s
         old->name, old->owner, old->owner);
 }
 
-static bool apply_add(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_add(struct sql_connection *connection, void *context, struct error *error)
 {
     struct edit *edit = context;
     struct deployment *row = &edit->row;
@@ -252,7 +254,8 @@ static bool apply_add(struct sql_connection *connection, void *context, struct e
     return store_revision(connection, edit, &old, error);
 }
 
-static bool apply_change(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_change(struct sql_connection *connection, void *context,
+                                 struct error *error)
 {
     struct edit *edit = context;
     struct deployment *row = &edit->row;
@@ -273,7 +276,8 @@ static bool apply_change(struct sql_connection *connection, void *context, struc
     return store_revision(connection, edit, &old, error);
 }
 
-static bool apply_retire(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_retire(struct sql_connection *connection, void *context,
+                                 struct error *error)
 {
     struct edit *edit = context;
     struct deployment old = { 0 };
@@ -294,9 +298,9 @@ static bool is_admin(const struct change *change)
                && strcmp(change->actor.role, role_name(ROLE_ADMIN)) == 0);
 }
 
-static bool run_edit(struct store *store, database_apply *apply,
-                     const struct deployment *deployment, int64_t now_ms, struct change *change,
-                     struct deployment *out, struct error *error)
+static CHECKED bool run_edit(struct store *store, database_apply *apply,
+                             const struct deployment *deployment, int64_t now_ms,
+                             struct change *change, struct deployment *out, struct error *error)
 {
     struct edit edit = { .wanted = *deployment, .now_ms = now_ms, .is_admin = is_admin(change) };
     struct deployment *wanted = &edit.wanted;

@@ -32,28 +32,30 @@ struct deployment {
 
 /* CONFLICT when the name is taken by one that is not retired. A retired one of the name comes back
  * as a new revision, and stays its owner's: FORBIDDEN for others but admins. */
-bool deployment_add(struct store *store, const struct deployment *deployment, int64_t now_ms,
-                    struct change *change, struct deployment *out, struct error *error);
+CHECKED bool deployment_add(struct store *store, const struct deployment *deployment,
+                            int64_t now_ms, struct change *change, struct deployment *out,
+                            struct error *error);
 /* A new revision with the fields of `deployment`; its `revision` must be the current one (else
  * CONFLICT). */
-bool deployment_change(struct store *store, const struct deployment *deployment, int64_t now_ms,
-                       struct change *change, struct deployment *out, struct error *error);
-bool deployment_retire(struct store *store, const char *name, int64_t now_ms, struct change *change,
-                       struct error *error);
+CHECKED bool deployment_change(struct store *store, const struct deployment *deployment,
+                               int64_t now_ms, struct change *change, struct deployment *out,
+                               struct error *error);
+CHECKED bool deployment_retire(struct store *store, const char *name, int64_t now_ms,
+                               struct change *change, struct error *error);
 /* NOT_FOUND names the deployments there are (up to 8). Retired ones are not found by name. */
-bool deployment_find(struct store *store, const char *name, struct deployment *out,
-                     struct error *error);
-bool deployment_find_revision(struct store *store, int64_t id, int64_t revision,
-                              struct deployment *out, struct error *error);
+CHECKED bool deployment_find(struct store *store, const char *name, struct deployment *out,
+                             struct error *error);
+CHECKED bool deployment_find_revision(struct store *store, int64_t id, int64_t revision,
+                                      struct deployment *out, struct error *error);
 /* The same thing to measure: all but labels, owner and who changed it, and the secret, which is
  * only how to get in. */
 bool deployment_measures_same(const struct deployment *a, const struct deployment *b);
 /* The first revision from which on, up to this one, nothing else was changed. */
-bool deployment_same_since(struct store *store, int64_t id, int64_t revision, int64_t *first,
-                           struct error *error);
+CHECKED bool deployment_same_since(struct store *store, int64_t id, int64_t revision,
+                                   int64_t *first, struct error *error);
 /* By name, ascending, after `after` ("" from the start). free(*out). */
-bool deployment_list(struct store *store, const char *after, size_t limit, struct deployment **out,
-                     size_t *count, struct error *error);
+CHECKED bool deployment_list(struct store *store, const char *after, size_t limit,
+                             struct deployment **out, size_t *count, struct error *error);
 
 struct model_facts {
     int64_t deployment_id, revision, observed_ms;
@@ -62,6 +64,7 @@ struct model_facts {
     char details[4096];     /* JSON object */
 };
 /* Adds a row where it differs from the newest one. */
-bool model_facts_note(struct store *store, const struct model_facts *facts, struct error *error);
-bool model_facts_latest(struct store *store, int64_t deployment_id, struct model_facts *out,
-                        bool *found, struct error *error);
+CHECKED bool model_facts_note(struct store *store, const struct model_facts *facts,
+                              struct error *error);
+CHECKED bool model_facts_latest(struct store *store, int64_t deployment_id, struct model_facts *out,
+                                bool *found, struct error *error);

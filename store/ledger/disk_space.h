@@ -19,13 +19,14 @@ void disk_space_reserve(struct store *store, int64_t bytes, int64_t share);
 void disk_space_read(const struct store *store, struct disk_space *out);
 /* Before something grows that nobody needs to finish or to clean up. BUSY: only the reserve is
  * left, or less. */
-bool disk_space_check(const struct store *store, struct error *error);
+CHECKED bool disk_space_check(const struct store *store, struct error *error);
 
 /* What a principal has brought or caused, the audit apart. */
 struct usage {
     int64_t imports_bytes, datasets_bytes, sweeps_bytes, deployments_bytes;
 };
-bool usage_read(struct store *store, const char *principal, struct usage *out, struct error *error);
+CHECKED bool usage_read(struct store *store, const char *principal, struct usage *out,
+                        struct error *error);
 /* CONFLICT: the principal has `limit_bytes` (0: any) or more; the sentence says of what. */
-bool usage_check(struct store *store, const char *principal, int64_t limit_bytes,
-                 struct error *error);
+CHECKED bool usage_check(struct store *store, const char *principal, int64_t limit_bytes,
+                         struct error *error);

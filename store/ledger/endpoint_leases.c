@@ -79,8 +79,8 @@ bool endpoint_lease_list(struct store *store, struct endpoint_lease **out, size_
 }
 
 /* The job's own row in a line: its endpoint and its place. */
-static bool find_own(struct sql_connection *connection, const char *job_id, struct line_place *out,
-                     bool *found, struct error *error)
+static CHECKED bool find_own(struct sql_connection *connection, const char *job_id,
+                             struct line_place *out, bool *found, struct error *error)
 {
     static const char OWN[] =
         "SELECT mine.endpoint, (SELECT count(*) FROM endpoint_leases l WHERE "
@@ -101,8 +101,8 @@ static bool find_own(struct sql_connection *connection, const char *job_id, stru
 }
 
 /* Who holds the endpoint; where nobody does, who is first in line. */
-static bool find_first(struct sql_connection *connection, struct line_place *out,
-                       struct error *error)
+static CHECKED bool find_first(struct sql_connection *connection, struct line_place *out,
+                               struct error *error)
 {
     bool found;
     SQL_AUTO sql = sql_begin(connection, "SELECT " COLUMNS IN_LINE

@@ -6,8 +6,8 @@
 #include "store/ledger/jobs.h"
 #include "store/ledger/store_private.h"
 
-static bool next_turn(struct sql_connection *connection, const char *job_id, const char *endpoint,
-                      int64_t *turn, struct error *error)
+static CHECKED bool next_turn(struct sql_connection *connection, const char *job_id,
+                              const char *endpoint, int64_t *turn, struct error *error)
 {
     static const char NEXT[] =
         "INSERT INTO line_turns (endpoint, principal, turn) SELECT ?2, principal, " SQL_GREATER(
@@ -28,8 +28,8 @@ static bool next_turn(struct sql_connection *connection, const char *job_id, con
 
 /* A principal's jobs have one turn after another; whoever comes new begins with the holder's. So
  * all who wait get one turn before the first of them gets a second, and coming again wins none. */
-static bool stand_at(struct sql_connection *connection, const char *job_id, const char *endpoint,
-                     struct error *error)
+static CHECKED bool stand_at(struct sql_connection *connection, const char *job_id,
+                             const char *endpoint, struct error *error)
 {
     int64_t turn;
     SQL_AUTO sql = sql_begin(connection, "UPDATE endpoint_leases SET turn = ?3 "
@@ -44,8 +44,8 @@ static bool stand_at(struct sql_connection *connection, const char *job_id, cons
 }
 
 /* In the line of the next endpoint that it needs; *stands false: there is none. */
-static bool stand_in_next(struct sql_connection *connection, const char *job_id, bool *stands,
-                          struct error *error)
+static CHECKED bool stand_in_next(struct sql_connection *connection, const char *job_id,
+                                  bool *stands, struct error *error)
 {
     char endpoint[ENDPOINT_NAME_SIZE];
     SQL_AUTO sql = sql_begin(connection, "SELECT endpoint FROM endpoint_leases WHERE job_id = ?1 "
@@ -60,8 +60,8 @@ static bool stand_in_next(struct sql_connection *connection, const char *job_id,
     return stand_at(connection, job_id, endpoint, error);
 }
 
-static bool need(struct sql_connection *connection, const char *job_id, const char *url,
-                 struct error *error)
+static CHECKED bool need(struct sql_connection *connection, const char *job_id, const char *url,
+                         struct error *error)
 {
     char endpoint[ENDPOINT_NAME_SIZE];
     struct error ignored; /* where nobody can connect, nobody is disturbed */
@@ -118,7 +118,8 @@ bool endpoint_queue_advance(struct sql_connection *connection, const char *job_i
 }
 
 /* What its principal asked for later moves up by a turn. */
-static bool close_up(struct sql_connection *connection, const char *job_id, struct error *error)
+static CHECKED bool close_up(struct sql_connection *connection, const char *job_id,
+                             struct error *error)
 {
     static const char OTHERS[] =
         "UPDATE endpoint_leases SET turn = turn - 1 WHERE granted_ms IS NULL AND EXISTS "
@@ -152,8 +153,8 @@ bool endpoint_queue_step_aside(struct sql_connection *connection, const char *jo
     return job_execute(connection, ASIDE, job_id, 0, error);
 }
 
-static bool list_outside(struct sql_connection *connection, char (**ids)[ID_SIZE], size_t *count,
-                         struct error *error)
+static CHECKED bool list_outside(struct sql_connection *connection, char (**ids)[ID_SIZE],
+                                 size_t *count, struct error *error)
 {
     static const char OUTSIDE[] =
         "SELECT id FROM jobs WHERE state IN ('queued', 'running') AND kind = 'sweep' AND "

@@ -16,7 +16,8 @@ struct opening {
 };
 
 /* The session may have ended meanwhile. */
-static bool apply_begin(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_begin(struct sql_connection *connection, void *context,
+                                struct error *error)
 {
     const struct opening *opening = context;
     SQL_AUTO sql =
@@ -48,7 +49,7 @@ struct closing {
     int64_t now_ms;
 };
 
-static bool apply_end(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_end(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct closing *closing = context;
     SQL_AUTO sql = sql_begin(connection, "UPDATE event_calls SET ended_ms = ?2 WHERE stream = ?1");
@@ -120,7 +121,8 @@ bool event_call_job(struct store *store, const struct event_call *call, char job
 
 /* ---- Expiry ---- */
 
-static bool apply_expire(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_expire(struct sql_connection *connection, void *context,
+                                 struct error *error)
 {
     const int64_t *now_ms = context;
     SQL_AUTO events = sql_begin(connection, "DELETE FROM events WHERE created_ms < ?1");

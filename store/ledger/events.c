@@ -26,8 +26,8 @@ static void release(void *context)
     free(adding);
 }
 
-static bool insert(struct sql_connection *connection, const struct adding *adding,
-                   struct error *error)
+static CHECKED bool insert(struct sql_connection *connection, const struct adding *adding,
+                           struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO events (stream, sequence, created_ms, frame) "
                                          "VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING");
@@ -40,7 +40,7 @@ static bool insert(struct sql_connection *connection, const struct adding *addin
 }
 
 /* By their count: the numbers may have gaps. */
-static bool apply_add(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_add(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct adding *adding = context;
     SQL_AUTO sql = sql_begin(connection, "DELETE FROM events WHERE stream = ?1 AND sequence <= "

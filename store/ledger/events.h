@@ -16,15 +16,15 @@ struct event_row {
 void event_stream(const char *session, const char *stream, char out[EVENT_STREAM_SIZE]);
 /* Frames are flushed together within a second; sequence numbers are the caller's, ascending per
  * stream. Of each stream the newest EVENTS_PER_STREAM are kept. BUSY when too many wait. */
-bool event_add(struct store *store, const char *stream, int64_t sequence, const char *frame,
-               int64_t now_ms, struct error *error);
+CHECKED bool event_add(struct store *store, const char *stream, int64_t sequence, const char *frame,
+                       int64_t now_ms, struct error *error);
 /* Ascending from after `after`; what was added before the call is there. Free with event_rows_free.
  */
-bool event_list(struct store *store, const char *stream, int64_t after, size_t limit,
-                struct event_row **out, size_t *count, struct error *error);
+CHECKED bool event_list(struct store *store, const char *stream, int64_t after, size_t limit,
+                        struct event_row **out, size_t *count, struct error *error);
 void event_rows_free(struct event_row *rows, size_t count);
 /* Every minute or so: deletes events older than EVENTS_KEPT_MS, and calls that ended before. */
-bool events_expire(struct store *store, int64_t now_ms, struct error *error);
+CHECKED bool events_expire(struct store *store, int64_t now_ms, struct error *error);
 
 /* A call of a session that is answered by a stream. */
 struct event_call {
@@ -34,14 +34,14 @@ struct event_call {
     int64_t sequence;             /* of its newest event; 0: none is kept */
 };
 /* On disk when it returns: a client that heard of the stream may come back to it. */
-bool event_call_begin(struct store *store, const char *session, const char *stream,
-                      const char *message_id, const char *request_id, int64_t now_ms,
-                      struct error *error);
+CHECKED bool event_call_begin(struct store *store, const char *session, const char *stream,
+                              const char *message_id, const char *request_id, int64_t now_ms,
+                              struct error *error);
 /* Flushed with the events. */
-bool event_call_end(struct store *store, const char *session, const char *stream, int64_t now_ms,
-                    struct error *error);
-bool event_call_find(struct store *store, const char *session, const char *stream,
-                     struct event_call *out, bool *found, struct error *error);
+CHECKED bool event_call_end(struct store *store, const char *session, const char *stream,
+                            int64_t now_ms, struct error *error);
+CHECKED bool event_call_find(struct store *store, const char *session, const char *stream,
+                             struct event_call *out, bool *found, struct error *error);
 /* The job it started, as its audit row tells; "": none. */
-bool event_call_job(struct store *store, const struct event_call *call, char job[ID_SIZE],
-                    struct error *error);
+CHECKED bool event_call_job(struct store *store, const struct event_call *call, char job[ID_SIZE],
+                            struct error *error);

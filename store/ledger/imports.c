@@ -30,8 +30,8 @@ void import_rows_free(struct import_row *rows, size_t count)
 }
 
 /* As a JSON array. */
-static bool read_other_names(struct sql_connection *connection, struct import_row *row,
-                             struct error *error)
+static CHECKED bool read_other_names(struct sql_connection *connection, struct import_row *row,
+                                     struct error *error)
 {
     enum sql_step step;
     struct text names = { 0 };
@@ -52,7 +52,7 @@ static bool read_other_names(struct sql_connection *connection, struct import_ro
     return step == SQL_DONE;
 }
 
-static bool read_row(struct sql *sql, struct import_row *row, struct error *error)
+static CHECKED bool read_row(struct sql *sql, struct import_row *row, struct error *error)
 {
     *row = (struct import_row){
         .file_bytes = sql_integer(sql, 7),
@@ -71,8 +71,8 @@ static bool read_row(struct sql *sql, struct import_row *row, struct error *erro
     return read_other_names(sql->connection, row, error);
 }
 
-static bool read_import(struct sql_connection *connection, const char *id, struct import_row *out,
-                        struct error *error)
+static CHECKED bool read_import(struct sql_connection *connection, const char *id,
+                                struct import_row *out, struct error *error)
 {
     bool found;
     SQL_AUTO sql = sql_begin(connection, "SELECT " COLUMNS "FROM imports WHERE id = ?1");
@@ -159,8 +159,9 @@ struct creation {
 };
 
 /* The newest of this file and format, or of these stated facts too. */
-static bool find_earlier(struct sql_connection *connection, const struct import_order *order,
-                         bool same_facts, char out[ID_SIZE], struct error *error)
+static CHECKED bool find_earlier(struct sql_connection *connection,
+                                 const struct import_order *order, bool same_facts,
+                                 char out[ID_SIZE], struct error *error)
 {
     bool found;
     SQL_AUTO sql = sql_begin(connection, "SELECT id FROM imports WHERE digest = ?1 AND format = ?2 "
@@ -178,8 +179,8 @@ static bool find_earlier(struct sql_connection *connection, const struct import_
     return true;
 }
 
-static bool insert_import(struct sql_connection *connection, const struct creation *creation,
-                          struct error *error)
+static CHECKED bool insert_import(struct sql_connection *connection,
+                                  const struct creation *creation, struct error *error)
 {
     const struct import_order *order = creation->order;
     SQL_AUTO sql = sql_begin(
@@ -203,8 +204,8 @@ static bool insert_import(struct sql_connection *connection, const struct creati
     return sql_run(&sql, error);
 }
 
-static bool insert_cells(struct sql_connection *connection, const struct creation *creation,
-                         struct error *error)
+static CHECKED bool insert_cells(struct sql_connection *connection, const struct creation *creation,
+                                 struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO import_cells (import_id, position, document) "
                                          "VALUES (?1, ?2, ?3)");
@@ -219,8 +220,8 @@ static bool insert_cells(struct sql_connection *connection, const struct creatio
     return true;
 }
 
-static bool note_name(struct sql_connection *connection, const struct creation *creation,
-                      struct error *error)
+static CHECKED bool note_name(struct sql_connection *connection, const struct creation *creation,
+                              struct error *error)
 {
     SQL_AUTO sql =
         sql_begin(connection, "INSERT INTO import_names (import_id, name, principal, created_ms) "
@@ -234,14 +235,15 @@ static bool note_name(struct sql_connection *connection, const struct creation *
     return sql_run(&sql, error);
 }
 
-static bool insert_new(struct sql_connection *connection, struct creation *creation,
-                       struct error *error)
+static CHECKED bool insert_new(struct sql_connection *connection, struct creation *creation,
+                               struct error *error)
 {
     random_id("imp", creation->id);
     return insert_import(connection, creation, error) && insert_cells(connection, creation, error);
 }
 
-static bool apply_create(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_create(struct sql_connection *connection, void *context,
+                                 struct error *error)
 {
     struct creation *creation = context;
     const struct import_order *order = creation->order;

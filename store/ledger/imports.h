@@ -30,15 +30,16 @@ struct import_order {
 /* Keeps an import with its cells and audit row. The same file in the same format, with nothing
  * stated or the same, is the one before: *existed, and another name is noted. With other facts
  * stated it is a new one that corrects the newest before. */
-bool import_create(struct store *store, const struct import_order *order, int64_t now_ms,
-                   struct change *change, struct import_row *out, bool *existed,
-                   struct error *error);
+CHECKED bool import_create(struct store *store, const struct import_order *order, int64_t now_ms,
+                           struct change *change, struct import_row *out, bool *existed,
+                           struct error *error);
 /* NOT_FOUND names the id. */
-bool import_find(struct store *store, const char *id, struct import_row *out, struct error *error);
+CHECKED bool import_find(struct store *store, const char *id, struct import_row *out,
+                         struct error *error);
 /* Newest first; deployment NULL: all; before_ms 0: from the newest. */
-bool import_list(struct store *store, const char *deployment, int64_t before_ms, size_t limit,
-                 struct import_row **out, size_t *count, struct error *error);
+CHECKED bool import_list(struct store *store, const char *deployment, int64_t before_ms,
+                         size_t limit, struct import_row **out, size_t *count, struct error *error);
 /* Calls `each` with the JSON of every cell in the file's order, until it returns false. */
-bool import_each_cell(struct store *store, const char *id,
-                      bool (*each)(void *context, const char *json, struct error *error),
-                      void *context, struct error *error);
+CHECKED bool import_each_cell(struct store *store, const char *id,
+                              bool (*each)(void *context, const char *json, struct error *error),
+                              void *context, struct error *error);

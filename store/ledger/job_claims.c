@@ -56,8 +56,8 @@ static bool kind_wanted(const char *const *kinds, const char *kind)
     "(SELECT coalesce(max(number), 0) FROM served_endpoints WHERE endpoint IN "                    \
     "(SELECT endpoint FROM endpoint_leases WHERE job_id = jobs.id)) "
 
-static bool find_claimable(struct sql_connection *connection, struct claiming *claiming,
-                           struct error *error)
+static CHECKED bool find_claimable(struct sql_connection *connection, struct claiming *claiming,
+                                   struct error *error)
 {
     static const char CLAIMABLE[] =
         "SELECT " JOB_COLUMNS "FROM jobs "
@@ -80,8 +80,8 @@ static bool find_claimable(struct sql_connection *connection, struct claiming *c
     return step == SQL_DONE;
 }
 
-static bool take(struct sql_connection *connection, const struct claiming *claiming,
-                 struct error *error)
+static CHECKED bool take(struct sql_connection *connection, const struct claiming *claiming,
+                         struct error *error)
 {
     SQL_AUTO sql = sql_begin(
         connection,
@@ -97,7 +97,8 @@ static bool take(struct sql_connection *connection, const struct claiming *claim
     return sql_run(&sql, error);
 }
 
-static bool note_served(struct sql_connection *connection, const char *job_id, struct error *error)
+static CHECKED bool note_served(struct sql_connection *connection, const char *job_id,
+                                struct error *error)
 {
     static const char SERVED[] =
         "INSERT INTO served_principals (principal, number) SELECT principal, "
@@ -109,8 +110,8 @@ static bool note_served(struct sql_connection *connection, const char *job_id, s
 
 /* Whoever has one endpoint of two goes on to the line for the other, and the next may be claimed
  * meanwhile. */
-static bool find_ready(struct sql_connection *connection, struct claiming *claiming,
-                       struct error *error)
+static CHECKED bool find_ready(struct sql_connection *connection, struct claiming *claiming,
+                               struct error *error)
 {
     bool holds = false;
 
@@ -125,7 +126,8 @@ static bool find_ready(struct sql_connection *connection, struct claiming *claim
     return true;
 }
 
-static bool apply_claim(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_claim(struct sql_connection *connection, void *context,
+                                struct error *error)
 {
     static const char INTERRUPT[] =
         "UPDATE attempts SET state = 'interrupted', finished_ms = ?2, "
@@ -143,7 +145,8 @@ static bool apply_claim(struct sql_connection *connection, void *context, struct
 }
 
 /* Most of the time there is none: that costs no transaction. */
-static bool any_claimable(struct store *store, struct claiming *claiming, struct error *error)
+static CHECKED bool any_claimable(struct store *store, struct claiming *claiming,
+                                  struct error *error)
 {
     READER_AUTO reader = database_reader(store->main);
 
@@ -167,7 +170,8 @@ bool job_claim(struct store *store, const char *owner, const char *const *kinds,
     return true;
 }
 
-static bool apply_orphans(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_orphans(struct sql_connection *connection, void *context,
+                                  struct error *error)
 {
     static const char RELEASE[] =
         "UPDATE jobs SET lease_until_ms = 0 WHERE state = 'running' AND owner <> ?1";
@@ -190,8 +194,8 @@ struct beating {
     int64_t now_ms, lease_ms, asked_ns;
 };
 
-static bool beat_one(struct sql_connection *connection, struct job_beat *beat,
-                     int64_t lease_until_ms, int64_t now_ms, struct error *error)
+static CHECKED bool beat_one(struct sql_connection *connection, struct job_beat *beat,
+                             int64_t lease_until_ms, int64_t now_ms, struct error *error)
 {
     static const char BEAT[] =
         "UPDATE jobs SET lease_until_ms = ?3, progress = ?4, progress_total = ?5, message = ?6, "
@@ -216,7 +220,8 @@ static bool beat_one(struct sql_connection *connection, struct job_beat *beat,
     return true;
 }
 
-static bool apply_beats(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_beats(struct sql_connection *connection, void *context,
+                                struct error *error)
 {
     const struct beating *beating = context;
     /* A slow disk must not cost the lease: time spent in the queue does not count. */
@@ -244,8 +249,8 @@ struct ending {
     int64_t now_ms;
 };
 
-static bool end_job(struct sql_connection *connection, const struct ending *ending,
-                    struct error *error)
+static CHECKED bool end_job(struct sql_connection *connection, const struct ending *ending,
+                            struct error *error)
 {
     SQL_AUTO sql = sql_begin(
         connection,
@@ -260,7 +265,8 @@ static bool end_job(struct sql_connection *connection, const struct ending *endi
     return sql_run(&sql, error);
 }
 
-static bool apply_finish(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_finish(struct sql_connection *connection, void *context,
+                                 struct error *error)
 {
     static const char INTERRUPT[] =
         "UPDATE attempts SET state = 'interrupted', finished_ms = ?2, reason = 'its job ended' "
@@ -286,7 +292,8 @@ bool job_finish(struct store *store, const struct claim *claim, enum job_state s
     return database_write(store->main, apply_finish, &ending, error);
 }
 
-static bool apply_yield(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_yield(struct sql_connection *connection, void *context,
+                                struct error *error)
 {
     static const char INTERRUPT[] =
         "UPDATE attempts SET state = 'interrupted', finished_ms = ?2, "

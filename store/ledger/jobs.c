@@ -115,7 +115,8 @@ bool job_list(struct store *store, const struct job_filter *filter, size_t limit
     return true;
 }
 
-static bool count_waiting(struct sql_connection *connection, int64_t *out, struct error *error)
+static CHECKED bool count_waiting(struct sql_connection *connection, int64_t *out,
+                                  struct error *error)
 {
     bool found;
     SQL_AUTO sql = sql_begin(connection, "SELECT count(*) FROM jobs WHERE " JOB_WAITS);
@@ -162,7 +163,7 @@ bool job_insert(struct sql_connection *connection, const struct job *job, struct
     return sql_run(&sql, error);
 }
 
-static bool apply_add(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_add(struct sql_connection *connection, void *context, struct error *error)
 {
     struct job *job = context;
 
@@ -216,7 +217,8 @@ struct cancelling {
     struct text changed;
 };
 
-static bool apply_cancel(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_cancel(struct sql_connection *connection, void *context,
+                                 struct error *error)
 {
     static const char CANCEL[] =
         "UPDATE jobs SET state = 'cancelled', cancel_requested_ms = ?2, "

@@ -36,29 +36,32 @@ struct claim {
 };
 
 /* Queues a job of any kind; sweeps bring their own (sweep_create). */
-bool job_add(struct store *store, const char *kind, const char *subject, const char *principal,
-             int64_t now_ms, struct change *change, struct job *out, struct error *error);
-bool job_find(struct store *store, const char *id, struct job *out, struct error *error);
+CHECKED bool job_add(struct store *store, const char *kind, const char *subject,
+                     const char *principal, int64_t now_ms, struct change *change, struct job *out,
+                     struct error *error);
+CHECKED bool job_find(struct store *store, const char *id, struct job *out, struct error *error);
 struct job_filter {
     const char *kind, *principal, *subject; /* NULL: any */
     int state;                              /* -1: any */
     int64_t before_ms;                      /* 0: from the newest */
 };
 /* Newest first. free(*out). */
-bool job_list(struct store *store, const struct job_filter *filter, size_t limit, struct job **out,
-              size_t *count, struct error *error);
-bool job_counts(struct store *store, int64_t counts[JOB_CANCELLED + 1], struct error *error);
+CHECKED bool job_list(struct store *store, const struct job_filter *filter, size_t limit,
+                      struct job **out, size_t *count, struct error *error);
+CHECKED bool job_counts(struct store *store, int64_t counts[JOB_CANCELLED + 1],
+                        struct error *error);
 
 /* Takes a job that another owner runs and whose lease ended before now_ms, or else a queued one
  * that has its endpoints to itself; *found false if there is none. Among queued ones principals
  * take turns, those with the fewest running jobs first, then endpoints, then the oldest is first.
  * The fence counts up; attempts the last holder left running become interrupted in the same
  * transaction. */
-bool job_claim(struct store *store, const char *owner, const char *const *kinds, int64_t now_ms,
-               int64_t lease_ms, struct job *out, bool *found, struct error *error);
+CHECKED bool job_claim(struct store *store, const char *owner, const char *const *kinds,
+                       int64_t now_ms, int64_t lease_ms, struct job *out, bool *found,
+                       struct error *error);
 /* At start, with the folder locked: running jobs of other owners are claimable at once, and queued
  * sweeps that an older version left stand in line. */
-bool job_orphans_release(struct store *store, const char *owner, struct error *error);
+CHECKED bool job_orphans_release(struct store *store, const char *owner, struct error *error);
 /* Extends the leases of all these claims and stores their progress, in one transaction. A stale
  * claim's `stale` is set. */
 struct job_beat {
@@ -67,24 +70,25 @@ struct job_beat {
     char message[256];
     bool stale, cancel_requested; /* out */
 };
-bool job_heartbeat(struct store *store, struct job_beat *beats, size_t count, int64_t now_ms,
-                   int64_t lease_ms, struct error *error);
+CHECKED bool job_heartbeat(struct store *store, struct job_beat *beats, size_t count,
+                           int64_t now_ms, int64_t lease_ms, struct error *error);
 /* Ends the job and gives up its endpoints; CONFLICT if the claim is stale. An attempt that still
  * runs becomes interrupted, and a sweep that was not ended (sweep_end) fails or is cancelled with
  * its job. */
-bool job_finish(struct store *store, const struct claim *claim, enum job_state state,
-                const char *outcome_json, int64_t now_ms, struct error *error);
+CHECKED bool job_finish(struct store *store, const struct claim *claim, enum job_state state,
+                        const char *outcome_json, int64_t now_ms, struct error *error);
 /* Gives a running job back to the queue: it keeps its endpoints, unless it asked something. */
-bool job_yield(struct store *store, const struct claim *claim, struct error *error);
+CHECKED bool job_yield(struct store *store, const struct claim *claim, struct error *error);
 /* A queued job is cancelled at once (its sweep too), a running one is asked to stop; a finished
  * one: CONFLICT. */
-bool job_cancel(struct store *store, const char *id, int64_t now_ms, struct change *change,
-                struct job *out, struct error *error);
+CHECKED bool job_cancel(struct store *store, const char *id, int64_t now_ms, struct change *change,
+                        struct job *out, struct error *error);
 
 #define ENDPOINT_NAME_SIZE 264
 /* "127.0.0.1:8000": the host and port of a model server's URL, and where a job that measures there
  * stands in line. */
-bool endpoint_lease_name(const char *url, char out[ENDPOINT_NAME_SIZE], struct error *error);
+CHECKED bool endpoint_lease_name(const char *url, char out[ENDPOINT_NAME_SIZE],
+                                 struct error *error);
 
 struct endpoint_lease {
     char endpoint[ENDPOINT_NAME_SIZE], job_id[ID_SIZE], principal[64], purpose[128];
@@ -92,8 +96,8 @@ struct endpoint_lease {
     size_t place;                 /* in line, from 1; 0: holds it */
 };
 /* By endpoint, in the order of their lines. free(*out). */
-bool endpoint_lease_list(struct store *store, struct endpoint_lease **out, size_t *count,
-                         struct error *error);
+CHECKED bool endpoint_lease_list(struct store *store, struct endpoint_lease **out, size_t *count,
+                                 struct error *error);
 
 /* Where a queued job waits. */
 struct line_place {
@@ -102,10 +106,10 @@ struct line_place {
     struct endpoint_lease first; /* who holds the endpoint; where nobody does, who comes next */
 };
 /* *found false: it waits in no line. */
-bool job_line_place(struct store *store, const char *job_id, struct line_place *out, bool *found,
-                    struct error *error);
+CHECKED bool job_line_place(struct store *store, const char *job_id, struct line_place *out,
+                            bool *found, struct error *error);
 
 /* Remembers and finds the answer of a call with an idempotency key. */
-bool idempotency_find(struct store *store, const char *principal, const char *tool, const char *key,
-                      const char *arguments_digest, char subject[ID_SIZE], bool *found,
-                      struct error *error);
+CHECKED bool idempotency_find(struct store *store, const char *principal, const char *tool,
+                              const char *key, const char *arguments_digest, char subject[ID_SIZE],
+                              bool *found, struct error *error);

@@ -19,8 +19,8 @@ static void read_row(const struct sql *sql, struct model_facts *row)
     sql_text(sql, 7, row->details, sizeof row->details);
 }
 
-static bool latest(struct sql_connection *connection, int64_t deployment_id,
-                   struct model_facts *out, bool *found, struct error *error)
+static CHECKED bool latest(struct sql_connection *connection, int64_t deployment_id,
+                           struct model_facts *out, bool *found, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection,
                              "SELECT deployment_id, revision, observed_ms, model, engine, "
@@ -48,7 +48,8 @@ static bool same(const struct model_facts *a, const struct model_facts *b)
            && strcmp(details_of(a), details_of(b)) == 0;
 }
 
-static bool apply_note(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_note(struct sql_connection *connection, void *context,
+                               struct error *error)
 {
     const struct model_facts *facts = *(const struct model_facts *const *)context;
     struct model_facts newest;

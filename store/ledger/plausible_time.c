@@ -28,7 +28,8 @@ bool plausible_time_load(struct store *store, struct error *error)
     return true;
 }
 
-static bool apply_memory(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_memory(struct sql_connection *connection, void *context,
+                                 struct error *error)
 {
     const struct timeline_memory *memory = context;
     SQL_AUTO sql =
@@ -76,7 +77,7 @@ struct timeline_verdict plausible_time(struct store *store, int64_t wall_ms, int
 {
     struct store_clock *clock = &store->clock;
     struct timeline_memory *memory;
-    struct error ignored; /* told in the log when it fails */
+    struct error problem;
 
     pthread_mutex_lock(&clock->lock);
     bool first = !clock->begun;
@@ -89,8 +90,8 @@ struct timeline_verdict plausible_time(struct store *store, int64_t wall_ms, int
     memory = take_memory(clock, first || changed, wall_ms, uptime_ms);
     pthread_mutex_unlock(&clock->lock);
     say(&verdict, changed);
-    if (memory != NULL)
-        database_defer_take(store->main, apply_memory, memory, free, &ignored);
+    if (memory != NULL && !database_defer_take(store->main, apply_memory, memory, free, &problem))
+        log_warning("the time of %s is not kept: %s", store->folder, problem.message);
     return verdict;
 }
 

@@ -11,6 +11,6 @@ struct timeline_verdict plausible_time(struct store *store, int64_t wall_ms, int
 /* By the clocks as they are now. */
 struct timeline_verdict plausible_time_now(struct store *store);
 /* From now on the wall clock is believed; *before: how it was. */
-bool plausible_time_accept(struct store *store, int64_t wall_ms, int64_t uptime_ms,
-                           struct change *change, struct timeline_verdict *before,
-                           struct error *error);
+CHECKED bool plausible_time_accept(struct store *store, int64_t wall_ms, int64_t uptime_ms,
+                                   struct change *change, struct timeline_verdict *before,
+                                   struct error *error);

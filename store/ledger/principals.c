@@ -53,8 +53,8 @@ struct adding {
     const uint8_t *digest;
 };
 
-static bool insert_principal(struct sql_connection *connection, const struct api_key *key,
-                             struct error *error)
+static CHECKED bool insert_principal(struct sql_connection *connection, const struct api_key *key,
+                                     struct error *error)
 {
     SQL_AUTO sql =
         sql_begin(connection, "INSERT INTO principals (name, role, created_ms) VALUES (?1, ?2, ?3) "
@@ -66,8 +66,8 @@ static bool insert_principal(struct sql_connection *connection, const struct api
     return sql_run(&sql, error);
 }
 
-static bool read_role(struct sql_connection *connection, const char *name, int64_t *id,
-                      enum role *role, bool *found, struct error *error)
+static CHECKED bool read_role(struct sql_connection *connection, const char *name, int64_t *id,
+                              enum role *role, bool *found, struct error *error)
 {
     char text[16];
     SQL_AUTO sql = sql_begin(connection, "SELECT id, role FROM principals WHERE name = ?1");
@@ -89,8 +89,8 @@ static const char *article(enum role role)
 }
 
 /* A principal has one role: a key with another would change that of all its keys. */
-static bool find_principal(struct sql_connection *connection, const struct api_key *key,
-                           int64_t *id, struct error *error)
+static CHECKED bool find_principal(struct sql_connection *connection, const struct api_key *key,
+                                   int64_t *id, struct error *error)
 {
     enum role role = key->role;
     bool found = false;
@@ -106,7 +106,7 @@ static bool find_principal(struct sql_connection *connection, const struct api_k
                         key->principal, role_names[key->role]);
 }
 
-static bool apply_add(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_add(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct adding *adding = context;
     const struct api_key *key = &adding->key;
@@ -128,7 +128,7 @@ static bool apply_add(struct sql_connection *connection, void *context, struct e
     return sql_run(&sql, error);
 }
 
-static bool check_label(const char *label, struct error *error)
+static CHECKED bool check_label(const char *label, struct error *error)
 {
     TEXT_AUTO shown = { 0 };
 
@@ -266,7 +266,8 @@ struct revoking {
     int64_t now_ms, revoked;
 };
 
-static bool apply_revoke(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_revoke(struct sql_connection *connection, void *context,
+                                 struct error *error)
 {
     struct revoking *revoking = context;
     SQL_AUTO sql =
@@ -347,7 +348,8 @@ struct promotion {
     char detail[40];
 };
 
-static bool apply_role(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_role(struct sql_connection *connection, void *context,
+                               struct error *error)
 {
     struct promotion *promotion = context;
     bool found;

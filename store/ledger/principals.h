@@ -26,7 +26,8 @@ struct principal {
 };
 
 /* Is there a principal of this name, with a key or `local`? */
-bool principal_exists(struct store *store, const char *name, bool *out, struct error *error);
+CHECKED bool principal_exists(struct store *store, const char *name, bool *out,
+                              struct error *error);
 
 #define API_KEY_LABEL_SIZE 64
 struct api_key {
@@ -39,26 +40,26 @@ struct api_key {
 
 /* Creates the principal where it is new, with this role, and a key for it; only the digest is
  * stored. CONFLICT: the principal has another role (principal_set_role). */
-bool api_key_add(struct store *store, const char *principal, enum role role, const char *label,
-                 const uint8_t digest[DIGEST_BYTES], int64_t expires_ms, struct change *change,
-                 struct api_key *out, struct error *error);
+CHECKED bool api_key_add(struct store *store, const char *principal, enum role role,
+                         const char *label, const uint8_t digest[DIGEST_BYTES], int64_t expires_ms,
+                         struct change *change, struct api_key *out, struct error *error);
 /* All there are, with what they are recognized by, in order of digest: to be kept in memory.
  * free(*out). */
 struct recognized_key {
     uint8_t digest[DIGEST_BYTES];
     struct api_key key;
 };
-bool api_key_load(struct store *store, struct recognized_key **out, size_t *count,
-                  struct error *error);
+CHECKED bool api_key_load(struct store *store, struct recognized_key **out, size_t *count,
+                          struct error *error);
 /* UNAUTHENTICATED if it expired at now_ms or was revoked. */
-bool api_key_check(const struct api_key *key, int64_t now_ms, struct error *error);
+CHECKED bool api_key_check(const struct api_key *key, int64_t now_ms, struct error *error);
 /* Stored within a second or so; never waits. */
 void api_key_note_use(struct store *store, const char *id, int64_t now_ms);
-bool api_key_list(struct store *store, struct api_key **out, size_t *count,
-                  struct error *error); /* free(*out) */
+CHECKED bool api_key_list(struct store *store, struct api_key **out, size_t *count,
+                          struct error *error); /* free(*out) */
 /* By key id, or every key of a principal by name; NOT_FOUND says so. *revoked: how many. */
-bool api_key_revoke(struct store *store, const char *id_or_principal, int64_t now_ms,
-                    struct change *change, int64_t *revoked, struct error *error);
+CHECKED bool api_key_revoke(struct store *store, const char *id_or_principal, int64_t now_ms,
+                            struct change *change, int64_t *revoked, struct error *error);
 
 /* Who has keys, or had. */
 struct principal_row {
@@ -67,12 +68,12 @@ struct principal_row {
     int64_t keys, valid_keys;         /* all there were; those that are valid now */
 };
 /* By name. free(*out). */
-bool principal_list(struct store *store, struct principal_row **out, size_t *count,
-                    struct error *error);
+CHECKED bool principal_list(struct store *store, struct principal_row **out, size_t *count,
+                            struct error *error);
 /* For all of its keys. *before: the role it had. NOT_FOUND
  * names the principal. */
-bool principal_set_role(struct store *store, const char *name, enum role role,
-                        struct change *change, enum role *before, struct error *error);
+CHECKED bool principal_set_role(struct store *store, const char *name, enum role role,
+                                struct change *change, enum role *before, struct error *error);
 
 struct session_row {
     char id[ID_SIZE];
@@ -87,17 +88,21 @@ struct session_row {
 };
 /* The id of every session's standing stream (events.h). */
 #define SESSION_STANDING "0"
-bool session_add(struct store *store, const struct session_row *session, struct error *error);
-bool session_touch(struct store *store, const char *id, int64_t now_ms, struct error *error);
-bool session_hear(struct store *store, const char *id, int64_t sequence, struct error *error);
+CHECKED bool session_add(struct store *store, const struct session_row *session,
+                         struct error *error);
+CHECKED bool session_touch(struct store *store, const char *id, int64_t now_ms,
+                           struct error *error);
+CHECKED bool session_hear(struct store *store, const char *id, int64_t sequence,
+                          struct error *error);
 /* On disk when it returns. */
-bool session_set_log_level(struct store *store, const char *id, int64_t level, struct error *error);
+CHECKED bool session_set_log_level(struct store *store, const char *id, int64_t level,
+                                   struct error *error);
 /* With its events and all. */
-bool session_remove(struct store *store, const char *id, struct error *error);
+CHECKED bool session_remove(struct store *store, const char *id, struct error *error);
 /* All that were seen since `since_ms`, to be taken up at start; the older ones are deleted. Free
  * each capabilities and the array with session_rows_free. */
-bool session_load(struct store *store, int64_t since_ms, struct session_row **rows, size_t *count,
-                  struct error *error);
+CHECKED bool session_load(struct store *store, int64_t since_ms, struct session_row **rows,
+                          size_t *count, struct error *error);
 void session_rows_free(struct session_row *rows, size_t count);
 
 /* What a session follows, in no order. */
@@ -106,10 +111,10 @@ struct session_subscription_row {
     char *uri; /* heap */
 };
 /* One that is there already stays; nothing for a session that ended. */
-bool session_subscription_add(struct store *store, const char *session, const char *uri,
-                              struct error *error);
-bool session_subscription_remove(struct store *store, const char *session, const char *uri,
-                                 struct error *error);
-bool session_subscription_load(struct store *store, struct session_subscription_row **rows,
-                               size_t *count, struct error *error);
+CHECKED bool session_subscription_add(struct store *store, const char *session, const char *uri,
+                                      struct error *error);
+CHECKED bool session_subscription_remove(struct store *store, const char *session, const char *uri,
+                                         struct error *error);
+CHECKED bool session_subscription_load(struct store *store, struct session_subscription_row **rows,
+                                       size_t *count, struct error *error);
 void session_subscription_rows_free(struct session_subscription_row *rows, size_t count);

@@ -14,8 +14,8 @@ struct asking {
     int64_t now_ms;
 };
 
-static bool insert(struct sql_connection *connection, const struct asking *asking, size_t i,
-                   struct error *error)
+static CHECKED bool insert(struct sql_connection *connection, const struct asking *asking, size_t i,
+                           struct error *error)
 {
     SQL_AUTO sql =
         sql_begin(connection, "INSERT INTO job_questions (job_id, key, request, asked_ms) "
@@ -28,7 +28,7 @@ static bool insert(struct sql_connection *connection, const struct asking *askin
     return sql_run(&sql, error);
 }
 
-static bool apply_add(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_add(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct asking *asking = context;
 
@@ -40,7 +40,7 @@ static bool apply_add(struct sql_connection *connection, void *context, struct e
     return true;
 }
 
-static bool check_question(const struct question_text *question, struct error *error)
+static CHECKED bool check_question(const struct question_text *question, struct error *error)
 {
     size_t key = strlen(question->key), request = strlen(question->request);
 
@@ -75,8 +75,8 @@ struct answering {
     char detail[64];
 };
 
-static bool answer_one(struct sql_connection *connection, struct answering *answering, size_t i,
-                       struct error *error)
+static CHECKED bool answer_one(struct sql_connection *connection, struct answering *answering,
+                               size_t i, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "UPDATE job_questions SET answer = ?3, answered_ms = ?4 "
                                          "WHERE job_id = ?1 AND key = ?2 AND answer IS NULL");
@@ -91,7 +91,8 @@ static bool answer_one(struct sql_connection *connection, struct answering *answ
     return true;
 }
 
-static bool apply_answer(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_answer(struct sql_connection *connection, void *context,
+                                 struct error *error)
 {
     static const char UPDATED[] = "UPDATE jobs SET updated_ms = ?2 WHERE id = ?1";
     struct answering *answering = context;

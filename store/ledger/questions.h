@@ -20,18 +20,18 @@ struct question_row {
 struct question_text {
     const char *key, *request;
 };
-bool question_add(struct store *store, const struct claim *claim,
-                  const struct question_text *questions, size_t count, int64_t now_ms,
-                  struct error *error);
+CHECKED bool question_add(struct store *store, const struct claim *claim,
+                          const struct question_text *questions, size_t count, int64_t now_ms,
+                          struct error *error);
 /* Notes answers, in one transaction with the audit row. Keys that are not open (unknown, or
  * answered already) are passed over; *taken counts the others. INVALID if an answer is too long. */
 struct answer_text {
     const char *key, *answer;
 };
-bool question_answer(struct store *store, const char *job_id, const struct answer_text *answers,
-                     size_t count, int64_t now_ms, struct change *change, size_t *taken,
-                     struct error *error);
+CHECKED bool question_answer(struct store *store, const char *job_id,
+                             const struct answer_text *answers, size_t count, int64_t now_ms,
+                             struct change *change, size_t *taken, struct error *error);
 /* A job's questions in order of key. question_rows_free. */
-bool question_list(struct store *store, const char *job_id, struct question_row **out,
-                   size_t *count, struct error *error);
+CHECKED bool question_list(struct store *store, const char *job_id, struct question_row **out,
+                           size_t *count, struct error *error);
 void question_rows_free(struct question_row *rows, size_t count);

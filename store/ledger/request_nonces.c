@@ -16,8 +16,8 @@ struct key_wanted {
     uint8_t *out;
 };
 
-static bool apply_key_insert(struct sql_connection *connection, const struct key_wanted *wanted,
-                             struct error *error)
+static CHECKED bool apply_key_insert(struct sql_connection *connection,
+                                     const struct key_wanted *wanted, struct error *error)
 {
     uint8_t fresh[DIGEST_BYTES];
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO server_keys (name, key, created_ms) "
@@ -30,7 +30,7 @@ static bool apply_key_insert(struct sql_connection *connection, const struct key
     return sql_run(&sql, error);
 }
 
-static bool apply_key(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_key(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct key_wanted *wanted = context;
     const void *key;
@@ -61,7 +61,8 @@ bool request_nonce_key_load(struct store *store, const char *name, uint8_t out[D
 
 /* ---- What was done ---- */
 
-static bool check_fresh(struct sql_connection *connection, const char *nonce, struct error *error)
+static CHECKED bool check_fresh(struct sql_connection *connection, const char *nonce,
+                                struct error *error)
 {
     bool found;
     SQL_AUTO sql = sql_begin(connection, "SELECT 1 FROM settled_requests WHERE nonce = ?1");
@@ -112,7 +113,8 @@ struct answering {
     const char *nonce, *result;
 };
 
-static bool apply_answer(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_answer(struct sql_connection *connection, void *context,
+                                 struct error *error)
 {
     const struct answering *answering = context;
     SQL_AUTO sql =

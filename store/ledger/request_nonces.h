@@ -7,8 +7,8 @@
 #include "store/ledger/change.h"
 
 /* The key of that name; made, at random, where there is none. */
-bool request_nonce_key_load(struct store *store, const char *name, uint8_t out[DIGEST_BYTES],
-                            struct error *error);
+CHECKED bool request_nonce_key_load(struct store *store, const char *name,
+                                    uint8_t out[DIGEST_BYTES], struct error *error);
 
 /* A request that was carried out; its row is written with its effect, by struct change. */
 struct request_nonce {
@@ -17,7 +17,7 @@ struct request_nonce {
     char *result; /* heap; NULL: not known: it is being answered, or never was */
 };
 /* *found tells whether it was; then free out->result. */
-bool request_nonce_find(struct store *store, const char *nonce, struct request_nonce *out,
-                        bool *found, struct error *error);
-bool request_nonce_answer(struct store *store, const char *nonce, const char *result,
-                          struct error *error);
+CHECKED bool request_nonce_find(struct store *store, const char *nonce, struct request_nonce *out,
+                                bool *found, struct error *error);
+CHECKED bool request_nonce_answer(struct store *store, const char *nonce, const char *result,
+                                  struct error *error);

@@ -49,7 +49,8 @@ struct deletion {
     int64_t before_ms, deleted;
 };
 
-static bool apply_delete(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_delete(struct sql_connection *connection, void *context,
+                                 struct error *error)
 {
     struct deletion *deletion = context;
     SQL_AUTO sql = sql_begin(connection, deletion->rule->statement);
@@ -62,8 +63,8 @@ static bool apply_delete(struct sql_connection *connection, void *context, struc
     return true;
 }
 
-static bool follow(struct database *database, const struct rule *rule, int64_t before_ms,
-                   struct error *error)
+static CHECKED bool follow(struct database *database, const struct rule *rule, int64_t before_ms,
+                           struct error *error)
 {
     struct deletion deletion = { .rule = rule, .before_ms = before_ms };
 
@@ -75,7 +76,7 @@ static bool follow(struct database *database, const struct rule *rule, int64_t b
 }
 
 /* Gives a large free space back to the file system. */
-static bool shrink(struct database *database, struct error *error)
+static CHECKED bool shrink(struct database *database, struct error *error)
 {
     bool more = true;
 

@@ -109,8 +109,8 @@ struct fingerprinting {
     char digest[DIGEST_TEXT_SIZE];
 };
 
-static bool insert_document(struct sql_connection *connection, const struct fingerprinting *print,
-                            struct error *error)
+static CHECKED bool insert_document(struct sql_connection *connection,
+                                    const struct fingerprinting *print, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO fingerprints (digest, document) "
                                          "VALUES (?1, ?2) ON CONFLICT DO NOTHING");
@@ -120,7 +120,8 @@ static bool insert_document(struct sql_connection *connection, const struct fing
     return sql_run(&sql, error);
 }
 
-static bool apply_fingerprint(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_fingerprint(struct sql_connection *connection, void *context,
+                                      struct error *error)
 {
     const struct fingerprinting *print = context;
     SQL_AUTO sql = sql_begin(connection, "UPDATE runs SET fingerprint = ?3 WHERE sweep_id = "

@@ -32,8 +32,8 @@ static bool read_row(const struct sql *sql, struct secret_origin *row)
     return url_origin(url, row->origin, &ignored);
 }
 
-static bool list(struct sql_connection *connection, const char *secret, struct secret_origin **out,
-                 size_t *count, struct error *error)
+static CHECKED bool list(struct sql_connection *connection, const char *secret,
+                         struct secret_origin **out, size_t *count, struct error *error)
 {
     struct secret_origin *rows = NULL;
     size_t length = 0;
@@ -81,13 +81,14 @@ bool secret_origin_insert(struct sql_connection *connection, const struct secret
     return sql_run(&sql, error);
 }
 
-static bool apply_insert(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_insert(struct sql_connection *connection, void *context,
+                                 struct error *error)
 {
     return secret_origin_insert(connection, context, error);
 }
 
-static bool delete_url(struct sql_connection *connection, const char *secret, const char *url,
-                       struct error *error)
+static CHECKED bool delete_url(struct sql_connection *connection, const char *secret,
+                               const char *url, struct error *error)
 {
     SQL_AUTO sql =
         sql_begin(connection, "DELETE FROM secret_origins WHERE secret = ?1 AND url = ?2");
@@ -98,7 +99,8 @@ static bool delete_url(struct sql_connection *connection, const char *secret, co
 }
 
 /* The URLs of an origin may be several: those of an upgrade. */
-static bool apply_delete(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_delete(struct sql_connection *connection, void *context,
+                                 struct error *error)
 {
     const struct secret_origin *row = context;
     char url[URL_SIZE], origin[ORIGIN_SIZE];
@@ -116,8 +118,8 @@ static bool apply_delete(struct sql_connection *connection, void *context, struc
     return step != SQL_FAILED;
 }
 
-static bool find(struct store *store, const struct secret_origin *wanted, bool *found,
-                 struct error *error)
+static CHECKED bool find(struct store *store, const struct secret_origin *wanted, bool *found,
+                         struct error *error)
 {
     struct secret_origin *rows;
     size_t count;
@@ -130,8 +132,8 @@ static bool find(struct store *store, const struct secret_origin *wanted, bool *
 }
 
 /* Makes it so that the secret is bound, or not. */
-static bool edit(struct store *store, const char *secret, const char *origin, bool bound,
-                 int64_t now_ms, struct change *change, bool *changed, struct error *error)
+static CHECKED bool edit(struct store *store, const char *secret, const char *origin, bool bound,
+                         int64_t now_ms, struct change *change, bool *changed, struct error *error)
 {
     struct secret_origin row = { .created_ms = now_ms };
     bool found;

@@ -13,10 +13,11 @@ struct secret_origin {
 };
 
 /* `origin` is one of url_origin's. *changed false: it was so already, and nothing is written. */
-bool secret_origin_add(struct store *store, const char *secret, const char *origin, int64_t now_ms,
-                       struct change *change, bool *changed, struct error *error);
-bool secret_origin_remove(struct store *store, const char *secret, const char *origin,
-                          struct change *change, bool *changed, struct error *error);
+CHECKED bool secret_origin_add(struct store *store, const char *secret, const char *origin,
+                               int64_t now_ms, struct change *change, bool *changed,
+                               struct error *error);
+CHECKED bool secret_origin_remove(struct store *store, const char *secret, const char *origin,
+                                  struct change *change, bool *changed, struct error *error);
 /* Of one secret (NULL: of all), in order of their names. free(*out). */
-bool secret_origin_list(struct store *store, const char *secret, struct secret_origin **out,
-                        size_t *count, struct error *error);
+CHECKED bool secret_origin_list(struct store *store, const char *secret, struct secret_origin **out,
+                                size_t *count, struct error *error);

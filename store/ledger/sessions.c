@@ -7,7 +7,7 @@
 #include "store/ledger/principals.h"
 #include "store/ledger/store_private.h"
 
-static bool apply_add(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_add(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct session_row *session = *(const struct session_row *const *)context;
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO sessions (id, principal, protocol_version, "
@@ -54,7 +54,8 @@ struct leveling {
     int64_t level;
 };
 
-static bool apply_log_level(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_log_level(struct sql_connection *connection, void *context,
+                                    struct error *error)
 {
     const struct leveling *leveling = context;
     SQL_AUTO sql = sql_begin(connection, "UPDATE sessions SET log_level = ?2 WHERE id = ?1");
@@ -72,7 +73,8 @@ bool session_set_log_level(struct store *store, const char *id, int64_t level, s
 }
 
 /* The streams of a session are called <session>/<stream>. */
-static bool apply_remove(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_remove(struct sql_connection *connection, void *context,
+                                 struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "DELETE FROM sessions WHERE id = ?1");
     SQL_AUTO events = sql_begin(connection, "DELETE FROM events WHERE stream > ?1 || '/' "
@@ -91,7 +93,8 @@ bool session_remove(struct store *store, const char *id, struct error *error)
     return database_write(store->main, apply_remove, copy, error);
 }
 
-static bool apply_expire(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_expire(struct sql_connection *connection, void *context,
+                                 struct error *error)
 {
     const int64_t *since_ms = context;
     SQL_AUTO sql = sql_begin(connection, "DELETE FROM sessions WHERE last_seen_ms < ?1");
@@ -158,8 +161,9 @@ struct subscribing {
     const char *session, *uri;
 };
 
-static bool apply_to_subscription(struct sql_connection *connection, const char *statement,
-                                  const struct subscribing *subscribing, struct error *error)
+static CHECKED bool apply_to_subscription(struct sql_connection *connection, const char *statement,
+                                          const struct subscribing *subscribing,
+                                          struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, statement);
 
@@ -168,7 +172,8 @@ static bool apply_to_subscription(struct sql_connection *connection, const char 
     return sql_run(&sql, error);
 }
 
-static bool apply_subscribe(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_subscribe(struct sql_connection *connection, void *context,
+                                    struct error *error)
 {
     static const char INSERT[] =
         "INSERT INTO subscriptions (session, uri) SELECT id, ?2 FROM sessions WHERE id = ?1 "
@@ -185,7 +190,8 @@ bool session_subscription_add(struct store *store, const char *session, const ch
     return database_write(store->main, apply_subscribe, &subscribing, error);
 }
 
-static bool apply_unsubscribe(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_unsubscribe(struct sql_connection *connection, void *context,
+                                      struct error *error)
 {
     static const char DELETE[] = "DELETE FROM subscriptions WHERE session = ?1 AND uri = ?2";
 

@@ -17,8 +17,8 @@
 #define SCRAPE_READERS 2
 #define CHECK_INTERVAL_NS 1000000000
 
-static bool open_files(struct store *store, const char *folder, unsigned readers,
-                       struct error *error)
+static CHECKED bool open_files(struct store *store, const char *folder, unsigned readers,
+                               struct error *error)
 {
     const struct sql_engine *engine = &sqlite_engine;
     TEXT_AUTO main = { 0 };
@@ -33,7 +33,7 @@ static bool open_files(struct store *store, const char *folder, unsigned readers
            && audit_upgrade(store, error) && plausible_time_load(store, error);
 }
 
-static bool guard(void *context, struct error *error)
+static CHECKED bool guard(void *context, struct error *error)
 {
     return presence_check(context, error);
 }
@@ -127,7 +127,8 @@ void store_close(struct store *store)
 }
 
 /* A real write, of which nothing is left. */
-static bool apply_probe(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_probe(struct sql_connection *connection, void *context,
+                                struct error *error)
 {
     (void)context;
     return sql_connection_run(connection,
@@ -138,7 +139,7 @@ static bool apply_probe(struct sql_connection *connection, void *context, struct
                                  error);
 }
 
-static bool check_read(struct store *store, struct error *error)
+static CHECKED bool check_read(struct store *store, struct error *error)
 {
     READER_AUTO reader = database_reader(store->main);
     SQL_AUTO sql =

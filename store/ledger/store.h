@@ -13,17 +13,18 @@
 /* Opens opsbrain.db and scrapes.db in `folder` (created, mode 0700), locks the folder (flock)
  * against a second process, and brings both schemas up to date. A newer schema, a corrupt file, a
  * folder in use: one clear sentence. */
-bool store_open(const char *folder, unsigned readers, struct store **out, struct error *error);
+CHECKED bool store_open(const char *folder, unsigned readers, struct store **out,
+                        struct error *error);
 /* The file of the keys that rows of the audit are made with (store/audit/audit_key.h), outside
  * `folder`;
  * "": there is none. Before anything else is done with the store. */
-bool store_use_audit_key(struct store *store, const char *path, struct error *error);
+CHECKED bool store_use_audit_key(struct store *store, const char *path, struct error *error);
 /* NOT_FOUND unless the folder has an opsbrain.db. Makes nothing. */
-bool store_require(const char *folder, struct error *error);
+CHECKED bool store_require(const char *folder, struct error *error);
 void store_close(struct store *store); /* commits what is queued, checkpoints; NULL is fine */
 
-bool store_check(struct store *store,
-                 struct error *error);         /* can it be read and written now? for /ready */
+CHECKED bool store_check(struct store *store,
+                         struct error *error); /* can it be read and written now? for /ready */
 bool store_intact(struct store *store);        /* are its files still in their places? */
 int64_t store_size_bytes(struct store *store); /* both files with their WALs */
 size_t store_queued(struct store *store);      /* writes waiting */
@@ -40,5 +41,5 @@ struct retention {
     int64_t records_days, jobs_days, audit_days;
     int64_t samples_days, samples_10s_days, samples_1m_days, samples_1h_days; /* by level */
 };
-bool store_retain(struct store *store, const struct retention *retention, int64_t now_ms,
-                  struct error *error);
+CHECKED bool store_retain(struct store *store, const struct retention *retention, int64_t now_ms,
+                          struct error *error);

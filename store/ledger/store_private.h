@@ -46,18 +46,19 @@ struct store {
 };
 
 /* What the process before remembered of the clock. */
-bool plausible_time_load(struct store *store, struct error *error);
+CHECKED bool plausible_time_load(struct store *store, struct error *error);
 
 /* Runs the closure and adds the audit row of `change` (NULL: none) with outcome 'ok', in one
  * transaction. `subject`, `detail` and `change->changed` are read after the closure has run, so it
  * may fill them. */
-bool store_change(struct store *store, struct change *change, database_apply *apply, void *context,
-                  const char *subject, const char *detail, struct error *error);
+CHECKED bool store_change(struct store *store, struct change *change, database_apply *apply,
+                          void *context, const char *subject, const char *detail,
+                          struct error *error);
 
 /* The same, with what the closure says is changed, before and after; `changed` is finished. */
-bool store_change_told(struct store *store, struct change *change, database_apply *apply,
-                       void *context, const char *subject, const char *detail, struct text *changed,
-                       struct error *error);
+CHECKED bool store_change_told(struct store *store, struct change *change, database_apply *apply,
+                               void *context, const char *subject, const char *detail,
+                               struct text *changed, struct error *error);
 /* Add to such a text what differs; it is empty at first. */
 void audit_changed_text(struct text *changed, const char *member, const char *before,
                         const char *after);
@@ -72,22 +73,22 @@ struct audit_note {
     int64_t times; /* how many calls it stands for */
 };
 /* In the caller's transaction; *id: the row's. */
-bool audit_log_insert(struct sql_connection *connection, const struct audit_keys *keys,
-                      const struct audit_note *note, int64_t *id, struct error *error);
+CHECKED bool audit_log_insert(struct sql_connection *connection, const struct audit_keys *keys,
+                              const struct audit_note *note, int64_t *id, struct error *error);
 /* When the store is opened: the rows of before the chain become a part of it. */
-bool audit_upgrade(struct store *store, struct error *error);
+CHECKED bool audit_upgrade(struct store *store, struct error *error);
 /* Where the key is the audit's first: the anchor gets it, as every row from now on. */
-bool audit_key_begin(struct store *store, struct error *error);
+CHECKED bool audit_key_begin(struct store *store, struct error *error);
 /* Deletes rows from the old end, those that are older than `before_ms`, and leaves an anchor. */
-bool audit_shorten(struct store *store, int64_t before_ms, struct error *error);
+CHECKED bool audit_shorten(struct store *store, int64_t before_ms, struct error *error);
 
 /* In the transaction of the change's effect. CONFLICT: that request was carried out already. */
-bool request_nonce_insert(struct sql_connection *connection, const struct change *change,
-                          struct error *error);
+CHECKED bool request_nonce_insert(struct sql_connection *connection, const struct change *change,
+                                  struct error *error);
 
 /* In the caller's transaction; one that is there already stays. */
-bool secret_origin_insert(struct sql_connection *connection, const struct secret_origin *row,
-                          struct error *error);
+CHECKED bool secret_origin_insert(struct sql_connection *connection,
+                                  const struct secret_origin *row, struct error *error);
 
 #define CLIP_LIMIT 4096
 /* JSON that is kept up to `limit` bytes with its NUL: what is longer becomes
@@ -95,43 +96,46 @@ bool secret_origin_insert(struct sql_connection *connection, const struct secret
 char *audit_log_clip(const char *json, size_t limit);
 
 /* CONFLICT unless the claim is the job's newest and the job runs. */
-bool job_claim_check(struct sql_connection *connection, const struct claim *claim,
-                     struct error *error);
+CHECKED bool job_claim_check(struct sql_connection *connection, const struct claim *claim,
+                             struct error *error);
 /* In the caller's transaction. */
-bool job_insert(struct sql_connection *connection, const struct job *job, struct error *error);
+CHECKED bool job_insert(struct sql_connection *connection, const struct job *job,
+                        struct error *error);
 /* Stands in line for the servers of the deployments that the job's sweep measures. */
-bool endpoint_queue_join(struct sql_connection *connection, const char *job_id,
-                         struct error *error);
+CHECKED bool endpoint_queue_join(struct sql_connection *connection, const char *job_id,
+                                 struct error *error);
 /* Of a job that nobody holds up: grants it the endpoint that it stands in line for. *holds: it has
  * all it needs; else it stands in line for the next. */
-bool endpoint_queue_advance(struct sql_connection *connection, const char *job_id, int64_t now_ms,
-                            bool *holds, struct error *error);
-bool endpoint_queue_leave(struct sql_connection *connection, const char *job_id,
-                          struct error *error);
+CHECKED bool endpoint_queue_advance(struct sql_connection *connection, const char *job_id,
+                                    int64_t now_ms, bool *holds, struct error *error);
+CHECKED bool endpoint_queue_leave(struct sql_connection *connection, const char *job_id,
+                                  struct error *error);
 /* A job that waits for an answer holds nobody up meanwhile. */
-bool endpoint_queue_step_aside(struct sql_connection *connection, const char *job_id,
-                               struct error *error);
+CHECKED bool endpoint_queue_step_aside(struct sql_connection *connection, const char *job_id,
+                                       struct error *error);
 /* For jobs of the time when jobs stood in line only once they ran. */
-bool endpoint_queue_restore(struct sql_connection *connection, struct error *error);
+CHECKED bool endpoint_queue_restore(struct sql_connection *connection, struct error *error);
 /* BUSY if the principal has that many sweeps queued or running; 0: any. */
-bool sweep_create_check_space(struct sql_connection *connection, const char *principal,
-                              int64_t limit, struct error *error);
+CHECKED bool sweep_create_check_space(struct sql_connection *connection, const char *principal,
+                                      int64_t limit, struct error *error);
 
 /* A caller's key, and what it was used for. Borrowed strings. */
 struct idempotency {
     const char *principal, *tool, *key, *arguments_digest;
 };
-bool idempotency_insert(struct sql_connection *connection, const struct idempotency *idempotency,
-                        const char *subject, int64_t now_ms, struct error *error);
+CHECKED bool idempotency_insert(struct sql_connection *connection,
+                                const struct idempotency *idempotency, const char *subject,
+                                int64_t now_ms, struct error *error);
 /* CONFLICT if the key was used with other arguments. */
-bool idempotency_read(struct sql_connection *connection, const struct idempotency *idempotency,
-                      char subject[ID_SIZE], bool *found, struct error *error);
+CHECKED bool idempotency_read(struct sql_connection *connection,
+                              const struct idempotency *idempotency, char subject[ID_SIZE],
+                              bool *found, struct error *error);
 
 /* Who does it; "local" where nobody is said. */
 const char *store_change_principal(const struct change *change);
 /* NOT_FOUND names the id. */
-bool sweep_read(struct sql_connection *connection, const char *id, struct sweep_row *out,
-                struct error *error);
+CHECKED bool sweep_read(struct sql_connection *connection, const char *id, struct sweep_row *out,
+                        struct error *error);
 
 /* Conditions and columns of the table jobs. Who was asked to stop waits for nothing more. */
 #define JOB_WAITS                                                                                  \
@@ -144,11 +148,11 @@ bool sweep_read(struct sql_connection *connection, const char *id, struct sweep_
     "outcome, " SQL_GREATER("updated_ms", "created_ms")
 /* A row of JOB_COLUMNS. */
 void job_read_row(const struct sql *sql, struct job *row);
-bool job_read(struct sql_connection *connection, const char *id, struct job *out,
-              struct error *error);
+CHECKED bool job_read(struct sql_connection *connection, const char *id, struct job *out,
+                      struct error *error);
 /* Runs a statement whose parameters are a job's id and, where it is not 0, a time. */
-bool job_execute(struct sql_connection *connection, const char *statement, const char *id,
-                 int64_t time_ms, struct error *error);
+CHECKED bool job_execute(struct sql_connection *connection, const char *statement, const char *id,
+                         int64_t time_ms, struct error *error);
 /* Ends a sweep whose job did not say how the sweep ended. `state`: failed or cancelled. */
-bool job_end_sweep(struct sql_connection *connection, const char *job_id, const char *state,
-                   int64_t now_ms, struct error *error);
+CHECKED bool job_end_sweep(struct sql_connection *connection, const char *job_id, const char *state,
+                           int64_t now_ms, struct error *error);

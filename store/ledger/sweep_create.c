@@ -29,8 +29,8 @@ struct creation {
     struct sweep_row row;
 };
 
-static bool insert_job(struct sql_connection *connection, const struct creation *creation,
-                       const char *job_id, struct error *error)
+static CHECKED bool insert_job(struct sql_connection *connection, const struct creation *creation,
+                               const char *job_id, struct error *error)
 {
     struct job job = { .created_ms = creation->now_ms };
 
@@ -41,8 +41,8 @@ static bool insert_job(struct sql_connection *connection, const struct creation 
     return job_insert(connection, &job, error);
 }
 
-static bool insert_sweep(struct sql_connection *connection, const struct creation *creation,
-                         const char *job_id, struct error *error)
+static CHECKED bool insert_sweep(struct sql_connection *connection, const struct creation *creation,
+                                 const char *job_id, struct error *error)
 {
     SQL_AUTO sql = sql_begin(
         connection,
@@ -61,8 +61,8 @@ static bool insert_sweep(struct sql_connection *connection, const struct creatio
     return sql_run(&sql, error);
 }
 
-static bool insert_subjects(struct sql_connection *connection, const struct creation *creation,
-                            struct error *error)
+static CHECKED bool insert_subjects(struct sql_connection *connection,
+                                    const struct creation *creation, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO sweep_subjects (sweep_id, position, "
                                          "deployment_id, revision) VALUES (?1, ?2, ?3, ?4)");
@@ -88,8 +88,8 @@ static const char *corrected(const struct sweep_order *order, const struct run_m
     return NULL;
 }
 
-static bool insert_run(struct sql_connection *connection, const struct creation *creation,
-                       const struct run_made *run, struct error *error)
+static CHECKED bool insert_run(struct sql_connection *connection, const struct creation *creation,
+                               const struct run_made *run, struct error *error)
 {
     SQL_AUTO sql = sql_begin(
         connection, "INSERT INTO runs (id, sweep_id, repetition, provenance, "
@@ -114,8 +114,8 @@ static size_t runs_wanted(const struct creation *creation)
 }
 
 /* The run of this repetition of its subject, made where it is new. */
-static bool run_of(struct sql_connection *connection, struct creation *creation,
-                   const struct cell_plan *cell, const char **id, struct error *error)
+static CHECKED bool run_of(struct sql_connection *connection, struct creation *creation,
+                           const struct cell_plan *cell, const char **id, struct error *error)
 {
     struct run_made *run = creation->runs;
     const struct run_made *end = run + creation->run_count;
@@ -135,8 +135,8 @@ static bool run_of(struct sql_connection *connection, struct creation *creation,
     return insert_run(connection, creation, run, error);
 }
 
-static bool insert_cells(struct sql_connection *connection, struct creation *creation,
-                         struct error *error)
+static CHECKED bool insert_cells(struct sql_connection *connection, struct creation *creation,
+                                 struct error *error)
 {
     SQL_AUTO sql =
         sql_begin(connection, "INSERT INTO cells (sweep_id, run_id, position, concurrency, "
@@ -184,8 +184,8 @@ bool sweep_create_check_space(struct sql_connection *connection, const char *pri
         principal, (long long)sql_integer(&sql, 0), (long long)limit);
 }
 
-static bool insert_all(struct sql_connection *connection, struct creation *creation,
-                       struct error *error)
+static CHECKED bool insert_all(struct sql_connection *connection, struct creation *creation,
+                               struct error *error)
 {
     char job_id[ID_SIZE];
 
@@ -206,7 +206,8 @@ static bool insert_all(struct sql_connection *connection, struct creation *creat
     return sweep_read(connection, creation->sweep_id, &creation->row, error);
 }
 
-static bool apply_create(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_create(struct sql_connection *connection, void *context,
+                                 struct error *error)
 {
     struct creation *creation = context;
     bool used = false;
@@ -224,7 +225,7 @@ static bool apply_create(struct sql_connection *connection, void *context, struc
     return sweep_read(connection, creation->sweep_id, &creation->row, error);
 }
 
-static bool check_order(const struct sweep_order *order, struct error *error)
+static CHECKED bool check_order(const struct sweep_order *order, struct error *error)
 {
     if (order->repetitions >= 1 && order->repetitions <= REPETITIONS_MAX && order->cell_count >= 1
         && order->cell_count <= CELLS_MAX)

@@ -49,8 +49,8 @@ static void read_row(const struct sql *sql, struct sweep_row *row)
     sql_text(sql, 9, row->principal, sizeof row->principal);
 }
 
-static bool read_subjects(struct sql_connection *connection, struct sweep_row *row,
-                          struct error *error)
+static CHECKED bool read_subjects(struct sql_connection *connection, struct sweep_row *row,
+                                  struct error *error)
 {
     enum sql_step step;
     SQL_AUTO sql =
@@ -167,8 +167,8 @@ struct reopening {
     struct sweep_row row;
 };
 
-static bool run_for_sweep(struct sql_connection *connection, const char *statement, const char *id,
-                          struct error *error)
+static CHECKED bool run_for_sweep(struct sql_connection *connection, const char *statement,
+                                  const char *id, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, statement);
 
@@ -176,8 +176,8 @@ static bool run_for_sweep(struct sql_connection *connection, const char *stateme
     return sql_run(&sql, error);
 }
 
-static bool check_idle(struct sql_connection *connection, const struct sweep_row *row,
-                       struct error *error)
+static CHECKED bool check_idle(struct sql_connection *connection, const struct sweep_row *row,
+                               struct error *error)
 {
     bool found;
     SQL_AUTO sql = sql_begin(connection,
@@ -196,7 +196,8 @@ static bool check_idle(struct sql_connection *connection, const struct sweep_row
     "NULL) "
 
 /* A finished run stays as it is: what failed in it is measured anew by a run that corrects it. */
-static bool put_back_failed(struct sql_connection *connection, const char *id, struct error *error)
+static CHECKED bool put_back_failed(struct sql_connection *connection, const char *id,
+                                    struct error *error)
 {
     static const char REJECT[] =
         "UPDATE attempts SET state = 'rejected', reason = 'measured again on request' WHERE id IN "
@@ -217,8 +218,8 @@ static bool put_back_failed(struct sql_connection *connection, const char *id, s
            && run_for_sweep(connection, PUT_BACK, id, error);
 }
 
-static bool check_pending(struct sql_connection *connection, const struct reopening *reopening,
-                          struct error *error)
+static CHECKED bool check_pending(struct sql_connection *connection,
+                                  const struct reopening *reopening, struct error *error)
 {
     SQL_AUTO sql =
         sql_begin(connection, "SELECT count(*) FILTER (WHERE state = 'pending'), "
@@ -241,8 +242,8 @@ static bool check_pending(struct sql_connection *connection, const struct reopen
         reopening->id, (long long)sql_integer(&sql, 1), reopening->id);
 }
 
-static bool attach_job(struct sql_connection *connection, const struct reopening *reopening,
-                       struct error *error)
+static CHECKED bool attach_job(struct sql_connection *connection, const struct reopening *reopening,
+                               struct error *error)
 {
     struct job job = { .created_ms = reopening->now_ms };
     SQL_AUTO sql = sql_begin(connection, "UPDATE sweeps SET job_id = ?2, state = 'planned', "
@@ -259,7 +260,8 @@ static bool attach_job(struct sql_connection *connection, const struct reopening
     return sql_run(&sql, error) && endpoint_queue_join(connection, job.id, error);
 }
 
-static bool apply_reopen(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_reopen(struct sql_connection *connection, void *context,
+                                 struct error *error)
 {
     struct reopening *reopening = context;
     struct sweep_row *row = &reopening->row;
@@ -305,8 +307,8 @@ struct held_write {
 };
 
 /* The sweep must be the one that the claimed job works on. */
-static bool run_for_holder(struct sql *sql, const struct held_write *held_write,
-                           struct error *error)
+static CHECKED bool run_for_holder(struct sql *sql, const struct held_write *held_write,
+                                   struct error *error)
 {
     sql_bind_text(sql, 1, held_write->sweep_id);
     sql_bind_text(sql, 2, held_write->claim->job_id);
@@ -317,7 +319,8 @@ static bool run_for_holder(struct sql *sql, const struct held_write *held_write,
                         held_write->sweep_id, held_write->claim->job_id);
 }
 
-static bool apply_begin(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_begin(struct sql_connection *connection, void *context,
+                                struct error *error)
 {
     const struct held_write *held_write = context;
     SQL_AUTO sql = sql_begin(connection, "UPDATE sweeps SET state = 'running', started_ms = "
@@ -337,7 +340,8 @@ bool sweep_begin(struct store *store, const struct claim *claim, const char *swe
     return database_write(store->main, apply_begin, &held_write, error);
 }
 
-static bool apply_workload(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_workload(struct sql_connection *connection, void *context,
+                                   struct error *error)
 {
     const struct held_write *held_write = context;
     SQL_AUTO sql =
@@ -363,7 +367,7 @@ bool sweep_workload_keep(struct store *store, const struct claim *claim, const c
     return database_write(store->main, apply_workload, &held_write, error);
 }
 
-static bool apply_end(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_end(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct held_write *held_write = context;
     SQL_AUTO sql = sql_begin(connection, "UPDATE sweeps SET state = ?3, reason = ?4, "

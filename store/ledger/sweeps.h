@@ -111,70 +111,75 @@ struct sweep_order {
  * again and starts nothing; with others: CONFLICT. A run is made for each repetition of a subject
  * that the cells name; there must be `repetitions` of each. BUSY: the principal has `active_limit`
  * at work. */
-bool sweep_create(struct store *store, const struct sweep_order *order, int64_t now_ms,
-                  struct change *change, struct sweep_row *out, struct error *error);
+CHECKED bool sweep_create(struct store *store, const struct sweep_order *order, int64_t now_ms,
+                          struct change *change, struct sweep_row *out, struct error *error);
 /* A new job for the cells that are still pending (of a stopped, cancelled or failed sweep).
  * CONFLICT if it is running or nothing is pending; BUSY as above. Failed and skipped cells of runs
  * that are not finished become pending again where `retry_failed`, and with them what was inferred
  * beside them; what they had measured is kept as a rejected attempt. */
-bool sweep_reopen(struct store *store, const char *id, bool retry_failed, int64_t active_limit,
-                  int64_t now_ms, struct change *change, struct sweep_row *out,
-                  struct error *error);
-bool sweep_find(struct store *store, const char *id, struct sweep_row *out, struct error *error);
+CHECKED bool sweep_reopen(struct store *store, const char *id, bool retry_failed,
+                          int64_t active_limit, int64_t now_ms, struct change *change,
+                          struct sweep_row *out, struct error *error);
+CHECKED bool sweep_find(struct store *store, const char *id, struct sweep_row *out,
+                        struct error *error);
 /* Newest first; deployment NULL: all; before_ms 0: from the newest. Free each with
  * sweep_row_finish, then the array. */
-bool sweep_list(struct store *store, const char *deployment, int64_t before_ms, size_t limit,
-                struct sweep_row **out, size_t *count, struct error *error);
+CHECKED bool sweep_list(struct store *store, const char *deployment, int64_t before_ms,
+                        size_t limit, struct sweep_row **out, size_t *count, struct error *error);
 /* The oldest that is planned, queued or running on a deployment of this name, as its own or as the
  * candidate; "": none. */
-bool sweep_find_active(struct store *store, const char *deployment, char id[ID_SIZE],
-                       struct error *error);
+CHECKED bool sweep_find_active(struct store *store, const char *deployment, char id[ID_SIZE],
+                               struct error *error);
 /* Cells in order of measuring, with their accepted measurement (run_id NULL: all runs of the
  * sweep). */
-bool cell_list(struct store *store, const char *sweep_id, const char *run_id, struct cell_row **out,
-               size_t *count, struct error *error);
-bool cell_attempt_list(struct store *store, const char *sweep_id, const char *state,
-                       struct attempt_row **out, size_t *count,
-                       struct error *error); /* state NULL: all; free(*out) */
-bool run_find(struct store *store, const char *id, struct run_row *out, struct error *error);
-bool run_list(struct store *store, const char *deployment, const char *sweep_id, int64_t before_ms,
-              size_t limit, struct run_row **out, size_t *count, struct error *error);
+CHECKED bool cell_list(struct store *store, const char *sweep_id, const char *run_id,
+                       struct cell_row **out, size_t *count, struct error *error);
+CHECKED bool cell_attempt_list(struct store *store, const char *sweep_id, const char *state,
+                               struct attempt_row **out, size_t *count,
+                               struct error *error); /* state NULL: all; free(*out) */
+CHECKED bool run_find(struct store *store, const char *id, struct run_row *out,
+                      struct error *error);
+CHECKED bool run_list(struct store *store, const char *deployment, const char *sweep_id,
+                      int64_t before_ms, size_t limit, struct run_row **out, size_t *count,
+                      struct error *error);
 
 /* What the job's holder writes; CONFLICT when the claim is stale. */
-bool sweep_begin(struct store *store, const struct claim *claim, const char *sweep_id,
-                 int64_t now_ms, struct error *error);
+CHECKED bool sweep_begin(struct store *store, const struct claim *claim, const char *sweep_id,
+                         int64_t now_ms, struct error *error);
 /* How prompts are made for one of its deployments. */
-bool sweep_workload_keep(struct store *store, const struct claim *claim, const char *sweep_id,
-                         int64_t deployment_id, const char *workload_json, struct error *error);
-bool sweep_end(struct store *store, const struct claim *claim, const char *sweep_id,
-               const char *state, const char *reason, int64_t now_ms, struct error *error);
+CHECKED bool sweep_workload_keep(struct store *store, const struct claim *claim,
+                                 const char *sweep_id, int64_t deployment_id,
+                                 const char *workload_json, struct error *error);
+CHECKED bool sweep_end(struct store *store, const struct claim *claim, const char *sweep_id,
+                       const char *state, const char *reason, int64_t now_ms, struct error *error);
 /* Of the sweep's runs on this deployment that have none. */
-bool run_fingerprint_set(struct store *store, const struct claim *claim, const char *sweep_id,
-                         int64_t deployment_id, const char *fingerprint_json, struct error *error);
-bool attempt_begin(struct store *store, const struct claim *claim, int64_t cell_id, int64_t now_ms,
-                   int64_t *attempt_id, struct error *error);
+CHECKED bool run_fingerprint_set(struct store *store, const struct claim *claim,
+                                 const char *sweep_id, int64_t deployment_id,
+                                 const char *fingerprint_json, struct error *error);
+CHECKED bool attempt_begin(struct store *store, const struct claim *claim, int64_t cell_id,
+                           int64_t now_ms, int64_t *attempt_id, struct error *error);
 /* One cell, whole: measurement, histograms, records, the cell's state, in one transaction. Anything
  * but PENDING ends the cell; PENDING rejects the attempt and keeps the cell to be measured.
  * CONFLICT if the attempt does not run under this claim, or the cell is not pending: none is
  * measured twice. */
-bool attempt_accept(struct store *store, const struct claim *claim, int64_t attempt_id,
-                    const struct cell_result *result, int64_t now_ms, struct error *error);
-bool attempt_interrupt(struct store *store, const struct claim *claim, int64_t attempt_id,
-                       const char *reason, int64_t now_ms, struct error *error);
-bool sweep_skip_cells(struct store *store, const struct claim *claim, const char *sweep_id,
-                      const char *reason, int64_t now_ms,
-                      struct error *error); /* every pending cell */
+CHECKED bool attempt_accept(struct store *store, const struct claim *claim, int64_t attempt_id,
+                            const struct cell_result *result, int64_t now_ms, struct error *error);
+CHECKED bool attempt_interrupt(struct store *store, const struct claim *claim, int64_t attempt_id,
+                               const char *reason, int64_t now_ms, struct error *error);
+CHECKED bool sweep_skip_cells(struct store *store, const struct claim *claim, const char *sweep_id,
+                              const char *reason, int64_t now_ms,
+                              struct error *error); /* every pending cell */
 /* Cells that an adaptive sweep need not measure, and why; all in one transaction. Those that are
  * not pending any more stay as they are. */
 struct cell_inference {
     int64_t cell_id;
     char reason[256];
 };
-bool sweep_infer_cells(struct store *store, const struct claim *claim, const char *sweep_id,
-                       const struct cell_inference *inferences, size_t count, int64_t now_ms,
-                       struct error *error);
-bool cell_histogram_find(struct store *store, int64_t attempt_id, enum metric metric,
-                         struct histogram **out, struct error *error);
+CHECKED bool sweep_infer_cells(struct store *store, const struct claim *claim, const char *sweep_id,
+                               const struct cell_inference *inferences, size_t count,
+                               int64_t now_ms, struct error *error);
+CHECKED bool cell_histogram_find(struct store *store, int64_t attempt_id, enum metric metric,
+                                 struct histogram **out, struct error *error);
 /* The raw records as stored (compressed); NOT_FOUND after retention. *out is heap memory. */
-bool cell_records_find(struct store *store, int64_t attempt_id, void **out, size_t *length,
-                       int64_t *requests, struct error *error);
+CHECKED bool cell_records_find(struct store *store, int64_t attempt_id, void **out, size_t *length,
+                               int64_t *requests, struct error *error);

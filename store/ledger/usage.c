@@ -41,8 +41,8 @@ static const struct source sources[] = {
       "deployment_revisions WHERE created_by = ?1" },
 };
 
-static bool add_source(struct sql_connection *connection, const struct source *source,
-                       const char *principal, struct usage *usage, struct error *error)
+static CHECKED bool add_source(struct sql_connection *connection, const struct source *source,
+                               const char *principal, struct usage *usage, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, source->statement);
 

@@ -21,7 +21,7 @@ struct block {
     size_t family_count;
 };
 void block_pack(const struct block *block, struct text *out);
-bool block_unpack(const void *data, size_t length, struct block *out, struct error *error);
+CHECKED bool block_unpack(const void *data, size_t length, struct block *out, struct error *error);
 void block_finish(struct block *block);
 /* The family's first place among those of the block; -1: it has none. */
 int64_t block_place(const struct block *block, int64_t family);

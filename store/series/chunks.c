@@ -29,7 +29,7 @@ static bool has_row(const struct family_reader *reader)
            && block->families[reader->place] == reader->family;
 }
 
-static bool open_row(struct family_reader *reader, struct error *error)
+static CHECKED bool open_row(struct family_reader *reader, struct error *error)
 {
     bool found;
     size_t length;

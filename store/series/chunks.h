@@ -20,7 +20,8 @@ struct family_reader family_reader_begin(struct sql_connection *connection, int6
                                          const struct block *block, enum scrape_level level,
                                          int64_t family);
 /* *out NULL: there are no more; else borrowed until the next call. */
-bool family_reader_next(struct family_reader *reader, const struct lane **out, struct error *error);
+CHECKED bool family_reader_next(struct family_reader *reader, const struct lane **out,
+                                struct error *error);
 void family_reader_end(struct family_reader *reader);
 
 /* Adds families to a block, one after the other, by ascending id. */
@@ -32,8 +33,8 @@ struct family_writer {
 };
 struct family_writer family_writer_begin(struct sql_connection *connection, int64_t block_id,
                                          struct block *block, enum scrape_level level);
-bool family_writer_add(struct family_writer *writer, int64_t family, const struct lane *lane,
-                       struct error *error);
+CHECKED bool family_writer_add(struct family_writer *writer, int64_t family,
+                               const struct lane *lane, struct error *error);
 /* Writes what is not yet. */
-bool family_writer_flush(struct family_writer *writer, struct error *error);
+CHECKED bool family_writer_flush(struct family_writer *writer, struct error *error);
 void family_writer_end(struct family_writer *writer);

@@ -11,7 +11,7 @@
 #define DAY_MS (24 * 60 * 60 * 1000LL)
 
 /* The last scrape stays: the next stretch counts growth from it. */
-static bool delete_scrapes(const struct rollup_window *window, struct error *error)
+static CHECKED bool delete_scrapes(const struct rollup_window *window, struct error *error)
 {
     SQL_AUTO sql = sql_begin(window->connection, "DELETE FROM samples WHERE deployment_id = ?1 "
                                                  "AND at_ms < ?2");
@@ -22,7 +22,7 @@ static bool delete_scrapes(const struct rollup_window *window, struct error *err
 }
 
 /* A day further than needed, so that it is rarely written. */
-static bool note_seen(const struct rollup_window *window, struct error *error)
+static CHECKED bool note_seen(const struct rollup_window *window, struct error *error)
 {
     int64_t last_ms = window->at_ms[window->count - 1];
     SQL_AUTO sql = sql_begin(window->connection, "UPDATE series SET seen_ms = ?2 WHERE id = ?1");
@@ -40,7 +40,7 @@ static bool note_seen(const struct rollup_window *window, struct error *error)
     return true;
 }
 
-static bool note_until(const struct rollup_window *window, struct error *error)
+static CHECKED bool note_until(const struct rollup_window *window, struct error *error)
 {
     SQL_AUTO sql = sql_begin(window->connection,
                              "INSERT INTO compacted (deployment_id, until_ms) VALUES (?1, ?2) "
@@ -51,8 +51,8 @@ static bool note_until(const struct rollup_window *window, struct error *error)
     return sql_run(&sql, error);
 }
 
-static bool grow_all(struct rollup_window *window, struct rollup_writer growths[SCRAPE_LEVELS],
-                     struct error *error)
+static CHECKED bool grow_all(struct rollup_window *window,
+                             struct rollup_writer growths[SCRAPE_LEVELS], struct error *error)
 {
     for (size_t first = 0, count; first < window->source_count; first += count) {
         if (!rollup_window_load(window, first, &count, error))
@@ -66,7 +66,7 @@ static bool grow_all(struct rollup_window *window, struct rollup_writer growths[
 }
 
 /* Every level grows at once, so that the scrapes are read once. */
-static bool grow_levels(struct rollup_window *window, struct error *error)
+static CHECKED bool grow_levels(struct rollup_window *window, struct error *error)
 {
     struct rollup_writer growths[SCRAPE_LEVELS] = { 0 };
     bool ok = true;
@@ -81,7 +81,7 @@ static bool grow_levels(struct rollup_window *window, struct error *error)
     return ok;
 }
 
-static bool pack_stretch(struct rollup_window *window, struct error *error)
+static CHECKED bool pack_stretch(struct rollup_window *window, struct error *error)
 {
     return rollup_window_read(window, error) && grow_levels(window, error)
            && note_seen(window, error) && delete_scrapes(window, error)
@@ -93,7 +93,8 @@ struct request {
     bool more;
 };
 
-static bool apply_stretch(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_stretch(struct sql_connection *connection, void *context,
+                                  struct error *error)
 {
     struct request *request = context;
     struct rollup_window window = { .connection = connection,
@@ -107,7 +108,8 @@ static bool apply_stretch(struct sql_connection *connection, void *context, stru
     return ok;
 }
 
-static bool list_deployments(struct store *store, int64_t **out, size_t *count, struct error *error)
+static CHECKED bool list_deployments(struct store *store, int64_t **out, size_t *count,
+                                     struct error *error)
 {
     enum sql_step step;
     READER_AUTO reader = database_reader(store->scrapes);
@@ -120,8 +122,8 @@ static bool list_deployments(struct store *store, int64_t **out, size_t *count, 
     return step == SQL_DONE;
 }
 
-static bool compact_one(struct store *store, int64_t deployment_id, int64_t now_ms,
-                        struct error *error)
+static CHECKED bool compact_one(struct store *store, int64_t deployment_id, int64_t now_ms,
+                                struct error *error)
 {
     struct request request = { deployment_id, now_ms, true };
 

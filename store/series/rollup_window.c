@@ -19,7 +19,8 @@
 /* ---- Which stretch is next ---- */
 
 /* INT64_MAX: there is none. */
-static bool find_first(const struct rollup_window *window, int64_t *at_ms, struct error *error)
+static CHECKED bool find_first(const struct rollup_window *window, int64_t *at_ms,
+                               struct error *error)
 {
     SQL_AUTO sql = sql_begin(
         window->connection, "SELECT coalesce(min(at_ms), ?2) FROM samples WHERE deployment_id = ?1 "
@@ -34,8 +35,8 @@ static bool find_first(const struct rollup_window *window, int64_t *at_ms, struc
     return true;
 }
 
-static bool count_rows(const struct rollup_window *window, int64_t from_ms, int64_t to_ms,
-                       int64_t *out, struct error *error)
+static CHECKED bool count_rows(const struct rollup_window *window, int64_t from_ms, int64_t to_ms,
+                               int64_t *out, struct error *error)
 {
     SQL_AUTO sql = sql_begin(window->connection, "SELECT count(*) FROM samples WHERE "
                                                  "deployment_id = ?1 AND at_ms >= ?2 "
@@ -75,7 +76,8 @@ bool rollup_window_find(struct rollup_window *window, int64_t now_ms, struct err
 /* ---- Its times and series ---- */
 
 /* *epoch -1: there is none. */
-static bool read_before_time(struct rollup_window *window, int64_t *epoch, struct error *error)
+static CHECKED bool read_before_time(struct rollup_window *window, int64_t *epoch,
+                                     struct error *error)
 {
     bool found;
     SQL_AUTO sql =
@@ -91,7 +93,7 @@ static bool read_before_time(struct rollup_window *window, int64_t *epoch, struc
     return true;
 }
 
-static bool read_times(struct rollup_window *window, struct error *error)
+static CHECKED bool read_times(struct rollup_window *window, struct error *error)
 {
     size_t index = 0;
     int64_t epoch;
@@ -115,7 +117,7 @@ static bool read_times(struct rollup_window *window, struct error *error)
     return step != SQL_FAILED;
 }
 
-static bool read_sources(struct rollup_window *window, struct error *error)
+static CHECKED bool read_sources(struct rollup_window *window, struct error *error)
 {
     enum sql_step step;
     char type[16];
@@ -177,8 +179,8 @@ static void make_batch(struct rollup_window *window, size_t first, struct batch 
 
 /* Puts one scrape's samples to their series: as the index-th of the stretch, or (-1) as what was
  * before it. What is no number is as good as absent. */
-static bool take_scrape(struct batch *batch, const void *data, size_t length, int64_t index,
-                        struct error *error)
+static CHECKED bool take_scrape(struct batch *batch, const void *data, size_t length, int64_t index,
+                                struct error *error)
 {
     FREE_AUTO struct sample *samples = NULL;
     size_t count, at = 0;
@@ -203,8 +205,8 @@ static bool take_scrape(struct batch *batch, const void *data, size_t length, in
 }
 
 /* From the scrape before the stretch on, where there is one. */
-static bool read_scrapes(const struct rollup_window *window, struct batch *batch,
-                         struct error *error)
+static CHECKED bool read_scrapes(const struct rollup_window *window, struct batch *batch,
+                                 struct error *error)
 {
     int64_t index = window->before_ms < 0 ? 0 : -1;
     enum sql_step step;

@@ -33,11 +33,11 @@ struct rollup_window {
 
 /* Whole hours that are over (ten minutes, where there are many scrapes), the oldest first. count 0:
  * nothing is due. */
-bool rollup_window_find(struct rollup_window *window, int64_t now_ms, struct error *error);
+CHECKED bool rollup_window_find(struct rollup_window *window, int64_t now_ms, struct error *error);
 /* When was scraped in it, and which series there are. */
-bool rollup_window_read(struct rollup_window *window, struct error *error);
+CHECKED bool rollup_window_read(struct rollup_window *window, struct error *error);
 /* The values of the sources from `first` on, as many as some megabytes hold: so many is *count.
  * Those loaded before lose theirs. */
-bool rollup_window_load(struct rollup_window *window, size_t first, size_t *count,
-                        struct error *error);
+CHECKED bool rollup_window_load(struct rollup_window *window, size_t first, size_t *count,
+                                struct error *error);
 void rollup_window_finish(struct rollup_window *window);

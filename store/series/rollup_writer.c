@@ -26,7 +26,8 @@ static bool is_closed(const struct rollup_writer *growth)
 }
 
 /* The row of the last block before the stretch's end: it grows, unless it is closed. */
-static bool take_old(struct rollup_writer *growth, const struct sql *sql, struct error *error)
+static CHECKED bool take_old(struct rollup_writer *growth, const struct sql *sql,
+                             struct error *error)
 {
     const struct rollup_window *window = growth->window;
     int64_t span_ms = block_span_ms(growth->level);
@@ -48,7 +49,7 @@ static bool take_old(struct rollup_writer *growth, const struct sql *sql, struct
     return true;
 }
 
-static bool find_old(struct rollup_writer *growth, struct error *error)
+static CHECKED bool find_old(struct rollup_writer *growth, struct error *error)
 {
     struct rollup_window *window = growth->window;
     bool found;
@@ -138,7 +139,7 @@ static void add_points(const struct rollup_writer *growth, const struct source *
 
 /* ---- Family by family, series by series ---- */
 
-static bool begin_family(struct rollup_writer *growth, int64_t family, struct error *error)
+static CHECKED bool begin_family(struct rollup_writer *growth, int64_t family, struct error *error)
 {
     family_reader_end(&growth->reader);
     growth->reader = family_reader_begin(growth->window->connection, growth->old_id, &growth->old,
@@ -147,8 +148,8 @@ static bool begin_family(struct rollup_writer *growth, int64_t family, struct er
 }
 
 /* What the block has of the series so far; NULL: nothing. */
-static bool find_before(struct rollup_writer *growth, const struct source *source,
-                        const struct lane **out, struct error *error)
+static CHECKED bool find_before(struct rollup_writer *growth, const struct source *source,
+                                const struct lane **out, struct error *error)
 {
     if (growth->reader.family != source->family && !begin_family(growth, source->family, error))
         return false;
@@ -183,7 +184,7 @@ bool rollup_writer_add(struct rollup_writer *growth, const struct source *source
 
 /* ---- Its beginning and end ---- */
 
-static bool delete_old(const struct rollup_writer *growth, struct error *error)
+static CHECKED bool delete_old(const struct rollup_writer *growth, struct error *error)
 {
     SQL_AUTO sql = sql_begin(growth->window->connection, "DELETE FROM blocks WHERE id = ?1");
 
@@ -191,7 +192,7 @@ static bool delete_old(const struct rollup_writer *growth, struct error *error)
     return growth->old_id == 0 || sql_run(&sql, error);
 }
 
-static bool insert_block(struct rollup_writer *growth, struct error *error)
+static CHECKED bool insert_block(struct rollup_writer *growth, struct error *error)
 {
     const struct rollup_window *window = growth->window;
     SQL_AUTO sql = sql_begin(window->connection,
@@ -209,7 +210,7 @@ static bool insert_block(struct rollup_writer *growth, struct error *error)
     return true;
 }
 
-static bool fill_block(const struct rollup_writer *growth, struct error *error)
+static CHECKED bool fill_block(const struct rollup_writer *growth, struct error *error)
 {
     TEXT_AUTO data = { 0 };
     SQL_AUTO sql =

@@ -22,11 +22,11 @@ struct rollup_writer {
 
 /* Begins a row that takes the place of the block before the stretch's end, or follows it where that
  * is full. A stretch that lies within a block, as after a clock was set back, is merged into it. */
-bool rollup_writer_begin(struct rollup_writer *growth, struct rollup_window *window,
-                         enum scrape_level level, struct error *error);
+CHECKED bool rollup_writer_begin(struct rollup_writer *growth, struct rollup_window *window,
+                                 enum scrape_level level, struct error *error);
 /* In the order of the stretch's sources: all of them, with their values. */
-bool rollup_writer_add(struct rollup_writer *growth, const struct source *source,
-                       struct error *error);
-bool rollup_writer_end(struct rollup_writer *growth, struct error *error);
+CHECKED bool rollup_writer_add(struct rollup_writer *growth, const struct source *source,
+                               struct error *error);
+CHECKED bool rollup_writer_end(struct rollup_writer *growth, struct error *error);
 void rollup_writer_finish(
     struct rollup_writer *growth); /* of one that began or failed to, or of zeros */

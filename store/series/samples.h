@@ -16,5 +16,5 @@ struct sample {
 /* Sorts the samples by series; of two of one series the later is kept. *out is heap memory. */
 void samples_pack(struct sample *samples, size_t count, void **out, size_t *length);
 /* *out is heap memory. Refuses what is malformed. */
-bool samples_unpack(const void *data, size_t length, struct sample **out, size_t *count,
-                    struct error *error);
+CHECKED bool samples_unpack(const void *data, size_t length, struct sample **out, size_t *count,
+                            struct error *error);

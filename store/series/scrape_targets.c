@@ -14,8 +14,8 @@ struct targeting {
     struct text changed;
 };
 
-static bool read_name(struct sql_connection *connection, struct targeting *targeting,
-                      struct error *error)
+static CHECKED bool read_name(struct sql_connection *connection, struct targeting *targeting,
+                              struct error *error)
 {
     bool found;
     SQL_AUTO sql = sql_begin(connection, "SELECT name FROM deployments WHERE id = ?1");
@@ -30,8 +30,8 @@ static bool read_name(struct sql_connection *connection, struct targeting *targe
     return true;
 }
 
-static bool note_change(struct sql_connection *connection, struct targeting *targeting,
-                        struct error *error)
+static CHECKED bool note_change(struct sql_connection *connection, struct targeting *targeting,
+                                struct error *error)
 {
     bool found;
     SQL_AUTO sql =
@@ -45,7 +45,8 @@ static bool note_change(struct sql_connection *connection, struct targeting *tar
     return true;
 }
 
-static bool apply_target(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_target(struct sql_connection *connection, void *context,
+                                 struct error *error)
 {
     struct targeting *targeting = context;
     SQL_AUTO sql =
@@ -121,7 +122,8 @@ struct outcome {
     char error[256];
 };
 
-static bool apply_outcome(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_outcome(struct sql_connection *connection, void *context,
+                                  struct error *error)
 {
     const struct outcome *outcome = context;
     SQL_AUTO sql = sql_begin(connection, "UPDATE scrape_targets SET last_ms = ?2, last_error = ?3 "

@@ -29,8 +29,8 @@ struct scrape {
 };
 
 /* *id 0: there is none. Its type may have changed. */
-static bool series_find(struct sql_connection *connection, int64_t deployment_id,
-                        const struct scrape_value *value, int64_t *id, struct error *error)
+static CHECKED bool series_find(struct sql_connection *connection, int64_t deployment_id,
+                                const struct scrape_value *value, int64_t *id, struct error *error)
 {
     bool found;
     SQL_AUTO sql = sql_begin(connection, "UPDATE series SET type = ?4 WHERE deployment_id = ?1 AND "
@@ -46,8 +46,9 @@ static bool series_find(struct sql_connection *connection, int64_t deployment_id
     return true;
 }
 
-static bool series_insert(struct sql_connection *connection, int64_t deployment_id,
-                          const struct scrape_value *value, int64_t *id, struct error *error)
+static CHECKED bool series_insert(struct sql_connection *connection, int64_t deployment_id,
+                                  const struct scrape_value *value, int64_t *id,
+                                  struct error *error)
 {
     SQL_AUTO sql =
         sql_begin(connection,
@@ -65,8 +66,8 @@ static bool series_insert(struct sql_connection *connection, int64_t deployment_
     return true;
 }
 
-static bool read_number(struct sql_connection *connection, const char *statement,
-                        int64_t deployment_id, int64_t *out, struct error *error)
+static CHECKED bool read_number(struct sql_connection *connection, const char *statement,
+                                int64_t deployment_id, int64_t *out, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, statement);
 
@@ -79,9 +80,9 @@ static bool read_number(struct sql_connection *connection, const char *statement
 
 /* Gives an id to a series that is not known here; 0: it is new and beyond the limit. *known: how
  * many the deployment has, or -1. */
-static bool give_id(struct sql_connection *connection, int64_t deployment_id,
-                    const struct scrape_value *value, int64_t *known, int64_t *id,
-                    struct error *error)
+static CHECKED bool give_id(struct sql_connection *connection, int64_t deployment_id,
+                            const struct scrape_value *value, int64_t *known, int64_t *id,
+                            struct error *error)
 {
     if (!series_find(connection, deployment_id, value, id, error))
         return false;
@@ -98,8 +99,8 @@ static bool give_id(struct sql_connection *connection, int64_t deployment_id,
 /* Gives ids to the series that have none, and leaves out what is beyond the limit. Where series
  * were freed since the ids were looked up, which only this thread does, they are looked up again.
  */
-static bool apply_series(struct sql_connection *connection, struct scrape *scrape,
-                         struct error *error)
+static CHECKED bool apply_series(struct sql_connection *connection, struct scrape *scrape,
+                                 struct error *error)
 {
     int64_t known = -1;
 
@@ -140,8 +141,8 @@ static size_t *number_of(struct scrape_left_out *left_out, const struct limit *l
 }
 
 /* These are kept beyond the limit, too. */
-static bool apply_left_out(struct sql_connection *connection, struct scrape *scrape,
-                           struct error *error)
+static CHECKED bool apply_left_out(struct sql_connection *connection, struct scrape *scrape,
+                                   struct error *error)
 {
     scrape->extra = 0;
     scrape->left_out->is_first = false;
@@ -198,8 +199,8 @@ bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
 
 /* A clock that was set back: what comes is rolled up from there on again, among what was before. Of
  * that only the last scrape is still here, to count growth from, and it is rolled up already. */
-static bool go_back(struct sql_connection *connection, const struct scrape *scrape,
-                    int64_t until_ms, struct error *error)
+static CHECKED bool go_back(struct sql_connection *connection, const struct scrape *scrape,
+                            int64_t until_ms, struct error *error)
 {
     SQL_AUTO forget =
         sql_begin(connection, "DELETE FROM samples WHERE deployment_id = ?1 AND at_ms < ?2");
@@ -214,8 +215,8 @@ static bool go_back(struct sql_connection *connection, const struct scrape *scra
 }
 
 /* Its epoch: one of its own begins where the clock was set back since the last scrape. */
-static bool begin_scrape(struct sql_connection *connection, struct scrape *scrape,
-                         struct error *error)
+static CHECKED bool begin_scrape(struct sql_connection *connection, struct scrape *scrape,
+                                 struct error *error)
 {
     static const char LAST[] =
         "INSERT INTO compacted (deployment_id, until_ms, last_ms) VALUES (?1, 0, ?2) "
@@ -235,7 +236,8 @@ static bool begin_scrape(struct sql_connection *connection, struct scrape *scrap
     return scrape->at_ms >= until_ms || go_back(connection, scrape, until_ms, error);
 }
 
-static bool apply_scrape(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_scrape(struct sql_connection *connection, void *context,
+                                 struct error *error)
 {
     struct scrape *scrape = context;
     FREE_AUTO void *data = NULL;

@@ -9,15 +9,15 @@ struct scrape_target {
     int64_t deployment_id, interval_ms, last_ms; /* interval 0: not watched */
     char last_error[256];
 };
-bool scrape_target_set(struct store *store, int64_t deployment_id, int64_t interval_ms,
-                       struct change *change, struct error *error);
+CHECKED bool scrape_target_set(struct store *store, int64_t deployment_id, int64_t interval_ms,
+                               struct change *change, struct error *error);
 /* Of deployments that are not retired, interval 0 included. */
-bool scrape_target_list(struct store *store, struct scrape_target **out, size_t *count,
-                        struct error *error); /* free */
+CHECKED bool scrape_target_list(struct store *store, struct scrape_target **out, size_t *count,
+                                struct error *error); /* free */
 
 /* Of one deployment; all zero where nobody asked to watch it. */
-bool scrape_target_find(struct store *store, int64_t deployment_id, struct scrape_target *out,
-                        struct error *error);
+CHECKED bool scrape_target_find(struct store *store, int64_t deployment_id,
+                                struct scrape_target *out, struct error *error);
 
 #define SCRAPE_SERIES_LIMIT 5000 /* of a deployment, of which something is stored */
 #define SCRAPE_NAME_SIZE 128
@@ -38,12 +38,12 @@ struct scrape_left_out {
 /* One scrape, one row; new series are told once. `left_out` (NULL: nobody
  * asks) has what the caller left out already, and is filled. Its time may lie before
  * that of others, where the clock was set back: it is rolled up among them. */
-bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
-                const struct scrape_value *values, size_t count, struct scrape_left_out *left_out,
-                struct error *error);
+CHECKED bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
+                        const struct scrape_value *values, size_t count,
+                        struct scrape_left_out *left_out, struct error *error);
 /* Notes at the target, soon, how a scrape went; NULL: well (scrape_add does so itself). */
-bool scrape_note(struct store *store, int64_t deployment_id, int64_t at_ms, const char *problem,
-                 struct error *error);
+CHECKED bool scrape_note(struct store *store, int64_t deployment_id, int64_t at_ms,
+                         const char *problem, struct error *error);
 
 struct scrape_series {
     char name[SCRAPE_NAME_SIZE], labels[SCRAPE_LABELS_SIZE], type[16];
@@ -66,24 +66,25 @@ struct scrape_visitor {
  * not yet rolled up: steps without a scrape left out, the points of each ascending
  * but where the clock was set back, when a step may also come twice. from_ms and
  * step_ms must be multiples of scrape_level_ms(level). Needs memory for a point per series. */
-bool scrape_visit(struct store *store, const struct scrape_range *range, enum scrape_level level,
-                  const struct scrape_visitor *visitor, struct error *error);
-/* The most that one scrape of the range left out (its name is not looked at). */
-bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
-                          enum scrape_level level, struct scrape_left_out *out,
+CHECKED bool scrape_visit(struct store *store, const struct scrape_range *range,
+                          enum scrape_level level, const struct scrape_visitor *visitor,
                           struct error *error);
+/* The most that one scrape of the range left out (its name is not looked at). */
+CHECKED bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
+                                  enum scrape_level level, struct scrape_left_out *out,
+                                  struct error *error);
 /* The coarsest level that step_ms allows and that still has from_ms; where only coarser ones have,
  * one of those, or the one that goes back the furthest. */
-bool scrape_level_for(struct store *store, int64_t deployment_id, int64_t from_ms, int64_t step_ms,
-                      enum scrape_level *out, struct error *error);
+CHECKED bool scrape_level_for(struct store *store, int64_t deployment_id, int64_t from_ms,
+                              int64_t step_ms, enum scrape_level *out, struct error *error);
 /* The type of the series of that name; "" where there is none. */
-bool scrape_type(struct store *store, int64_t deployment_id, const char *name, char type[16],
-                 struct error *error);
+CHECKED bool scrape_type(struct store *store, int64_t deployment_id, const char *name,
+                         char type[16], struct error *error);
 /* Names of the series there are, ascending. free(*out). */
-bool scrape_names(struct store *store, int64_t deployment_id, char (**out)[128], size_t *count,
-                  struct error *error);
+CHECKED bool scrape_names(struct store *store, int64_t deployment_id, char (**out)[128],
+                          size_t *count, struct error *error);
 
 /* Rolls up the scrapes of whole hours that are over (of ten minutes, where there are many), and
  * packs them by series. Each stretch is one transaction with the mark of how far it went: ended at
  * any point, the next call goes on as if it had not been. */
-bool scrape_compact(struct store *store, int64_t now_ms, struct error *error);
+CHECKED bool scrape_compact(struct store *store, int64_t now_ms, struct error *error);

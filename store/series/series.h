@@ -23,4 +23,4 @@ void series_cache_add(struct series_cache *cache, uint64_t generation, int64_t d
 void series_cache_forget(struct series_cache *cache, int64_t deployment_id);
 
 /* Deletes the series that no scrape and no rollup tells any more; a transaction per deployment. */
-bool series_free_unused(struct store *store, struct error *error);
+CHECKED bool series_free_unused(struct store *store, struct error *error);

@@ -255,7 +255,7 @@ struct series_reader {
     struct lane lane;
 };
 
-static bool is_damaged(size_t length, struct error *error)
+static CHECKED bool is_damaged(size_t length, struct error *error)
 {
     return error_set(error, ERROR_INTERNAL, "stored metrics are damaged (%zu bytes)", length);
 }

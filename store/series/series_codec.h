@@ -21,12 +21,15 @@ void series_packer_add(struct series_packer *packer, const struct lane *lane);
 /* Bytes so far, before they are compressed; 0: no lane. */
 size_t series_packer_size(const struct series_packer *packer);
 /* Appends what was added to *out, compressed, and starts anew. */
-bool series_packer_take(struct series_packer *packer, struct text *out, struct error *error);
+CHECKED bool series_packer_take(struct series_packer *packer, struct text *out,
+                                struct error *error);
 
 /* Unpacks them again. Where they hold fewer times than the block the rest is absent. */
 struct series_reader;
-bool series_reader_create(const struct block *block, enum scrape_level level, const void *data,
-                          size_t length, struct series_reader **out, struct error *error);
+CHECKED bool series_reader_create(const struct block *block, enum scrape_level level,
+                                  const void *data, size_t length, struct series_reader **out,
+                                  struct error *error);
 void series_reader_destroy(struct series_reader *reader); /* NULL is fine */
 /* *out NULL: there are no more; else borrowed until the next call. */
-bool series_reader_next(struct series_reader *reader, const struct lane **out, struct error *error);
+CHECKED bool series_reader_next(struct series_reader *reader, const struct lane **out,
+                                struct error *error);

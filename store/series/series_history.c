@@ -43,8 +43,8 @@ static bool choose_series(const struct selection *selection, const struct sql *s
     return selection->visitor->choose(selection->visitor->context, &series, &out->tag);
 }
 
-static bool select_series(struct sql_connection *connection, struct selection *selection,
-                          struct error *error)
+static CHECKED bool select_series(struct sql_connection *connection, struct selection *selection,
+                                  struct error *error)
 {
     enum sql_step step;
     struct reading reading;
@@ -141,8 +141,8 @@ static void add_lane(const struct selection *selection, struct reading *reading,
 }
 
 /* Both are ascending by id. Of a series that the block lacks the scrape before is none, too. */
-static bool read_lanes(struct selection *selection, struct family_reader *reader,
-                       struct error *error)
+static CHECKED bool read_lanes(struct selection *selection, struct family_reader *reader,
+                               struct error *error)
 {
     const struct lane *lane;
 
@@ -162,8 +162,8 @@ static bool read_lanes(struct selection *selection, struct family_reader *reader
     return true;
 }
 
-static bool read_block(struct sql_connection *connection, struct selection *selection,
-                       int64_t block_id, const struct block *block, struct error *error)
+static CHECKED bool read_block(struct sql_connection *connection, struct selection *selection,
+                               int64_t block_id, const struct block *block, struct error *error)
 {
     struct family_reader reader =
         family_reader_begin(connection, block_id, block, selection->level, selection->family);
@@ -175,8 +175,8 @@ static bool read_block(struct sql_connection *connection, struct selection *sele
 
 /* From the last block on that has a scrape before the range, which growth needs: a block begins at
  * most BLOCK_EARLY_MS before its first scrape. */
-static bool read_blocks(struct sql_connection *connection, struct selection *selection,
-                        struct error *error)
+static CHECKED bool read_blocks(struct sql_connection *connection, struct selection *selection,
+                                struct error *error)
 {
     const struct scrape_range *range = selection->range;
     size_t length;
@@ -208,8 +208,8 @@ static bool read_blocks(struct sql_connection *connection, struct selection *sel
 /* ---- What is not packed yet ---- */
 
 /* `packed`: only to count growth from. Both are ascending by id. */
-static bool add_samples(struct selection *selection, int64_t at_ms, bool packed, const void *data,
-                        size_t length, struct error *error)
+static CHECKED bool add_samples(struct selection *selection, int64_t at_ms, bool packed,
+                                const void *data, size_t length, struct error *error)
 {
     FREE_AUTO struct sample *samples = NULL;
     size_t count, at = 0;
@@ -232,8 +232,8 @@ static bool add_samples(struct selection *selection, int64_t at_ms, bool packed,
     return true;
 }
 
-static bool read_scrapes(struct sql_connection *connection, struct selection *selection,
-                         struct error *error)
+static CHECKED bool read_scrapes(struct sql_connection *connection, struct selection *selection,
+                                 struct error *error)
 {
     size_t length;
     enum sql_step step;
@@ -259,8 +259,8 @@ static bool read_scrapes(struct sql_connection *connection, struct selection *se
 
 /* ---- All of it ---- */
 
-static bool read_all(struct sql_connection *connection, struct selection *selection,
-                     struct error *error)
+static CHECKED bool read_all(struct sql_connection *connection, struct selection *selection,
+                             struct error *error)
 {
     return select_series(connection, selection, error)
            && (selection->count == 0
@@ -269,8 +269,8 @@ static bool read_all(struct sql_connection *connection, struct selection *select
 }
 
 /* In one transaction: what is being rolled up is seen once. */
-static bool read_at_once(struct sql_connection *connection, struct selection *selection,
-                         struct error *error)
+static CHECKED bool read_at_once(struct sql_connection *connection, struct selection *selection,
+                                 struct error *error)
 {
     struct error ignored;
     bool ok;
@@ -299,8 +299,8 @@ bool scrape_visit(struct store *store, const struct scrape_range *range, enum sc
 /* ---- Which level ---- */
 
 /* When each level begins; INT64_MAX: it has nothing. */
-static bool read_beginnings(struct sql_connection *connection, int64_t deployment_id,
-                            int64_t beginnings[SCRAPE_LEVELS], struct error *error)
+static CHECKED bool read_beginnings(struct sql_connection *connection, int64_t deployment_id,
+                                    int64_t beginnings[SCRAPE_LEVELS], struct error *error)
 {
     enum sql_step step;
     SQL_AUTO sql = sql_begin(connection, "SELECT level, min(from_ms) FROM blocks "

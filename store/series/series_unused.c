@@ -17,8 +17,8 @@ struct unused {
 };
 
 /* Those that no block tells: one that has a point of a series begins no later than that. */
-static bool find_without_block(struct sql_connection *connection, struct unused *unused,
-                               struct error *error)
+static CHECKED bool find_without_block(struct sql_connection *connection, struct unused *unused,
+                                       struct error *error)
 {
     enum sql_step step;
     SQL_AUTO sql =
@@ -35,8 +35,8 @@ static bool find_without_block(struct sql_connection *connection, struct unused 
     return step == SQL_DONE;
 }
 
-static bool strike_scrape(struct unused *unused, const void *data, size_t length,
-                          struct error *error)
+static CHECKED bool strike_scrape(struct unused *unused, const void *data, size_t length,
+                                  struct error *error)
 {
     FREE_AUTO struct sample *samples = NULL;
     size_t count, at = 0, kept = 0;
@@ -54,8 +54,8 @@ static bool strike_scrape(struct unused *unused, const void *data, size_t length
 }
 
 /* Those that a scrape has which is not rolled up yet are in use: mostly the newest has them all. */
-static bool strike_scraped(struct sql_connection *connection, struct unused *unused,
-                           struct error *error)
+static CHECKED bool strike_scraped(struct sql_connection *connection, struct unused *unused,
+                                   struct error *error)
 {
     enum sql_step step = SQL_DONE;
     size_t length;
@@ -72,8 +72,8 @@ static bool strike_scraped(struct sql_connection *connection, struct unused *unu
     return step != SQL_FAILED;
 }
 
-static bool delete_series(struct sql_connection *connection, const struct unused *unused,
-                          struct error *error)
+static CHECKED bool delete_series(struct sql_connection *connection, const struct unused *unused,
+                                  struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "DELETE FROM series WHERE id = ?1");
 
@@ -85,7 +85,8 @@ static bool delete_series(struct sql_connection *connection, const struct unused
     return true;
 }
 
-static bool apply_free(struct sql_connection *connection, void *context, struct error *error)
+static CHECKED bool apply_free(struct sql_connection *connection, void *context,
+                               struct error *error)
 {
     struct unused *unused = context;
 
@@ -98,7 +99,8 @@ static bool apply_free(struct sql_connection *connection, void *context, struct 
     return true;
 }
 
-static bool list_deployments(struct store *store, int64_t **out, size_t *count, struct error *error)
+static CHECKED bool list_deployments(struct store *store, int64_t **out, size_t *count,
+                                     struct error *error)
 {
     enum sql_step step;
     READER_AUTO reader = database_reader(store->scrapes);

@@ -42,7 +42,7 @@ static enum job_end run_thing(struct job_run *run, char **outcome, struct error 
         while (job_run_wait(run, 1000) == JOB_STOP_NO)
             job_run_progress(run, 1, 2, "half way");
     else if (strcmp(subject, "ask") == 0)
-        job_run_ask(run, questions, 2, &answers, error);
+        error_ignore(job_run_ask(run, questions, 2, &answers, error)); /* a stop is seen below */
     if (job_run_stop(run) != JOB_STOP_NO)
         return job_run_stop(run) == JOB_STOP_CANCEL ? JOB_END_CANCELLED : JOB_END_YIELDED;
     said =
