@@ -242,10 +242,22 @@ inEach('what ./run is told to do exists', async (name, content) => {
     }
 });
 
+// In every block of commands, also in those that are not run: targets, files, and what `./run test` is given.
+inEach('tests that commands name exist', (name, content) => {
+    const isUnit = (test) => globSync(`tests/unit/**/test_${test}.c`, { cwd: ROOT }).length > 0;
+    const isEndToEnd = (test) => globSync(`tests/e2e/${test}.test.mjs`, { cwd: ROOT }).length > 0;
+    for (const { body, line } of blocks(content).filter((block) => block.language === 'sh')) {
+        for (const [, test] of body.matchAll(/\btest_(\w+)/g)) assert.ok(isUnit(test), `${name}:${line}: test_${test}`);
+        for (const [, test] of body.matchAll(/\btests\/e2e\/(\w+)\.test\.mjs/g)) assert.ok(isEndToEnd(test), `${name}:${line}: ${test}`);
+        for (const [, tests] of body.matchAll(/^\.\/run test ([^#\n]+)/gm))
+            for (const test of tests.split(/\s+/).filter(Boolean)) assert.ok(isUnit(test) || isEndToEnd(test), `${name}:${line}: ./run test ${test}`);
+    }
+});
+
 test('flags exist', async () => {
     const [opsbrain, simserve] = await Promise.all([run(['help']), promisify(execFile)(SIMSERVE, ['--help'])]);
     const known = new Set((opsbrain.output + simserve.stdout.replaceAll('_', '-')).match(/--[a-z][a-z0-9-]*/g));
-    for (const other of ['--preset', '--build', '--target', '--follow', '--header', '--help', '--write']) known.add(other);
+    for (const other of ['--preset', '--build', '--target', '--follow', '--header', '--help', '--write', '--ignore-scripts', '--prefix']) known.add(other);
     const exists = (flag) => flag.endsWith('-') ? [...known].some((each) => each.startsWith(flag)) : known.has(flag);
     for (const { name, content } of documents)
         for (const code of inline(content))
