@@ -46,19 +46,20 @@ const struct setting settings_table[] = {
     { "sweep_shards", SETTING_INTEGER, "1", 1, 64, AT(sweep_shards),
       "load threads per cell at most" },
     { "sweeps_per_principal", SETTING_INTEGER, "500", 0, 1000000, AT(sweeps_per_principal),
-      "sweeps of one principal that may be queued or running; 0: any" },
+      "sweeps of one principal that may be queued or running; 0: no limit" },
     { "queue_limit", SETTING_INTEGER, "256", 1, 65536, AT(queue_limit),
       "calls that may wait for a worker; more are told to come back" },
     { "connections", SETTING_INTEGER, "16384", 16, 1000000, AT(connections),
       "open connections at most; for more, idle ones close, strangers' first" },
     { "connections_per_address", SETTING_INTEGER, "1024", 0, 1000000, AT(connections_per_address),
-      "open connections from one address (IPv6: network), trusted proxies apart; 0: any, as where "
-      "the platform sets PORT" },
+      "open connections from one address (IPv6: network), trusted proxies apart; 0: no limit "
+      "(also the default where PORT is set)" },
     { "calls_per_principal", SETTING_INTEGER, "64", 0, 65536, AT(calls_per_principal),
       "calls of one principal that may run or wait at once (fewer than waiting_workers, so that "
-      "others get theirs); 0: any" },
+      "other principals get a worker); 0: no limit" },
     { "rate_per_principal", SETTING_INTEGER, RATE_TEXT, 0, 1000000, AT(rate_per_principal),
-      "requests of one principal in a second; 0: any, as by default for `local` without keys" },
+      "requests of one principal in a second; 0: no limit, also the default for `local` without "
+      "keys" },
     { "burst_per_principal", SETTING_INTEGER, "0", 0, 1000000, AT(burst_per_principal),
       "requests of one principal that may come at once; 0: twice those of a second" },
     { "body_limit_bytes", SETTING_INTEGER, "1048576", 1024, 8388608, AT(body_limit_bytes),
@@ -70,7 +71,8 @@ const struct setting settings_table[] = {
       "of the disk, a tenth at most, kept for jobs that run and for admins; 0: nothing" },
     { "storage_limit_bytes", SETTING_INTEGER, "4294967296", 0, INT64_C(1) << 50,
       AT(storage_limit_bytes),
-      "stored imports, datasets, sweeps and deployments of one principal, admins apart; 0: any" },
+      "stored imports, datasets, sweeps and deployments of one principal, admins apart; 0: no "
+      "limit" },
     { "sessions", SETTING_INTEGER, "10000", 1, 1000000, AT(sessions),
       "sessions kept at most; the one unused for longest goes first" },
     { "sessions_per_principal", SETTING_INTEGER, "2000", 1, 1000000, AT(sessions_per_principal),
