@@ -2,7 +2,6 @@
 #include "fleet/scraper.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "base/core/clock.h"
 #include "base/core/log.h"
 #include "base/core/memory.h"
+#include "base/core/thread.h"
 #include "base/core/workers.h"
 #include "fleet/metrics_map.h"
 #include "fleet/metrics_page.h"
@@ -282,7 +282,6 @@ static void *run(void *context)
     struct scraper *scraper = context;
     int64_t look_again_ns = 0;
 
-    pthread_setname_np(pthread_self(), "scraper");
     while (!is_stopping(scraper)) {
         bool look = clock_monotonic_ns() >= look_again_ns;
 
@@ -304,28 +303,11 @@ static void *run(void *context)
 
 /* ---- Life ---- */
 
-/* Signals are the main thread's: a new thread inherits the mask it is made under. */
-static bool start_thread(struct scraper *scraper)
-{
-    sigset_t all, before;
-    bool started;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    started = pthread_create(&scraper->thread, NULL, run, scraper) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
-}
-
 static void init_lock(struct scraper *scraper)
 {
-    pthread_condattr_t monotonic;
 
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&scraper->lock, NULL);
-    pthread_cond_init(&scraper->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    thread_condition_init(&scraper->changed);
 }
 
 static void release(struct scraper *scraper)
@@ -349,9 +331,9 @@ bool scraper_create(const struct access *access, struct scraper **out, struct er
         release(scraper);
         return false;
     }
-    if (!start_thread(scraper)) {
+    if (!thread_start("scraper", run, scraper, &scraper->thread, error)) {
         release(scraper);
-        return error_set(error, ERROR_INTERNAL, "cannot start the thread of the scraper");
+        return false;
     }
     *out = scraper;
     return true;

@@ -12,6 +12,7 @@
 #include "base/core/clock.h"
 #include "base/core/log.h"
 #include "base/core/memory.h"
+#include "base/core/thread.h"
 #include "base/json/json.h"
 #include "fleet/census.h"
 #include "fleet/metrics_map.h"
@@ -311,14 +312,11 @@ static void *run(void *context)
 
 static void start_thread(struct server_monitor *witness)
 {
-    int failed = pthread_create(&witness->thread, NULL, run, witness);
+    struct error problem;
 
-    if (failed != 0) {
-        log_warning("a cell is watched at its ends alone: no thread (%s)", strerror(failed));
-        return;
-    }
-    pthread_setname_np(witness->thread, "witness");
-    witness->has_thread = true;
+    witness->has_thread = thread_start("witness", run, witness, &witness->thread, &problem);
+    if (!witness->has_thread)
+        log_warning("a cell is watched at its ends alone: %s", problem.message);
 }
 
 static void stop_thread(struct server_monitor *witness)
@@ -338,16 +336,12 @@ static struct server_monitor *create(const struct endpoint *endpoint, int64_t in
                                      const struct witness_watch *watch)
 {
     struct server_monitor *witness = memory_zeroed(1, sizeof *witness);
-    pthread_condattr_t monotonic;
 
     witness->endpoint = *endpoint;
     witness->watch = *watch;
     witness->observations.instances = instances;
     pthread_mutex_init(&witness->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&witness->stopped, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    thread_condition_init(&witness->stopped);
     return witness;
 }
 

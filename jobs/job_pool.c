@@ -10,6 +10,7 @@
 #include "base/core/log.h"
 #include "base/core/memory.h"
 #include "base/core/text.h"
+#include "base/core/thread.h"
 #include "base/json/json.h"
 #include "jobs/jobs_private.h"
 
@@ -293,15 +294,11 @@ static void *heart_loop(void *context)
 
 static void init_conditions(struct job_pool *jobs)
 {
-    pthread_condattr_t monotonic;
 
     pthread_mutex_init(&jobs->lock, NULL);
     pthread_mutex_init(&jobs->beating, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&jobs->work, &monotonic);
-    pthread_cond_init(&jobs->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    thread_condition_init(&jobs->work);
+    thread_condition_init(&jobs->changed);
 }
 
 static void list_kind_names(struct job_pool *jobs)
@@ -317,19 +314,16 @@ static void list_kind_names(struct job_pool *jobs)
 
 static CHECKED bool start_threads(struct job_pool *jobs, struct error *error)
 {
-    int failure = pthread_create(&jobs->heart, NULL, heart_loop, jobs);
-
-    jobs->heart_started = failure == 0;
-    while (failure == 0 && jobs->started < jobs->runner_count) {
+    jobs->heart_started = thread_start("heart", heart_loop, jobs, &jobs->heart, error);
+    if (!jobs->heart_started)
+        return false;
+    for (; jobs->started < jobs->runner_count; jobs->started++) {
         struct runner *runner = &jobs->runners[jobs->started];
 
-        failure = pthread_create(&runner->thread, NULL, runner_loop, runner);
-        if (failure == 0)
-            jobs->started++;
+        if (!thread_start("job", runner_loop, runner, &runner->thread, error))
+            return false;
     }
-    return failure == 0
-           || error_set(error, ERROR_INTERNAL, "the threads that run jobs cannot start: %s",
-                        strerror(failure));
+    return true;
 }
 
 bool job_pool_create(struct store *store, const struct job_kind *kinds, unsigned threads,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/core/thread.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 
 bool thread_start(const char *name, void *(*run)(void *context), void *context, pthread_t *out,
                   struct error *error)
@@ -15,7 +17,18 @@ bool thread_start(const char *name, void *(*run)(void *context), void *context, 
     failed = pthread_create(out, NULL, run, context);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failed != 0)
-        return error_set(error, ERROR_INTERNAL, "thread %s: %s", name, strerror(failed));
+        return error_set(error, failed == EAGAIN ? ERROR_BUSY : ERROR_INTERNAL,
+                         "the thread %s cannot start: %s", name, strerror(failed));
     pthread_setname_np(*out, name);
     return true;
+}
+
+void thread_condition_init(pthread_cond_t *condition)
+{
+    pthread_condattr_t monotonic;
+
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &monotonic);
+    pthread_condattr_destroy(&monotonic);
 }

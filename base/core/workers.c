@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/core/workers.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/core/memory.h"
+#include "base/core/thread.h"
 
 struct work {
     void (*run)(void *context);
@@ -75,23 +74,9 @@ static void *run_thread(void *context)
     struct worker *worker = context;
     struct work work;
 
-    pthread_setname_np(pthread_self(), worker->workers->name);
     while (take(worker, &work))
         work.run(work.context);
     return NULL;
-}
-
-/* Signals are the main thread's: a new thread inherits the mask it is made under. */
-static int start_thread(struct worker *worker)
-{
-    sigset_t all, before;
-    int failed;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    failed = pthread_create(&worker->thread, NULL, run_thread, worker);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return failed;
 }
 
 bool workers_create(const char *name, unsigned threads, size_t queue_limit, struct workers **out,
@@ -109,10 +94,7 @@ bool workers_create(const char *name, unsigned threads, size_t queue_limit, stru
 
         worker->workers = workers;
         pthread_cond_init(&worker->woken, NULL);
-        errno = start_thread(worker);
-        if (errno != 0) {
-            error_set(error, ERROR_INTERNAL, "cannot start thread %u of %u of pool \"%s\": %m",
-                      workers->started + 1, threads, workers->name);
+        if (!thread_start(workers->name, run_thread, worker, &worker->thread, error)) {
             workers_destroy(workers);
             return false;
         }

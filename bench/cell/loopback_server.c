@@ -16,6 +16,7 @@
 
 #include "base/core/memory.h"
 #include "base/core/text.h"
+#include "base/core/thread.h"
 
 #define EVENTS_PER_WAIT 256
 #define HEAD_SIZE 4096 /* of a request; ours are shorter */
@@ -243,14 +244,14 @@ static bool listen_on_loopback(struct loopback_server *loopback, int *port)
     return true;
 }
 
-static bool start(struct loopback_server *loopback, int *port)
+static CHECKED bool start(struct loopback_server *loopback, int *port, struct error *error)
 {
     loopback->epoll = epoll_create1(EPOLL_CLOEXEC);
     loopback->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (!listen_on_loopback(loopback, port) || loopback->epoll < 0 || loopback->wake < 0
         || !watch(loopback, loopback->listener, loopback) || !watch(loopback, loopback->wake, NULL))
-        return false;
-    loopback->has_thread = pthread_create(&loopback->thread, NULL, run, loopback) == 0;
+        return error_set(error, ERROR_BUSY, "the responder cannot start: %s", strerror(errno));
+    loopback->has_thread = thread_start("responder", run, loopback, &loopback->thread, error);
     return loopback->has_thread;
 }
 
@@ -261,8 +262,7 @@ bool loopback_server_create(struct loopback_server **out, int *port, struct erro
     loopback->listener = loopback->epoll = loopback->wake = -1;
     LIST_INIT(&loopback->clients);
     make_pieces(loopback);
-    if (!start(loopback, port)) {
-        error_set(error, ERROR_BUSY, "the responder cannot start: %s", strerror(errno));
+    if (!start(loopback, port, error)) {
         loopback_server_destroy(loopback);
         return false;
     }

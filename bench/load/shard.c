@@ -11,6 +11,7 @@
 
 #include "base/core/clock.h"
 #include "base/core/memory.h"
+#include "base/core/thread.h"
 #include "bench/load/shard_private.h"
 
 #define SETTLED_ROUNDS 2          /* the first one still felt how the load began */
@@ -198,7 +199,6 @@ bool shard_create(struct load *load, struct shard_part part, struct shard **out,
                   struct error *error)
 {
     struct shard *shard = memory_zeroed(1, sizeof *shard);
-    int failed;
 
     shard->load = load;
     shard->part = part;
@@ -213,14 +213,11 @@ bool shard_create(struct load *load, struct shard_part part, struct shard **out,
     }
     if (load->http2_streams > 0)
         load_loop_share_connections(&shard->loop, load->http2_streams);
-    failed = pthread_create(&shard->thread, NULL, run, shard);
-    if (failed != 0) {
+    shard->has_thread = thread_start("load", run, shard, &shard->thread, error);
+    if (!shard->has_thread) {
         shard_destroy(shard);
-        return error_set(error, ERROR_BUSY, "the load generator cannot start a thread: %s",
-                         strerror(failed));
+        return false;
     }
-    pthread_setname_np(shard->thread, "load");
-    shard->has_thread = true;
     *out = shard;
     return true;
 }

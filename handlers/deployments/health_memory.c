@@ -7,6 +7,7 @@
 
 #include "base/core/clock.h"
 #include "base/core/memory.h"
+#include "base/core/thread.h"
 
 #define LOOK_NS (50 * 1000000) /* so often who waits looks whether his client is still there */
 #define SECOND_NS INT64_C(1000000000)
@@ -29,13 +30,9 @@ struct health_memory {
 struct health_memory *health_memory_create(void)
 {
     struct health_memory *memory = memory_zeroed(1, sizeof *memory);
-    pthread_condattr_t monotonic;
 
     pthread_mutex_init(&memory->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&memory->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    thread_condition_init(&memory->changed);
     return memory;
 }
 

@@ -13,6 +13,7 @@
 #include "base/core/log.h"
 #include "base/core/memory.h"
 #include "base/core/random.h"
+#include "base/core/thread.h"
 #include "base/json/json.h"
 #include "server/http/exchange.h"
 #include "server/mcp/input_request.h"
@@ -85,12 +86,8 @@ static void withdraw(const struct inquiry *inquiry, const char *reason)
 static void enter(struct inquiry *inquiry)
 {
     struct session *session = inquiry->rpc->session;
-    pthread_condattr_t monotonic;
 
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&inquiry->answered, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    thread_condition_init(&inquiry->answered);
     pthread_mutex_lock(&session->lock);
     for (size_t i = 0; i < inquiry->count; i++) {
         struct asked *asked = &inquiry->asked[i];

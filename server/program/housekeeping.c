@@ -157,15 +157,11 @@ static void *run_thread(void *context)
 bool housekeeping_create(struct server *server, struct housekeeping **out, struct error *error)
 {
     struct housekeeping *housekeeping = memory_zeroed(1, sizeof *housekeeping);
-    pthread_condattr_t monotonic;
 
     housekeeping->server = server;
     atomic_init(&housekeeping->stopping, false);
     pthread_mutex_init(&housekeeping->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&housekeeping->woken, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    thread_condition_init(&housekeeping->woken);
     if (!thread_start("housekeeping", run_thread, housekeeping, &housekeeping->thread, error)) {
         free(housekeeping);
         return false;

@@ -47,16 +47,12 @@ struct notifier {
 struct notifier *notifier_create(struct server *server)
 {
     struct notifier *notifier = memory_zeroed(1, sizeof *notifier);
-    pthread_condattr_t monotonic;
 
     notifier->server = server;
     notifier->subscribers = subscribers_create(server);
     notifier->task_followers = task_followers_create(server);
     pthread_mutex_init(&notifier->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&notifier->woken, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    thread_condition_init(&notifier->woken);
     return notifier;
 }
 

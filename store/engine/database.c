@@ -11,6 +11,7 @@
 #include "base/core/log.h"
 #include "base/core/memory.h"
 #include "base/core/text.h"
+#include "base/core/thread.h"
 #include "store/engine/sql_engine.h"
 
 #define BATCH_LIMIT 512      /* writes in one transaction */
@@ -478,7 +479,6 @@ bool database_open(const struct sql_engine *engine, const char *place,
                    struct error *error)
 {
     struct database *database = memory_zeroed(1, sizeof *database);
-    pthread_condattr_t monotonic;
 
     database->engine = engine;
     database->place = memory_copy_text(place);
@@ -486,23 +486,18 @@ bool database_open(const struct sql_engine *engine, const char *place,
     database->last = &database->first;
     database->deferred_last = &database->deferred_first;
     pthread_mutex_init(&database->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&database->work, &monotonic);
+    thread_condition_init(&database->work);
     pthread_cond_init(&database->reader_free, NULL);
-    pthread_condattr_destroy(&monotonic);
     if (!open_connections(database, migrations, readers, error)) {
         database_close(database);
         return false;
     }
-    int failure = pthread_create(&database->thread, NULL, write_loop, database);
-    if (failure != 0) {
+    database->started =
+        thread_start("store-writer", write_loop, database, &database->thread, error);
+    if (!database->started) {
         database_close(database);
-        return error_set(error, ERROR_INTERNAL, "the store's writer thread cannot start: %s",
-                         strerror(failure));
+        return false;
     }
-    database->started = true;
-    pthread_setname_np(database->thread, "store-writer");
     *out = database;
     return true;
 }
