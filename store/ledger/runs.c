@@ -6,48 +6,53 @@
 #include "base/core/digest.h"
 #include "base/core/memory.h"
 #include "base/json/json.h"
+#include "store/engine/sql_row.h"
 #include "store/ledger/store_private.h"
 #include "store/ledger/sweeps.h"
 
-#define COLUMNS                                                                                    \
-    "r.id, r.sweep_id, r.repetition, d.name, r.fingerprint, f.document, r.provenance, "            \
-    "r.created_ms, r.finished_ms, s.state, "                                                       \
-    "(SELECT count(*) FROM cells WHERE run_id = r.id), "                                           \
-    "(SELECT count(*) FROM cells WHERE run_id = r.id AND state <> 'pending'), "                    \
-    "r.deployment_id, r.revision, r.corrects, (SELECT c.id FROM runs c WHERE c.corrects = r.id "   \
-    "AND c.finished_ms IS NOT NULL "                                                               \
-    "AND EXISTS (SELECT 1 FROM cells WHERE run_id = c.id AND state = 'measured') "                 \
-    "ORDER BY c.sequence DESC LIMIT 1) "                                                           \
-    "FROM runs r JOIN sweeps s ON s.id = r.sweep_id JOIN deployments d ON d.id = "                 \
-    "r.deployment_id LEFT JOIN fingerprints f ON f.digest = r.fingerprint "
+#define RUN_COLUMNS(FIRST, COLUMN)                                                                 \
+    FIRST(struct run_row, TEXT, id, "r.id")                                                        \
+    COLUMN(struct run_row, TEXT, sweep_id, "r.sweep_id")                                           \
+    COLUMN(struct run_row, INTEGER, repetition, "r.repetition")                                    \
+    COLUMN(struct run_row, TEXT, deployment, "d.name")                                             \
+    COLUMN(struct run_row, INTEGER, deployment_id, "r.deployment_id")                              \
+    COLUMN(struct run_row, INTEGER, revision, "r.revision")                                        \
+    COLUMN(struct run_row, TEXT, fingerprint, "r.fingerprint")                                     \
+    COLUMN(struct run_row, HEAP_TEXT, fingerprint_document, "f.document")                          \
+    COLUMN(struct run_row, HEAP_TEXT, provenance, "r.provenance")                                  \
+    COLUMN(struct run_row, INTEGER, created_ms, "r.created_ms")                                    \
+    COLUMN(struct run_row, INTEGER, finished_ms, "r.finished_ms")                                  \
+    COLUMN(struct run_row, TEXT, sweep_state, "s.state")                                           \
+    COLUMN(struct run_row, INTEGER, cells_total,                                                   \
+           "(SELECT count(*) FROM cells WHERE run_id = r.id)")                                     \
+    COLUMN(struct run_row, INTEGER, cells_done,                                                    \
+           "(SELECT count(*) FROM cells WHERE run_id = r.id AND state <> 'pending')")              \
+    COLUMN(struct run_row, TEXT, corrects, "r.corrects")                                           \
+    COLUMN(struct run_row, TEXT, corrected_by,                                                     \
+           "(SELECT c.id FROM runs c WHERE c.corrects = r.id AND c.finished_ms IS NOT NULL "       \
+           "AND EXISTS (SELECT 1 FROM cells WHERE run_id = c.id AND state = 'measured') "          \
+           "ORDER BY c.sequence DESC LIMIT 1)")
+
+static const struct sql_member run_members[] = { RUN_COLUMNS(SQL_MEMBER, SQL_MEMBER) };
+#define RUN_MEMBERS (sizeof run_members / sizeof *run_members)
+
+#define FROM_RUNS                                                                                  \
+    " FROM runs r JOIN sweeps s ON s.id = r.sweep_id "                                             \
+    "JOIN deployments d ON d.id = r.deployment_id "                                                \
+    "LEFT JOIN fingerprints f ON f.digest = r.fingerprint "
+#define SELECT_RUNS "SELECT " RUN_COLUMNS(SQL_FIRST_COLUMN, SQL_COLUMN) FROM_RUNS
 
 static void read_row(const struct sql *sql, struct run_row *row)
 {
-    *row = (struct run_row){
-        .repetition = sql_integer(sql, 2),
-        .fingerprint_document = sql_text_copy(sql, 5),
-        .provenance = sql_text_copy(sql, 6),
-        .created_ms = sql_integer(sql, 7),
-        .finished_ms = sql_integer(sql, 8),
-        .cells_total = sql_integer(sql, 10),
-        .cells_done = sql_integer(sql, 11),
-        .deployment_id = sql_integer(sql, 12),
-        .revision = sql_integer(sql, 13),
-    };
-    sql_text(sql, 0, row->id, sizeof row->id);
-    sql_text(sql, 1, row->sweep_id, sizeof row->sweep_id);
-    sql_text(sql, 3, row->deployment, sizeof row->deployment);
-    sql_text(sql, 4, row->fingerprint, sizeof row->fingerprint);
-    sql_text(sql, 9, row->sweep_state, sizeof row->sweep_state);
-    sql_text(sql, 14, row->corrects, sizeof row->corrects);
-    sql_text(sql, 15, row->corrected_by, sizeof row->corrected_by);
+    *row = (struct run_row){ .id = "" };
+    sql_row_read(sql, run_members, RUN_MEMBERS, row);
 }
 
 bool run_find(struct store *store, const char *id, struct run_row *out, struct error *error)
 {
     bool found;
     READER_AUTO reader = database_reader(store->main);
-    SQL_AUTO sql = sql_begin(reader.connection, "SELECT " COLUMNS "WHERE r.id = ?1");
+    SQL_AUTO sql = sql_begin(reader.connection, SELECT_RUNS "WHERE r.id = ?1");
 
     sql_bind_text(&sql, 1, id);
     if (!sql_find(&sql, &found, error))
@@ -59,16 +64,10 @@ bool run_find(struct store *store, const char *id, struct run_row *out, struct e
     return true;
 }
 
-static void row_finish(struct run_row *row)
-{
-    free(row->fingerprint_document);
-    free(row->provenance);
-}
-
 void run_rows_free(struct run_row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        row_finish(&rows[i]);
+        sql_row_finish(run_members, RUN_MEMBERS, &rows[i]);
     free(rows);
 }
 
@@ -79,8 +78,8 @@ bool run_list(struct store *store, const char *deployment, const char *sweep_id,
     size_t length = 0;
     enum sql_step step;
     READER_AUTO reader = database_reader(store->main);
-    SQL_AUTO sql = sql_begin(reader.connection,
-                             "SELECT " COLUMNS "WHERE (?1 IS NULL OR d.name = ?1) "
+    SQL_AUTO sql = sql_begin(reader.connection, SELECT_RUNS
+                             "WHERE (?1 IS NULL OR d.name = ?1) "
                              "AND (?2 IS NULL OR r.sweep_id = ?2) "
                              "AND (?3 = 0 OR r.created_ms < ?3) "
                              "ORDER BY r.created_ms DESC, r.repetition, r.sequence LIMIT ?4");
