@@ -6,46 +6,54 @@
 #include <string.h>
 
 #include "base/core/text.h"
+#include "store/engine/sql_row.h"
 #include "store/ledger/principals.h"
 #include "store/ledger/secret_origins.h"
 #include "store/ledger/store_private.h"
 
-#define COLUMNS                                                                                    \
-    "d.id, r.revision, d.name, r.url, r.provider, r.model, r.engine, r.hardware, r.region, "       \
-    "r.secret, r.labels, r.limits, r.created_by, d.created_ms, r.created_ms, d.retired_ms, "       \
-    "r.model_revision, r.quantization, r.chips, d.owner "
+#define DEPLOYMENT_COLUMNS(FIRST, COLUMN)                                                          \
+    FIRST(struct deployment, INTEGER, id, "d.id")                                                  \
+    COLUMN(struct deployment, INTEGER, revision, "r.revision")                                     \
+    COLUMN(struct deployment, TEXT, name, "d.name")                                                \
+    COLUMN(struct deployment, TEXT, url, "r.url")                                                  \
+    COLUMN(struct deployment, TEXT, provider, "r.provider")                                        \
+    COLUMN(struct deployment, TEXT, model, "r.model")                                              \
+    COLUMN(struct deployment, TEXT, engine, "r.engine")                                            \
+    COLUMN(struct deployment, TEXT, hardware, "r.hardware")                                        \
+    COLUMN(struct deployment, TEXT, region, "r.region")                                            \
+    COLUMN(struct deployment, TEXT, secret, "r.secret")                                            \
+    COLUMN(struct deployment, TEXT, labels, "r.labels")                                            \
+    COLUMN(struct deployment, TEXT, limits, "r.limits")                                            \
+    COLUMN(struct deployment, TEXT, created_by, "r.created_by")                                    \
+    COLUMN(struct deployment, INTEGER, created_ms, "d.created_ms")                                 \
+    COLUMN(struct deployment, INTEGER, changed_ms, "r.created_ms")                                 \
+    COLUMN(struct deployment, INTEGER, retired_ms, "d.retired_ms")                                 \
+    COLUMN(struct deployment, TEXT, model_revision, "r.model_revision")                            \
+    COLUMN(struct deployment, TEXT, quantization, "r.quantization")                                \
+    COLUMN(struct deployment, INTEGER, chips, "r.chips")                                           \
+    COLUMN(struct deployment, TEXT, owner, "d.owner")
 
-static const char FIND[] = "SELECT " COLUMNS "FROM deployments d JOIN deployment_revisions r "
-                           "ON r.deployment_id = d.id AND r.revision = d.revision "
-                           "WHERE d.name = ?1";
+static const struct sql_member deployment_members[] = { DEPLOYMENT_COLUMNS(SQL_MEMBER,
+                                                                           SQL_MEMBER) };
+#define DEPLOYMENT_MEMBERS (sizeof deployment_members / sizeof *deployment_members)
+
+#define SELECT_DEPLOYMENTS                                                                         \
+    "SELECT " DEPLOYMENT_COLUMNS(SQL_FIRST_COLUMN,                                                 \
+                                 SQL_COLUMN) " FROM deployments d JOIN deployment_revisions r "
+
+static const char FIND[] =
+    SELECT_DEPLOYMENTS "ON r.deployment_id = d.id AND r.revision = d.revision "
+                       "WHERE d.name = ?1";
 static const char FIND_REVISION[] =
-    "SELECT " COLUMNS "FROM deployments d JOIN deployment_revisions r "
-    "ON r.deployment_id = d.id WHERE d.id = ?1 AND r.revision = ?2";
-static const char LIST[] = "SELECT " COLUMNS "FROM deployments d JOIN deployment_revisions r "
-                           "ON r.deployment_id = d.id AND r.revision = d.revision "
-                           "WHERE d.retired_ms IS NULL AND d.name > ?1 ORDER BY d.name LIMIT ?2";
+    SELECT_DEPLOYMENTS "ON r.deployment_id = d.id WHERE d.id = ?1 AND r.revision = ?2";
+static const char LIST[] =
+    SELECT_DEPLOYMENTS "ON r.deployment_id = d.id AND r.revision = d.revision "
+                       "WHERE d.retired_ms IS NULL AND d.name > ?1 ORDER BY d.name LIMIT ?2";
 
 static void read_row(const struct sql *sql, struct deployment *row)
 {
-    *row = (struct deployment){ .id = sql_integer(sql, 0), .revision = sql_integer(sql, 1) };
-    sql_text(sql, 2, row->name, sizeof row->name);
-    sql_text(sql, 3, row->url, sizeof row->url);
-    sql_text(sql, 4, row->provider, sizeof row->provider);
-    sql_text(sql, 5, row->model, sizeof row->model);
-    sql_text(sql, 6, row->engine, sizeof row->engine);
-    sql_text(sql, 7, row->hardware, sizeof row->hardware);
-    sql_text(sql, 8, row->region, sizeof row->region);
-    sql_text(sql, 9, row->secret, sizeof row->secret);
-    sql_text(sql, 10, row->labels, sizeof row->labels);
-    sql_text(sql, 11, row->limits, sizeof row->limits);
-    sql_text(sql, 12, row->created_by, sizeof row->created_by);
-    row->created_ms = sql_integer(sql, 13);
-    row->changed_ms = sql_integer(sql, 14);
-    row->retired_ms = sql_integer(sql, 15);
-    sql_text(sql, 16, row->model_revision, sizeof row->model_revision);
-    sql_text(sql, 17, row->quantization, sizeof row->quantization);
-    row->chips = sql_integer(sql, 18);
-    sql_text(sql, 19, row->owner, sizeof row->owner);
+    *row = (struct deployment){ .id = 0 };
+    sql_row_read(sql, deployment_members, DEPLOYMENT_MEMBERS, row);
 }
 
 /* Retired ones too. */
