@@ -108,9 +108,9 @@ static double mean_present(const struct telling *telling)
     return sum / (double)(last - first + 1);
 }
 
-/* More at once than we ever had under way. What had failed may run on there, so it tells only where
- * nothing did; it is what is left where many requests are cut at the end, and the counts may be
- * theirs. */
+/* The server had more requests at once than we ever had under way. Requests that failed here may
+ * still run there, so this counts only where none did. It decides where many requests are cut at
+ * the end, because an excess in the counts may then be our own. */
 static bool is_crowded(const struct telling *telling)
 {
     double ours = (double)telling->result->measurement.concurrency_max;

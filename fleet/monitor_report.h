@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a witness has seen, and what it tells of it. Private to fleet/. */
+/* What a monitor observed of a cell, and the report it makes of that. Private to fleet/. */
 #pragma once
 
 #include "fleet/monitor_log.h"

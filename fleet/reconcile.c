@@ -7,7 +7,7 @@
 
 /* Requests are counted exactly. Of tokens an engine may count one more or less per request than its
  * usage says (begin and end of sequence); where requests agree, that is what a small excess is.
- * Where it tells no requests, tokens alone must show what is foreign. */
+ * If it reports no request count, only tokens can reveal other clients. */
 #define TOKENS_SHARE 0.01
 #define TOKENS_PER_REQUEST 2.0
 #define TOKENS_LEAST 2.0

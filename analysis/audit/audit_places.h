@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cells of a run in the orders that rules need which hold them against one another, so that no
- * cell is held against all of twenty thousand. Private to audit*.c. */
+ * cell is held against all of twenty thousand. Private to analysis/audit/. */
 #pragma once
 
 #include "analysis/audit/audit_parts.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What exporters share. Private to export*.c. */
+/* What exporters share. Private to analysis/export/. */
 #pragma once
 
 #include "analysis/export/export.h"

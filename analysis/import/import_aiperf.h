@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What aiperf's formats and GenAI-Perf's, from which they come, have in common. Private to
- * analysis/import_*.c. */
+ * analysis/import/. */
 #pragma once
 
 #include "analysis/import/import_members.h"

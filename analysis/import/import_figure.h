@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Figures as people and programs write them into tables: "97.5%", "1,024", "0,318", "8k", "c=32",
- * "12.5 ms". Private to analysis/import*.c. */
+ * "12.5 ms". Private to analysis/import/. */
 #pragma once
 
 #include "analysis/import/import.h"

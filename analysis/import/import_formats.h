@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every importer: what its file is known by, and how it is read. Private to analysis/import*.c. */
+/* Every importer: what its file is known by, and how it is read. Private to analysis/import/. */
 #pragma once
 
 #include "analysis/import/import.h"

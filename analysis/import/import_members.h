@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects of JSON read into structs by a table of their members. Private to analysis/import_*.c. */
+/* Objects of JSON read into structs by a table of their members. Private to analysis/import/. */
 #pragma once
 
 #include "analysis/import/import.h"

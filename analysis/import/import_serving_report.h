@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cell as serving reports and their summaries write it. Private to analysis/import_*.c. */
+/* A cell as serving reports and their summaries write it. Private to analysis/import/. */
 #pragma once
 
 #include "analysis/import/import_vllm.h"

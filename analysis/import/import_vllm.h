@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The members of a vLLM `bench serve` result, for the formats that hold such results. Private to
- * analysis/import_*.c. */
+ * analysis/import/. */
 #pragma once
 
 #include "analysis/import/import_members.h"

@@ -8,9 +8,9 @@ static bool is_judged(const struct cell_row *cell)
     return cell != NULL && (cell->state == CELL_MEASURED || cell->state == CELL_FAILED);
 }
 
-static struct largest_load_level stand_of(const struct grid_point *point, const struct slo *limits)
+static struct largest_load_level level_of(const struct grid_point *point, const struct slo *limits)
 {
-    struct largest_load_level stand = { .point = *point };
+    struct largest_load_level level = { .point = *point };
     size_t count = 0;
 
     for (size_t i = 0; i < point->count; i++) {
@@ -19,13 +19,13 @@ static struct largest_load_level stand_of(const struct grid_point *point, const 
         if (!is_judged(point->cells[i]))
             continue;
         nearest = slo_find_nearest(limits, &point->cells[i]->measurement);
-        if (count++ == 0 || nearest.ratio > stand.worst.ratio)
-            stand.worst = nearest;
-        stand.ratio += nearest.ratio;
+        if (count++ == 0 || nearest.ratio > level.worst.ratio)
+            level.worst = nearest;
+        level.ratio += nearest.ratio;
     }
-    stand.judged = count > 0;
-    stand.ratio /= (double)(count > 0 ? count : 1);
-    return stand;
+    level.judged = count > 0;
+    level.ratio /= (double)(count > 0 ? count : 1);
+    return level;
 }
 
 struct largest_load largest_load_find(const struct cell_grid *grid, const struct slo *limits,
@@ -36,17 +36,17 @@ struct largest_load largest_load_find(const struct cell_grid *grid, const struct
 
     for (size_t user = 0; user < grid->loads.count; user++) {
         struct grid_point point = cell_grid_point(grid, output, context, user);
-        struct largest_load_level stand = stand_of(&point, limits);
+        struct largest_load_level level = level_of(&point, limits);
 
-        if (!stand.judged) {
+        if (!level.judged) {
             out.exact = out.exact && out.miss.judged;
-        } else if (stand.ratio <= 1) {
-            out = (struct largest_load){ .met = stand, .exact = true };
+        } else if (level.ratio <= 1) {
+            out = (struct largest_load){ .met = level, .exact = true };
             out.uneven = missed;
         } else {
             missed++;
             if (!out.miss.judged)
-                out.miss = stand;
+                out.miss = level;
         }
     }
     return out;

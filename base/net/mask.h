@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hides a secret in what a server says that knows it: as it is, escaped (JSON, percent, HTML), in
- * base64 or hexadecimal, in another case, with blanks in between, and pieces of it. Whoever wants
- * to betray a secret he knows always can: this is for servers that repeat what they were sent. */
+/* Hides a secret in the output of a server that was given it: as it is, escaped (JSON, percent,
+ * HTML), in base64 or hexadecimal, in another case, with blanks in between, and pieces of it.
+ * Whoever wants to betray a secret he knows always can: this is for servers that repeat what they
+ * were sent. */
 #pragma once
 
 #include "base/core/text.h"

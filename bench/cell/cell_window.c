@@ -207,9 +207,9 @@ static CHECKED bool measure_closed(struct cell *cell, struct error *error)
 
 /* ---- Of an open loop ------------------------------------------------------------------------- */
 
-static int64_t due_ns(const struct cell *cell, const struct arrivals_share *hand)
+static int64_t due_ns(const struct cell *cell, const struct arrivals_share *cursor)
 {
-    return atomic_load(&cell->load.arrivals_ns) + arrivals_share_due_ns(hand);
+    return atomic_load(&cell->load.arrivals_ns) + arrivals_share_due_ns(cursor);
 }
 
 /* How many are due by at_ns; not to be asked of an earlier time again. */
@@ -231,11 +231,11 @@ static CHECKED bool wait_until(struct cell *cell, int64_t at_ns, struct error *e
 /* Right behind the arrival with which the window has so many. */
 static int64_t end_by_count_ns(const struct cell *cell, int64_t count)
 {
-    struct arrivals_share hand = cell->clock;
+    struct arrivals_share cursor = cell->clock;
 
     for (int64_t i = 1; i < count; i++)
-        arrivals_share_step(&hand);
-    return due_ns(cell, &hand) + 1;
+        arrivals_share_step(&cursor);
+    return due_ns(cell, &cursor) + 1;
 }
 
 /* When the window of an open loop may end: the schedule tells ahead. */
@@ -351,15 +351,15 @@ static CHECKED bool await_answers(struct cell *cell, struct error *error)
 static CHECKED bool measure_open(struct cell *cell, struct error *error)
 {
     int64_t start_ns = clock_monotonic_ns() + BOUND_LEAD_NS, end_ns;
-    struct arrivals_share hand;
+    struct arrivals_share cursor;
 
     atomic_store(&cell->load.window_start_ns, start_ns);
     arrived_by(cell, start_ns - 1);
-    hand = cell->clock;
+    cursor = cell->clock;
     if (!wait_until(cell, start_ns, error) || !watch_window(cell, start_ns, error))
         return false;
     end_ns = atomic_load(&cell->load.window_end_ns);
-    for (; due_ns(cell, &hand) < end_ns; arrivals_share_step(&hand))
+    for (; due_ns(cell, &cursor) < end_ns; arrivals_share_step(&cursor))
         cell->window_arrivals++;
     return wait_until(cell, end_ns, error) && await_answers(cell, error);
 }

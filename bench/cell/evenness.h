@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether the server went at one pace through a window: after a stall, or where an engine becomes
- * slower in the middle, means are of no state of the server. */
+/* Whether the server kept one pace through a window: after a stall, or where an engine becomes
+ * slower in the middle, a mean describes no state that the server was in. */
 #pragma once
 
 #include "base/measure/measurement.h"

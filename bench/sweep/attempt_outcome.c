@@ -46,8 +46,8 @@ static bool serves_another(struct subject *subject, const struct cross_check *te
     return true;
 }
 
-void attempt_outcome_attempt(struct sweep_work *work, struct subject *subject,
-                             const struct cross_check *testimony, struct cell_result *result)
+void attempt_outcome_judge(struct sweep_work *work, struct subject *subject,
+                           const struct cross_check *testimony, struct cell_result *result)
 {
     bool again = work->rejected + 1 < ATTEMPTS_LIMIT;
     char reason[256];

@@ -213,7 +213,7 @@ static void end_witness(struct sweep_work *work, void *witness, bool measured,
     result->series_length = testimony->series_length;
     result->series_scrapes = testimony->series_scrapes;
     if (measured)
-        attempt_outcome_attempt(work, subject_of(work, work->current), testimony, result);
+        attempt_outcome_judge(work, subject_of(work, work->current), testimony, result);
 }
 
 /* Was this server measured in the sweep before, as this deployment or as the other? */

@@ -64,7 +64,8 @@ void metric_history_summarize(const struct metric_history *history,
  * percentile (in the histogram's unit times `scale`) of each step. *found: there are such series.
  * Within a bucket values are taken as evenly spread, as histogram_quantile of Prometheus does;
  * beyond the last finite limit the answer is that limit. NaN, and out->why, where label sets of
- * different buckets would be added up, or there is no bucket but +Inf. Private to history*.c. */
+ * different buckets would be added up, or there is no bucket but +Inf. Private to
+ * handlers/metrics/. */
 CHECKED bool metric_history_percentile(struct store *store, const struct metric_history_ask *ask,
                                        const char *family, double scale, struct metric_history *out,
                                        bool *found, struct error *error);

@@ -14,7 +14,7 @@ struct user {
     struct user *next;
     char name[RATE_LIMIT_NAME_SIZE];
     int64_t in_use;
-    double spent; /* tokens, at the time below; they come back as it passes */
+    double spent; /* permits, at the time below; they come back as it passes */
     int64_t counted_ns;
 };
 

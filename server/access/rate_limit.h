@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How much each of many names may use: so many things at once, and so many in a second (a bucket of
- * tokens). Any thread. */
+ * permits). Any thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -22,7 +22,7 @@ void rate_limit_destroy(struct rate_limit *rate_limit); /* NULL is fine */
 /* Takes one of the places; false: the name has them all. Give it back with rate_limit_leave. */
 bool rate_limit_enter(struct rate_limit *rate_limit, const char *name);
 void rate_limit_leave(struct rate_limit *rate_limit, const char *name);
-/* Takes a token; false: none is left, and *wait_ms is when there will be one. */
+/* Takes a permit; false: none is left, and *wait_ms is when there will be one. */
 bool rate_limit_spend(struct rate_limit *rate_limit, const char *name, int64_t now_ns,
                       int64_t *wait_ms);
 /* Takes so many that were used already, also beyond what is left: then they come back first. */

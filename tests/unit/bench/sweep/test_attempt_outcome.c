@@ -22,7 +22,7 @@ static void judge(struct trial *trial, enum cross_check_verdict verdict, const c
 
     text_copy(said.served, sizeof said.served, served);
     trial->result = (struct cell_result){ .state = CELL_MEASURED, .measurement.attempted = 9 };
-    attempt_outcome_attempt(&trial->work, &trial->subject, &said, &trial->result);
+    attempt_outcome_judge(&trial->work, &trial->subject, &said, &trial->result);
 }
 
 static void what_nothing_speaks_against_stays_as_it_is(void **state)
@@ -74,7 +74,7 @@ static void a_failure_is_not_repeated_for_foreign_work(void **state)
     struct trial trial = { .result.state = CELL_FAILED };
 
     (void)state;
-    attempt_outcome_attempt(&trial.work, &trial.subject, &said, &trial.result);
+    attempt_outcome_judge(&trial.work, &trial.subject, &said, &trial.result);
     assert_int_equal(trial.result.state, CELL_FAILED);
 }
 
